@@ -1,0 +1,1 @@
+//! Any BMv2 JSON program: load, check, execute.

@@ -1,0 +1,1 @@
+//! A fabric in virtual time: events, links, EEE PHYs, NICs, hosts, measures.

@@ -1,0 +1,1 @@
+//! Quantities with their units in the type: simulated time, data rates, byte counts.

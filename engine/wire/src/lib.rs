@@ -1,0 +1,1 @@
+//! Zero-copy views of the headers that the fabric carries.
