@@ -1,0 +1,119 @@
+//! Numbers with units as text, exact in both directions: no floating point takes part.
+
+use std::fmt;
+
+/// Why a quantity could not be read. The message names the text and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{quantity} {text:?}: {reason}")]
+pub struct ParseError {
+    text: String,
+    quantity: &'static str,
+    reason: String,
+}
+
+impl ParseError {
+    fn new(text: &str, quantity: &'static str, reason: impl Into<String>) -> Self {
+        // Text from outside may be of any length; an error need not repeat all of it.
+        let text = text.chars().take(40).collect();
+        Self { text, quantity, reason: reason.into() }
+    }
+
+    pub(crate) fn zero(text: &str, quantity: &'static str) -> Self {
+        Self::new(text, quantity, "must be more than zero")
+    }
+}
+
+/// Reads a decimal number and one of `units` (case-insensitive, optional space between) as a whole number
+/// of the base unit.
+pub(crate) fn parse(s: &str, quantity: &'static str, units: &[(&str, u64)]) -> Result<u64, ParseError> {
+    let fail = |reason: String| ParseError::new(s, quantity, reason);
+    let trimmed = s.trim();
+    let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let unit = unit.trim_start().replace(['µ', 'μ'], "u");
+    let known = || units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let &(_, factor) = units
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(&unit))
+        .ok_or_else(|| fail(format!("needs a number and one of the units {}", known())))?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !is_digits(fraction) {
+        return Err(fail(format!("{number:?} is not a decimal number")));
+    }
+    let too_large = || fail("is larger than 64 bits can hold".to_owned());
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_large())? };
+    let base = whole.checked_mul(factor).ok_or_else(too_large)?;
+    let mut rest = 0u64;
+    let mut place = factor;
+    for digit in fraction.trim_end_matches('0').bytes() {
+        if place % 10 != 0 {
+            return fraction_of_binary(number, factor).ok_or_else(|| {
+                fail(format!("is not a whole number of the smallest unit, {}", smallest(units)))
+            });
+        }
+        place /= 10;
+        rest += u64::from(digit - b'0') * place;
+    }
+    base.checked_add(rest).ok_or_else(too_large)
+}
+
+/// A fraction of a binary unit ("1.5KiB"), whose factor ten does not divide; `None` unless it comes out whole.
+fn fraction_of_binary(number: &str, factor: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.')?;
+    let fraction = fraction.trim_end_matches('0');
+    let scale = 10u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let digits = whole.checked_mul(scale)?.checked_add(fraction.parse().ok()?)?;
+    let scaled = digits.checked_mul(u128::from(factor))?;
+    (scaled % scale == 0).then(|| u64::try_from(scaled / scale).ok()).flatten()
+}
+
+fn smallest<'a>(units: &[(&'a str, u64)]) -> &'a str {
+    units.iter().min_by_key(|(_, factor)| *factor).map_or("", |(name, _)| name)
+}
+
+/// Writes `value` in the largest of `units` (sorted, largest first, powers of ten) that is not larger than
+/// it, with exactly the decimals it takes; reading the text back gives `value` again.
+pub(crate) fn write_exact(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let &(name, factor) =
+        units.iter().find(|(_, factor)| value >= *factor).unwrap_or(&units[units.len() - 1]);
+    let (whole, rest) = (value / factor, value % factor);
+    if rest == 0 {
+        return f.pad(&format!("{whole}{name}"));
+    }
+    let places = factor.ilog10() as usize;
+    let decimals = format!("{rest:0places$}");
+    f.pad(&format!("{whole}.{}{name}", decimals.trim_end_matches('0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNITS: [(&str, u64); 3] = [("k", 1000), ("u", 1), ("Ki", 1024)];
+
+    #[test]
+    fn numbers_with_units_are_read_exactly() {
+        for (text, value) in
+            [("3k", 3000), ("0.25k", 250), (".5k", 500), ("7 u", 7), ("1.5Ki", 1536), ("2.k", 2000)]
+        {
+            assert_eq!(parse(text, "thing", &UNITS), Ok(value), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_the_text_and_the_units() {
+        for text in ["", "5", "k", "1..2k", "-1k", "1e3k", "0.0001k", "0.3Ki", "99999999999999999999k"] {
+            let error = parse(text, "thing", &UNITS).unwrap_err().to_string();
+            assert!(error.starts_with("thing \""), "{text}: {error}");
+        }
+        assert!(parse("5", "thing", &UNITS).unwrap_err().to_string().contains("k, u, Ki"));
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_text_without_bound() {
+        let error = parse(&"9".repeat(10_000), "thing", &UNITS).unwrap_err().to_string();
+        assert!(error.len() < 200, "{}", error.len());
+    }
+}
