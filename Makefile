@@ -1,0 +1,81 @@
+# Everything a person or a CI machine does with this repository, by name. `make help` lists it.
+#
+# Needs on the machine: Python 3.11 or later with venv, a Rust toolchain (cargo), a C compiler, make.
+# Everything else comes from the package registries into .venv and engine/target, and nothing outside this folder is touched.
+# p4c-bm2-ss, simple_switch and simple_switch_grpc are used where they are on PATH; what is skipped without them is said.
+
+PYTHON ?= python3
+VENV   := .venv
+PY     := $(VENV)/bin/python
+CARGO  := cargo
+ENGINE := --manifest-path engine/Cargo.toml
+# pyo3's `extension-module` leaves Python's symbols to the interpreter, so that crate is tested from Python.
+RUST_TESTED := --workspace --exclude eeon-python
+
+RUST_SOURCES := $(shell find engine -name target -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
+PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf bench p4 p4-check lint format clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.packages $(VENV)/.engine ## set up .venv: the engine, the controller, the tools, the test tools
+
+demo: setup ## run a shuffle through a twin under each AQM and EEE mode; writes out/demo/
+	$(VENV)/bin/eeon demo --output out/demo
+
+test: test-rust test-p4 test-python test-ptf ## set up what is needed and run every test
+
+test-rust: ## the engine's own tests
+	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
+
+test-p4: setup ## the P4 program: compiled outputs are fresh; behaviour on BMv2 where it is installed
+	$(PY) -m pytest -q -ra p4src/tests
+
+test-python: setup ## the extension, the P4Runtime server, the controller, the tools
+	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests
+
+test-ptf: setup ## PTF packet tests against the engine, without root
+	$(PY) ptf_tests/run/engine.py
+
+ptf: setup ## PTF packet tests on TARGET=engine (default) or TARGET=bmv2
+	$(PY) ptf_tests/run/$(or $(TARGET),engine).py
+
+bench: setup ## P4 passes per second through one switch and end to end
+	$(CARGO) bench $(ENGINE) $(RUST_TESTED) --quiet
+
+p4: setup ## recompile p4src/ with p4c-bm2-ss and write p4src/compiled/
+	$(PY) p4src/compile.py
+
+p4-check: setup ## fail if p4src/compiled/ does not belong to the sources
+	$(PY) p4src/compile.py --check
+
+lint: setup ## formatting, lints and types
+	$(CARGO) fmt $(ENGINE) --all --check
+	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+format: setup ## let the formatters decide the layout
+	$(CARGO) fmt $(ENGINE) --all
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+clean: ## remove what was built
+	rm -rf $(VENV) out engine/target
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else f"Python 3.11 or later is needed, this is {sys.version.split()[0]}; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	  --editable control_plane --editable tools maturin ptf pytest hypothesis ruff
+	@touch $@
+
+$(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
+	@command -v $(CARGO) >/dev/null || { echo "cargo is not on PATH: a Rust toolchain is needed to build the engine"; exit 1; }
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
+	@touch $@
