@@ -1,1 +1,34 @@
 //! Any BMv2 JSON program: load, check, execute.
+//!
+//! [`Program::from_json`] turns what `p4c-bm2-ss` emits into dense tables of instructions and says by name
+//! what it cannot run; after that nothing in a packet's way is looked up by name, allocated, locked or
+//! refused. [`State`] is one switch's mutable state and speaks BMv2's runtime interface (`mt_add_entry`,
+//! `register_write`, ...). [`Phv`] is the scratch of one packet.
+//!
+//! This crate is not a switch: ports, queues, clones and clocks belong to the caller, which gets told
+//! about them through [`Target`]. It reads no clock, file or random source of its own.
+//!
+//! A packet's way is `phv.reset` → [`State::parse`] → [`State::verify_checksums`] → [`State::run`] (ingress) →
+//! … [`State::run`] (egress) → [`State::update_checksums`] → [`State::deparse`].
+#![forbid(unsafe_code)]
+
+mod error;
+mod limits;
+mod phv;
+mod program;
+mod state;
+mod target;
+
+pub use error::{Fault, LoadError, RuntimeError};
+pub use limits::Limits;
+pub use phv::{Field, Phv};
+pub use program::{
+    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, EnumInfo, FieldList, FieldListInfo,
+    LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, Program,
+    RegisterInfo, TableInfo, TableKeyInfo, TableType,
+};
+pub use state::{
+    ActionData, CounterValue, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo,
+    MeterRate, MtAction, MtDefault, MtEntry, State,
+};
+pub use target::{LogMessage, Target};

@@ -1,0 +1,41 @@
+//! Bounds on what a program file may ask for. They keep a hostile JSON from exhausting memory or time; no
+//! program of use comes near them.
+
+/// Upper bounds, checked at load except `max_steps` and `max_parser_steps`, which bound one packet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Size of the JSON text in bytes. Default 64 MiB.
+    pub max_json_bytes: usize,
+    /// Nesting of one expression. Default 100 (the JSON parser itself stops at 128 levels).
+    pub max_expression_depth: usize,
+    /// Objects of one kind: headers, actions, tables, parse states ... Default 65 536.
+    pub max_objects: usize,
+    /// Machine words of one packet's headers and metadata, stacks multiplied out. Default 1 048 576.
+    pub max_phv_words: usize,
+    /// Instructions of the whole program. Default 4 194 304.
+    pub max_instructions: usize,
+    /// Cells of all registers, counters and meters together. Default 67 108 864.
+    pub max_cells: usize,
+    /// Widest value, in bits. Values wider than 128 bits are refused whatever this says.
+    pub max_width: u32,
+    /// Backward jumps and table applications of one pipeline run. Default 65 536.
+    pub max_steps: u32,
+    /// Parse states entered by one packet. Default 65 536.
+    pub max_parser_steps: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            max_json_bytes: 64 << 20,
+            max_expression_depth: 100,
+            max_objects: 65_536,
+            max_phv_words: 1 << 20,
+            max_instructions: 1 << 22,
+            max_cells: 1 << 26,
+            max_width: 128,
+            max_steps: 65_536,
+            max_parser_steps: 65_536,
+        }
+    }
+}

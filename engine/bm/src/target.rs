@@ -1,0 +1,55 @@
+//! What a v1model primitive asks of the switch around it. The switch implements this; dispatch is static.
+
+use crate::phv::Phv;
+
+/// One `log_msg` call: the program's format string and the values, in order. `Display` fills them in.
+#[derive(Debug, Clone, Copy)]
+pub struct LogMessage<'a> {
+    /// The format string with `{}` places, as in the program.
+    pub format: &'a str,
+    /// The values.
+    pub values: &'a [i128],
+}
+
+impl std::fmt::Display for LogMessage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut values = self.values.iter();
+        let mut rest = self.format;
+        while let Some(at) = rest.find("{}") {
+            f.write_str(&rest[..at])?;
+            match values.next() {
+                Some(value) => write!(f, "{value}")?,
+                None => f.write_str("{}")?,
+            }
+            rest = &rest[at + 2..];
+        }
+        f.write_str(rest)
+    }
+}
+
+/// Side effects of v1model primitives. `phv` is the packet at the moment of the call.
+///
+/// Only the last clone, resubmit, recirculate and digest call of a pipeline run counts (facts of BMv2:
+/// each overwrites one packet register); keeping the last is the implementor's part.
+pub trait Target {
+    /// The port number that means "drop"; `mark_to_drop` writes it to `egress_spec`.
+    fn drop_port(&self) -> u64;
+    /// Time in picoseconds since the start of the switch, for meters.
+    fn now_ps(&self) -> u64;
+    /// A uniform draw from `lo..=hi`; called only with `lo <= hi`.
+    fn random(&mut self, lo: u64, hi: u64) -> u64;
+    /// `clone_ingress_pkt_to_egress`: session id and the field list to keep (0: none).
+    fn clone_ingress(&mut self, phv: &Phv, session: u64, field_list: u64);
+    /// `clone_egress_pkt_to_egress`: session id and the field list to keep (0: none).
+    fn clone_egress(&mut self, phv: &Phv, session: u64, field_list: u64);
+    /// `resubmit`, with the field list to keep.
+    fn resubmit(&mut self, phv: &Phv, field_list: u64);
+    /// `recirculate`, with the field list to keep.
+    fn recirculate(&mut self, phv: &Phv, field_list: u64);
+    /// `generate_digest`, with the receiver and the id of the learn list.
+    fn generate_digest(&mut self, phv: &Phv, receiver: u64, learn_list: u64);
+    /// `truncate`: keep at most this many bytes of the packet when it is deparsed.
+    fn truncate(&mut self, phv: &Phv, bytes: u64);
+    /// `log_msg`.
+    fn log_msg(&mut self, message: LogMessage<'_>);
+}
