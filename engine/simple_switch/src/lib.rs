@@ -1,1 +1,30 @@
-//! The v1model target around `bm`: traffic manager, replication, recirculation, port gate.
+//! BMv2's `simple_switch` around `bm`: v1model's packet path, traffic manager, replication, recirculation, port gate.
+//!
+//! A [`Switch`] reads no clock, file, socket or random source: time comes in with each call and a seed with the
+//! configuration, so the same calls give the same bytes. Real time and virtual time are two short loops over
+//! the same four calls:
+//!
+//! * [`Switch::handle_packet`]: a frame has arrived on a port;
+//! * [`Switch::next_wakeup`]: when the switch next has something to do by itself;
+//! * [`Switch::handle_wakeup`]: that time has come;
+//! * [`Switch::poll_transmit`]: take what is to be sent.
+//!
+//! Where it follows BMv2 and where it differs is in `docs/behaviour.md`.
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod digest;
+mod frame;
+mod mirroring;
+mod pre;
+mod stats;
+mod switch;
+
+pub use config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
+pub use digest::Digest;
+pub use frame::Frame;
+pub use mirroring::{MirroringError, MirroringSession, MirroringSessions};
+pub use pre::{NodeHandle, Pre, PreError, Replica};
+pub use stats::{DropCause, Drops, PortStats, SwitchStats};
+pub use switch::{StateGuard, Switch, Transmit, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS};

@@ -1,0 +1,216 @@
+//! What a switch is told when it is made, and what is refused.
+
+use units::{Bytes, DataRate, Duration};
+
+/// Ports are 9 bits wide in v1model: 0 to 511.
+pub const PORT_COUNT: usize = 512;
+
+/// v1model's `priority` field is 3 bits wide.
+pub const MAX_PRIORITIES: usize = 8;
+
+/// Settings of one switch, fixed for its life except for the ports.
+#[derive(Clone, Debug)]
+pub struct SwitchConfig {
+    /// Tells the switches of a fabric apart; mixed into the seed so that equal switches draw different numbers.
+    pub device_id: u64,
+    /// Length of one tick of every timestamp the program sees. BMv2's is 1 us; 1 ns resolves EEE timings.
+    pub tick: Duration,
+    /// Port of the controller's packet-ins and packet-outs. Attached by itself, without a rate, unless `ports`
+    /// names it.
+    pub cpu_port: Option<u16>,
+    /// A packet whose `egress_spec` is this is dropped. BMv2 and v1model: 511.
+    pub drop_port: u16,
+    /// Name of the register that holds, per port, the tick before which the port sends nothing (0: no gate).
+    /// `None`: ports have no gate, and a program that holds packets does so by recirculation.
+    pub gate_register: Option<String>,
+    /// Seed of the program's `random()`; the same seed draws the same numbers.
+    pub seed: u64,
+    /// What the switch's clock shows at [`units::Time::ZERO`], in ticks. BMv2 starts at 0; other values let
+    /// tests see timestamps wrap.
+    pub clock_start: u64,
+    /// Strict priority queues per port, 1 to 8; the highest number is served first. BMv2's default is 1.
+    pub priorities: usize,
+    /// Time from a recirculated packet's egress to its next ingress. More than zero, so that a packet that
+    /// circulates while it waits lets time pass. A hold by recirculation is this exact and no better.
+    pub recirculation_delay: Duration,
+    /// A packet that recirculates more often than this is dropped and counted. The longest hold that
+    /// recirculation can give is this many recirculation delays.
+    pub recirculation_limit: u32,
+    /// The ports with a link.
+    pub ports: Vec<PortConfig>,
+}
+
+impl Default for SwitchConfig {
+    /// One microsecond ticks and one queue per port as BMv2, no ports, no gate.
+    fn default() -> Self {
+        Self {
+            device_id: 0,
+            tick: Duration::from_us(1),
+            cpu_port: None,
+            drop_port: 511,
+            gate_register: None,
+            seed: 0,
+            clock_start: 0,
+            priorities: 1,
+            recirculation_delay: Duration::from_us(1),
+            recirculation_limit: 1 << 24,
+            ports: Vec::new(),
+        }
+    }
+}
+
+/// One port and its link.
+#[derive(Clone, Debug)]
+pub struct PortConfig {
+    /// Number, 0 to 511, not the drop port.
+    pub port: u16,
+    /// Speed of the link; `None` sends without delay.
+    pub rate: Option<DataRate>,
+    /// Added to each frame's length for its time on the wire: preamble, FCS and inter-frame gap (24 for Ethernet).
+    pub overhead: Bytes,
+    /// Most packets waiting in one queue (one priority); `None` is without limit. BMv2: 64.
+    pub queue_limit_packets: Option<usize>,
+    /// Most bytes waiting in one queue; a packet that would exceed it is dropped and counted.
+    pub queue_limit_bytes: Option<Bytes>,
+}
+
+impl PortConfig {
+    /// A port that sends without delay and queues without limit.
+    pub fn unlimited(port: u16) -> Self {
+        Self { port, rate: None, overhead: Bytes::ZERO, queue_limit_packets: None, queue_limit_bytes: None }
+    }
+
+    /// A port with a link of `rate`, Ethernet's 24 bytes of overhead and no queue limit.
+    pub fn ethernet(port: u16, rate: DataRate) -> Self {
+        Self { rate: Some(rate), overhead: Bytes::new(24), ..Self::unlimited(port) }
+    }
+}
+
+/// Why a switch cannot be made, or a port not be changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// A tick without length would put every packet at the same time, for ever.
+    #[error("tick: must be more than zero; use 1us as BMv2, or 1ns")]
+    ZeroTick,
+    /// See [`SwitchConfig::recirculation_delay`].
+    #[error(
+        "recirculation_delay: must be more than zero, or a held packet would circulate without time passing"
+    )]
+    ZeroRecirculationDelay,
+    /// See [`SwitchConfig::priorities`].
+    #[error("priorities: {0} queues per port; v1model's priority field allows 1 to {MAX_PRIORITIES}")]
+    Priorities(usize),
+    /// The number does not fit v1model's port fields.
+    #[error("{role} {port}: v1model's ports go from 0 to {max}", max = PORT_COUNT - 1)]
+    PortRange {
+        /// What the port is for.
+        role: &'static str,
+        /// The number given.
+        port: u16,
+    },
+    /// One port, two purposes.
+    #[error("port {0}: is the drop port, which sends nothing; choose another number or another drop_port")]
+    PortIsDropPort(u16),
+    /// The list names a port twice.
+    #[error("port {0}: given twice")]
+    DuplicatePort(u16),
+    /// The program has no such register.
+    #[error("gate_register {0:?}: the program has no register of this name; leave it out to hold by recirculation")]
+    NoGateRegister(String),
+    /// The register has a cell per port, or it cannot be a gate.
+    #[error("gate_register {name:?}: has {cells} cells, but port {port} needs one of its own")]
+    GateRegisterTooSmall {
+        /// The register.
+        name: String,
+        /// Its size.
+        cells: usize,
+        /// The highest port.
+        port: u16,
+    },
+    /// A field that simple_switch cannot work without.
+    #[error(
+        "program: has no field {0}, which simple_switch requires; compile it for v1model with p4c-bm2-ss"
+    )]
+    MissingField(&'static str),
+    /// A pipeline, parser or deparser is not there.
+    #[error("program: has no {0}, which simple_switch requires; compile it for v1model with p4c-bm2-ss")]
+    MissingStage(&'static str),
+}
+
+impl SwitchConfig {
+    /// Checks what can be checked without the program.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if self.tick.is_zero() {
+            return Err(ConfigError::ZeroTick);
+        }
+        if self.recirculation_delay.is_zero() {
+            return Err(ConfigError::ZeroRecirculationDelay);
+        }
+        if !(1..=MAX_PRIORITIES).contains(&self.priorities) {
+            return Err(ConfigError::Priorities(self.priorities));
+        }
+        if usize::from(self.drop_port) >= PORT_COUNT {
+            return Err(ConfigError::PortRange { role: "drop_port", port: self.drop_port });
+        }
+        if let Some(port) = self.cpu_port {
+            self.check_port("cpu_port", port)?;
+        }
+        let mut seen = [false; PORT_COUNT];
+        for PortConfig { port, .. } in &self.ports {
+            self.check_port("port", *port)?;
+            if std::mem::replace(&mut seen[usize::from(*port)], true) {
+                return Err(ConfigError::DuplicatePort(*port));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that `port` may have a link.
+    pub(crate) fn check_port(&self, role: &'static str, port: u16) -> Result<(), ConfigError> {
+        if usize::from(port) >= PORT_COUNT {
+            return Err(ConfigError::PortRange { role, port });
+        }
+        if port == self.drop_port {
+            return Err(ConfigError::PortIsDropPort(port));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(change: impl FnOnce(&mut SwitchConfig)) -> Result<(), ConfigError> {
+        let mut config = SwitchConfig::default();
+        change(&mut config);
+        config.check()
+    }
+
+    #[test]
+    fn the_default_is_accepted() {
+        assert_eq!(with(|_| ()), Ok(()));
+    }
+
+    #[test]
+    fn settings_that_would_stop_time_are_refused() {
+        assert_eq!(with(|c| c.tick = Duration::ZERO), Err(ConfigError::ZeroTick));
+        assert_eq!(
+            with(|c| c.recirculation_delay = Duration::ZERO),
+            Err(ConfigError::ZeroRecirculationDelay)
+        );
+    }
+
+    #[test]
+    fn ports_outside_v1models_range_or_given_twice_are_refused_by_number() {
+        let port = PortConfig::unlimited;
+        assert_eq!(
+            with(|c| c.ports = vec![port(512)]).unwrap_err().to_string(),
+            "port 512: v1model's ports go from 0 to 511"
+        );
+        assert_eq!(with(|c| c.ports = vec![port(511)]), Err(ConfigError::PortIsDropPort(511)));
+        assert_eq!(with(|c| c.ports = vec![port(3), port(3)]), Err(ConfigError::DuplicatePort(3)));
+        assert_eq!(with(|c| c.cpu_port = Some(511)), Err(ConfigError::PortIsDropPort(511)));
+        assert_eq!(with(|c| c.priorities = 9), Err(ConfigError::Priorities(9)));
+    }
+}

@@ -1,0 +1,53 @@
+//! What `digest()` sends to the controller.
+
+use std::collections::VecDeque;
+
+/// Digests kept until the controller reads them; the oldest give way. BMv2 buffers 1024 samples likewise.
+const DIGEST_LIMIT: usize = 1024;
+
+/// One call of `digest()`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// Id of the learn list in the program's JSON.
+    pub learn_list: u64,
+    /// The values, big-endian, each padded to whole bytes, in the order of the learn list.
+    pub sample: Vec<u8>,
+}
+
+/// Digests waiting to be read.
+#[derive(Default)]
+pub(crate) struct Digests {
+    waiting: VecDeque<Digest>,
+}
+
+impl Digests {
+    /// Adds one; returns whether an unread one was lost.
+    pub(crate) fn push(&mut self, digest: Digest) -> bool {
+        let full = self.waiting.len() >= DIGEST_LIMIT;
+        if full {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(digest);
+        full
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Digest> {
+        self.waiting.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unread_digests_give_way_to_later_ones_and_the_loss_is_told() {
+        let mut digests = Digests::default();
+        let number = |n: usize| Digest { learn_list: 1, sample: n.to_be_bytes().to_vec() };
+        for n in 0..DIGEST_LIMIT {
+            assert!(!digests.push(number(n)));
+        }
+        assert!(digests.push(number(DIGEST_LIMIT)));
+        assert_eq!(digests.pop(), Some(number(1)));
+    }
+}

@@ -1,0 +1,163 @@
+//! What happened to packets, counted. No packet leaves the switch's books without an entry here.
+//!
+//! The books balance at any time: `received + copies == sent + dropped + in flight`, see
+//! [`SwitchStats::is_balanced`].
+
+/// Why a packet was dropped. Each drop has exactly one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(usize)]
+pub enum DropCause {
+    /// The ingress pipeline chose the drop port.
+    Ingress,
+    /// The egress pipeline chose the drop port.
+    Egress,
+    /// The queue's limit of packets or bytes was reached.
+    QueueFull,
+    /// The packet came from, or was sent to, a port without a link.
+    NoSuchPort,
+    /// `priority` names a queue that the port does not have.
+    PriorityOutOfRange,
+    /// The multicast group does not exist or has no ports.
+    NoReplicas,
+    /// The packet recirculated more often than [`crate::SwitchConfig::recirculation_limit`].
+    RecirculationLimit,
+    /// The packet was resubmitted or cloned from clone to clone more often than [`crate::INSTANT_LIMIT`] without time passing.
+    InstantLimit,
+    /// The frame is longer than [`crate::MAX_FRAME_BYTES`].
+    FrameTooLong,
+    /// The switch holds [`crate::MAX_PACKETS`] packets already.
+    NoBuffer,
+}
+
+impl DropCause {
+    /// Every cause, in the order of [`Drops`].
+    pub const ALL: [DropCause; 10] = [
+        DropCause::Ingress,
+        DropCause::Egress,
+        DropCause::QueueFull,
+        DropCause::NoSuchPort,
+        DropCause::PriorityOutOfRange,
+        DropCause::NoReplicas,
+        DropCause::RecirculationLimit,
+        DropCause::InstantLimit,
+        DropCause::FrameTooLong,
+        DropCause::NoBuffer,
+    ];
+
+    /// The name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropCause::Ingress => "ingress",
+            DropCause::Egress => "egress",
+            DropCause::QueueFull => "queue_full",
+            DropCause::NoSuchPort => "no_such_port",
+            DropCause::PriorityOutOfRange => "priority_out_of_range",
+            DropCause::NoReplicas => "no_replicas",
+            DropCause::RecirculationLimit => "recirculation_limit",
+            DropCause::InstantLimit => "instant_limit",
+            DropCause::FrameTooLong => "frame_too_long",
+            DropCause::NoBuffer => "no_buffer",
+        }
+    }
+}
+
+/// Dropped packets by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops([u64; DropCause::ALL.len()]);
+
+impl Drops {
+    /// Packets dropped for this cause.
+    pub const fn get(&self, cause: DropCause) -> u64 {
+        self.0[cause as usize]
+    }
+
+    /// Packets dropped for any cause.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Every cause with its count, zeros included, in a fixed order.
+    pub fn iter(&self) -> impl Iterator<Item = (DropCause, u64)> + '_ {
+        DropCause::ALL.into_iter().map(|cause| (cause, self.get(cause)))
+    }
+
+    pub(crate) fn count(&mut self, cause: DropCause) {
+        self.0[cause as usize] += 1;
+    }
+}
+
+/// Counts of one port since the switch was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortStats {
+    /// Frames that came in on this port.
+    pub rx_packets: u64,
+    /// Their bytes, without FCS.
+    pub rx_bytes: u64,
+    /// Frames sent.
+    pub tx_packets: u64,
+    /// Their bytes, without FCS.
+    pub tx_bytes: u64,
+    /// Drops: those in ingress and of copies at the port where the packet came in, those at a queue or in
+    /// egress at the port where it was to leave.
+    pub drops: Drops,
+    /// Frames sent after one that was first queued later, at the same priority.
+    pub reordered: u64,
+    /// Most packets that ever waited, over all priorities.
+    pub max_queue_packets: u64,
+    /// Most bytes that ever waited, over all priorities.
+    pub max_queue_bytes: u64,
+}
+
+/// Counts of the whole switch since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SwitchStats {
+    /// Frames received on all ports.
+    pub received: u64,
+    /// Packets made inside: clones, and replicas beyond the first.
+    pub copies: u64,
+    /// Frames handed out by `poll_transmit`, or waiting there.
+    pub sent: u64,
+    /// Drops on all ports by cause.
+    pub drops: Drops,
+    /// Packets inside now: queued, or on their way round the recirculation loop.
+    pub in_flight: u64,
+    /// Runs of parser and ingress: one per received, resubmitted or recirculated packet.
+    pub p4_passes: u64,
+    /// Packets sent round by `recirculate`.
+    pub recirculated: u64,
+    /// Packets sent back by `resubmit`.
+    pub resubmitted: u64,
+    /// Clones asked for in a session that does not exist; nothing was made or lost (BMv2 is silent about it).
+    pub clone_sessions_missing: u64,
+    /// Digests that were not read in time and gave way to later ones.
+    pub digests_lost: u64,
+    /// Log messages that were not read in time and gave way to later ones.
+    pub log_messages_lost: u64,
+    /// Parser errors; the packet goes on with `parser_error` set, as in BMv2.
+    pub parser_errors: u64,
+}
+
+impl SwitchStats {
+    /// Whether every packet is accounted for.
+    pub fn is_balanced(&self) -> bool {
+        self.received + self.copies == self.sent + self.drops.total() + self.in_flight
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_has_its_own_place_and_name() {
+        let mut drops = Drops::default();
+        for cause in DropCause::ALL {
+            drops.count(cause);
+            assert_eq!(drops.get(cause), 1, "{}", cause.name());
+        }
+        assert_eq!(drops.total(), DropCause::ALL.len() as u64);
+        let mut names: Vec<_> = drops.iter().map(|(cause, _)| cause.name()).collect();
+        names.dedup();
+        assert_eq!(names.len(), DropCause::ALL.len());
+    }
+}
