@@ -1,1 +1,43 @@
-//! Zero-copy views of the headers that the fabric carries.
+//! Zero-copy views of the headers that the fabric carries: Ethernet, VLAN, IPv4, IPv6, TCP, UDP.
+//!
+//! A view borrows bytes and is made by `new_checked`, which looks at every length that the header's own fixed
+//! part announces. **After `new_checked` succeeded no accessor panics**, whatever the bytes are; lengths that
+//! point beyond the captured bytes (an IP total length of a snapped frame) are clipped when a slice is asked
+//! for and returned as written when the number is asked for.
+//!
+//! On top of the views: [`classify`] names the traffic class of a frame (an independent judge of what the P4
+//! program decides), [`ecn`] its ECN codepoint, [`FiveTuple::of`] its flow, and [`build`] writes whole frames.
+//!
+//! Not here: sockets, reassembly, IPv6 extension headers (a packet that has one is class `other`).
+
+#![forbid(unsafe_code)]
+
+pub mod build;
+pub mod checksum;
+mod class;
+mod error;
+pub mod ethernet;
+mod flow;
+pub mod ipv4;
+pub mod ipv6;
+mod network;
+pub mod tcp;
+pub mod udp;
+pub mod vlan;
+
+pub use class::{classify, PacketClass};
+pub use error::Error;
+pub use flow::FiveTuple;
+pub use network::{ecn, Ecn, Network};
+
+/// Two bytes of `data` at `at` in network order; the caller has checked the length.
+#[inline]
+fn be16(data: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([data[at], data[at + 1]])
+}
+
+/// Four bytes of `data` at `at` in network order; the caller has checked the length.
+#[inline]
+fn be32(data: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([data[at], data[at + 1], data[at + 2], data[at + 3]])
+}

@@ -1,0 +1,49 @@
+//! The Internet checksum (RFC 1071).
+
+/// The complement of the one's complement sum of `data`, as it is written into a header. Over bytes that
+/// contain their own checksum it is zero when they are intact.
+pub fn internet(data: &[u8]) -> u16 {
+    finish(sum(0, data))
+}
+
+/// Adds `data` to a running sum; every piece but the last must have an even length.
+pub(crate) fn sum(start: u32, data: &[u8]) -> u32 {
+    let mut words = data.chunks_exact(2);
+    let mut total = u64::from(start);
+    for word in &mut words {
+        total += u64::from(u16::from_be_bytes([word[0], word[1]]));
+    }
+    if let [last] = words.remainder() {
+        total += u64::from(*last) << 8;
+    }
+    while total > 0xffff {
+        total = (total & 0xffff) + (total >> 16);
+    }
+    total as u32
+}
+
+/// The complement of a folded running sum.
+pub(crate) fn finish(sum: u32) -> u16 {
+    !(((sum & 0xffff) + (sum >> 16)) as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::internet;
+
+    #[test]
+    fn the_example_of_rfc_1071_section_3() {
+        assert_eq!(internet(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
+    }
+
+    #[test]
+    fn an_odd_last_byte_counts_as_the_high_half() {
+        assert_eq!(internet(&[0x12, 0x34, 0x56]), !(0x1234 + 0x5600));
+    }
+
+    #[test]
+    fn carries_of_a_long_run_fold_back() {
+        // 0xffff is zero in one's complement, however often it is added.
+        assert_eq!(internet(&[0xff; 65_536]), 0);
+    }
+}

@@ -1,0 +1,110 @@
+//! IPv4 with options (RFC 791, 3.1; ECN RFC 3168, 5).
+
+use std::net::Ipv4Addr;
+
+use crate::error::{need, Error};
+use crate::{be16, checksum};
+
+/// Bytes of the header without options.
+pub const MIN_HEADER_LEN: usize = 20;
+
+/// A view of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a>(&'a [u8]);
+
+impl<'a> Packet<'a> {
+    /// Checks version, header length, and that the header with its options is there.
+    #[inline]
+    pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
+        need("ipv4", data, MIN_HEADER_LEN)?;
+        let version = data[0] >> 4;
+        if version != 4 {
+            return Err(Error::Field {
+                header: "ipv4",
+                field: "version",
+                value: version.into(),
+                expected: "4",
+            });
+        }
+        let packet = Self(data);
+        let header_len = packet.header_len();
+        if header_len < MIN_HEADER_LEN {
+            return Err(Error::Field {
+                header: "ipv4",
+                field: "header length in words",
+                value: (header_len / 4) as u32,
+                expected: "5 to 15",
+            });
+        }
+        need("ipv4", data, header_len)?;
+        Ok(packet)
+    }
+
+    /// Bytes of the header with its options.
+    #[inline]
+    pub fn header_len(&self) -> usize {
+        usize::from(self.0[0] & 0x0f) * 4
+    }
+
+    /// The two ECN bits as they stand in the header.
+    #[inline]
+    pub fn ecn_bits(&self) -> u8 {
+        self.0[1] & 0b11
+    }
+
+    /// Bytes of header and payload, as the header says.
+    #[inline]
+    pub fn total_len(&self) -> u16 {
+        be16(self.0, 2)
+    }
+
+    /// Whether this is a part of a larger datagram: more fragments follow, or some came before.
+    #[inline]
+    pub fn is_fragment(&self) -> bool {
+        be16(self.0, 6) & 0x3fff != 0
+    }
+
+    /// Time to live.
+    pub fn ttl(&self) -> u8 {
+        self.0[8]
+    }
+
+    /// Protocol of the payload.
+    #[inline]
+    pub fn protocol(&self) -> u8 {
+        self.0[9]
+    }
+
+    /// Whether the header checksum is right.
+    pub fn checksum_ok(&self) -> bool {
+        checksum::internet(&self.0[..self.header_len()]) == 0
+    }
+
+    /// Source address.
+    pub fn source(&self) -> Ipv4Addr {
+        Ipv4Addr::new(self.0[12], self.0[13], self.0[14], self.0[15])
+    }
+
+    /// Destination address.
+    pub fn destination(&self) -> Ipv4Addr {
+        Ipv4Addr::new(self.0[16], self.0[17], self.0[18], self.0[19])
+    }
+
+    /// The options, not interpreted.
+    pub fn options(&self) -> &'a [u8] {
+        &self.0[MIN_HEADER_LEN..self.header_len()]
+    }
+
+    /// Bytes of payload as the header says; `None` when the total length is below the header's.
+    #[inline]
+    pub fn payload_len(&self) -> Option<usize> {
+        usize::from(self.total_len()).checked_sub(self.header_len())
+    }
+
+    /// The payload: what the total length says, clipped to the bytes there are. Link padding is not part of it.
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        let end = usize::from(self.total_len()).clamp(self.header_len(), self.0.len());
+        &self.0[self.header_len()..end]
+    }
+}

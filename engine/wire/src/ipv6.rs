@@ -1,0 +1,77 @@
+//! IPv6's fixed header (RFC 8200, 3). Extension headers are not walked: they show as the next header.
+
+use std::net::Ipv6Addr;
+
+use crate::be16;
+use crate::error::{need, Error};
+
+/// Bytes of the fixed header.
+pub const HEADER_LEN: usize = 40;
+
+/// A view of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a>(&'a [u8]);
+
+impl<'a> Packet<'a> {
+    /// Checks the version and that the fixed header is there.
+    #[inline]
+    pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
+        need("ipv6", data, HEADER_LEN)?;
+        let version = data[0] >> 4;
+        if version != 6 {
+            return Err(Error::Field {
+                header: "ipv6",
+                field: "version",
+                value: version.into(),
+                expected: "6",
+            });
+        }
+        Ok(Self(data))
+    }
+
+    /// The two ECN bits as they stand in the traffic class.
+    #[inline]
+    pub fn ecn_bits(&self) -> u8 {
+        (self.0[1] >> 4) & 0b11
+    }
+
+    /// Bytes after the fixed header, as the header says.
+    #[inline]
+    pub fn payload_len(&self) -> usize {
+        be16(self.0, 4).into()
+    }
+
+    /// What follows the fixed header: a protocol or an extension header.
+    #[inline]
+    pub fn next_header(&self) -> u8 {
+        self.0[6]
+    }
+
+    /// Hop limit.
+    pub fn hop_limit(&self) -> u8 {
+        self.0[7]
+    }
+
+    /// Source address.
+    pub fn source(&self) -> Ipv6Addr {
+        Ipv6Addr::from(self.address(8))
+    }
+
+    /// Destination address.
+    pub fn destination(&self) -> Ipv6Addr {
+        Ipv6Addr::from(self.address(24))
+    }
+
+    fn address(&self, at: usize) -> [u8; 16] {
+        let mut address = [0; 16];
+        address.copy_from_slice(&self.0[at..at + 16]);
+        address
+    }
+
+    /// The payload: what the payload length says, clipped to the bytes there are.
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        let end = (HEADER_LEN + self.payload_len()).min(self.0.len());
+        &self.0[HEADER_LEN..end]
+    }
+}

@@ -1,0 +1,90 @@
+//! The network layer of a frame, whatever comes before it.
+
+use crate::{ethernet, ipv4, ipv6, vlan, Error};
+
+/// VLAN tags that are looked through before a frame is given up.
+const MAX_VLAN_TAGS: usize = 2;
+
+/// The network header of a frame.
+#[derive(Clone, Copy, Debug)]
+pub enum Network<'a> {
+    /// IPv4.
+    Ipv4(ipv4::Packet<'a>),
+    /// IPv6.
+    Ipv6(ipv6::Packet<'a>),
+    /// Anything else (ARP, LLDP, ...), named by its EtherType.
+    Other(u16),
+}
+
+impl<'a> Network<'a> {
+    /// The network header of `frame`, behind at most two VLAN tags.
+    #[inline]
+    pub fn of(frame: &'a [u8]) -> Result<Self, Error> {
+        let ethernet = ethernet::Frame::new_checked(frame)?;
+        let (mut ethertype, mut payload) = (ethernet.ethertype(), ethernet.payload());
+        for _ in 0..MAX_VLAN_TAGS {
+            if !matches!(ethertype, ethernet::ETHERTYPE_VLAN | ethernet::ETHERTYPE_SERVICE_VLAN) {
+                break;
+            }
+            let tag = vlan::Tag::new_checked(payload)?;
+            (ethertype, payload) = (tag.ethertype(), tag.payload());
+        }
+        Ok(match ethertype {
+            ethernet::ETHERTYPE_IPV4 => Self::Ipv4(ipv4::Packet::new_checked(payload)?),
+            ethernet::ETHERTYPE_IPV6 => Self::Ipv6(ipv6::Packet::new_checked(payload)?),
+            other => Self::Other(other),
+        })
+    }
+
+    /// ECN codepoint; `None` when this is not IP.
+    #[inline]
+    pub fn ecn(&self) -> Option<Ecn> {
+        match self {
+            Self::Ipv4(packet) => Some(Ecn::from_bits(packet.ecn_bits())),
+            Self::Ipv6(packet) => Some(Ecn::from_bits(packet.ecn_bits())),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+/// ECN codepoint (RFC 3168, 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ecn {
+    /// Not ECN-capable.
+    NotEct,
+    /// ECN-capable; for L4S senders (RFC 9331).
+    Ect1,
+    /// ECN-capable.
+    Ect0,
+    /// Congestion experienced.
+    Ce,
+}
+
+impl Ecn {
+    /// The codepoint of the two lowest bits.
+    #[inline]
+    pub fn from_bits(bits: u8) -> Self {
+        match bits & 0b11 {
+            0b00 => Self::NotEct,
+            0b01 => Self::Ect1,
+            0b10 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
+    /// The two bits.
+    pub fn bits(self) -> u8 {
+        match self {
+            Self::NotEct => 0b00,
+            Self::Ect1 => 0b01,
+            Self::Ect0 => 0b10,
+            Self::Ce => 0b11,
+        }
+    }
+}
+
+/// ECN codepoint of a frame; `None` when it does not carry an intact IP header.
+#[inline]
+pub fn ecn(frame: &[u8]) -> Option<Ecn> {
+    Network::of(frame).ok()?.ecn()
+}

@@ -1,0 +1,96 @@
+//! TCP (RFC 9293, 3.1; ECE and CWR RFC 3168, 6.1).
+
+use crate::error::{need, Error};
+use crate::{be16, be32};
+
+/// IP protocol number.
+pub const PROTOCOL: u8 = 6;
+/// Bytes of the header without options.
+pub const MIN_HEADER_LEN: usize = 20;
+
+/// The sender has finished.
+pub const FIN: u8 = 0x01;
+/// Synchronise sequence numbers.
+pub const SYN: u8 = 0x02;
+/// Reset.
+pub const RST: u8 = 0x04;
+/// Push.
+pub const PSH: u8 = 0x08;
+/// The acknowledgement number counts.
+pub const ACK: u8 = 0x10;
+/// Urgent.
+pub const URG: u8 = 0x20;
+/// ECN echo.
+pub const ECE: u8 = 0x40;
+/// Congestion window reduced.
+pub const CWR: u8 = 0x80;
+
+/// A view of a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a>(&'a [u8]);
+
+impl<'a> Segment<'a> {
+    /// Checks that the fixed header is there and that the data offset is not below it. The options may be cut
+    /// off (a snapped frame): [`Segment::options`] returns those there are.
+    #[inline]
+    pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
+        need("tcp", data, MIN_HEADER_LEN)?;
+        let segment = Self(data);
+        if segment.header_len() < MIN_HEADER_LEN {
+            return Err(Error::Field {
+                header: "tcp",
+                field: "data offset",
+                value: (segment.header_len() / 4) as u32,
+                expected: "5 to 15",
+            });
+        }
+        Ok(segment)
+    }
+
+    /// Source port.
+    pub fn source_port(&self) -> u16 {
+        be16(self.0, 0)
+    }
+
+    /// Destination port.
+    pub fn destination_port(&self) -> u16 {
+        be16(self.0, 2)
+    }
+
+    /// Sequence number of the first byte.
+    pub fn sequence(&self) -> u32 {
+        be32(self.0, 4)
+    }
+
+    /// Next sequence number the sender expects; counts when [`ACK`] is set.
+    pub fn acknowledgement(&self) -> u32 {
+        be32(self.0, 8)
+    }
+
+    /// Bytes of the header with its options, as the data offset says.
+    #[inline]
+    pub fn header_len(&self) -> usize {
+        usize::from(self.0[12] >> 4) * 4
+    }
+
+    /// The eight flags, [`FIN`] to [`CWR`].
+    #[inline]
+    pub fn flags(&self) -> u8 {
+        self.0[13]
+    }
+
+    /// Receive window as written, not scaled.
+    pub fn window(&self) -> u16 {
+        be16(self.0, 14)
+    }
+
+    /// The options that are there, not interpreted.
+    pub fn options(&self) -> &'a [u8] {
+        &self.0[MIN_HEADER_LEN..self.header_len().min(self.0.len())]
+    }
+
+    /// The payload that is there.
+    pub fn payload(&self) -> &'a [u8] {
+        &self.0[self.header_len().min(self.0.len())..]
+    }
+}

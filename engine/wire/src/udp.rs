@@ -1,0 +1,47 @@
+//! UDP (RFC 768).
+
+use crate::be16;
+use crate::error::{need, Error};
+
+/// IP protocol number.
+pub const PROTOCOL: u8 = 17;
+/// Bytes of the header.
+pub const HEADER_LEN: usize = 8;
+
+/// A view of a datagram.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram<'a>(&'a [u8]);
+
+impl<'a> Datagram<'a> {
+    /// Checks that the header is there.
+    pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
+        need("udp", data, HEADER_LEN)?;
+        Ok(Self(data))
+    }
+
+    /// Source port.
+    pub fn source_port(&self) -> u16 {
+        be16(self.0, 0)
+    }
+
+    /// Destination port.
+    pub fn destination_port(&self) -> u16 {
+        be16(self.0, 2)
+    }
+
+    /// Bytes of header and payload, as the header says.
+    pub fn len(&self) -> u16 {
+        be16(self.0, 4)
+    }
+
+    /// Whether the header says that there is no payload.
+    pub fn is_empty(&self) -> bool {
+        usize::from(self.len()) <= HEADER_LEN
+    }
+
+    /// The payload: what the length says, clipped to the bytes there are.
+    pub fn payload(&self) -> &'a [u8] {
+        let end = usize::from(self.len()).clamp(HEADER_LEN, self.0.len());
+        &self.0[HEADER_LEN..end]
+    }
+}

@@ -1,0 +1,42 @@
+//! A VLAN tag after its EtherType (IEEE 802.1Q, 9.6).
+
+use crate::be16;
+use crate::error::{need, Error};
+
+/// Bytes of the tag that follow its EtherType.
+pub const TAG_LEN: usize = 4;
+
+/// A view of a tag and what follows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Tag<'a>(&'a [u8]);
+
+impl<'a> Tag<'a> {
+    /// Checks that the tag is there.
+    #[inline]
+    pub fn new_checked(data: &'a [u8]) -> Result<Self, Error> {
+        need("vlan", data, TAG_LEN)?;
+        Ok(Self(data))
+    }
+
+    /// Priority code point.
+    pub fn priority(&self) -> u8 {
+        self.0[0] >> 5
+    }
+
+    /// VLAN identifier, 12 bits.
+    pub fn vlan_id(&self) -> u16 {
+        be16(self.0, 0) & 0x0fff
+    }
+
+    /// EtherType: what follows the tag.
+    #[inline]
+    pub fn ethertype(&self) -> u16 {
+        be16(self.0, 2)
+    }
+
+    /// What follows the tag.
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        &self.0[TAG_LEN..]
+    }
+}

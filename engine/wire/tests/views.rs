@@ -1,0 +1,207 @@
+//! The views and the judges on top of them: built frames read back, the definition of the classes, and any
+//! bytes at all.
+
+use std::net::IpAddr;
+
+use proptest::prelude::*;
+use wire::build::{self, Addresses, TcpFields};
+use wire::tcp::{ACK, CWR, ECE, FIN, PSH, RST, SYN};
+use wire::{
+    checksum, classify, ecn, ethernet, ipv4, ipv6, tcp, udp, vlan, Ecn, Error, FiveTuple, Network,
+    PacketClass,
+};
+
+fn v4(ecn: Ecn) -> Addresses {
+    Addresses {
+        source_mac: [2, 0, 0, 0, 1, 1],
+        destination_mac: [2, 1, 0, 0, 0, 1],
+        source: IpAddr::from([10, 0, 1, 1]),
+        destination: IpAddr::from([10, 0, 2, 1]),
+        ecn,
+    }
+}
+
+fn v6(ecn: Ecn) -> Addresses {
+    Addresses {
+        source: "fd00:0:0:1::1".parse().unwrap(),
+        destination: "fd00:0:0:2::1".parse().unwrap(),
+        ..v4(ecn)
+    }
+}
+
+fn segment(addresses: &Addresses, flags: u8, payload: &[u8]) -> Vec<u8> {
+    build::tcp(
+        addresses,
+        &TcpFields { source_port: 5, destination_port: 6, flags, ..TcpFields::default() },
+        payload,
+    )
+}
+
+#[test]
+fn every_class_is_told_by_flags_and_payload_on_both_ip_versions() {
+    for addresses in [v4(Ecn::NotEct), v6(Ecn::NotEct)] {
+        for (flags, payload, class) in [
+            (ACK, 100, PacketClass::Data),
+            (ACK | PSH | ECE, 1, PacketClass::Data),
+            (0, 1, PacketClass::Data),
+            (ACK, 0, PacketClass::Ack),
+            (ACK | CWR, 0, PacketClass::Ack),
+            (ACK | ECE, 0, PacketClass::AckEce),
+            (SYN, 0, PacketClass::Syn),
+            (SYN | ECE | CWR, 0, PacketClass::Syn),
+            (SYN | ACK | ECE, 0, PacketClass::SynAck),
+            (FIN | ACK, 0, PacketClass::FinRst),
+            (FIN | ACK, 10, PacketClass::FinRst),
+            (RST, 0, PacketClass::FinRst),
+            (0, 0, PacketClass::Other),
+        ] {
+            let frame = segment(&addresses, flags, &vec![0; payload]);
+            assert_eq!(classify(&frame), class, "flags {flags:#04x}, {payload} bytes of payload");
+        }
+        assert_eq!(classify(&build::udp(&addresses, 1, 2, b"x")), PacketClass::Other);
+    }
+}
+
+#[test]
+fn padding_of_a_short_frame_is_not_payload() {
+    let frame = segment(&v4(Ecn::NotEct), ACK, &[]);
+    assert_eq!(frame.len(), build::MIN_FRAME_LEN);
+    assert_eq!(classify(&frame), PacketClass::Ack);
+}
+
+#[test]
+fn a_snapped_frame_keeps_its_class_because_lengths_come_from_the_headers() {
+    let frame = segment(&v4(Ecn::NotEct), ACK, &[0; 1000]);
+    assert_eq!(classify(&frame[..54]), PacketClass::Data);
+    assert_eq!(classify(&frame[..53]), PacketClass::Other);
+}
+
+#[test]
+fn a_vlan_tag_is_looked_through() {
+    let plain = segment(&v4(Ecn::Ce), ACK, &[0; 10]);
+    let mut tagged = plain[..12].to_vec();
+    tagged.extend_from_slice(&[0x81, 0x00, 0x60, 0x2a]);
+    tagged.extend_from_slice(&plain[12..]);
+    assert_eq!(classify(&tagged), PacketClass::Data);
+    assert_eq!(ecn(&tagged), Some(Ecn::Ce));
+    let tag = vlan::Tag::new_checked(&tagged[14..]).unwrap();
+    assert_eq!((tag.priority(), tag.vlan_id(), tag.ethertype()), (3, 42, ethernet::ETHERTYPE_IPV4));
+}
+
+#[test]
+fn ipv4_options_are_skipped_and_fragments_are_other() {
+    let plain = segment(&v4(Ecn::NotEct), SYN, &[]);
+    let mut long = plain[..34].to_vec();
+    long.extend_from_slice(&[1; 8]); // Eight no-operation options.
+    long.extend_from_slice(&plain[34..]);
+    long[14] = 0x47;
+    long[17] += 8;
+    assert_eq!(classify(&long), PacketClass::Syn);
+    let mut fragment = plain.clone();
+    fragment[20] = 0x20; // More fragments.
+    assert_eq!(classify(&fragment), PacketClass::Other);
+    fragment[20..22].copy_from_slice(&[0x00, 0x01]); // Second part.
+    assert_eq!(classify(&fragment), PacketClass::Other);
+    assert_eq!(FiveTuple::of(&fragment).unwrap().source_port, 0);
+}
+
+#[test]
+fn lengths_that_contradict_each_other_are_other() {
+    let mut frame = segment(&v4(Ecn::NotEct), ACK, &[]);
+    frame[16..18].copy_from_slice(&39_u16.to_be_bytes()); // Below 20 of IP and 20 of TCP.
+    assert_eq!(classify(&frame), PacketClass::Other);
+    frame[16..18].copy_from_slice(&19_u16.to_be_bytes()); // Below the IP header itself.
+    assert_eq!(classify(&frame), PacketClass::Other);
+}
+
+#[test]
+fn built_frames_read_back_with_right_checksums() {
+    let fields = TcpFields {
+        source_port: 40_000,
+        destination_port: 50_010,
+        sequence: 0x0102_0304,
+        acknowledgement: 0xf0f0_0001,
+        flags: ACK | PSH,
+        window: 4096,
+    };
+    let frame = build::tcp(&v4(Ecn::Ect0), &fields, b"shuffle");
+    let Network::Ipv4(packet) = Network::of(&frame).unwrap() else { panic!("not IPv4") };
+    assert!(packet.checksum_ok());
+    assert_eq!((packet.ttl(), packet.total_len(), packet.options().len()), (64, 47, 0));
+    let segment = tcp::Segment::new_checked(packet.payload()).unwrap();
+    assert_eq!(segment.source_port(), 40_000);
+    assert_eq!(segment.sequence(), 0x0102_0304);
+    assert_eq!(segment.acknowledgement(), 0xf0f0_0001);
+    assert_eq!(segment.window(), 4096);
+    assert_eq!(segment.payload(), b"shuffle");
+    // The pseudo header's sum plus a segment that contains its own checksum is zero.
+    let mut pseudo = vec![10, 0, 1, 1, 10, 0, 2, 1, 0, 6, 0, 27];
+    pseudo.extend_from_slice(packet.payload());
+    assert_eq!(checksum::internet(&pseudo), 0);
+}
+
+#[test]
+fn a_five_tuple_names_the_flow() {
+    let frame = build::udp(&v6(Ecn::Ect1), 7, 9, b"probe");
+    let flow = FiveTuple::of(&frame).unwrap();
+    assert_eq!((flow.protocol, flow.source_port, flow.destination_port), (udp::PROTOCOL, 7, 9));
+    assert_eq!(flow.destination, "fd00:0:0:2::1".parse::<IpAddr>().unwrap());
+    assert_eq!(ecn(&frame), Some(Ecn::Ect1));
+}
+
+#[test]
+fn an_error_names_header_field_value_and_what_is_right() {
+    assert_eq!(
+        ipv4::Packet::new_checked(&[0x45; 8]).unwrap_err(),
+        Error::Truncated { header: "ipv4", need: 20, have: 8 }
+    );
+    let error = ipv4::Packet::new_checked(&[0x41; 20]).unwrap_err().to_string();
+    assert_eq!(error, "ipv4: header length in words is 1, it must be 5 to 15");
+}
+
+/// Calls everything there is on `data` at every layer.
+fn read_all(data: &[u8]) {
+    let _ = (classify(data), ecn(data), FiveTuple::of(data));
+    if let Ok(frame) = ethernet::Frame::new_checked(data) {
+        let _ = (frame.destination(), frame.source(), frame.ethertype(), frame.payload());
+    }
+    if let Ok(tag) = vlan::Tag::new_checked(data) {
+        let _ = (tag.priority(), tag.vlan_id(), tag.ethertype(), tag.payload());
+    }
+    if let Ok(p) = ipv4::Packet::new_checked(data) {
+        let _ = (p.ecn_bits(), p.total_len(), p.is_fragment(), p.ttl(), p.checksum_ok(), p.options());
+        let _ = (p.source(), p.destination(), p.payload_len(), p.payload());
+    }
+    if let Ok(p) = ipv6::Packet::new_checked(data) {
+        let _ = (p.ecn_bits(), p.payload_len(), p.next_header(), p.hop_limit(), p.payload());
+        let _ = (p.source(), p.destination());
+    }
+    if let Ok(s) = tcp::Segment::new_checked(data) {
+        let _ = (s.source_port(), s.destination_port(), s.sequence(), s.acknowledgement(), s.header_len());
+        let _ = (s.flags(), s.window(), s.options(), s.payload());
+    }
+    if let Ok(d) = udp::Datagram::new_checked(data) {
+        let _ = (d.source_port(), d.destination_port(), d.len(), d.is_empty(), d.payload());
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_a_view_panic(data in prop::collection::vec(any::<u8>(), 0..128)) {
+        read_all(&data);
+    }
+
+    #[test]
+    fn no_damage_to_a_good_frame_makes_a_view_panic(
+        at in 0..70_usize, to: u8, cut in 0..90_usize, tagged: bool, six: bool,
+    ) {
+        let addresses = if six { v6(Ecn::Ect0) } else { v4(Ecn::Ect0) };
+        let mut frame = segment(&addresses, ACK, &[7; 20]);
+        if tagged {
+            frame.splice(12..12, [0x81, 0, 0, 1]);
+        }
+        frame[at] = to;
+        frame.truncate(cut);
+        read_all(&frame);
+    }
+}
