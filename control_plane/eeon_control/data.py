@@ -1,0 +1,48 @@
+"""Where files that ship beside the code are: in an installed wheel, or in the repository's work tree.
+
+The wheel carries copies under `eeon_control/_data` (see pyproject.toml); in a checkout that folder does not
+exist and the originals are used, so that an edit takes effect at once.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from eeon_control.errors import DataNotFound
+
+_PACKAGE = Path(__file__).resolve().parent
+_REPOSITORY = _PACKAGE.parent.parent
+_IN_REPOSITORY = {
+    "topologies": _REPOSITORY / "topologies",
+    "examples": _REPOSITORY / "control_plane" / "examples",
+    "p4src": _REPOSITORY / "p4src" / "compiled",
+}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+
+
+def folder(kind: str) -> Path:
+    """The folder of `topologies`, `examples` or `p4src`. Raises DataNotFound when neither place has it."""
+    packaged = _PACKAGE / "_data" / kind
+    for place in (packaged, _IN_REPOSITORY[kind]):
+        if place.is_dir():
+            return place
+    raise DataNotFound(f"no {kind} folder in {packaged} or {_IN_REPOSITORY[kind]}; reinstall eeon-control")
+
+
+def names(kind: str) -> list[str]:
+    """Names, without `.yaml`, of the files that ship in a folder."""
+    return sorted(path.stem for path in folder(kind).glob("*.yaml"))
+
+
+def find_yaml(kind: str, name_or_path: str | Path) -> Path:
+    """The file meant by a path, or by the bare name of one that ships. A path that exists wins."""
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    if isinstance(name_or_path, str) and _NAME.fullmatch(name_or_path):
+        shipped = folder(kind) / (name_or_path.removesuffix(".yaml") + ".yaml")
+        if shipped.is_file():
+            return shipped
+    raise DataNotFound(f"{name_or_path}: no such file, and not one of the {kind} that ship: "
+                       f"{', '.join(names(kind)) or 'none'}")

@@ -1,0 +1,111 @@
+"""Every exception that a caller of this package is meant to catch.
+
+    EeonError
+    +-- UnitError        a number's text cannot be understood (also a ValueError)
+    +-- InputError       a file a person wrote breaks rules; carries a list of Problem
+    +-- DataNotFound     a named topology, example or program file is nowhere to be found
+    +-- PlanError        topology and configuration cannot be turned into table entries
+    +-- FabricError      the switches: connection, arbitration, pipeline, read, write
+        +-- ApplyError   an apply failed; says what was undone and what was not
+
+Anything else that escapes is a bug in this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class EeonError(Exception):
+    """Base of everything this package raises on purpose."""
+
+
+class UnitError(EeonError, ValueError):
+    """A quantity's text is not one this package reads; the message gives an example that is."""
+
+
+class DataNotFound(EeonError):
+    """A topology, example or program file was asked for by name and is in none of the places searched."""
+
+
+class PlanError(EeonError):
+    """Topology and configuration are each legal but together exceed what the data plane can hold."""
+
+
+class FabricError(EeonError):
+    """A switch could not be reached, refused a request, or answered with what it should not hold."""
+
+
+class Severity(StrEnum):
+    """How serious a Problem is: an error stops the command, a warning is shown and passed over."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a file something stands. `line` is 1-based; 0 when the whole file is meant."""
+
+    file: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One broken rule in an input file: where, which key, the value found, the rule and what would be right."""
+
+    place: Place
+    key: str
+    value: str
+    rule: str
+    severity: Severity = Severity.ERROR
+
+    def __str__(self) -> str:
+        subject = ": ".join(part for part in (self.key, self.value) if part)
+        head = f"{self.place}: {self.severity}: "
+        return f"{head}{subject}: {self.rule}" if subject else f"{head}{self.rule}"
+
+
+class InputError(EeonError):
+    """An input file breaks one or more rules. `problems` is in file order and never empty."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(
+            sorted(problems, key=lambda p: (p.place.file, p.place.line, p.key))
+        )
+        assert self.problems, "an InputError needs at least one problem"
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class ApplyError(FabricError):
+    """An apply failed on at least one switch.
+
+    `failures`: switch -> why. `undone`: switches that were changed and are as before again.
+    `not_undone`: switch -> why it could not be brought back (empty when all or none held).
+    """
+
+    def __init__(
+        self, failures: dict[str, str], undone: Iterable[str] = (), not_undone: dict[str, str] | None = None
+    ) -> None:
+        self.failures = dict(failures)
+        self.undone = tuple(undone)
+        self.not_undone = dict(not_undone or {})
+        super().__init__(self._describe())
+
+    def _describe(self) -> str:
+        lines = [f"{switch}: {why}" for switch, why in self.failures.items()]
+        if self.not_undone:
+            lines.append("the fabric is NOT as before; these switches could not be undone:")
+            lines += [f"  {switch}: {why}" for switch, why in self.not_undone.items()]
+            lines.append("run `eeon config plan` to see what they hold, then apply again")
+        elif self.undone:
+            lines.append(f"undone on {', '.join(self.undone)}: every switch is as it was before")
+        else:
+            lines.append("nothing was written to any switch")
+        return "\n".join(lines)

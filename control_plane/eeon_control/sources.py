@@ -1,0 +1,230 @@
+"""YAML files with the line of every key: the ground under error messages that say file, line, key and value.
+
+Reads YAML 1.2 into plain dict, list, str, int, float, bool and None. Duplicate keys, tags, merge keys,
+non-text keys and oversized or endlessly nested documents are refused: these files come from people and from
+other programs, and a bad one must end in a message, not in a traceback or in all of the memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from eeon_control.errors import DataNotFound, InputError, Place, Problem
+
+KeyPath = tuple[str | int, ...]
+
+_FILE_LIMIT_BYTES = 1 << 20
+_NODE_LIMIT = 100_000  # also bounds what repeated aliases may expand to
+_DEPTH_LIMIT = 24
+_VALUE_SHOWN_CHARS = 60
+_TAG = "tag:yaml.org,2002:"
+
+
+@dataclass
+class Document:
+    """One or more merged YAML files: the plain value, and where each key path stands."""
+
+    value: dict[str, Any]
+    places: dict[KeyPath, Place] = field(default_factory=dict)
+
+    def place(self, path: KeyPath) -> Place:
+        """Where `path` stands; for a path that is not in the file, its nearest parent that is."""
+        while path and path not in self.places:
+            path = path[:-1]
+        return self.places[path]
+
+    def problem(self, path: KeyPath, rule: str, value: object = None, **extra: Any) -> Problem:
+        """A Problem at `path`; `value` defaults to what the file has there."""
+        if value is None:
+            value = self.get(path)
+        return Problem(self.place(path), dotted(path), show(value), rule, **extra)
+
+    def get(self, path: KeyPath) -> Any:
+        """The value at `path`, or None."""
+        here: Any = self.value
+        for step in path:
+            try:
+                here = here[step]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return here
+
+    def merged_with(self, later: Document) -> Document:
+        """A document in which `later` wins key by key; mappings are merged, anything else is replaced."""
+        result = Document(_merge(self.value, later.value), dict(self.places))
+        result.places.update({path: place for path, place in later.places.items() if path})
+        return result
+
+    def from_validation(self, error: ValidationError) -> InputError:
+        """The same findings as pydantic's, each with its file, line, key and value."""
+        problems = []
+        for item in error.errors():
+            path = self._known_part(tuple(item["loc"]))
+            problems.append(self.problem(path, *_explain(item, path)))
+        return InputError(problems)
+
+    def _known_part(self, loc: KeyPath) -> KeyPath:
+        """pydantic adds union tags to a location; keep the steps that are keys of the file, and the last one."""
+        path: KeyPath = ()
+        for step in loc:
+            if (*path, step) in self.places:
+                path = (*path, step)
+        if loc and path != loc and path[-1:] != loc[-1:] and loc[-1] != "[key]":
+            path = (*path, loc[-1])
+        return path
+
+
+def read_yaml(path: Path) -> Document:
+    """Read one YAML file whose top level is a mapping. Raises InputError or DataNotFound."""
+    name = str(path)
+    try:
+        size = path.stat().st_size
+        if size > _FILE_LIMIT_BYTES:
+            raise InputError([Problem(Place(name), "", "", f"the file has {size} bytes; the limit is "
+                                                          f"{_FILE_LIMIT_BYTES}")])
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError([Problem(Place(name), "", "", f"not UTF-8 text (byte {error.start})")]) from None
+    except OSError as error:
+        raise DataNotFound(f"{name}: {error.strerror or error}") from None
+    return parse_yaml(text, name)
+
+
+def parse_yaml(text: str, name: str) -> Document:
+    """Parse YAML text; `name` is the file named in errors."""
+    try:
+        root = YAML(typ="safe", pure=True).compose(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        rule = " ".join(str(part) for part in (error.context, error.problem) if part)
+        raise InputError([Problem(Place(name, mark.line + 1 if mark else 0), "", "",
+                                  f"not YAML: {rule}")]) from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).splitlines()[0]
+        raise InputError([Problem(Place(name), "", "", f"not YAML: {reason}")]) from None
+    if root is None:
+        raise InputError([Problem(Place(name), "", "", "the file is empty")])
+    if not isinstance(root, MappingNode):
+        raise InputError([Problem(Place(name, 1), "", "", "the top level must be a mapping (key: value lines)")])
+    builder = _Builder(name)
+    value = builder.build(root, (), 0)
+    if builder.problems:
+        raise InputError(builder.problems)
+    builder.places[()] = Place(name, root.start_mark.line + 1)
+    return Document(value, builder.places)
+
+
+class _Builder:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.places: dict[KeyPath, Place] = {}
+        self.problems: list[Problem] = []
+        self.nodes = 0
+
+    def build(self, node: Node, path: KeyPath, depth: int) -> Any:
+        self.nodes += 1
+        if depth > _DEPTH_LIMIT or self.nodes > _NODE_LIMIT:
+            limit = f"{_DEPTH_LIMIT} levels" if depth > _DEPTH_LIMIT else f"{_NODE_LIMIT} values"
+            raise InputError([Problem(self._place(node), dotted(path[:4]), "", f"more than {limit}")])
+        if isinstance(node, MappingNode):
+            return self._mapping(node, path, depth)
+        if isinstance(node, SequenceNode):
+            items = []
+            for index, item in enumerate(node.value):
+                self.places[(*path, index)] = self._place(item)
+                items.append(self.build(item, (*path, index), depth + 1))
+            return items
+        return self._scalar(node, path)
+
+    def _mapping(self, node: MappingNode, path: KeyPath, depth: int) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                self._refuse(key_node, path, "a key must be plain text")
+                continue
+            key = str(key_node.value)
+            if key in result:
+                first = self.places[(*path, key)]
+                self._refuse(key_node, (*path, key), f"the key is given twice (first on line {first.line})")
+                continue
+            self.places[(*path, key)] = self._place(key_node)
+            result[key] = self.build(value_node, (*path, key), depth + 1)
+        return result
+
+    def _scalar(self, node: ScalarNode, path: KeyPath) -> Any:
+        text = str(node.value)
+        match str(node.tag).removeprefix(_TAG):
+            case "str":
+                return text
+            case "null":
+                return None
+            case "bool":
+                return text.lower() == "true"
+            case "int" | "float" as kind:
+                try:
+                    return int(text.replace("_", ""), 0) if kind == "int" else float(text.replace("_", ""))
+                except ValueError:
+                    return text
+            case _:
+                self._refuse(node, path, f"YAML tag {node.tag} is not used here; write plain text or a number")
+                return None
+
+    def _place(self, node: Node) -> Place:
+        return Place(self.name, node.start_mark.line + 1)
+
+    def _refuse(self, node: Node, path: KeyPath, rule: str) -> None:
+        self.problems.append(Problem(self._place(node), dotted(path), "", rule))
+
+
+def dotted(path: KeyPath) -> str:
+    """`links[3].rate` for ("links", 3, "rate")."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
+    return text
+
+
+def show(value: object) -> str:
+    """A value as an error message quotes it: short, one line, empty for None and for whole mappings."""
+    if value is None or isinstance(value, (dict, list)):
+        return ""
+    text = str(value)
+    return text if len(text) <= _VALUE_SHOWN_CHARS else text[:_VALUE_SHOWN_CHARS] + "..."
+
+
+def _merge(first: Any, later: Any) -> Any:
+    if isinstance(first, dict) and isinstance(later, dict):
+        result = dict(first)
+        for key, value in later.items():
+            result[key] = _merge(first[key], value) if key in first else value
+        return result
+    return later
+
+
+def _explain(item: Any, path: KeyPath) -> tuple[str, object]:
+    """pydantic's error types in the words of this project: (rule, value shown)."""
+    context = item.get("ctx", {})
+    match item["type"]:
+        case "extra_forbidden":
+            return "unknown key", item["input"]
+        case "missing":
+            return "this key is required", None
+        case "value_error":
+            return str(context["error"]), item["input"]
+        case "literal_error" | "enum":
+            return f"must be one of {context['expected']}", item["input"]
+        case "union_tag_not_found":
+            return f"the key {str(context['discriminator']).strip(chr(39))} is required", None
+        case "union_tag_invalid":
+            return f"must be one of {context['expected_tags']}", context["tag"]
+        case "dict_type" | "model_type" | "model_attributes_type" | "dataclass_type":
+            return "must be a mapping (key: value lines)", item["input"]
+        case _:
+            return str(item["msg"])[:1].lower() + str(item["msg"])[1:], item["input"]

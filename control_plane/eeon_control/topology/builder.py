@@ -1,0 +1,182 @@
+"""Checks nodes and links against each other, and computes addresses, device ids and port roles.
+
+Every problem found is reported at once, each at its place in the file. Nothing here reads files.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from eeon_control.constants import DATA_PORT_MAX
+from eeon_control.errors import InputError, Problem
+from eeon_control.sources import Document, KeyPath
+from eeon_control.topology import addresses
+from eeon_control.topology.model import Endpoint, Host, Link, Port, PortRole, Switch, SwitchRole, Topology
+from eeon_control.units import Bytes, DataRate, Duration
+
+_OVERHEAD_LIMIT = 0xFFFF  # the data plane's overhead_bytes parameter has 16 bits
+
+
+@dataclass(frozen=True)
+class NodePart:
+    """A node as written: its name, whether it is a host, the role if one was given, and where it stands."""
+
+    name: str
+    is_host: bool
+    role: SwitchRole | None
+    path: KeyPath
+
+
+@dataclass(frozen=True)
+class LinkPart:
+    """A link as written, with defaults filled in."""
+
+    a: Endpoint
+    b: Endpoint
+    rate: DataRate
+    delay: Duration
+    overhead: Bytes
+    path: KeyPath
+
+
+def build(
+    document: Document, name: str, description: str, source: str,
+    node_parts: list[NodePart], link_parts: list[LinkPart],
+) -> Topology:
+    """A Topology from its parts. Raises InputError listing every broken rule."""
+    nodes = {node.name: node for node in node_parts}
+    problems = _check_links(document, nodes, link_parts)
+    if problems:
+        raise InputError(problems)
+    links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]] = defaultdict(list)
+    for link in link_parts:
+        for here, there in ((link.a, link.b), (link.b, link.a)):
+            links_of[here.node].append((here.port, link, there))
+    with_hosts = {there.node for node in node_parts if node.is_host for _, _, there in links_of[node.name]}
+    roles = {node.name: node.role or (SwitchRole.LEAF if node.name in with_hosts else SwitchRole.SPINE)
+             for node in node_parts if not node.is_host}
+    problems = [*_check_nodes(document, nodes, links_of, roles, with_hosts),
+                *_check_connected(document, nodes, links_of)]
+    if problems:
+        raise InputError(problems)
+
+    switches = _switches(nodes, links_of, roles)
+    hosts = _hosts(nodes, links_of, switches)
+    links = tuple(Link(part.a, part.b, part.rate, part.delay, part.overhead) for part in link_parts)
+    return Topology(name, description, MappingProxyType(switches), MappingProxyType(hosts), links, source)
+
+
+def _check_links(document: Document, nodes: dict[str, NodePart], links: list[LinkPart]) -> list[Problem]:
+    problems: list[Problem] = []
+    used: dict[Endpoint, KeyPath] = {}
+    for link in links:
+        for side, end in enumerate((link.a, link.b)):
+            path = (*link.path, "endpoints", side)
+            if end.node not in nodes:
+                problems.append(document.problem(path, f"there is no node {end.node!r}", end))
+            elif end.port > DATA_PORT_MAX:
+                problems.append(document.problem(
+                    path, f"ports are 0 to {DATA_PORT_MAX} (510 is the CPU port, 511 the drop port)", end))
+            elif end in used:
+                first = document.place((*used[end], "endpoints"))
+                problems.append(document.problem(path, f"this port already has a link ({first})", end))
+            used.setdefault(end, link.path)
+        if link.a.node == link.b.node:
+            problems.append(document.problem((*link.path, "endpoints"), "a link joins two different nodes",
+                                             f"{link.a}, {link.b}"))
+        elif all(end.node in nodes and nodes[end.node].is_host for end in (link.a, link.b)):
+            problems.append(document.problem((*link.path, "endpoints"), "a host's link goes to a switch",
+                                             f"{link.a}, {link.b}"))
+        if link.overhead > _OVERHEAD_LIMIT:
+            problems.append(document.problem((*link.path, "overhead"), f"at most {_OVERHEAD_LIMIT}B"))
+    return problems
+
+
+def _check_nodes(
+    document: Document, nodes: dict[str, NodePart], links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
+    roles: dict[str, SwitchRole], with_hosts: set[str],
+) -> Iterable[Problem]:
+    if not roles:
+        yield document.problem(("nodes",), "a topology needs at least one switch")
+    if len(roles) > addresses.SWITCH_LIMIT:
+        yield document.problem(("nodes",), f"at most {addresses.SWITCH_LIMIT} switches", len(roles))
+    leaves = [name for name, role in roles.items() if role is SwitchRole.LEAF]
+    for name in leaves[addresses.LEAF_LIMIT:]:
+        yield document.problem(nodes[name].path, f"at most {addresses.LEAF_LIMIT} leaves", name)
+    for node in nodes.values():
+        count = len(links_of[node.name])
+        if node.is_host and count != 1:
+            yield document.problem(node.path, f"a host has exactly one link; this one has {count}", node.name)
+        if node.is_host and node.role is not None:
+            yield document.problem((*node.path, "role"), "only switches have a role")
+        if not node.is_host and node.name in with_hosts and roles[node.name] is SwitchRole.SPINE:
+            yield document.problem((*node.path, "role"), f"{node.name} has hosts, so it is a leaf")
+        hosts = sum(1 for _, _, there in links_of[node.name] if nodes[there.node].is_host)
+        if not node.is_host and hosts > addresses.HOSTS_PER_LEAF_LIMIT:
+            yield document.problem(
+                node.path, f"at most {addresses.HOSTS_PER_LEAF_LIMIT} hosts on a leaf; {node.name} has {hosts}")
+
+
+def _check_connected(
+    document: Document, nodes: dict[str, NodePart], links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]]
+) -> Iterable[Problem]:
+    start = next(iter(nodes))
+    reached, frontier = {start}, [start]
+    while frontier:
+        for _, _, there in links_of[frontier.pop()]:
+            if there.node not in reached:
+                reached.add(there.node)
+                frontier.append(there.node)
+    # A host without a link is reported as such; here it would be the same problem a second time.
+    lost = [node for node in nodes.values() if node.name not in reached and links_of[node.name]]
+    lost += [node for node in nodes.values() if not node.is_host and not links_of[node.name]
+             and node.name != start]
+    for node in lost:
+        yield document.problem(node.path, f"no path leads from {start} to {node.name}; "
+                                          "a fabric is one connected piece", node.name)
+
+
+def _switches(
+    nodes: dict[str, NodePart], links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
+    roles: dict[str, SwitchRole],
+) -> dict[str, Switch]:
+    switches: dict[str, Switch] = {}
+    leaf_number = 0
+    for device_id, (name, role) in enumerate(roles.items(), start=1):
+        ports = []
+        for number, link, there in sorted(links_of[name], key=lambda item: item[0]):
+            if nodes[there.node].is_host:
+                port_role = PortRole.HOST_FACING
+            else:
+                port_role = PortRole.UPLINK if role is SwitchRole.LEAF else PortRole.SPINE
+            ports.append(Port(name, number, port_role, there, link.rate, link.delay, link.overhead))
+        common = (name, role, device_id, addresses.switch_mac(device_id), tuple(ports))
+        if role is SwitchRole.LEAF:
+            leaf_number += 1
+            switches[name] = Switch(*common, leaf_number, addresses.leaf_ipv4(leaf_number),
+                                    addresses.leaf_ipv6(leaf_number))
+        else:
+            switches[name] = Switch(*common)
+    return switches
+
+
+def _hosts(
+    nodes: dict[str, NodePart], links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
+    switches: dict[str, Switch],
+) -> dict[str, Host]:
+    by_name: dict[str, Host] = {}
+    for switch in switches.values():
+        if switch.leaf_number is None:
+            continue
+        leaf = switch.leaf_number
+        facing = [port for port in switch.ports if port.role is PortRole.HOST_FACING]
+        for number, port in enumerate(facing, start=1):
+            name = port.peer.node
+            [(own_number, link, there)] = links_of[name]
+            own_port = Port(name, own_number, PortRole.HOST, there, link.rate, link.delay, link.overhead)
+            by_name[name] = Host(name, addresses.host_mac(leaf, number), addresses.host_ipv4(leaf, number),
+                                 addresses.host_ipv6(leaf, number), switch.name, switch.mac, own_port)
+    return {name: by_name[name] for name in nodes if name in by_name}

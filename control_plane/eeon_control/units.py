@@ -1,0 +1,163 @@
+"""Numbers as people write them (`97.5kB`, `65pkt`, `120us`, `10Gbps`, `2%`) and as programs need them.
+
+Every quantity is a whole number of its base unit, in a type of its own: Bytes, Packets, Duration
+(picoseconds), DataRate (bit/s). KB and kB are 1000 bytes, KiB is 1024. Nothing is rounded: `0.3B` is
+refused, not cut off. Bytes and packets are different types and no function here turns one into the other,
+because how many packets fit in a byte limit depends on the traffic.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from eeon_control.errors import UnitError
+
+_TEXT = re.compile(r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[A-Za-zµμ%/]*)\s*", re.ASCII)
+_TEXT_LIMIT = 48  # characters; the longest sensible quantity is far shorter
+_VALUE_LIMIT = 2**63  # what the engine and JSON readers hold in a signed 64-bit integer
+
+
+class Quantity(int):
+    """A whole number of one base unit. Subclasses fix the unit; `str()` gives text that `parse` reads back."""
+
+    units: ClassVar[dict[str, int]]
+    what: ClassVar[str]
+    examples: ClassVar[str]
+    canonical: ClassVar[tuple[str, ...]]  # units used for printing, largest first; the last one is the base
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """Read text such as the class's `examples`. Raises UnitError with an example on anything else."""
+        if isinstance(text, cls):
+            return text
+        if isinstance(text, bool) or not isinstance(text, str):
+            raise UnitError(f"{text!r} is not {cls.what} with a unit; write for example {cls.examples}")
+        match = _TEXT.fullmatch(text) if len(text) <= _TEXT_LIMIT else None
+        if match is None:
+            raise UnitError(f"{_shorten(text)!r} is not {cls.what}; write for example {cls.examples}")
+        unit = match["unit"].replace("μ", "µ")
+        if not unit:
+            raise UnitError(f"{text!r} has no unit; write {cls.what} as for example {cls.examples}")
+        if unit not in cls.units:
+            raise UnitError(f"{text!r}: {unit!r} is not a unit of {cls.what}{cls._hint(unit)}; "
+                            f"use one of {', '.join(cls.units)}, for example {cls.examples}")
+        value = Fraction(match["number"]) * cls.units[unit]
+        if value.denominator != 1:
+            raise UnitError(f"{text!r} is not a whole number of {cls.canonical[-1]}")
+        if value >= _VALUE_LIMIT:
+            raise UnitError(f"{text!r} is larger than {_VALUE_LIMIT - 1} {cls.canonical[-1]}")
+        return cls(int(value))
+
+    @classmethod
+    def _hint(cls, unit: str) -> str:
+        for other in (Bytes, Packets, Duration, DataRate):
+            if other is not cls and unit in other.units:
+                return f" (it is one of {other.what})"
+        lookalike = next((known for known in cls.units if known.lower() == unit.lower()), None)
+        return f" (did you mean {lookalike}?)" if lookalike else ""
+
+    def __str__(self) -> str:
+        """Shortest exact text in the largest unit that needs at most three decimals."""
+        for unit in self.canonical:
+            scaled = Fraction(int(self), self.units[unit])
+            if (scaled >= 1 or unit == self.canonical[-1]) and (scaled * 1000).denominator == 1:
+                return f"{_decimal(scaled)}{unit}"
+        return f"{int(self)}{self.canonical[-1]}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+
+class Bytes(Quantity):
+    """A number of bytes. Frame bytes as the switch sees them: without FCS, preamble or gap."""
+
+    what = "a number of bytes"
+    examples = "300KB (300000 bytes), 97.5kB or 64KiB"
+    units: ClassVar[dict[str, int]] = {
+        "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
+        "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
+    }
+    canonical = ("TB", "GB", "MB", "KB", "B")
+
+
+class Packets(Quantity):
+    """A number of packets."""
+
+    what = "a number of packets"
+    examples = "65pkt"
+    units: ClassVar[dict[str, int]] = {"pkt": 1, "pkts": 1, "packet": 1, "packets": 1}
+    canonical = ("pkt",)
+
+
+class Duration(Quantity):
+    """A span of time in picoseconds."""
+
+    what = "a time"
+    examples = "120us, 4.48us or 1ms"
+    units: ClassVar[dict[str, int]] = {
+        "ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12,
+    }
+    canonical = ("s", "ms", "us", "ns", "ps")
+
+
+class DataRate(Quantity):
+    """A rate in bits per second."""
+
+    what = "a bit rate"
+    examples = "10Gbps or 300Mbps"
+    units: ClassVar[dict[str, int]] = {
+        "bps": 1, "kbps": 10**3, "Kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12,
+    }
+    canonical = ("Tbps", "Gbps", "Mbps", "kbps", "bps")
+
+
+def parse_size(text: object) -> Bytes | Packets:
+    """Read a size that may be in bytes or in packets; the unit decides and is part of the result's type."""
+    if isinstance(text, (Bytes, Packets)):
+        return text
+    if isinstance(text, str) and (match := _TEXT.fullmatch(text)) and match["unit"] in Packets.units:
+        return Packets.parse(text)
+    try:
+        return Bytes.parse(text)
+    except UnitError as error:
+        raise UnitError(f"{error}, or in packets: {Packets.examples}") from None
+
+
+def parse_probability(text: object) -> Fraction:
+    """Read `2%` or a plain number from 0 to 1 as an exact fraction."""
+    number: Fraction | None = None
+    if isinstance(text, Fraction):
+        number = text
+    elif isinstance(text, (int, float)) and not isinstance(text, bool):
+        number = Fraction(str(text)) if _finite(text) else None
+    elif isinstance(text, str) and len(text) <= _TEXT_LIMIT and (match := _TEXT.fullmatch(text)):
+        if match["unit"] == "%":
+            number = Fraction(match["number"]) / 100
+        elif not match["unit"]:
+            number = Fraction(match["number"])
+    if number is None:
+        raise UnitError(f"{_shorten(str(text))!r} is not a probability; write for example 2% or 0.02")
+    if not 0 <= number <= 1:
+        raise UnitError(f"{text} is not a probability: it must lie between 0% and 100%")
+    return number
+
+
+def format_probability(value: Fraction) -> str:
+    """Text of a probability in percent, exact when it has at most six decimals."""
+    return f"{float(value * 100):.6g}%"
+
+
+def _finite(value: float) -> bool:
+    return value == value and abs(value) != float("inf")
+
+
+def _decimal(value: Fraction) -> str:
+    thousandths = int(value * 1000)
+    whole, rest = divmod(thousandths, 1000)
+    return f"{whole}.{rest:03d}".rstrip("0").rstrip(".")
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _TEXT_LIMIT else text[:_TEXT_LIMIT] + "..."
