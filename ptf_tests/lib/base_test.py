@@ -1,0 +1,306 @@
+"""Test cases: a switch with the program loaded (`SwitchTest`), and one with hosts behind its ports (`FabricTest`).
+
+Every FabricTest ends with two checks of its own, whatever it did: once the switch has run empty, both
+occupancy registers of every port are zero, and every packet received is accounted for by one verdict.
+
+Times are nanoseconds on the switch's clock; lengths are frame bytes without FCS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from typing import TypeVar
+
+import ptf
+from finsy.proto import p4r
+from ptf.base_tests import BaseTest
+from ptf.testutils import send_packet, test_param_get
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.p4rt import Match, P4RuntimeClient
+from ptf_tests.lib.packets import PacketClass, Verdict
+from ptf_tests.lib.targets import base as targets
+from ptf_tests.lib.targets.base import DATA_PORTS, SwitchOptions
+
+CPU_PORT = 510
+WIRE_OVERHEAD_BYTES = 24
+"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes a frame takes on the wire beyond itself."""
+
+_SETTLE_MS = 50
+"""Long enough for the fullest queue and the longest hold of any test to run empty."""
+
+TestClass = TypeVar("TestClass", bound=type)
+
+
+def exact_time_only(cls: TestClass) -> TestClass:
+    """Mark a test that needs a clock of its own: skipped on targets that run in real time."""
+    cls.needs_exact_time = True
+    return cls
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A frame that left the switch, and when its first bit was on the wire."""
+
+    at_ns: int
+    frame: bytes
+
+    @property
+    def ecn(self) -> int:
+        """The ECN field it left with."""
+        return packets.ecn_of(self.frame)
+
+
+class SwitchTest(BaseTest):
+    """A switch that runs the program, and a P4Runtime client that is primary. No entries."""
+
+    options = SwitchOptions()
+    needs_exact_time = False
+    maxDiff = None
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.dataplane = ptf.dataplane_instance
+        self.switch = targets.current()
+        if self.needs_exact_time and not self.switch.exact_time:
+            self.skipTest(f"target {self.switch.name} runs in real time; this case compares exact times")
+        try:
+            address = self.switch.start(self.options)
+        except targets.CannotBuild as lack:
+            self.skipTest(f"target {self.switch.name}: {lack}")
+        self.addCleanup(self.switch.stop)
+        p4info = Path(test_param_get("p4info")).read_text(encoding="utf-8")
+        self.client = P4RuntimeClient(address, p4info, device_id=self.switch.device_id)
+        self.addCleanup(self.client.close)
+        self.client.become_primary()
+        self.client.set_pipeline(Path(test_param_get("program")).read_bytes())
+        self.dataplane.flush()
+        self._undo: list[p4r.Update] = []
+        self.addCleanup(self._remove_what_was_written)
+
+    # --- control plane -------------------------------------------------------------------------------------
+
+    def insert(self, entity: p4r.Entity) -> None:
+        """Insert an entity; it is deleted when the test ends."""
+        self.client.write(self.client.update("INSERT", entity))
+        self._undo.append(self.client.update("DELETE", entity))
+
+    def table_add(
+        self,
+        table: str,
+        match: Mapping[str, Match],
+        action: str,
+        params: Mapping[str, int] | None = None,
+    ) -> None:
+        """Insert a table entry by names; it is deleted when the test ends."""
+        self.insert(self.client.table_entry(table, match, action, params))
+
+    def set_default(self, table: str, action: str, params: Mapping[str, int]) -> None:
+        """Set a table's default action."""
+        self.client.write(self.client.update("MODIFY", self.client.default_entry(table, action, params)))
+
+    def register(self, name: str, port: int) -> int:
+        """A port's cell of a register."""
+        return self.switch.register_read(self.client, name, port)
+
+    def _remove_what_was_written(self) -> None:
+        if self._undo:
+            self.client.write(*reversed(self._undo))
+
+    # --- data plane ----------------------------------------------------------------------------------------
+
+    def send(self, port: int, *frames: bytes) -> None:
+        """Send frames into `port`, all at the present instant of the switch's clock."""
+        for frame in frames:
+            send_packet(self, port, frame)
+
+    def departures(self, port: int) -> list[Departure]:
+        """What has left `port` since last asked, in order."""
+        found = []
+        while True:
+            polled = self.dataplane.poll(port_number=port, timeout=0)
+            if isinstance(polled, self.dataplane.PollFailure):
+                return found
+            at_ns = getattr(polled.time, "ns", None)
+            found.append(Departure(int(polled.time * 1e9) if at_ns is None else at_ns, bytes(polled.packet)))
+
+    def assert_frames(self, found: Sequence[Departure], wanted: Sequence[bytes]) -> None:
+        """The frames that left are exactly `wanted`, in that order."""
+        self.assertEqual([departure.frame.hex() for departure in found], [frame.hex() for frame in wanted])
+
+    def assert_silent(self, *ports: int) -> None:
+        """Nothing has left these ports (default: any port) since last asked."""
+        for port in ports or DATA_PORTS:
+            self.assertEqual(self.departures(port), [], f"port {port}")
+
+
+class FabricTest(SwitchTest):
+    """A switch with one host behind each data port, reachable over IPv4 and IPv6, every feature off.
+
+    Port numbers by habit: packets come in at port 1 and leave at port 2.
+    """
+
+    drains = True
+    """Whether the switch must have run empty, with everything accounted for, when the test ends."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.client.write(*(self.client.update("INSERT", route) for route in self._routes()))
+        self._base: dict[str, dict[tuple[int, ...], int]] = {}
+        self.forget_counts()
+
+    def tearDown(self) -> None:
+        try:
+            if self.drains and hasattr(self, "client"):
+                self.drain()
+                self.assert_empty()
+                self.assert_everything_is_accounted_for()
+        finally:
+            super().tearDown()
+
+    def _routes(self) -> Iterable[p4r.Entity]:
+        for port in DATA_PORTS:
+            for table, prefix in (
+                ("ipv4_route", (int(IPv4Address(packets.host_ipv4(port, 0))), 24)),
+                ("ipv6_route", (int(IPv6Address(packets.host_ipv6(port, 0))), 64)),
+            ):
+                yield self.client.one_shot_entry(table, {"dst": prefix}, [("forward", self.next_hop(port), 1)])
+
+    def next_hop(self, port: int) -> dict[str, int]:
+        """Parameters of `forward` to the host behind `port`."""
+        return {
+            "port": port,
+            "src_mac": packets.mac_int(packets.switch_mac(port)),
+            "dst_mac": packets.mac_int(packets.host_mac(port)),
+        }
+
+    # --- time ----------------------------------------------------------------------------------------------
+
+    def wire_ns(self, frame_bytes: int) -> int:
+        """How long a frame occupies a port's wire, nanoseconds, overhead included."""
+        return (frame_bytes + WIRE_OVERHEAD_BYTES) * 8 * 1_000_000_000 // self.options.port_rate_bps
+
+    def drain(self) -> None:
+        """Let every queue run empty."""
+        self.switch.advance(ms=_SETTLE_MS)
+
+    def plug(self, port: int) -> None:
+        """Put one full frame on the wire of `port`, so that what arrives next, at the same instant, queues and
+        finds exactly the bytes of those before it. Forgets the plug's own counts."""
+        ingress = 1 if port != 1 else 2
+        self.send(ingress, packets.udp(port, frm=ingress, payload=packets.FULL_FRAME - 42))
+        self.switch.advance(ns=1)
+        self.assertEqual(self.register("occupancy_packets", port), 0, "the plug must be on the wire, not queued")
+        self.forget_counts()
+
+    def burst(self, port: int, frames: Sequence[bytes], ingress: int = 1) -> list[Departure]:
+        """Send frames to `port` at one instant behind a plug, let the queue empty, and return what left
+        without the plug."""
+        self.plug(port)
+        self.send(ingress, *frames)
+        self.drain()
+        return self.departures(port)[1:]
+
+    # --- configuration -------------------------------------------------------------------------------------
+
+    def mark_threshold(self, port: int, threshold: int, l4s: int | None = None, dequeue: bool = False) -> None:
+        """Mark above `threshold` bytes; ECT(1) above `l4s` bytes (default: the same)."""
+        params = {
+            "threshold_bytes": threshold,
+            "l4s_threshold_bytes": threshold if l4s is None else l4s,
+            "at_dequeue": int(dequeue),
+        }
+        self.table_add("port_aqm", {"port": port}, "mark_threshold", params)
+
+    def red(
+        self,
+        port: int,
+        *,
+        low: int,
+        high: int,
+        probability: float = 1.0,
+        in_packets: bool = False,
+        average_shift: int = 0,
+        ecn: bool = True,
+        protect: int = 0,
+    ) -> None:
+        """RED between `low` and `high` (bytes, or packets), reaching `probability` at `high`."""
+        params = {
+            "min_threshold": low,
+            "max_threshold": high,
+            "probability_slope": round(probability * 2**48 / (high - low)) if high > low else 0,
+            "in_packets": int(in_packets),
+            "average_shift": average_shift,
+            "ecn": int(ecn),
+            "protect": protect,
+        }
+        self.table_add("port_aqm", {"port": port}, "red", params)
+
+    def buffer_limit(self, port: int, limit_bytes: int) -> None:
+        """Limit the bytes queued for `port`."""
+        self.table_add("port_buffer", {"port": port}, "set_buffer_limit", {"buffer_bytes": limit_bytes})
+
+    # --- counts --------------------------------------------------------------------------------------------
+
+    def forget_counts(self) -> None:
+        """Count from here: `received` and `verdicts` report what comes after."""
+        self._base = {"received": self._all_received(), "verdicts": self._all_verdicts()}
+
+    def received(self, port: int) -> dict[PacketClass, int]:
+        """Packets received on `port` by class, without zeros."""
+        found = self._since("received", self._all_received)
+        return {PacketClass(c): count for (p, c), count in found.items() if p == port}
+
+    def verdicts(self, port: int) -> dict[tuple[PacketClass, Verdict], int]:
+        """Packets by class and verdict under `port`, without zeros: the egress port of packets that were
+        forwarded, marked or dropped from its queue, the ingress port of all others."""
+        found = self._since("verdicts", self._all_verdicts)
+        return {(PacketClass(c), Verdict(v)): count for (p, c, v), count in found.items() if p == port}
+
+    def _since(
+        self, name: str, read: Callable[[], dict[tuple[int, ...], int]]
+    ) -> dict[tuple[int, ...], int]:
+        base = self._base[name]
+        changes = {key: count - base.get(key, 0) for key, count in read().items()}
+        return {key: change for key, change in changes.items() if change}
+
+    def _all_received(self) -> dict[tuple[int, ...], int]:
+        return self._cells("received", {p << 3 | c: (p, c) for p in (*DATA_PORTS, CPU_PORT) for c in range(7)})
+
+    def _all_verdicts(self) -> dict[tuple[int, ...], int]:
+        ports = (*DATA_PORTS, CPU_PORT)
+        return self._cells(
+            "verdicts", {p << 6 | c << 3 | v: (p, c, v) for p in ports for c in range(7) for v in range(8)}
+        )
+
+    def _cells(self, counter: str, keys: Mapping[int, tuple[int, ...]]) -> dict[tuple[int, ...], int]:
+        counter_id = self.client.index.counter(counter).preamble.id
+        wanted = []
+        for index in keys:
+            entity = p4r.Entity()
+            entity.counter_entry.counter_id = counter_id
+            entity.counter_entry.index.index = index
+            wanted.append(entity)
+        cells = (entity.counter_entry for entity in self.client.read(*wanted))
+        return {keys[cell.index.index]: cell.data.packet_count for cell in cells if cell.data.packet_count}
+
+    # --- what must always hold -----------------------------------------------------------------------------
+
+    def assert_empty(self) -> None:
+        """Both occupancy registers are zero for every port."""
+        for port in DATA_PORTS:
+            for register in ("occupancy_bytes", "occupancy_packets"):
+                self.assertEqual(self.register(register, port), 0, f"{register}[{port}] of an empty port")
+
+    def assert_everything_is_accounted_for(self) -> None:
+        """By class, packets received and verdicts given are equally many."""
+        received: dict[int, int] = {}
+        decided: dict[int, int] = {}
+        for (_, packet_class), count in self._all_received().items():
+            received[packet_class] = received.get(packet_class, 0) + count
+        for (_, packet_class, _), count in self._all_verdicts().items():
+            decided[packet_class] = decided.get(packet_class, 0) + count
+        self.assertEqual(decided, received, "verdicts and received packets by class, over all ports")

@@ -1,0 +1,253 @@
+"""Frames of every packet class, and what a frame must look like once it has been forwarded.
+
+Host K hangs off port K of the switch under test; addresses below are the tests' own, not the controller's
+plan. Builders return bytes (scapy builds, the tests compare bytes). `forwarded` edits bytes by offset rather
+than through scapy, so that everything the switch has no business touching is compared unchanged.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import Any
+
+from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
+from scapy.layers.inet6 import IPv6ExtHdrFragment
+
+ETHERNET_BYTES = 14
+VLAN_BYTES = 4
+IPV4_BYTES = 20
+IPV6_BYTES = 40
+TCP_BYTES = 20
+UDP_BYTES = 8
+
+FULL_FRAME = 1514
+"""Bytes of a full Ethernet frame without FCS (1500-byte IP packet)."""
+
+
+class Ecn(IntEnum):
+    """The ECN field (RFC 3168, section 5; ECT(1) as RFC 9331 uses it)."""
+
+    NOT_ECT = 0
+    ECT1 = 1
+    ECT0 = 2
+    CE = 3
+
+
+class PacketClass(IntEnum):
+    """Packet classes as the program numbers them."""
+
+    DATA = 0
+    ACK = 1
+    ACK_ECE = 2
+    SYN = 3
+    SYN_ACK = 4
+    FIN_RST = 5
+    OTHER = 6
+
+
+class Verdict(IntEnum):
+    """What became of a packet, as the program numbers it."""
+
+    FORWARDED = 0
+    MARKED = 1
+    EARLY_DROPPED = 2
+    TAIL_DROPPED = 3
+    NO_ROUTE = 4
+    TTL_EXPIRED = 5
+    TO_CPU = 6
+    MALFORMED = 7
+
+
+def host_ipv4(port: int, host: int = 1) -> str:
+    """The IPv4 address of a host behind `port`."""
+    return f"10.0.{port}.{host}"
+
+
+def host_ipv6(port: int, host: int = 1) -> str:
+    """The IPv6 address of a host behind `port`."""
+    return f"fd00:0:0:{port:x}::{host:x}"
+
+
+def host_mac(port: int) -> str:
+    """The MAC address of the host behind `port`."""
+    return f"02:00:00:00:00:{port:02x}"
+
+
+def switch_mac(port: int) -> str:
+    """The MAC address the switch uses on `port`."""
+    return f"02:01:00:00:00:{port:02x}"
+
+
+def mac_int(mac: str) -> int:
+    """A MAC address as the integer that P4Runtime carries."""
+    return int(mac.replace(":", ""), 16)
+
+
+def network(
+    to: int,
+    *,
+    frm: int = 1,
+    ipv6: bool = False,
+    ecn: int = Ecn.NOT_ECT,
+    dscp: int = 0,
+    ttl: int = 64,
+    vlan: int | None = None,
+    host: int = 1,
+    ip_options: Sequence[Any] = (),
+    **ip_fields: Any,
+) -> Any:
+    """The headers below the transport, from the host behind `frm` to host `host` behind `to`."""
+    frame = Ether(src=host_mac(frm), dst=switch_mac(frm))
+    if vlan is not None:
+        frame /= Dot1Q(vlan=vlan, prio=3)
+    tos = dscp << 2 | ecn
+    if ipv6:
+        source, destination = host_ipv6(frm), host_ipv6(to, host)
+        return frame / IPv6(src=source, dst=destination, tc=tos, hlim=ttl, **ip_fields)
+    return frame / IP(
+        src=host_ipv4(frm),
+        dst=host_ipv4(to, host),
+        tos=tos,
+        ttl=ttl,
+        id=0x4321,
+        options=list(ip_options),
+        **ip_fields,
+    )
+
+
+def padded(frame: bytes, size: int | None) -> bytes:
+    """`frame` with Ethernet padding (zeros behind the IP packet) up to `size` bytes."""
+    if size is None:
+        return frame
+    if len(frame) > size:
+        raise ValueError(f"a frame of {len(frame)} bytes cannot be padded to {size}")
+    return frame + bytes(size - len(frame))
+
+
+def tcp(
+    to: int,
+    *,
+    flags: str = "A",
+    payload: int = 0,
+    sport: int = 50000,
+    dport: int = 13562,
+    seq: int = 1000,
+    tcp_options: Sequence[Any] = (),
+    pad_to: int | None = None,
+    **below: Any,
+) -> bytes:
+    """A TCP segment with `payload` bytes of data; `below` goes to `network`."""
+    segment = TCP(sport=sport, dport=dport, seq=seq, ack=2000, flags=flags, options=list(tcp_options))
+    return padded(bytes(network(to, **below) / segment / bytes(payload)), pad_to)
+
+
+def udp(
+    to: int,
+    *,
+    payload: int = 18,
+    sport: int = 50000,
+    dport: int = 9,
+    pad_to: int | None = None,
+    **below: Any,
+) -> bytes:
+    """A UDP datagram with `payload` bytes."""
+    return padded(bytes(network(to, **below) / UDP(sport=sport, dport=dport) / bytes(payload)), pad_to)
+
+
+def icmp_echo(to: int, *, ipv6: bool = False, **below: Any) -> bytes:
+    """An ICMP or ICMPv6 echo request."""
+    message = ICMPv6EchoRequest(data=bytes(32)) if ipv6 else ICMP() / bytes(32)
+    return bytes(network(to, ipv6=ipv6, **below) / message)
+
+
+def tcp_fragment(to: int, *, first: bool, ipv6: bool = False, payload: int = 64, **below: Any) -> bytes:
+    """A fragment of a TCP segment: the first one (which holds the TCP header) or a later one."""
+    if ipv6:
+        header = IPv6ExtHdrFragment(nh=6, offset=0 if first else 185, m=1 if first else 0, id=77)
+        frame = network(to, ipv6=True, **below) / header
+    else:
+        fragment = {"flags": "MF", "frag": 0} if first else {"flags": 0, "frag": 185}
+        frame = network(to, proto=6, **fragment, **below)
+    segment = TCP(sport=50000, dport=13562, flags="A") / bytes(payload) if first else bytes(payload)
+    return bytes(frame / segment)
+
+
+def data(to: int, *, size: int | None = None, **fields: Any) -> bytes:
+    """A TCP segment with payload; `size` is the length of the whole frame (default: 100 bytes of payload)."""
+    if size is None:
+        return tcp(to, **{"flags": "A", "payload": 100, **fields})
+    bare = len(tcp(to, payload=0, **fields))
+    if size <= bare:
+        raise ValueError(f"a data frame of {size} bytes has no payload: headers take {bare}")
+    return tcp(to, payload=size - bare, **fields)
+
+
+BUILDERS: dict[PacketClass, Callable[..., bytes]] = {
+    PacketClass.DATA: data,
+    PacketClass.ACK: lambda to, **fields: tcp(to, flags="A", **fields),
+    PacketClass.ACK_ECE: lambda to, **fields: tcp(to, flags="AE", **fields),
+    PacketClass.SYN: lambda to, **fields: tcp(to, flags="S", **fields),
+    PacketClass.SYN_ACK: lambda to, **fields: tcp(to, flags="SA", **fields),
+    PacketClass.FIN_RST: lambda to, **fields: tcp(to, flags="FA", **fields),
+    PacketClass.OTHER: udp,
+}
+"""The plainest frame of each class."""
+
+
+def of_class(packet_class: PacketClass, to: int, **fields: Any) -> bytes:
+    """The plainest frame of a class, to the host behind port `to`."""
+    return BUILDERS[packet_class](to, **fields)
+
+
+def l3_offset(frame: bytes) -> int:
+    """Where the IP header starts: behind the Ethernet header and any VLAN tags."""
+    offset = 12
+    while frame[offset : offset + 2] in (b"\x81\x00", b"\x88\xa8"):
+        offset += VLAN_BYTES
+    return offset + 2
+
+
+def ipv4_checksum(header: bytes) -> int:
+    """The checksum of an IPv4 header whose checksum field is zero (RFC 791, section 3.1)."""
+    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def ecn_of(frame: bytes) -> int:
+    """The ECN field of an IPv4 or IPv6 frame."""
+    at = l3_offset(frame)
+    if frame[at] >> 4 == 4:
+        return frame[at + 1] & 3
+    return frame[at + 1] >> 4 & 3
+
+
+def forwarded(
+    frame: bytes,
+    to: int,
+    *,
+    ecn: int | None = None,
+    src_mac: str | None = None,
+    dst_mac: str | None = None,
+) -> bytes:
+    """What must leave port `to` when `frame` came in: new MACs, TTL or hop limit one less, `ecn` if it was
+    marked, and an IPv4 header checksum computed afresh. Nothing else differs."""
+    out = bytearray(frame)
+    out[0:6] = bytes.fromhex((dst_mac or host_mac(to)).replace(":", ""))
+    out[6:12] = bytes.fromhex((src_mac or switch_mac(to)).replace(":", ""))
+    at = l3_offset(frame)
+    if out[at] >> 4 == 4:
+        out[at + 8] -= 1
+        if ecn is not None:
+            out[at + 1] = out[at + 1] & 0xFC | ecn
+        end = at + (out[at] & 0xF) * 4
+        out[at + 10 : at + 12] = b"\0\0"
+        out[at + 10 : at + 12] = struct.pack("!H", ipv4_checksum(bytes(out[at:end])))
+    else:
+        out[at + 7] -= 1
+        if ecn is not None:
+            out[at + 1] = out[at + 1] & 0xCF | ecn << 4
+    return bytes(out)

@@ -1,0 +1,203 @@
+"""ECMP: how flows spread over the members of a group, and that a flow keeps to one path.
+
+A spread is judged against the binomial law: with n flows and m equal members each member's count has mean n/m
+and variance n (1/m)(1 - 1/m). We allow 5 standard deviations: for a fair hash a false alarm has probability
+below 1e-6, and the flows are fixed, so a case that passes once passes always.
+"""
+
+from ipaddress import IPv4Address, IPv6Address
+from math import sqrt
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest
+
+_SIGMAS = 5.0
+_FLOWS = 512
+_NETWORK = 200
+"""Destinations behind no port of their own: 10.0.200.0/24 and its IPv6 peer, reached through a group."""
+
+
+def flow(number: int, ipv6: bool = False, payload: int = 10) -> bytes:
+    """A TCP packet of flow `number`: shuffle traffic, so that only the client's port and host differ."""
+    return packets.tcp(
+        _NETWORK,
+        host=1 + number % 4,
+        sport=32768 + number // 4,
+        dport=13562,
+        payload=payload,
+        ipv6=ipv6,
+    )
+
+
+class _Ecmp(FabricTest):
+    """Routes 10.0.200.0/24 and fd00:0:0:c8::/64 over a group, and finds out which way each flow goes."""
+
+    members: tuple[int, ...] = (3, 4, 5, 6)
+
+    def route_to_group(self, members: dict[int, int] | None = None) -> None:
+        """One-shot groups: member port -> weight."""
+        chosen = members or {port: 1 for port in self.members}
+        actions = [("forward", self.next_hop(port), weight) for port, weight in chosen.items()]
+        keys = {
+            "ipv4_route": (int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24),
+            "ipv6_route": (int(IPv6Address(packets.host_ipv6(_NETWORK, 0))), 64),
+        }
+        for table, dst in keys.items():
+            self.insert(self.client.one_shot_entry(table, {"dst": dst}, actions))
+
+    def paths(self, frames: list[bytes]) -> list[int]:
+        """The port each frame leaves by. Frames are sent one by one, far enough apart not to queue."""
+        chosen = []
+        for frame in frames:
+            self.send(1, frame)
+            self.switch.advance(us=2)
+            left = [(port, departure) for port in self.members for departure in self.departures(port)]
+            self.assertEqual(len(left), 1, "one packet in, one packet out")
+            port, departure = left[0]
+            self.assertEqual(departure.frame, packets.forwarded(frame, port))
+            chosen.append(port)
+        return chosen
+
+    def assert_fair(self, chosen: list[int], members: tuple[int, ...]) -> None:
+        """Every member's share is within the tolerance of this module of an equal one."""
+        share = 1 / len(members)
+        allowed = _SIGMAS * sqrt(len(chosen) * share * (1 - share))
+        for port in members:
+            self.assertAlmostEqual(chosen.count(port), len(chosen) * share, delta=allowed, msg=f"port {port}")
+
+
+class EcmpSpreadsIpv4FlowsFairlyOverAllMembers(_Ecmp):
+    def runTest(self):
+        self.route_to_group()
+        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
+
+
+class EcmpSpreadsIpv6FlowsFairlyOverAllMembers(_Ecmp):
+    def runTest(self):
+        self.route_to_group()
+        self.assert_fair(self.paths([flow(n, ipv6=True) for n in range(_FLOWS)]), self.members)
+
+
+class EcmpSpreadsFairlyOverThreeMembers(_Ecmp):
+    """A group whose size is no power of two."""
+
+    members = (3, 4, 5)
+
+    def runTest(self):
+        self.route_to_group()
+        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
+
+
+class EcmpKeepsAFlowOnOnePath(_Ecmp):
+    """Packets of one flow with different lengths, flags, sequence numbers, ECN and TTL take the same path."""
+
+    def runTest(self):
+        self.route_to_group()
+        for sport in range(40000, 40016):
+            variants = [
+                packets.tcp(_NETWORK, sport=sport, flags="S"),
+                packets.tcp(_NETWORK, sport=sport, payload=1400, seq=77),
+                packets.tcp(_NETWORK, sport=sport, payload=10, ecn=packets.Ecn.CE, dscp=10),
+                packets.tcp(_NETWORK, sport=sport, flags="FA", ttl=9),
+                packets.tcp(_NETWORK, sport=sport, flags="A", pad_to=60),
+                packets.tcp(_NETWORK, sport=sport, flags="A", vlan=7),
+            ]
+            self.assertEqual(len(set(self.paths(variants))), 1, f"paths of the flow from port {sport}")
+
+
+class EcmpUsesTheTransportPorts(_Ecmp):
+    """Flows between the same two hosts spread over all members."""
+
+    def runTest(self):
+        self.route_to_group()
+        frames = [packets.tcp(_NETWORK, sport=10000 + n, payload=1) for n in range(64)]
+        self.assertEqual(set(self.paths(frames)), set(self.members))
+
+
+class EcmpSpreadsUdpFlows(_Ecmp):
+    def runTest(self):
+        self.route_to_group()
+        frames = [packets.udp(_NETWORK, sport=10000 + n) for n in range(64)]
+        self.assertEqual(set(self.paths(frames)), set(self.members))
+
+
+class EcmpKeepsFragmentsOfADatagramTogether(_Ecmp):
+    """Later fragments have no ports, so the first fragment's must not count either."""
+
+    def runTest(self):
+        self.route_to_group()
+        fragments = [
+            packets.tcp_fragment(_NETWORK, first=True),
+            packets.tcp_fragment(_NETWORK, first=False),
+        ]
+        self.assertEqual(len(set(self.paths(fragments))), 1)
+
+
+class EcmpSameSeedGivesTheSameChoices(_Ecmp):
+    """The negative control of the next case: two switches with one seed choose alike (they polarise)."""
+
+    def runTest(self):
+        self.route_to_group()
+        frames = [flow(n) for n in range(128)]
+        self.set_default("switch_config", "set_ecmp_seed", {"seed": 5})
+        first = self.paths(frames)
+        self.assertEqual(self.paths(frames), first)
+
+
+class EcmpDifferentSeedsDoNotPolarise(_Ecmp):
+    """A spine gets only those flows that the leaf's hash sent to it. With a seed of its own it spreads each such
+    part fairly, for every pair of seeds out of a fabric's first eight."""
+
+    members = (3, 4)
+
+    def runTest(self):
+        self.route_to_group()
+        frames = [flow(n) for n in range(_FLOWS)]
+        choices = {}
+        for seed in (1, 3, 5, 7, 9, 11, 13, 15):
+            self.set_default("switch_config", "set_ecmp_seed", {"seed": seed})
+            choices[seed] = self.paths(frames)
+        for leaf, leaf_choice in choices.items():
+            for spine, spine_choice in choices.items():
+                if spine == leaf:
+                    continue
+                for member in self.members:
+                    part = [s for l, s in zip(leaf_choice, spine_choice, strict=True) if l == member]
+                    with self.subTest(leaf_seed=leaf, spine_seed=spine, leaf_member=member):
+                        self.assert_fair(part, self.members)
+
+
+class EcmpMembersOfAGroupAreAllUsed(_Ecmp):
+    """The same through explicit members and a group instead of one-shot."""
+
+    def runTest(self):
+        for number, port in enumerate(self.members, start=1):
+            self.insert(self.client.member("ecmp_selector", number, "forward", self.next_hop(port)))
+        self.insert(self.client.group("ecmp_selector", 1, {n: 1 for n in range(1, 5)}, max_size=16))
+        key = {"dst": (int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24)}
+        self.insert(self.client.group_entry("ipv4_route", key, 1))
+        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
+
+
+class EcmpGroupWithoutAMemberNoLongerUsesIt(_Ecmp):
+    def runTest(self):
+        for number, port in enumerate(self.members, start=1):
+            self.insert(self.client.member("ecmp_selector", number, "forward", self.next_hop(port)))
+        self.insert(self.client.group("ecmp_selector", 1, {n: 1 for n in range(1, 5)}, max_size=16))
+        key = {"dst": (int(IPv4Address(packets.host_ipv4(_NETWORK, 0))), 24)}
+        self.insert(self.client.group_entry("ipv4_route", key, 1))
+        smaller = self.client.group("ecmp_selector", 1, {1: 1, 2: 1, 3: 1}, max_size=16)
+        self.client.write(self.client.update("MODIFY", smaller))
+        self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members[:3])
+
+
+class EcmpWeightsAreKept(_Ecmp):
+    """Weights 3 and 1: three quarters of the flows on the first member, within the tolerance."""
+
+    members = (3, 4)
+
+    def runTest(self):
+        self.route_to_group({3: 3, 4: 1})
+        chosen = self.paths([flow(n) for n in range(_FLOWS)])
+        allowed = _SIGMAS * sqrt(_FLOWS * 0.75 * 0.25)
+        self.assertAlmostEqual(chosen.count(3), _FLOWS * 0.75, delta=allowed)

@@ -1,0 +1,336 @@
+"""Forwarding of IPv4 and IPv6: who leaves where, with what changed, and what is dropped and counted.
+
+One case:  python -m ptf_tests.run --target engine forwarding.Ipv4PacketLeavesWithNewMacsAndTtlLessOne
+"""
+
+from ipaddress import IPv4Address, IPv6Address
+
+from ptf.packet import ARP, Ether
+from ptf.testutils import group
+from scapy.layers.inet import IPOption_RR, IPOption_Timestamp
+from scapy.layers.inet6 import IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+
+
+class _Forwarded(FabricTest):
+    """Sends one frame in at port 1 and expects it, rewritten, at port 2 and nowhere else."""
+
+    def expect_forwarded(self, frame: bytes, wanted: bytes | None = None) -> None:
+        self.send(1, frame)
+        self.drain()
+        self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) if wanted is None else wanted])
+        self.assert_silent()
+
+
+class _Dropped(FabricTest):
+    """Sends one frame in at port 1 and expects nothing to leave, and one verdict."""
+
+    def expect_dropped(self, frame: bytes, verdict: Verdict) -> None:
+        self.send(1, frame)
+        self.drain()
+        self.assert_silent()
+        found = {v: count for (_, v), count in self.verdicts(1).items()}
+        self.assertEqual(found, {verdict: 1}, "verdicts at the ingress port")
+
+
+class Ipv4PacketLeavesWithNewMacsAndTtlLessOne(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.udp(2))
+
+
+class Ipv6PacketLeavesWithNewMacsAndHopLimitLessOne(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.udp(2, ipv6=True))
+
+
+class Ipv4PacketReturnsThroughItsIngressPortWhenTheRouteSaysSo(FabricTest):
+    def runTest(self):
+        frame = packets.udp(1, frm=1)
+        self.send(1, frame)
+        self.drain()
+        self.assert_frames(self.departures(1), [packets.forwarded(frame, 1)])
+
+
+class Ipv4TtlTwoIsForwardedAsOne(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.udp(2, ttl=2))
+
+
+class Ipv4TtlOneExpiresAndIsCounted(_Dropped):
+    def runTest(self):
+        self.expect_dropped(packets.udp(2, ttl=1), Verdict.TTL_EXPIRED)
+
+
+class Ipv4TtlZeroExpiresAndIsCounted(_Dropped):
+    """RFC 1812, 5.3.1: a router must not forward a packet whose TTL is zero."""
+
+    def runTest(self):
+        self.expect_dropped(packets.udp(2, ttl=0), Verdict.TTL_EXPIRED)
+
+
+class Ipv6HopLimitTwoIsForwardedAsOne(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.udp(2, ipv6=True, ttl=2))
+
+
+class Ipv6HopLimitOneExpiresAndIsCounted(_Dropped):
+    def runTest(self):
+        self.expect_dropped(packets.udp(2, ipv6=True, ttl=1), Verdict.TTL_EXPIRED)
+
+
+class Ipv4WithoutRouteIsDroppedAndCounted(_Dropped):
+    def runTest(self):
+        self.expect_dropped(packets.udp(200), Verdict.NO_ROUTE)
+
+
+class Ipv6WithoutRouteIsDroppedAndCounted(_Dropped):
+    def runTest(self):
+        self.expect_dropped(packets.udp(200, ipv6=True), Verdict.NO_ROUTE)
+
+
+class Ipv4LongestPrefixWins(FabricTest):
+    """Host 7 behind port 2 has a /32 of its own to port 3; its neighbours keep the /24 to port 2."""
+
+    def runTest(self):
+        key = {"dst": (int(IPv4Address(packets.host_ipv4(2, 7))), 32)}
+        self.insert(self.client.one_shot_entry("ipv4_route", key, [("forward", self.next_hop(3), 1)]))
+        special, plain = packets.udp(2, host=7), packets.udp(2, host=6)
+        self.send(1, special, plain)
+        self.drain()
+        self.assert_frames(self.departures(3), [packets.forwarded(special, 3)])
+        self.assert_frames(self.departures(2), [packets.forwarded(plain, 2)])
+
+
+class Ipv6LongestPrefixWins(FabricTest):
+    def runTest(self):
+        key = {"dst": (int(IPv6Address(packets.host_ipv6(2, 7))), 128)}
+        self.insert(self.client.one_shot_entry("ipv6_route", key, [("forward", self.next_hop(3), 1)]))
+        special, plain = packets.udp(2, host=7, ipv6=True), packets.udp(2, host=6, ipv6=True)
+        self.send(1, special, plain)
+        self.drain()
+        self.assert_frames(self.departures(3), [packets.forwarded(special, 3)])
+        self.assert_frames(self.departures(2), [packets.forwarded(plain, 2)])
+
+
+class Ipv4DefaultRouteCatchesTheRest(FabricTest):
+    def runTest(self):
+        self.insert(self.client.one_shot_entry("ipv4_route", {}, [("forward", self.next_hop(4), 1)]))
+        frame = packets.udp(200)
+        self.send(1, frame)
+        self.drain()
+        self.assert_frames(self.departures(4), [packets.forwarded(frame, 4)])
+
+
+class Ipv4DeletedRouteNoLongerForwards(FabricTest):
+    def runTest(self):
+        key = {"dst": (int(IPv4Address("10.0.2.0")), 24)}
+        self.client.write(self.client.update("DELETE", self.client.table_entry("ipv4_route", key)))
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.verdicts(1), {(PacketClass.OTHER, Verdict.NO_ROUTE): 1})
+
+
+class Ipv4OptionsAreKeptAndTheChecksumIsRight(_Forwarded):
+    """The checksum covers the options: a 40-byte record-route option, the longest header there is."""
+
+    def runTest(self):
+        option = IPOption_RR(routers=["0.0.0.0"] * 9)
+        self.expect_forwarded(packets.tcp(2, payload=40, ip_options=[option]))
+
+
+class Ipv4ShortOptionIsKeptAndTheChecksumIsRight(_Forwarded):
+    def runTest(self):
+        option = IPOption_Timestamp(internet_address="0.0.0.0", flg=0, length=8)
+        self.expect_forwarded(packets.udp(2, ip_options=[option]))
+
+
+class Ipv4PacketWithVlanTagKeepsItsTag(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.tcp(2, payload=40, vlan=100))
+
+
+class Ipv6PacketWithVlanTagKeepsItsTag(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.tcp(2, payload=40, vlan=100, ipv6=True))
+
+
+class Ipv4PaddingIsForwardedUntouched(_Forwarded):
+    """A 54-byte ACK padded to the 60-byte Ethernet minimum stays 60 bytes long."""
+
+    def runTest(self):
+        self.expect_forwarded(packets.tcp(2, flags="A", pad_to=60))
+
+
+class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
+    """Every value of the 8-bit traffic class field goes through an empty queue as it came."""
+
+    def runTest(self):
+        frames = [packets.udp(2, dscp=tos >> 2, ecn=tos & 3) for tos in range(256)]
+        for frame in frames:
+            self.send(1, frame)
+            self.switch.advance(us=1)
+        self.drain()
+        self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in frames])
+
+
+class Ipv6FlowLabelAndTrafficClassPassUnchanged(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.tcp(2, ipv6=True, payload=9, fl=0xABCDE, dscp=46, ecn=Ecn.ECT0))
+
+
+class Ipv6ExtensionHeadersPassUnchanged(_Forwarded):
+    def runTest(self):
+        base = packets.network(2, ipv6=True)
+        self.expect_forwarded(bytes(base / IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt() / bytes(30)))
+
+
+class Ipv4FullFramePassesWhole(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.data(2, size=packets.FULL_FRAME))
+
+
+class Ipv4JumboFramePassesWhole(_Forwarded):
+    def runTest(self):
+        self.expect_forwarded(packets.data(2, size=9014))
+
+
+class Ipv4EveryPossibleChecksumCarryIsRight(FabricTest):
+    """The checksum after a TTL decrement, over addresses and identifiers that exercise end-around carries."""
+
+    def runTest(self):
+        frames = []
+        for identifier in range(0, 65536, 257):
+            frame = bytearray(packets.udp(2))
+            frame[18:20] = identifier.to_bytes(2, "big")
+            frame[24:26] = b"\0\0"
+            frame[24:26] = packets.ipv4_checksum(bytes(frame[14:34])).to_bytes(2, "big")
+            frames.append(bytes(frame))
+        for frame in frames:
+            self.send(1, frame)
+            self.switch.advance(us=1)
+        self.drain()
+        self.assert_frames(self.departures(2), [packets.forwarded(frame, 2) for frame in frames])
+
+
+def _damaged(frame: bytes, offset: int, value: int) -> bytes:
+    """`frame` with one byte of its IP header changed; an IPv4 checksum is made right again."""
+    out = bytearray(frame)
+    out[14 + offset] = value
+    if out[14] >> 4 == 4:
+        out[24:26] = b"\0\0"
+        out[24:26] = packets.ipv4_checksum(bytes(out[14:34])).to_bytes(2, "big")
+    return bytes(out)
+
+
+@group("malformed")
+class Ipv4HeaderLengthBelowFiveIsMalformed(_Dropped):
+    """RFC 1812, 5.2.2 (4): the header length field must be at least 5."""
+
+    def runTest(self):
+        self.expect_dropped(_damaged(packets.udp(2), 0, 0x44), Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv4WrongVersionIsMalformed(_Dropped):
+    """RFC 1812, 5.2.2 (3): the version number must be 4."""
+
+    def runTest(self):
+        frame = bytearray(packets.udp(2))
+        frame[14] = 0x75
+        self.expect_dropped(bytes(frame), Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv4WrongChecksumIsMalformed(_Dropped):
+    """RFC 1812, 5.2.2 (2): the checksum must be correct."""
+
+    def runTest(self):
+        frame = bytearray(packets.udp(2))
+        frame[24] ^= 0x10
+        self.expect_dropped(bytes(frame), Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv4TotalLengthShorterThanItsHeaderIsMalformed(_Dropped):
+    """RFC 1812, 5.2.2 (5): the total length must hold the header."""
+
+    def runTest(self):
+        self.expect_dropped(_damaged(packets.udp(2), 3, 19), Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv4HeaderCutShortIsMalformed(_Dropped):
+    def runTest(self):
+        self.expect_dropped(packets.udp(2)[: 14 + 12], Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv4OptionsCutShortAreMalformed(_Dropped):
+    def runTest(self):
+        frame = packets.udp(2, ip_options=[IPOption_RR(routers=["0.0.0.0"] * 9)])
+        self.expect_dropped(frame[: 14 + 30], Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv6HeaderCutShortIsMalformed(_Dropped):
+    def runTest(self):
+        self.expect_dropped(packets.udp(2, ipv6=True)[: 14 + 39], Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv6WrongVersionIsMalformed(_Dropped):
+    def runTest(self):
+        frame = bytearray(packets.udp(2, ipv6=True))
+        frame[14] = 0x40
+        self.expect_dropped(bytes(frame), Verdict.MALFORMED)
+
+
+@group("malformed")
+class EthernetHeaderAloneIsNotForwarded(FabricTest):
+    """A frame with nothing behind its Ethernet header is dropped and counted once, whatever the reason."""
+
+    def runTest(self):
+        self.send(1, packets.udp(2)[:14])
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(sum(self.verdicts(1).values()), 1)
+
+
+@group("malformed")
+class ArpIsNotRoutedButCounted(FabricTest):
+    """The switch routes; it does not bridge. A frame that is not IP is dropped and counted once."""
+
+    def runTest(self):
+        self.send(1, bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src=packets.host_mac(1)) / ARP() / bytes(18)))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(sum(self.verdicts(1).values()), 1)
+        self.assertEqual(self.received(1), {PacketClass.OTHER: 1})
+
+
+class ForwardedPacketIsCountedAtIngressAndEgress(FabricTest):
+    """`received` at the ingress port with its class; verdict `forwarded` at the egress port."""
+
+    def runTest(self):
+        self.send(3, packets.tcp(5, frm=3, payload=10))
+        self.drain()
+        self.departures(5)
+        self.assertEqual(self.received(3), {PacketClass.DATA: 1})
+        self.assertEqual(self.verdicts(5), {(PacketClass.DATA, Verdict.FORWARDED): 1})
+        self.assertEqual(self.verdicts(3), {})
+
+
+class CountersCountFrameBytes(FabricTest):
+    """Bytes are those of the frame as it came (received) and as it left (verdicts): here the same."""
+
+    def runTest(self):
+        self.send(1, packets.data(2, size=777), packets.data(2, size=333))
+        self.drain()
+        received = self.client.counter_read("received", 1 << 3 | PacketClass.DATA)
+        decided = self.client.counter_read("verdicts", 2 << 6 | PacketClass.DATA << 3 | Verdict.FORWARDED)
+        self.assertEqual(received, (2, 1110))
+        self.assertEqual(decided, (2, 1110))
