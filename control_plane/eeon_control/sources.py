@@ -56,6 +56,10 @@ class Document:
                 return None
         return here
 
+    def has(self, path: KeyPath) -> bool:
+        """Whether the files give a value at `path`."""
+        return path in self.places
+
     def merged_with(self, later: Document) -> Document:
         """A document in which `later` wins key by key; mappings are merged, anything else is replaced."""
         result = Document(_merge(self.value, later.value), dict(self.places))
@@ -66,19 +70,17 @@ class Document:
         """The same findings as pydantic's, each with its file, line, key and value."""
         problems = []
         for item in error.errors():
-            path = self._known_part(tuple(item["loc"]))
+            path = self._known_part(tuple(item["loc"]), is_missing=item["type"] == "missing")
             problems.append(self.problem(path, *_explain(item, path)))
         return InputError(problems)
 
-    def _known_part(self, loc: KeyPath) -> KeyPath:
-        """pydantic adds union tags to a location; keep the steps that are keys of the file, and the last one."""
+    def _known_part(self, loc: KeyPath, *, is_missing: bool) -> KeyPath:
+        """The steps of pydantic's location that are in the file (it adds union tags), and a missing key."""
         path: KeyPath = ()
         for step in loc:
             if (*path, step) in self.places:
                 path = (*path, step)
-        if loc and path != loc and path[-1:] != loc[-1:] and loc[-1] != "[key]":
-            path = (*path, loc[-1])
-        return path
+        return (*path, loc[-1]) if is_missing else path
 
 
 def read_yaml(path: Path) -> Document:

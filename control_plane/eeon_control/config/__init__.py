@@ -1,0 +1,19 @@
+"""What the fabric should do: buffers, AQM, EEE, routing, in YAML with units, attached by role, switch, port.
+
+    config = eeon_control.config.load("red_ack_syn", "eee_120us100")   # examples that ship, or paths
+    settings = config.settings_of(port)                                # of one topology.Port
+
+Later files win over earlier ones, key by key. What a configuration means together with a topology and a
+target's tick (ports that do not exist, timers that do not fit) is checked by `check`.
+"""
+
+from eeon_control.config.checks import check
+from eeon_control.config.model import Eee, FabricConfig, PortSettings, Routing
+from eeon_control.config.queues import Aqm, DropTail, MarkThreshold, Queue, Red
+from eeon_control.config.reader import from_text, load, overridden
+from eeon_control.config.presets import EEE_PRESETS
+
+__all__ = [
+    "Aqm", "DropTail", "EEE_PRESETS", "Eee", "FabricConfig", "MarkThreshold", "PortSettings", "Queue", "Red",
+    "Routing", "check", "from_text", "load", "overridden",
+]

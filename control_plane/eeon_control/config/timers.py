@@ -1,0 +1,102 @@
+"""Arithmetic between what people write and what the data plane's tables hold. Pure, exact where it can be.
+
+Times in the tables are ticks of the target's timestamps, 48 bits wide and compared modulo 2^48, so a span
+must stay below 2^47 ticks. Wire time per byte is ticks x 2^24, rounded to nearest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from eeon_control.config.model import Eee
+from eeon_control.config.queues import AUTO_RED_MAX_OVER_MIN, AUTO_RED_MEAN_PACKET_BYTES, U32_MAX, Red
+from eeon_control.errors import PlanError
+from eeon_control.topology import phy
+from eeon_control.units import Bytes, DataRate, Duration, Packets
+
+_PICOSECONDS = 10**12
+_SPAN_LIMIT_TICKS = 1 << 47
+_Q24 = 1 << 24
+_SLOPE_ONE = 1 << 48  # probability 1 in the data plane's fixed point
+# length x ticks_per_byte_q24 is computed in 48 bits; a frame with its overhead is at most this long.
+_FRAME_LIMIT_BYTES = 1 << 14
+
+
+@dataclass(frozen=True)
+class EeeTicks:
+    """The parameters of the data plane's `eee` action."""
+
+    sleep_ticks: int
+    wake_ticks: int
+    stall_ticks: int
+    hold_ticks: int
+    trigger_packets: int
+    trigger_bytes: int
+    ticks_per_byte_q24: int
+    overhead_bytes: int
+
+
+def eee_timers(eee: Eee, rate: DataRate) -> tuple[Duration, Duration]:
+    """(sleep, wake) of an EEE profile on a link speed. Raises PlanError when neither profile nor PHY says."""
+    known = phy.of_rate(rate)
+    sleep = eee.sleep if eee.sleep is not None else known.sleep if known else None
+    wake = eee.wake if eee.wake is not None else known.wake if known else None
+    if sleep is None or wake is None:
+        speeds = ", ".join(f"{one.rate} ({one.name})" for one in phy.KNOWN)
+        raise PlanError(f"no EEE timing is known for {rate}, only for {speeds}; give sleep and wake in an EEE "
+                        "profile, or use mode off")
+    return sleep, wake
+
+
+def eee_ticks(eee: Eee, rate: DataRate, overhead: Bytes, tick: Duration) -> EeeTicks | None:
+    """The table parameters of an EEE profile on one port; None for mode off. Raises PlanError."""
+    if eee.mode == "off":
+        return None
+    sleep, wake = eee_timers(eee, rate)
+    spans = {"sleep": sleep, "wake": wake, "stall": eee.stall, "hold": eee.hold or Duration(0)}
+    ticks = {key: _ticks(key, span, tick) for key, span in spans.items()}
+    if sum(ticks.values()) >= _SPAN_LIMIT_TICKS:
+        raise PlanError(f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; timestamps compare "
+                        f"over {Duration(_SPAN_LIMIT_TICKS * tick)} at most with this target's {tick} tick")
+    per_byte = round(Fraction(8 * _PICOSECONDS * _Q24, rate * tick))
+    if per_byte < 1:
+        raise PlanError(f"a byte at {rate} takes less than 2^-24 of this target's {tick} tick")
+    if per_byte * _FRAME_LIMIT_BYTES >= 1 << 48:
+        raise PlanError(f"{rate} is too slow for this target's {tick} tick: a frame's wire time does not fit "
+                        "48 bits")
+    trigger = eee.trigger
+    return EeeTicks(
+        sleep_ticks=ticks["sleep"], wake_ticks=ticks["wake"], stall_ticks=ticks["stall"],
+        hold_ticks=ticks["hold"],
+        trigger_packets=int(trigger.packets or 0) if trigger else 0,
+        trigger_bytes=int(trigger.bytes or 0) if trigger else 0,
+        ticks_per_byte_q24=per_byte, overhead_bytes=int(overhead),
+    )
+
+
+def red_thresholds(red: Red, rate: DataRate) -> tuple[Bytes | Packets, Bytes | Packets]:
+    """(min, max) of a RED profile on a link speed. Raises PlanError when they do not fit 32 bits."""
+    if red.target_delay is None:
+        assert red.min is not None and red.max is not None
+        return red.min, red.max
+    exact = Fraction(rate * red.target_delay, 2 * 8 * AUTO_RED_MEAN_PACKET_BYTES * _PICOSECONDS)
+    low, high = ceil(exact), ceil(exact * AUTO_RED_MAX_OVER_MIN)
+    if high > U32_MAX:
+        raise PlanError(f"target_delay {red.target_delay} at {rate} gives max {high}pkt, above {U32_MAX} (32 bits)")
+    return Packets(low), Packets(high)
+
+
+def red_slope(low: int, high: int, max_probability: Fraction) -> int:
+    """`probability_slope`: round(max_probability x 2^48 / (max - min)), 0 when the thresholds are equal."""
+    return round(max_probability * _SLOPE_ONE / (high - low)) if high > low else 0
+
+
+def _ticks(key: str, span: Duration, tick: Duration) -> int:
+    ticks, rest = divmod(int(span), int(tick))
+    if rest:
+        below, above = Duration(ticks * tick), Duration((ticks + 1) * tick)
+        raise PlanError(f"{key} is {span}, which this target's {tick} tick cannot express; "
+                        f"{below} or {above} would be exact: set {key} in an EEE profile")
+    return ticks

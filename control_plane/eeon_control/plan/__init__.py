@@ -1,0 +1,12 @@
+"""Which table entries a topology and a configuration mean, for every switch. Pure: no files, no network.
+
+    entries = eeon_control.plan.intended(topology, config, tick)     # {"leaf1": (Entry, ...), ...}
+
+What the switches hold now, and how the two differ, is `eeon_control.fabric`'s.
+"""
+
+from eeon_control.plan.entries import Action, Entry, Exact, Lpm
+from eeon_control.plan.intended import TABLES, host_nics, intended
+from eeon_control.plan.routes import ecmp_seed
+
+__all__ = ["Action", "Entry", "Exact", "Lpm", "TABLES", "ecmp_seed", "host_nics", "intended"]

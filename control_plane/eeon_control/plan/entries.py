@@ -1,0 +1,86 @@
+"""A table entry as a value: hashable, comparable, with whole numbers only, independent of any wire format.
+
+Names are P4Info aliases. Two entries are about the same thing when their `key` is equal; they say the same when
+they are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+
+
+@dataclass(frozen=True, order=True)
+class Exact:
+    """An exact match on one field."""
+
+    field: str
+    value: int
+
+    def __str__(self) -> str:
+        return f"{self.field}={self.value}"
+
+
+@dataclass(frozen=True, order=True)
+class Lpm:
+    """A longest-prefix match on one field of `width` bits; bits beyond the prefix are zero."""
+
+    field: str
+    value: int
+    prefix_length: int
+    width: int
+
+    def __str__(self) -> str:
+        if self.width == 32:
+            return f"{self.field}={IPv4Address(self.value)}/{self.prefix_length}"
+        if self.width == 128:
+            return f"{self.field}={IPv6Address(self.value)}/{self.prefix_length}"
+        return f"{self.field}={self.value:#x}/{self.prefix_length}"
+
+
+@dataclass(frozen=True, order=True)
+class Action:
+    """An action and its parameters, in the order of the P4 program."""
+
+    name: str
+    params: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={_param(name, value)}' for name, value in self.params)})"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of one table.
+
+    `actions` has one action; in a table with an action selector it is the set of equally likely actions (a
+    one-shot action set), sorted, so that two sets with the same members are equal. `is_default` entries have no
+    match and are the action of a miss.
+    """
+
+    table: str
+    match: tuple[Exact | Lpm, ...]
+    actions: tuple[Action, ...]
+    is_default: bool = False
+    selector: bool = False
+
+    @property
+    def key(self) -> tuple[str, tuple[Exact | Lpm, ...], bool]:
+        """What identifies the entry within a switch."""
+        return self.table, self.match, self.is_default
+
+    @property
+    def match_text(self) -> str:
+        """The match as people read it."""
+        return "(default)" if self.is_default else ", ".join(str(part) for part in self.match)
+
+    @property
+    def action_text(self) -> str:
+        """The action or set of actions as people read it."""
+        return " | ".join(str(action) for action in self.actions)
+
+
+def _param(name: str, value: int) -> str:
+    if name.endswith("_mac"):
+        return ":".join(f"{byte:02x}" for byte in value.to_bytes(6, "big"))
+    return str(value)

@@ -1,0 +1,90 @@
+"""All entries of all switches: routes, ECMP seed, and for every linked port its buffer, AQM and EEE.
+
+Every linked port gets all three entries, also where they say what the program does by default, so that what
+is intended can be read back, shown, and told from what somebody removed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from eeon_control.config import DropTail, FabricConfig, MarkThreshold, Red, check
+from eeon_control.config.timers import EeeTicks, eee_ticks, red_slope, red_thresholds
+from eeon_control.errors import InputError, PlanError, Severity
+from eeon_control.plan.entries import Action, Entry, Exact
+from eeon_control.plan.routes import ecmp_seed, route_entries
+from eeon_control.topology import Port, Switch, Topology
+from eeon_control.units import Duration, Packets
+
+# The tables the controller owns: entries in them that are not intended are deleted.
+TABLES: tuple[str, ...] = ("switch_config", "ipv4_route", "ipv6_route", "port_buffer", "port_aqm", "port_eee")
+
+_TABLE_SIZE = 4096  # ipv4_route and ipv6_route
+_PROTECT = {"ect": 0, "ece": 1, "ack_syn": 2}
+
+
+def intended(topology: Topology, config: FabricConfig, tick: Duration) -> dict[str, tuple[Entry, ...]]:
+    """What every switch should hold. `tick` is the length of the target's timestamp unit.
+
+    Raises InputError when `config.check` finds an error, PlanError when the data plane's tables are too small.
+    """
+    if tick <= 0:
+        raise PlanError(f"the target's tick must be above zero, not {tick}")
+    problems = [found for found in check(config, topology, tick) if found.severity is Severity.ERROR]
+    if problems:
+        raise InputError(problems)
+    seeds = ecmp_seed(config.routing.seed, topology)
+    return {name: tuple(_switch_entries(topology, config, switch, seeds[name], tick))
+            for name, switch in topology.switches.items()}
+
+
+def host_nics(topology: Topology, config: FabricConfig, tick: Duration) -> dict[str, EeeTicks | None]:
+    """The EEE timers of every host's own NIC (role `host`), in ticks of `tick`; None where EEE is off."""
+    return {name: eee_ticks(config.eee_of(host.port), host.port.rate, host.port.overhead, tick)
+            for name, host in topology.hosts.items()}
+
+
+def _switch_entries(
+    topology: Topology, config: FabricConfig, switch: Switch, seed: int, tick: Duration
+) -> list[Entry]:
+    entries = [Entry("switch_config", (), (Action("set_ecmp_seed", (("seed", seed),)),), is_default=True)]
+    routes = list(route_entries(topology, switch, ecmp=config.routing.ecmp))
+    for table in ("ipv4_route", "ipv6_route"):
+        count = sum(1 for route in routes if route.table == table)
+        if count > _TABLE_SIZE:
+            raise PlanError(f"{switch.name} needs {count} entries in {table}; the table holds {_TABLE_SIZE}")
+    entries += routes
+    for port in switch.ports:
+        entries += _port_entries(config, port, tick)
+    return entries
+
+
+def _port_entries(config: FabricConfig, port: Port, tick: Duration) -> list[Entry]:
+    settings = config.settings_of(port)
+    match = (Exact("port", port.number),)
+    eee = eee_ticks(settings.eee, port.rate, port.overhead, tick)
+    eee_action = Action("eee_off") if eee is None else Action("eee", tuple(asdict(eee).items()))
+    buffer = Action("set_buffer_limit", (("buffer_bytes", int(settings.queue.buffer)),))
+    return [
+        Entry("port_buffer", match, (buffer,)),
+        Entry("port_aqm", match, (_aqm_action(settings.queue.aqm, port),)),
+        Entry("port_eee", match, (eee_action,)),
+    ]
+
+
+def _aqm_action(aqm: DropTail | MarkThreshold | Red, port: Port) -> Action:
+    match aqm:
+        case DropTail():
+            return Action("drop_tail")
+        case MarkThreshold():
+            l4s = aqm.threshold if aqm.l4s_threshold is None else aqm.l4s_threshold
+            return Action("mark_threshold", (
+                ("threshold_bytes", int(aqm.threshold)), ("l4s_threshold_bytes", int(l4s)),
+                ("at_dequeue", int(aqm.at == "dequeue"))))
+        case Red():
+            low, high = red_thresholds(aqm, port.rate)
+            return Action("red", (
+                ("min_threshold", int(low)), ("max_threshold", int(high)),
+                ("probability_slope", red_slope(low, high, aqm.max_probability)),
+                ("in_packets", int(isinstance(low, Packets))), ("average_shift", aqm.average_shift),
+                ("ecn", int(aqm.ecn)), ("protect", _PROTECT[aqm.protect])))
