@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Compile the P4 program with p4c-bm2-ss and keep compiled/ honest. It is no build system: `make p4` calls it.
+
+    p4src/compile.py            compile and write compiled/
+    p4src/compile.py --check    fail unless compiled/ belongs to the sources
+
+compiled/ is committed, because p4c is in no package registry: who only runs the program needs no compiler.
+
+    eeon.json            what BMv2 and the engine load
+    eeon.p4info.txtpb    what P4Runtime clients read
+    constants.json       the numbers of include/types.p4 and include/sizes.p4, for other languages
+    provenance.json      the compiler's version, and the SHA-256 of every source and of every output
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+P4SRC = Path(__file__).resolve().parent
+REPOSITORY = P4SRC.parent
+PROGRAM = P4SRC / "eeon.p4"
+COMPILED = P4SRC / "compiled"
+COMPILER = "p4c-bm2-ss"
+
+JSON_NAME = "eeon.json"
+P4INFO_NAME = "eeon.p4info.txtpb"
+CONSTANTS_NAME = "constants.json"
+PROVENANCE_NAME = "provenance.json"
+
+CONSTANT_SOURCES = (P4SRC / "include" / "types.p4", P4SRC / "include" / "sizes.p4")
+
+COMPILE_TIMEOUT_SECONDS = 300
+
+# p4c gives every table a default action, and then warns that BMv2 has none for tables with a selector.
+EXPECTED_WARNING = "(due to action profiles)"
+
+
+class CompileError(Exception):
+    """The program cannot be compiled here, or compiled/ is not what the sources make. The text says what to do."""
+
+
+def sources() -> list[Path]:
+    """Every P4 file of the program, in a fixed order."""
+    return sorted(P4SRC.rglob("*.p4"))
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def source_digests() -> dict[str, str]:
+    """SHA-256 by path relative to the repository."""
+    return {path.relative_to(REPOSITORY).as_posix(): digest(path.read_bytes()) for path in sources()}
+
+
+def find_compiler() -> str | None:
+    """Path of p4c-bm2-ss, or None where it is not on PATH."""
+    return shutil.which(COMPILER)
+
+
+def compiler_version(compiler: str) -> str:
+    """For example `1.2.5.16 (SHA: 34b86e9bac BUILD: Release)`."""
+    run = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
+    output = run.stdout + run.stderr
+    match = re.search(r"Version (.+)", output)
+    if match is None:
+        raise CompileError(f"{compiler} --version prints no line that starts with 'Version': {output!r}")
+    return match.group(1).strip()
+
+
+def constants() -> dict[str, dict[str, int]]:
+    """The named numbers of include/types.p4 and include/sizes.p4.
+
+    `constants` holds every `const`; each `enum bit<N>` is a table of its own under its P4 name, for example `verdict_t`.
+    """
+    text = "".join(path.read_text(encoding="utf-8") for path in CONSTANT_SOURCES)
+    text = re.sub(r"//[^\n]*", "", text)
+    numbers = {
+        name: int(value, 0) for name, value in re.findall(r"\bconst\s+[\w<>]+\s+(\w+)\s*=\s*(\w+)\s*;", text)
+    }
+    tables = {
+        enum: {name: int(value, 0) for name, value in re.findall(r"(\w+)\s*=\s*(\w+)", body)}
+        for enum, body in re.findall(r"\benum\s+bit<\d+>\s+(\w+)\s*\{([^}]*)\}", text)
+    }
+    if not numbers or not tables:
+        raise CompileError("include/types.p4: no `const` or no `enum bit<N>` found; constants() reads these two forms")
+    return {"constants": numbers, **tables}
+
+
+def as_json(value: object) -> bytes:
+    """Text that is the same on every machine for the same value."""
+    return (json.dumps(value, indent=2) + "\n").encode()
+
+
+def without_machine_paths(program: dict[str, object]) -> dict[str, object]:
+    """Source positions relative to the repository, and p4c's own files under `p4include/`."""
+
+    def relative(name: str) -> str:
+        if "/p4include/" in name:
+            return "p4include/" + name.rsplit("/p4include/", 1)[1]
+        return name.removeprefix(f"{REPOSITORY}/")
+
+    def walk(node: object) -> None:
+        if isinstance(node, dict):
+            info = node.get("source_info")
+            if isinstance(info, dict) and isinstance(info.get("filename"), str):
+                info["filename"] = relative(info["filename"])
+            for child in node.values():
+                walk(child)
+        elif isinstance(node, list):
+            for child in node:
+                walk(child)
+
+    walk(program)
+    program["program"] = PROGRAM.relative_to(REPOSITORY).as_posix()
+    return program
+
+
+def build(compiler: str) -> dict[str, bytes]:
+    """All files of compiled/ by name. Raises CompileError with the compiler's words when it refuses or warns."""
+    with tempfile.TemporaryDirectory() as scratch:
+        json_path, p4info_path = Path(scratch) / JSON_NAME, Path(scratch) / P4INFO_NAME
+        command = [compiler, "-o", str(json_path), "--p4runtime-files", str(p4info_path)]
+        run = subprocess.run(
+            [*command, PROGRAM.relative_to(REPOSITORY).as_posix()],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=COMPILE_TIMEOUT_SECONDS,
+        )
+        said = run.stdout + run.stderr
+        complaints = [line for line in said.splitlines() if re.search(r"\b(warning|error):", line)]
+        if run.returncode != 0 or any(EXPECTED_WARNING not in line for line in complaints):
+            raise CompileError(f"{COMPILER} ended with status {run.returncode} and said:\n{said}")
+        program = without_machine_paths(json.loads(json_path.read_text(encoding="utf-8")))
+        p4info = p4info_path.read_bytes()
+    # Indented by one space: small, and a change shows as changed lines.
+    outputs = {
+        JSON_NAME: (json.dumps(program, indent=1) + "\n").encode(),
+        P4INFO_NAME: p4info,
+        CONSTANTS_NAME: as_json(constants()),
+    }
+    provenance = {
+        "compiler": f"{COMPILER} {compiler_version(compiler)}",
+        "sources": source_digests(),
+        "outputs": {name: digest(data) for name, data in outputs.items()},
+    }
+    return {**outputs, PROVENANCE_NAME: as_json(provenance)}
+
+
+def compile_program() -> None:
+    """Write compiled/."""
+    compiler = find_compiler()
+    if compiler is None:
+        raise CompileError(
+            f"{COMPILER} is not on PATH: build p4c (https://github.com/p4lang/p4c, version 1.2.5.x), or leave "
+            f"p4src/ as it is: the committed p4src/compiled/ needs no compiler"
+        )
+    COMPILED.mkdir(exist_ok=True)
+    for name, data in build(compiler).items():
+        (COMPILED / name).write_bytes(data)
+
+
+def check() -> list[str]:
+    """What is wrong with compiled/, a sentence each; empty when it belongs to the sources. Needs no compiler."""
+    path = COMPILED / PROVENANCE_NAME
+    try:
+        provenance = json.loads(path.read_text(encoding="utf-8"))
+        recorded_sources, recorded_outputs = provenance["sources"], provenance["outputs"]
+    except FileNotFoundError:
+        return [f"{path.relative_to(REPOSITORY)} is missing; run `make p4`"]
+    except (ValueError, KeyError, TypeError) as error:
+        return [f"{path.relative_to(REPOSITORY)} is not what compile.py writes ({error}); run `make p4`"]
+
+    wrong = []
+    now = source_digests()
+    for name in sorted({*now, *recorded_sources}):
+        if name not in recorded_sources:
+            wrong.append(f"{name} is new since the last compilation; run `make p4`")
+        elif name not in now:
+            wrong.append(f"{name} was compiled but is gone; run `make p4`")
+        elif now[name] != recorded_sources[name]:
+            wrong.append(f"{name} has changed since the last compilation; run `make p4`")
+    for name in (JSON_NAME, P4INFO_NAME, CONSTANTS_NAME):
+        output = COMPILED / name
+        if not output.exists():
+            wrong.append(f"{output.relative_to(REPOSITORY)} is missing; run `make p4`")
+        elif digest(output.read_bytes()) != recorded_outputs.get(name):
+            wrong.append(f"{output.relative_to(REPOSITORY)} is not what the compiler wrote; run `make p4`")
+    if not wrong and (COMPILED / CONSTANTS_NAME).read_bytes() != as_json(constants()):
+        wrong.append(f"{CONSTANTS_NAME} does not hold the numbers of include/types.p4; run `make p4`")
+    return wrong
+
+
+def main() -> int:
+    """Exit status 0: done, or all in order. 1: not, with the reason on stderr."""
+    parser = argparse.ArgumentParser(description="Compile the P4 program, or check what was compiled.")
+    parser.add_argument("--check", action="store_true", help="fail unless compiled/ belongs to the sources")
+    arguments = parser.parse_args()
+    try:
+        if not arguments.check:
+            compile_program()
+            print(f"wrote {COMPILED.relative_to(REPOSITORY)}/")
+        elif wrong := check():
+            print("\n".join(wrong), file=sys.stderr)
+            return 1
+        else:
+            print(f"{COMPILED.relative_to(REPOSITORY)}/ belongs to the sources")
+    except CompileError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,81 @@
+// The E-EON switch: an IP router that marks ECN by the byte depth of each queue, and holds packets while links sleep.
+//
+//   parser -> classify -> route -> buffer_limit -> aqm -> eee_admit     ingress: every decision
+//          -> queue [gate] -> hold -> counters -> deparser              egress: waiting, leaving, rewriting
+//
+// It runs unchanged on BMv2's simple_switch and on the engine; what differs between targets is data (tick, ports, limits).
+// It is no L2 switch: it learns no addresses, answers no ARP and sends no ICMP. Read include/types.p4 first.
+
+#include <core.p4>
+#define V1MODEL_VERSION 20200408
+#include <v1model.p4>
+
+#include "include/types.p4"
+#include "include/sizes.p4"
+#include "include/headers.p4"
+#include "include/metadata.p4"
+#include "include/parser.p4"
+#include "include/control/checksum.p4"
+#include "include/control/counters.p4"
+#include "include/control/packet_io.p4"
+#include "include/control/classify.p4"
+#include "include/control/route.p4"
+#include "include/control/occupancy.p4"
+#include "include/control/aqm.p4"
+#include "include/control/eee.p4"
+#include "include/control/hold.p4"
+
+control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    apply {
+        if (standard_metadata.instance_type == INSTANCE_TYPE_RECIRCULATED) {
+            // Everything was decided when it first came; back to its queue.
+            standard_metadata.egress_spec = meta.egress_port;
+        } else {
+            classify.apply(hdr, meta, standard_metadata);
+            if (hdr.packet_out.isValid()) {
+                packet_out_decap.apply(hdr, meta);
+            } else if (meta.verdict != verdict_t.MALFORMED) {
+                route.apply(hdr, meta);
+            }
+
+            if (meta.verdict == verdict_t.FORWARDED) {
+                buffer_limit.apply(meta);
+                if (meta.verdict == verdict_t.FORWARDED) {
+                    aqm.apply(meta);
+                }
+            }
+
+            if (meta.verdict == verdict_t.FORWARDED) {
+                eee_admit.apply(meta, standard_metadata);
+                standard_metadata.egress_spec = meta.egress_port;
+            } else {
+                count_ingress_verdict.apply(meta, standard_metadata);
+                if (meta.verdict == verdict_t.TO_CPU) {
+                    standard_metadata.egress_spec = CPU_PORT;
+                } else {
+                    mark_to_drop(standard_metadata);
+                }
+            }
+        }
+    }
+}
+
+control eeon_egress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    apply {
+        if (meta.verdict == verdict_t.TO_CPU) {
+            packet_in_encap.apply(hdr, standard_metadata);
+        } else {
+            hold.apply(hdr, meta, standard_metadata);
+            if (meta.held == 0) {
+                count_egress_verdict.apply(meta);
+            }
+        }
+    }
+}
+
+V1Switch(eeon_parser(),
+         verify_ipv4_checksum(),
+         eeon_ingress(),
+         eeon_egress(),
+         update_ipv4_checksum(),
+         eeon_deparser()) main;

@@ -1,0 +1,104 @@
+// Active queue management: which packets are marked, and which are dropped early, by what they find in their queue.
+// The model, its equations and its sources: docs/models/marking.md.
+//
+// A mark is a decision here and a rewrite in egress (control/hold.p4). A packet that is not ECT is never marked, CE is
+// never cleared, and a packet that came with CE is let through as it is and does not count as marked.
+
+#ifndef EEON_AQM_P4_
+#define EEON_AQM_P4_
+
+#include "../metadata.p4"
+#include "../sizes.p4"
+#include "occupancy.p4"
+
+// Averaged occupancy * 2^16, in the unit of the port's RED thresholds. Only for ports with average_shift > 0.
+@name("red_average")
+register<bit<48>, port_id_t>(PORT_CELLS) red_average;
+
+control aqm(inout metadata_t meta) {
+    action drop_tail() {
+    }
+
+    // RFC 8257 section 3.1: CE when the instantaneous occupancy is above K. Nothing is dropped early.
+    // ECT(1) has its own threshold, for L4S (RFC 9331); the controller writes the same number twice when there is none.
+    action mark_threshold(byte_count_t threshold_bytes, byte_count_t l4s_threshold_bytes, bit<1> at_dequeue) {
+        if (meta.ecn == ecn_t.ECT_0 || meta.ecn == ecn_t.ECT_1) {
+            meta.dequeue_threshold_bytes = threshold_bytes;
+            if (meta.ecn == ecn_t.ECT_1) {
+                meta.dequeue_threshold_bytes = l4s_threshold_bytes;
+            }
+            meta.mark_at_dequeue = at_dequeue;
+            if (at_dequeue == 0 && meta.found_bytes > meta.dequeue_threshold_bytes) {
+                meta.marked = 1;
+            }
+        }
+    }
+
+    // Floyd and Jacobson 1993, without the count since the last mark and without idle ageing.
+    // probability_slope = max_probability * 2^48 / (max_threshold - min_threshold).
+    action red(bit<32> min_threshold,
+               bit<32> max_threshold,
+               bit<64> probability_slope,
+               bit<1> in_packets,
+               bit<8> average_shift,
+               bit<1> ecn,
+               bit<2> protect) {
+        bit<32> found = meta.found_bytes;
+        if (in_packets == 1) {
+            occupancy_packets.read(found, meta.egress_port);
+        }
+        bit<48> depth = (bit<48>)found << 16;
+        if (average_shift != 0) {
+            bit<48> average;
+            red_average.read(average, meta.egress_port);
+            depth = average - (average >> average_shift) + (depth >> average_shift);
+            red_average.write(meta.egress_port, depth);
+        }
+
+        bool congested = false;
+        if (depth >= (bit<48>)max_threshold << 16) {
+            congested = true;
+        } else if (depth >= (bit<48>)min_threshold << 16) {
+            // 8 fractional bits of the depth: (max - min) * 2^8 * slope <= 2^56 fits 64 bits.
+            bit<64> above_min = (bit<64>)((depth - ((bit<48>)min_threshold << 16)) >> 8);
+            bit<48> draw;
+            random(draw, 48w0, 48w0xFFFFFFFFFFFF);
+            if ((bit<64>)draw < (above_min * probability_slope) >> 8) {
+                congested = true;
+            }
+        }
+
+        if (congested) {
+            if (ecn == 1 && meta.ecn != ecn_t.NOT_ECT) {
+                if (meta.ecn != ecn_t.CE) {
+                    meta.marked = 1;
+                }
+            } else if (protect != protect_t.ECT && meta.tcp_ece == 1) {
+                // Spared: it carries congestion feedback.
+            } else if (protect == protect_t.ACK_SYN
+                       && (meta.packet_class == packet_class_t.ACK || meta.packet_class == packet_class_t.ACK_ECE
+                           || meta.packet_class == packet_class_t.SYN || meta.packet_class == packet_class_t.SYN_ACK)) {
+                // Spared.
+            } else {
+                meta.verdict = verdict_t.EARLY_DROPPED;
+            }
+        }
+    }
+
+    table port_aqm {
+        key = { meta.egress_port: exact @name("port"); }
+        actions = {
+            drop_tail;
+            mark_threshold;
+            red;
+        }
+        default_action = drop_tail;
+        size = PORT_TABLE_SIZE;
+    }
+
+    apply {
+        port_aqm.apply();
+    }
+}
+
+#endif // EEON_AQM_P4_

@@ -1,0 +1,75 @@
+// What the packet is: well-formed or not, its class, its ECN codepoint, its length in the queue.
+// Every packet from a port or from the controller passes here once, and is counted in `received`.
+
+#ifndef EEON_CLASSIFY_P4_
+#define EEON_CLASSIFY_P4_
+
+#include "../headers.p4"
+#include "../metadata.p4"
+#include "counters.p4"
+
+control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
+    @hidden
+    action start() {
+        meta.packet_class = packet_class_t.OTHER;
+        meta.verdict = verdict_t.NO_ROUTE;
+        meta.queued_bytes = standard_metadata.packet_length;
+    }
+
+    @hidden
+    action set_malformed() {
+        meta.verdict = verdict_t.MALFORMED;
+    }
+
+    @hidden
+    action read_ipv4() {
+        meta.ecn = hdr.ipv4.ecn;
+    }
+
+    @hidden
+    action read_ipv6() {
+        meta.ecn = hdr.ipv6.ecn;
+    }
+
+    // The parser has made sure that the TCP header fits into the IP payload.
+    @hidden
+    action read_tcp() {
+        meta.tcp_ece = hdr.tcp.ece;
+        if (hdr.tcp.syn == 1) {
+            if (hdr.tcp.ack == 1) {
+                meta.packet_class = packet_class_t.SYN_ACK;
+            } else {
+                meta.packet_class = packet_class_t.SYN;
+            }
+        } else if (hdr.tcp.fin == 1 || hdr.tcp.rst == 1) {
+            meta.packet_class = packet_class_t.FIN_RST;
+        } else if (meta.l4_length != (bit<16>)hdr.tcp.data_offset << 2) {
+            meta.packet_class = packet_class_t.DATA;
+        } else if (hdr.tcp.ack == 1) {
+            if (hdr.tcp.ece == 1) {
+                meta.packet_class = packet_class_t.ACK_ECE;
+            } else {
+                meta.packet_class = packet_class_t.ACK;
+            }
+        }
+    }
+
+    apply {
+        start();
+        if (standard_metadata.parser_error != error.NoError || standard_metadata.checksum_error == 1) {
+            set_malformed();
+        } else {
+            if (hdr.ipv4.isValid()) {
+                read_ipv4();
+            } else if (hdr.ipv6.isValid()) {
+                read_ipv6();
+            }
+            if (hdr.tcp.isValid()) {
+                read_tcp();
+            }
+        }
+        received.count(standard_metadata.ingress_port ++ (bit<3>)meta.packet_class);
+    }
+}
+
+#endif // EEON_CLASSIFY_P4_

@@ -1,0 +1,165 @@
+// Energy-Efficient Ethernet: admits the packet, and holds the port's queue while its link sleeps.
+// The model, its rules and its equations: docs/models/eee_hold.md.
+//
+//            idle for stall, then a packet; hold > 0              trigger
+//   ACTIVE ------------------------------------------> HOLD ----------------> WAKE
+//     ^ |    idle for stall, then a packet; hold = 0     |                      | ^
+//     | +------------------------------------------------|----------------------|-+
+//     +--------------------------------------------------+----------------------+
+//                       first packet to leave, at or after gate_open_at (control/hold.p4)
+//
+// One action does it all, admission and ticket included, because egress moves the same registers meanwhile: the packet
+// that finds the queue empty must also be the one that sees when the wire went idle.
+// A port whose EEE is off pays for the admission and one look at the tickets.
+
+#ifndef EEON_EEE_P4_
+#define EEON_EEE_P4_
+
+#include "../metadata.p4"
+#include "../sizes.p4"
+#include "occupancy.p4"
+
+@name("eee_state")
+register<bit<8>, port_id_t>(PORT_CELLS) eee_state;
+
+// When the wire goes idle. 0: it has not been busy since the switch started.
+@name("busy_until")
+register<tick_t, port_id_t>(PORT_CELLS) busy_until;
+
+// Nothing leaves before. 0: no gate. The engine's traffic manager reads it too, and then no packet needs to go round.
+@name("gate_open_at")
+register<tick_t, port_id_t>(PORT_CELLS) gate_open_at;
+
+@name("wake_start")
+register<tick_t, port_id_t>(PORT_CELLS) wake_start;
+
+// When the sleep transition of the current sleep is over.
+@name("asleep_at")
+register<tick_t, port_id_t>(PORT_CELLS) asleep_at;
+
+// Since the current HOLD began; cleared by the first departure.
+@name("held_packets")
+register<packet_count_t, port_id_t>(PORT_CELLS) held_packets;
+@name("held_bytes")
+register<byte_count_t, port_id_t>(PORT_CELLS) held_bytes;
+
+// Accounts since the switch started: ticks in low-power idle, and wakes.
+@name("lpi_ticks")
+register<tick_t, port_id_t>(PORT_CELLS) lpi_ticks;
+@name("wakes")
+register<bit<32>, port_id_t>(PORT_CELLS) wakes;
+
+// The next ticket to give, and the one whose turn it is. Equal: nobody with a ticket is queued.
+@name("ticket_next")
+register<ticket_t, port_id_t>(PORT_CELLS) ticket_next;
+@name("ticket_serving")
+register<ticket_t, port_id_t>(PORT_CELLS) ticket_serving;
+
+control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
+    // Tickets are still given while packets with tickets are queued, so that order survives switching EEE off.
+    action eee_off() {
+        packet_count_t found;
+        occupancy_enter(meta, found);
+        ticket_t next;
+        ticket_t serving;
+        ticket_next.read(next, meta.egress_port);
+        ticket_serving.read(serving, meta.egress_port);
+        if (next != serving) {
+            meta.ticketed = 1;
+            meta.ticket = next;
+            ticket_next.write(meta.egress_port, next + 1);
+        }
+    }
+
+    action eee(tick_t sleep_ticks,
+               tick_t wake_ticks,
+               tick_t stall_ticks,
+               tick_t hold_ticks,
+               packet_count_t trigger_packets,
+               byte_count_t trigger_bytes,
+               bit<48> ticks_per_byte_q24,
+               bit<16> overhead_bytes) {
+        packet_count_t found;
+        occupancy_enter(meta, found);
+
+        meta.ticketed = 1;
+        ticket_next.read(meta.ticket, meta.egress_port);
+        ticket_next.write(meta.egress_port, meta.ticket + 1);
+        // 16 + 48 bits: a frame is shorter than 2^16 - overhead bytes.
+        meta.wire_ticks = (tick_t)(((bit<64>)(meta.queued_bytes + (byte_count_t)overhead_bytes)
+                                    * (bit<64>)ticks_per_byte_q24) >> 24);
+
+        tick_t now = standard_metadata.ingress_global_timestamp;
+        bit<8> state;
+        eee_state.read(state, meta.egress_port);
+        if (state == eee_state_t.ACTIVE) {
+            if (found == 0) {
+                tick_t sleeps_at;
+                busy_until.read(sleeps_at, meta.egress_port);
+                sleeps_at = sleeps_at + stall_ticks;
+                if (!TICK_BEFORE(now, sleeps_at)) {
+                    // A sleep that has begun is never aborted: the wake starts when the link is asleep, at the earliest.
+                    tick_t asleep = sleeps_at + sleep_ticks;
+                    tick_t start = now;
+                    bit<8> next = eee_state_t.WAKE;
+                    // A trigger that the first packet reaches leaves nothing to wait for.
+                    if (hold_ticks != 0 && trigger_packets != 1
+                        && (trigger_bytes == 0 || meta.queued_bytes < trigger_bytes)) {
+                        start = now + hold_ticks;
+                        next = eee_state_t.HOLD;
+                        held_packets.write(meta.egress_port, 1);
+                        held_bytes.write(meta.egress_port, meta.queued_bytes);
+                    }
+                    if (TICK_BEFORE(start, asleep)) {
+                        start = asleep;
+                    }
+                    eee_state.write(meta.egress_port, next);
+                    asleep_at.write(meta.egress_port, asleep);
+                    wake_start.write(meta.egress_port, start);
+                    gate_open_at.write(meta.egress_port, start + wake_ticks);
+                }
+            }
+        } else if (state == eee_state_t.HOLD) {
+            packet_count_t packets;
+            byte_count_t bytes;
+            held_packets.read(packets, meta.egress_port);
+            held_bytes.read(bytes, meta.egress_port);
+            packets = packets + 1;
+            bytes = bytes + meta.queued_bytes;
+            held_packets.write(meta.egress_port, packets);
+            held_bytes.write(meta.egress_port, bytes);
+            if ((trigger_packets != 0 && packets >= trigger_packets) || (trigger_bytes != 0 && bytes >= trigger_bytes)) {
+                eee_state.write(meta.egress_port, eee_state_t.WAKE);
+                tick_t asleep;
+                tick_t start = now;
+                tick_t timer;
+                asleep_at.read(asleep, meta.egress_port);
+                wake_start.read(timer, meta.egress_port);
+                if (TICK_BEFORE(start, asleep)) {
+                    start = asleep;
+                }
+                // The gate only ever moves earlier: a trigger after the timer has fired changes nothing.
+                if (TICK_BEFORE(start, timer)) {
+                    wake_start.write(meta.egress_port, start);
+                    gate_open_at.write(meta.egress_port, start + wake_ticks);
+                }
+            }
+        }
+    }
+
+    table port_eee {
+        key = { meta.egress_port: exact @name("port"); }
+        actions = {
+            eee_off;
+            eee;
+        }
+        default_action = eee_off;
+        size = PORT_TABLE_SIZE;
+    }
+
+    apply {
+        port_eee.apply();
+    }
+}
+
+#endif // EEON_EEE_P4_

@@ -1,0 +1,101 @@
+// Leaving the queue: the gate, the turn, the account, the mark.
+//
+// A packet with a ticket leaves when the gate is open and its turn has come. Until then it goes round again: egress ->
+// recirculate -> ingress, which sends it straight back to the same queue. Time is read here and not in ingress, where a
+// recirculated packet finds a timestamp of 0. Where the target itself keeps the gate, nothing ever goes round.
+//
+// A recirculated packet can be lost on BMv2: its input queue holds 1024 of them and drops the rest silently. Its bytes then
+// stay in occupancy_bytes until somebody writes the register. Its ticket does not stop the port: whoever has come
+// HOLD_PATIENCE_ROUNDS times to an open gate goes, and its successor is next.
+
+#ifndef EEON_HOLD_P4_
+#define EEON_HOLD_P4_
+
+#include "../headers.p4"
+#include "../metadata.p4"
+#include "../sizes.p4"
+#include "eee.p4"
+#include "occupancy.p4"
+
+control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
+    @hidden
+    action leave() {
+        byte_count_t left;
+        occupancy_leave(meta, left);
+        if (meta.mark_at_dequeue == 1 && left > meta.dequeue_threshold_bytes) {
+            meta.marked = 1;
+        }
+    }
+
+    // One action, so that ingress sees a departure as a whole: queue, wire, gate and state.
+    @hidden
+    action leave_in_turn() {
+        tick_t now = standard_metadata.egress_global_timestamp;
+        tick_t gate;
+        ticket_t serving;
+        gate_open_at.read(gate, meta.egress_port);
+        ticket_serving.read(serving, meta.egress_port);
+        meta.held = 1;
+        if (gate == 0 || !TICK_BEFORE(now, gate)) {
+            if (TICKET_BEFORE(serving, meta.ticket) && meta.rounds < HOLD_PATIENCE_ROUNDS) {
+                meta.rounds = meta.rounds + 1;
+            } else {
+                meta.held = 0;
+                // One that was thought lost must not turn the count back.
+                if (!TICKET_BEFORE(meta.ticket, serving)) {
+                    ticket_serving.write(meta.egress_port, meta.ticket + 1);
+                }
+                bit<8> state;
+                eee_state.read(state, meta.egress_port);
+                if (state != eee_state_t.ACTIVE) {
+                    tick_t asleep;
+                    tick_t start;
+                    tick_t lpi;
+                    bit<32> count;
+                    asleep_at.read(asleep, meta.egress_port);
+                    wake_start.read(start, meta.egress_port);
+                    lpi_ticks.read(lpi, meta.egress_port);
+                    wakes.read(count, meta.egress_port);
+                    lpi_ticks.write(meta.egress_port, lpi + (start - asleep));
+                    wakes.write(meta.egress_port, count + 1);
+                    eee_state.write(meta.egress_port, eee_state_t.ACTIVE);
+                    gate_open_at.write(meta.egress_port, 0);
+                    held_packets.write(meta.egress_port, 0);
+                    held_bytes.write(meta.egress_port, 0);
+                }
+                tick_t busy;
+                busy_until.read(busy, meta.egress_port);
+                if (TICK_BEFORE(busy, now)) {
+                    busy = now;
+                }
+                busy_until.write(meta.egress_port, busy + meta.wire_ticks);
+                leave();
+            }
+        }
+    }
+
+    @hidden
+    action set_ce() {
+        if (hdr.ipv4.isValid()) {
+            hdr.ipv4.ecn = ecn_t.CE;
+            meta.ipv4_changed = 1;
+        } else {
+            hdr.ipv6.ecn = ecn_t.CE;
+        }
+    }
+
+    apply {
+        if (meta.ticketed == 1) {
+            leave_in_turn();
+        } else {
+            leave();
+        }
+        if (meta.held == 1) {
+            recirculate_preserving_field_list(HOLD_FIELDS);
+        } else if (meta.marked == 1) {
+            set_ce();
+        }
+    }
+}
+
+#endif // EEON_HOLD_P4_

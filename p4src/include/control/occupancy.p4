@@ -1,0 +1,66 @@
+// How much stands in each port's queue: admission by bytes, and the port's buffer limit.
+//
+// v1model tells packets, not bytes, and tells them too late. So the program keeps its own account: a packet enters when
+// ingress has decided to queue it and leaves when egress lets it go. What must hold:
+//
+//   * the target's own queue never overflows (it drops silently, and the account would be wrong for ever): it is set
+//     deeper than buffer_bytes allows;
+//   * every change is inside one action, the unit in which BMv2 locks the registers that it uses;
+//   * a packet that is not to be queued never enters.
+//
+// Ingress is one thread in BMv2 and egress only takes off, so a packet that fitted still fits when it enters.
+
+#ifndef EEON_OCCUPANCY_P4_
+#define EEON_OCCUPANCY_P4_
+
+#include "../metadata.p4"
+#include "../sizes.p4"
+
+@name("occupancy_bytes")
+register<byte_count_t, port_id_t>(PORT_CELLS) occupancy_bytes;
+
+@name("occupancy_packets")
+register<packet_count_t, port_id_t>(PORT_CELLS) occupancy_packets;
+
+// Part of the action that admits a packet (control/eee.p4). `found` is the number of packets before it.
+action occupancy_enter(in metadata_t meta, out packet_count_t found) {
+    byte_count_t bytes;
+    occupancy_bytes.read(bytes, meta.egress_port);
+    occupancy_bytes.write(meta.egress_port, bytes + meta.queued_bytes);
+    occupancy_packets.read(found, meta.egress_port);
+    occupancy_packets.write(meta.egress_port, found + 1);
+}
+
+// Part of the action that lets a packet go (control/hold.p4). `left` is what stays behind it.
+action occupancy_leave(in metadata_t meta, out byte_count_t left) {
+    packet_count_t packets;
+    occupancy_bytes.read(left, meta.egress_port);
+    left = left - meta.queued_bytes;
+    occupancy_bytes.write(meta.egress_port, left);
+    occupancy_packets.read(packets, meta.egress_port);
+    occupancy_packets.write(meta.egress_port, packets - 1);
+}
+
+// Does the packet fit? If not, its verdict is TAIL_DROPPED.
+control buffer_limit(inout metadata_t meta) {
+    // One bit wider than the counts, because a limit of 0xFFFFFFFF means none.
+    action set_buffer_limit(byte_count_t buffer_bytes) {
+        occupancy_bytes.read(meta.found_bytes, meta.egress_port);
+        if ((bit<33>)meta.found_bytes + (bit<33>)meta.queued_bytes > (bit<33>)buffer_bytes) {
+            meta.verdict = verdict_t.TAIL_DROPPED;
+        }
+    }
+
+    table port_buffer {
+        key = { meta.egress_port: exact @name("port"); }
+        actions = { set_buffer_limit; }
+        default_action = set_buffer_limit(0xFFFFFFFF);
+        size = PORT_TABLE_SIZE;
+    }
+
+    apply {
+        port_buffer.apply();
+    }
+}
+
+#endif // EEON_OCCUPANCY_P4_

@@ -1,0 +1,42 @@
+// The controller's port. A packet-out leaves through the port that it names, as it is (no route, no TTL), and is queued,
+// marked and counted like any other packet. A packet-in leaves through CPU_PORT and stands in no queue.
+
+#ifndef EEON_PACKET_IO_P4_
+#define EEON_PACKET_IO_P4_
+
+#include "../headers.p4"
+#include "../metadata.p4"
+
+// A port that is no data port gets the verdict NO_ROUTE: a queue behind the CPU or the drop port would never drain.
+control packet_out_decap(inout headers_t hdr, inout metadata_t meta) {
+    @hidden
+    action decap() {
+        if (hdr.packet_out.egress_port < CPU_PORT) {
+            meta.egress_port = hdr.packet_out.egress_port;
+            meta.verdict = verdict_t.FORWARDED;
+        } else {
+            meta.verdict = verdict_t.NO_ROUTE;
+        }
+        meta.queued_bytes = meta.queued_bytes - (byte_count_t)(bit<32>)PACKET_OUT_BYTES;
+        hdr.packet_out.setInvalid();
+    }
+
+    apply {
+        decap();
+    }
+}
+
+control packet_in_encap(inout headers_t hdr, in standard_metadata_t standard_metadata) {
+    @hidden
+    action encap() {
+        hdr.packet_in.setValid();
+        hdr.packet_in.ingress_port = standard_metadata.ingress_port;
+        hdr.packet_in._pad = 0;
+    }
+
+    apply {
+        encap();
+    }
+}
+
+#endif // EEON_PACKET_IO_P4_

@@ -1,0 +1,114 @@
+// Header formats, in the order in which they are on the wire.
+
+#ifndef EEON_HEADERS_P4_
+#define EEON_HEADERS_P4_
+
+#include "types.p4"
+
+// To the controller: the frame as received, with the port on which it was received.
+@controller_header("packet_in")
+header packet_in_header_t {
+    port_id_t ingress_port;
+    bit<7> _pad;
+}
+
+// From the controller: the frame to be sent, with the port through which it leaves.
+@controller_header("packet_out")
+header packet_out_header_t {
+    port_id_t egress_port;
+    bit<7> _pad;
+}
+
+header ethernet_t {
+    mac_addr_t dst_addr;
+    mac_addr_t src_addr;
+    bit<16> ether_type;
+}
+
+// IEEE 802.1Q-2022 section 9.6.
+header vlan_t {
+    bit<3> priority;
+    bit<1> drop_eligible;
+    bit<12> vlan_id;
+    bit<16> ether_type;
+}
+
+// RFC 791 section 3.1, with the second byte as RFC 2474 and RFC 3168 divide it.
+header ipv4_t {
+    bit<4> version;
+    bit<4> ihl; // header length in 32-bit words
+    bit<6> dscp;
+    ecn_t ecn;
+    bit<16> total_length;
+    bit<16> identification;
+    bit<1> reserved;
+    bit<1> dont_fragment;
+    bit<1> more_fragments;
+    bit<13> fragment_offset;
+    bit<8> ttl;
+    bit<8> protocol;
+    bit<16> header_checksum;
+    ipv4_addr_t src_addr;
+    ipv4_addr_t dst_addr;
+}
+
+header ipv4_options_t {
+    varbit<320> options; // (15 - 5) words
+}
+
+// RFC 8200 section 3, with the traffic class as RFC 2474 and RFC 3168 divide it.
+header ipv6_t {
+    bit<4> version;
+    bit<6> dscp;
+    ecn_t ecn;
+    bit<20> flow_label;
+    bit<16> payload_length;
+    bit<8> next_header;
+    bit<8> hop_limit;
+    ipv6_addr_t src_addr;
+    ipv6_addr_t dst_addr;
+}
+
+// RFC 9293 section 3.1. Options stay in the payload: nothing here reads them.
+header tcp_t {
+    bit<16> src_port;
+    bit<16> dst_port;
+    bit<32> sequence_number;
+    bit<32> ack_number;
+    bit<4> data_offset; // header length in 32-bit words
+    bit<4> reserved;
+    bit<1> cwr;
+    bit<1> ece;
+    bit<1> urg;
+    bit<1> ack;
+    bit<1> psh;
+    bit<1> rst;
+    bit<1> syn;
+    bit<1> fin;
+    bit<16> window;
+    bit<16> checksum;
+    bit<16> urgent_pointer;
+}
+
+// RFC 768.
+header udp_t {
+    bit<16> src_port;
+    bit<16> dst_port;
+    bit<16> length;
+    bit<16> checksum;
+}
+
+struct headers_t {
+    packet_in_header_t packet_in;
+    packet_out_header_t packet_out;
+    ethernet_t ethernet;
+    vlan_t outer_vlan;
+    vlan_t inner_vlan;
+    ipv4_t ipv4;
+    ipv4_options_t ipv4_options;
+    ipv6_t ipv6;
+    tcp_t tcp;
+    udp_t udp;
+}
+
+#endif // EEON_HEADERS_P4_

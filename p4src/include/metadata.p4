@@ -1,0 +1,68 @@
+// What the stages tell each other about one packet.
+//
+// All of it is zero at the start of a pass. A packet that goes round again (control/hold.p4) keeps the fields marked
+// HOLD_FIELDS and loses the rest, standard metadata included: its ingress port and its ingress timestamp read 0.
+
+#ifndef EEON_METADATA_P4_
+#define EEON_METADATA_P4_
+
+#include "types.p4"
+
+// @field_list takes a number. p4c numbers field lists from 1; 0 means that none was asked for.
+const bit<8> HOLD_FIELDS = 1;
+
+struct metadata_t {
+    // The queue in which the packet stands. BMv2's egress_spec does not survive a round.
+    @field_list(1)
+    port_id_t egress_port;
+
+    // Its bytes in occupancy_bytes, taken off again when it leaves.
+    @field_list(1)
+    byte_count_t queued_bytes;
+
+    // Its turn, when `ticketed`. A packet without a ticket never waits.
+    @field_list(1)
+    bit<1> ticketed;
+    @field_list(1)
+    ticket_t ticket;
+
+    // How often it has come to an open gate before its turn.
+    @field_list(1)
+    bit<16> rounds;
+
+    // How long the wire is busy with it, preamble and gap included. 0 where EEE is off.
+    @field_list(1)
+    tick_t wire_ticks;
+
+    @field_list(1)
+    packet_class_t packet_class;
+
+    // Set CE when the packet leaves.
+    @field_list(1)
+    bit<1> marked;
+
+    // Decide at departure, against the bytes left behind.
+    @field_list(1)
+    bit<1> mark_at_dequeue;
+    @field_list(1)
+    byte_count_t dequeue_threshold_bytes;
+
+    // Ingress only.
+    verdict_t verdict;
+    ecn_t ecn;                // NOT_ECT unless the packet is well-formed IP
+    bit<1> tcp_ece;
+    bit<16> l4_length;        // bytes of the IP payload
+    bit<16> l4_src_port;      // 0 unless unfragmented TCP or UDP
+    bit<16> l4_dst_port;
+    bit<32> flow_hash;
+    bit<16> ecmp_key;
+    byte_count_t found_bytes; // in the packet's queue when it arrived, itself excluded
+
+    // Egress only: the packet is not to leave yet.
+    bit<1> held;
+
+    // The IPv4 header was changed in this pass, so its checksum must be.
+    bit<1> ipv4_changed;
+}
+
+#endif // EEON_METADATA_P4_

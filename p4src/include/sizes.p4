@@ -1,0 +1,20 @@
+// How many entries tables hold and how many cells arrays have. Read by compile.py for compiled/constants.json.
+
+#ifndef EEON_SIZES_P4_
+#define EEON_SIZES_P4_
+
+// One cell for each value of port_id_t, so that no index can be out of range: BMv2 built without assertions
+// does not check indices.
+const bit<32> PORT_CELLS = 512;
+const bit<32> RECEIVED_CELLS = 4096;  // port << 3 | packet class
+const bit<32> VERDICT_CELLS = 32768;  // port << 6 | packet class << 3 | verdict
+
+const bit<32> ROUTE_TABLE_SIZE = 4096;
+const bit<32> PORT_TABLE_SIZE = 512;
+
+const bit<32> ECMP_SELECTOR_SIZE = 4096; // members, all groups together
+
+// A ticket whose turn has not come after this many rounds through an open gate is served all the same. See control/hold.p4.
+const bit<16> HOLD_PATIENCE_ROUNDS = 1024;
+
+#endif // EEON_SIZES_P4_

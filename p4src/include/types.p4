@@ -1,0 +1,98 @@
+// Types and the numbers that other programs must know: ports, packet classes, verdicts, EEE states.
+//
+// This is their only home. compile.py reads this file and sizes.p4 and writes compiled/constants.json, from which the
+// controller, the engine's tests and the PTF tests take them.
+
+#ifndef EEON_TYPES_P4_
+#define EEON_TYPES_P4_
+
+typedef bit<48> mac_addr_t;
+typedef bit<32> ipv4_addr_t;
+typedef bit<128> ipv6_addr_t;
+typedef bit<9> port_id_t;
+
+// Ticks of the target's timestamps since the switch started. BMv2: 1 us. The engine: what it was started with.
+typedef bit<48> tick_t;
+
+// Frame bytes as the switch sees them: from the Ethernet header to the end of the payload, without the FCS.
+typedef bit<32> byte_count_t;
+typedef bit<32> packet_count_t;
+typedef bit<32> ticket_t;
+
+// Data ports are 0 .. CPU_PORT - 1.
+const port_id_t CPU_PORT = 510;
+// BMv2's default for --drop-port. For other programs; the P4 way to drop is mark_to_drop.
+@noWarn("unused")
+const port_id_t DROP_PORT = 511;
+
+const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<16> ETHERTYPE_IPV6 = 0x86DD;
+const bit<16> ETHERTYPE_VLAN = 0x8100; // IEEE 802.1Q, C-tag
+const bit<16> ETHERTYPE_QINQ = 0x88A8; // IEEE 802.1ad, S-tag
+
+const bit<8> IP_PROTOCOL_TCP = 6;
+const bit<8> IP_PROTOCOL_UDP = 17;
+
+const bit<16> ETHERNET_BYTES = 14;
+const bit<16> VLAN_BYTES = 4;
+const bit<16> IPV6_BYTES = 40;
+const bit<16> TCP_MIN_BYTES = 20;
+const bit<16> UDP_BYTES = 8;
+const bit<16> PACKET_OUT_BYTES = 2;
+
+// RFC 3168 section 5, figure 1.
+enum bit<2> ecn_t {
+    NOT_ECT = 0,
+    ECT_1 = 1,
+    ECT_0 = 2,
+    CE = 3
+}
+
+// What a packet is to congestion control. The first that applies, from the top: SYN_ACK and SYN, FIN_RST, DATA, ACK_ECE
+// and ACK. OTHER is all that is not whole TCP: UDP, ICMP, fragments, IPv6 with extension headers, TCP without any flag.
+enum bit<3> packet_class_t {
+    DATA = 0,    // TCP with payload
+    ACK = 1,     // no payload, ECE = 0
+    ACK_ECE = 2, // no payload, ECE = 1
+    SYN = 3,
+    SYN_ACK = 4,
+    FIN_RST = 5,
+    OTHER = 6
+}
+
+// What became of a packet. Each packet received gets exactly one of these, or is still queued.
+// 0 and 1 are counted when the packet leaves its queue, and must stay 0 and 1: the marked flag is added to FORWARDED.
+enum bit<3> verdict_t {
+    FORWARDED = 0,
+    MARKED = 1, // forwarded, and this switch set CE
+    EARLY_DROPPED = 2,
+    TAIL_DROPPED = 3,
+    NO_ROUTE = 4,
+    TTL_EXPIRED = 5,
+    TO_CPU = 6,
+    MALFORMED = 7
+}
+
+// Which packets RED never drops early (they are still marked when they may be).
+enum bit<2> protect_t {
+    ECT = 0,    // ECT packets only, because they are marked instead; what switches do today
+    ECE = 1,    // also TCP packets with ECE set: SYN, SYN-ACK and the ACKs that carry an echo
+    ACK_SYN = 2 // also every pure ACK, SYN and SYN-ACK
+}
+
+enum bit<8> eee_state_t {
+    ACTIVE = 0, // awake, or asleep with nothing queued: no gate
+    HOLD = 1,   // packets are held; a timer runs and a trigger is armed
+    WAKE = 2    // the time of waking is settled
+}
+
+// BMv2's value of standard_metadata.instance_type for a recirculated packet (PKT_INSTANCE_TYPE_RECIRC).
+const bit<32> INSTANCE_TYPE_RECIRCULATED = 4;
+
+// Ticks and tickets wrap. `a` is before `b` when the way from b to a is at least half of the circle, so a comparison is
+// right while the two are less than half a circle apart (2^47 ticks: 39 hours of nanoseconds, 4.4 years of microseconds).
+// Macros, because p4c copies the arguments of a function into temporaries on every call.
+#define TICK_BEFORE(a, b) ((a) - (b) >= (48w1 << 47))
+#define TICKET_BEFORE(a, b) ((a) - (b) >= (32w1 << 31))
+
+#endif // EEON_TYPES_P4_
