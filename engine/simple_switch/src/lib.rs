@@ -13,13 +13,21 @@
 
 #![forbid(unsafe_code)]
 
+mod agenda;
+mod clock;
 mod config;
 mod digest;
+mod effects;
+mod egress;
 mod frame;
+mod ingress;
 mod mirroring;
+mod packet;
 mod pre;
 mod stats;
 mod switch;
+mod traffic_manager;
+mod v1model;
 
 pub use config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
 pub use digest::Digest;

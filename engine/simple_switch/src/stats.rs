@@ -21,17 +21,21 @@ pub enum DropCause {
     NoReplicas,
     /// The packet recirculated more often than [`crate::SwitchConfig::recirculation_limit`].
     RecirculationLimit,
-    /// The packet was resubmitted or cloned from clone to clone more often than [`crate::INSTANT_LIMIT`] without time passing.
+    /// The packet was resubmitted or cloned from clone to clone more often than [`crate::INSTANT_LIMIT`].
     InstantLimit,
+    /// The program failed on this packet: an assertion, a division by zero, an endless loop. BMv2 aborts here.
+    ProgramFault,
     /// The frame is longer than [`crate::MAX_FRAME_BYTES`].
     FrameTooLong,
     /// The switch holds [`crate::MAX_PACKETS`] packets already.
     NoBuffer,
+    /// The packet was inside when another program was loaded.
+    ProgramChanged,
 }
 
 impl DropCause {
     /// Every cause, in the order of [`Drops`].
-    pub const ALL: [DropCause; 10] = [
+    pub const ALL: [DropCause; 12] = [
         DropCause::Ingress,
         DropCause::Egress,
         DropCause::QueueFull,
@@ -40,8 +44,10 @@ impl DropCause {
         DropCause::NoReplicas,
         DropCause::RecirculationLimit,
         DropCause::InstantLimit,
+        DropCause::ProgramFault,
         DropCause::FrameTooLong,
         DropCause::NoBuffer,
+        DropCause::ProgramChanged,
     ];
 
     /// The name in reports.
@@ -55,8 +61,10 @@ impl DropCause {
             DropCause::NoReplicas => "no_replicas",
             DropCause::RecirculationLimit => "recirculation_limit",
             DropCause::InstantLimit => "instant_limit",
+            DropCause::ProgramFault => "program_fault",
             DropCause::FrameTooLong => "frame_too_long",
             DropCause::NoBuffer => "no_buffer",
+            DropCause::ProgramChanged => "program_changed",
         }
     }
 }
@@ -83,6 +91,12 @@ impl Drops {
 
     pub(crate) fn count(&mut self, cause: DropCause) {
         self.0[cause as usize] += 1;
+    }
+
+    pub(crate) fn add(&mut self, other: &Drops) {
+        for (sum, count) in self.0.iter_mut().zip(other.0) {
+            *sum += count;
+        }
     }
 }
 

@@ -1,23 +1,41 @@
-//! The switch: what its users call.
+//! The switch: what its users call, and the order in which it does what is due.
+//!
+//! A packet's own way is in `ingress.rs` and `egress.rs`.
 
+use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use bm::{Program, State};
+use bm::{Phv, Program, State};
 use units::{Bytes, Duration, Time};
 
+use crate::agenda::Agenda;
+use crate::clock::Clock;
+use crate::config::PORT_COUNT;
+use crate::digest::Digests;
+use crate::effects::Effects;
+use crate::frame::FramePool;
+use crate::packet::{PacketId, PacketStore};
+use crate::traffic_manager::TrafficManager;
+use crate::v1model::V1Model;
 use crate::{
-    ConfigError, Digest, Frame, MirroringSessions, PortConfig, PortStats, Pre, SwitchConfig, SwitchStats,
+    ConfigError, Digest, DropCause, Frame, MirroringSessions, PortConfig, PortStats, Pre, Replica,
+    SwitchConfig, SwitchStats,
 };
 
-/// Longest frame, in bytes.
+/// Longest frame, in bytes. A longer one is dropped and counted, also when headers have grown it.
 pub const MAX_FRAME_BYTES: usize = 65_535;
 
-/// Most packets inside one switch at a time.
+/// Most packets inside one switch at a time. More are dropped and counted: a program that copies without end
+/// must not exhaust the machine.
 pub const MAX_PACKETS: usize = 1 << 20;
 
-/// How often a packet may be resubmitted or cloned from clone to clone without time passing.
+/// How often a packet may be resubmitted or cloned from clone to clone since it arrived or last recirculated.
+/// These happen at one instant, so without a limit a program could keep a switch busy for ever.
 pub const INSTANT_LIMIT: u16 = 256;
+
+/// The recirculation loop's key in the agenda, behind all ports.
+const LOOP: usize = PORT_COUNT;
 
 /// A frame that leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,16 +52,96 @@ pub struct Transmit {
     pub tag: u64,
 }
 
+/// The register that tells when ports may send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gate {
+    register: usize,
+    width: u32,
+}
+
+/// Counts that belong to no port.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) copies: u64,
+    pub(crate) p4_passes: u64,
+    pub(crate) recirculated: u64,
+    pub(crate) resubmitted: u64,
+    pub(crate) clone_sessions_missing: u64,
+    pub(crate) digests_lost: u64,
+    pub(crate) parser_errors: u64,
+}
+
 /// One v1model switch.
+///
+/// Time must not run backwards over the `handle_` calls. A packet that arrives after something was due is handled after
+/// it, so a late caller gets the same frames at the same times as a punctual one; a packet that arrives at the
+/// very instant at which something is due is handled first.
 pub struct Switch {
-    state: State,
+    pub(crate) config: SwitchConfig,
+    pub(crate) program: Arc<Program>,
+    pub(crate) v1model: V1Model,
+    pub(crate) no_error: u32,
+    pub(crate) state: State,
+    pub(crate) packets: PacketStore,
+    pub(crate) frames: FramePool,
+    pub(crate) tm: TrafficManager,
+    pub(crate) pre: Pre,
+    pub(crate) mirroring: MirroringSessions,
+    pub(crate) effects: Effects,
+    pub(crate) digests: Digests,
+    pub(crate) clock: Clock,
+    pub(crate) counts: Counts,
+    /// Packets on their way from egress back to ingress, with the time they get there. All take equally long, so
+    /// they stay in order.
+    pub(crate) circulating: VecDeque<(Time, PacketId)>,
+    pub(crate) outbox: VecDeque<Transmit>,
+    /// The time of what is being done. Never decreases.
+    pub(crate) now: Time,
+    /// Scratch: a packet's old headers while field lists are copied out of them.
+    pub(crate) spare: Phv,
+    /// Scratch: headers on their way from the deparser to the frame.
+    pub(crate) headers: Vec<u8>,
+    /// Scratch: the replicas being made.
+    pub(crate) replicas: Vec<Replica>,
+    agenda: Agenda,
+    gate: Option<Gate>,
 }
 
 impl Switch {
     /// Makes a switch that runs `program`.
     pub fn new(program: Arc<Program>, config: SwitchConfig) -> Result<Self, ConfigError> {
         config.check()?;
-        Ok(Self { state: State::new(&program) })
+        let v1model = V1Model::of(&program)?;
+        let gate = find_gate(&program, &config, &config.ports)?;
+        let mut tm = TrafficManager::new(config.priorities);
+        config.ports.iter().for_each(|port| tm.attach(port));
+        if let Some(port) = config.cpu_port.filter(|port| !tm.is_attached(*port)) {
+            tm.attach(&PortConfig::unlimited(port));
+        }
+        Ok(Self {
+            no_error: program.error_code("NoError").unwrap_or(0),
+            state: State::new(&program),
+            packets: PacketStore::new(),
+            frames: FramePool::default(),
+            tm,
+            pre: Pre::default(),
+            mirroring: MirroringSessions::default(),
+            effects: Effects::new(config.drop_port, config.seed, config.device_id),
+            digests: Digests::default(),
+            clock: Clock::new(config.tick, config.clock_start),
+            counts: Counts::default(),
+            circulating: VecDeque::new(),
+            outbox: VecDeque::new(),
+            now: Time::ZERO,
+            spare: Phv::new(&program),
+            headers: Vec::new(),
+            replicas: Vec::new(),
+            agenda: Agenda::new(PORT_COUNT + 1),
+            gate,
+            v1model,
+            program,
+            config,
+        })
     }
 
     /// A frame arrives on `port`. `tag` means nothing to the switch: it travels with the packet and its copies.
@@ -52,91 +150,153 @@ impl Switch {
     /// # Panics
     /// When `now` is earlier than in the last call; so do the other `handle_` calls.
     pub fn handle_packet(&mut self, now: Time, port: u16, frame: &[u8], tag: u64) {
-        let _ = (now, port, frame, tag);
-        todo!()
+        let frame = if frame.len() <= MAX_FRAME_BYTES { frame } else { &frame[..=MAX_FRAME_BYTES] };
+        let frame = self.frames.copy_of(frame);
+        self.handle_frame(now, port, frame, tag);
     }
 
     /// As [`Switch::handle_packet`] with a frame that another switch has sent, without copying it.
     pub fn handle_frame(&mut self, now: Time, port: u16, frame: Frame, tag: u64) {
-        let _ = (now, port, frame, tag);
-        todo!()
+        self.check_time(now);
+        while let Some((at, key)) = self.agenda.first().filter(|(at, _)| *at < now) {
+            self.do_next(at, key);
+        }
+        self.now = now;
+        self.receive(port, frame, tag);
+        self.do_all_due(now);
     }
 
     /// When the switch next has something to do by itself.
     pub fn next_wakeup(&self) -> Option<Time> {
-        todo!()
+        self.agenda.first().map(|(at, _)| at.max(self.now))
     }
 
     /// Does everything due up to and including `now`, in order of time, then port (the recirculation loop last).
     pub fn handle_wakeup(&mut self, now: Time) {
-        let _ = now;
-        todo!()
+        self.check_time(now);
+        self.do_all_due(now);
+        self.now = now;
     }
 
     /// The next frame to send, in order of `at`.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
-        todo!()
+        self.outbox.pop_front()
     }
 
     /// Gives a frame's buffer back for reuse.
     pub fn recycle(&mut self, frame: Frame) {
-        let _ = frame;
-        todo!()
+        self.frames.give(frame);
     }
 
     /// The next unread digest.
     pub fn poll_digest(&mut self) -> Option<Digest> {
-        todo!()
+        self.digests.pop()
     }
 
     /// The next unread message of `log_msg`.
     pub fn poll_log(&mut self) -> Option<String> {
-        todo!()
+        self.effects.pop_log()
     }
 
-    /// Bytes waiting in all queues of a port.
+    /// Bytes waiting in all queues of a port: frame bytes without FCS, not counting what is on the wire or
+    /// circulating.
     pub fn queue_bytes(&self, port: u16) -> Bytes {
-        let _ = port;
-        todo!()
+        self.tm.queue_bytes(port)
     }
 
     /// Packets waiting in all queues of a port.
     pub fn queue_packets(&self, port: u16) -> usize {
-        let _ = port;
-        todo!()
+        self.tm.queue_packets(port)
     }
 
-    /// Counts of one port.
+    /// Counts of one port. Port numbers that v1model does not have share one set.
     pub fn port_stats(&self, port: u16) -> PortStats {
-        let _ = port;
-        todo!()
+        *self.tm.stats(port)
     }
 
     /// Counts of the switch.
     pub fn stats(&self) -> SwitchStats {
-        todo!()
+        let mut stats = SwitchStats {
+            copies: self.counts.copies,
+            in_flight: self.packets.in_use() as u64,
+            p4_passes: self.counts.p4_passes,
+            recirculated: self.counts.recirculated,
+            resubmitted: self.counts.resubmitted,
+            clone_sessions_missing: self.counts.clone_sessions_missing,
+            digests_lost: self.counts.digests_lost,
+            log_messages_lost: self.effects.log_lost(),
+            parser_errors: self.counts.parser_errors,
+            ..SwitchStats::default()
+        };
+        for port in self.tm.all_stats() {
+            stats.received += port.rx_packets;
+            stats.sent += port.tx_packets;
+            stats.drops.add(&port.drops);
+        }
+        stats
     }
 
     /// Runs of parser and ingress so far: one per received, resubmitted or recirculated packet.
     pub fn p4_passes(&self) -> u64 {
-        todo!()
+        self.counts.p4_passes
     }
 
     /// Attaches a port, or changes the link of one that is attached.
     pub fn set_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
-        let _ = port;
-        todo!()
+        self.config.check_port("port", port.port)?;
+        find_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
+        self.tm.attach(&port);
+        self.schedule(port.port);
+        match self.config.ports.iter_mut().find(|old| old.port == port.port) {
+            Some(old) => *old = port,
+            None => self.config.ports.push(port),
+        }
+        Ok(())
     }
 
     /// Detaches a port: what arrives from it or is sent to it is dropped and counted.
     pub fn remove_port(&mut self, port: u16) {
-        let _ = port;
-        todo!()
+        self.tm.detach(port);
+        self.config.ports.retain(|old| old.port != port);
     }
 
-    /// The settings the switch was made with.
+    /// The settings the switch was made with, and its ports as they are now.
     pub fn config(&self) -> &SwitchConfig {
-        todo!()
+        &self.config
+    }
+
+    /// The program it runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Puts another program in place of the running one, with a fresh state and no clone sessions or multicast groups.
+    /// Packets inside are dropped and counted: their headers mean nothing to the new program. On an error the old
+    /// program runs on.
+    pub fn load_program(&mut self, program: Arc<Program>) -> Result<(), ConfigError> {
+        let v1model = V1Model::of(&program)?;
+        let gate = find_gate(&program, &self.config, &self.config.ports)?;
+        for port in 0..PORT_COUNT as u16 {
+            while let Some(dequeued) = self.tm.dequeue(port) {
+                self.drop_packet(dequeued.packet, port, DropCause::ProgramChanged);
+            }
+            self.agenda.set(usize::from(port), None);
+        }
+        while let Some((_, packet)) = self.circulating.pop_front() {
+            let port = self.packets.get(packet).arrival_port;
+            self.drop_packet(packet, port, DropCause::ProgramChanged);
+        }
+        self.agenda.set(LOOP, None);
+        self.no_error = program.error_code("NoError").unwrap_or(0);
+        self.state = State::new(&program);
+        self.packets = PacketStore::new();
+        self.spare = Phv::new(&program);
+        self.pre = Pre::default();
+        self.mirroring = MirroringSessions::default();
+        self.gate = gate;
+        self.v1model = v1model;
+        self.program = program;
+        Ok(())
     }
 
     /// Tables, counters, registers and so on, to read.
@@ -151,23 +311,100 @@ impl Switch {
 
     /// Clone sessions.
     pub fn mirroring(&self) -> &MirroringSessions {
-        todo!()
+        &self.mirroring
     }
 
     /// Clone sessions, to change.
     pub fn mirroring_mut(&mut self) -> &mut MirroringSessions {
-        todo!()
+        &mut self.mirroring
     }
 
     /// Multicast groups.
     pub fn pre(&self) -> &Pre {
-        todo!()
+        &self.pre
     }
 
     /// Multicast groups, to change.
     pub fn pre_mut(&mut self) -> &mut Pre {
-        todo!()
+        &mut self.pre
     }
+
+    fn check_time(&self, now: Time) {
+        assert!(now >= self.now, "time runs backwards: the switch is at {}, the call says {now}", self.now);
+    }
+
+    fn do_all_due(&mut self, now: Time) {
+        while let Some((at, key)) = self.agenda.first().filter(|(at, _)| *at <= now) {
+            self.do_next(at, key);
+        }
+    }
+
+    /// Does the first thing on the agenda, at its own time.
+    fn do_next(&mut self, at: Time, key: usize) {
+        // A control write may have opened a gate that should have opened earlier; it opens now.
+        self.now = self.now.max(at);
+        if key == LOOP {
+            let (_, packet) =
+                self.circulating.pop_front().expect("the loop is on the agenda, so it holds a packet");
+            self.agenda.set(LOOP, self.circulating.front().map(|(at, _)| *at));
+            self.ingress(packet);
+            return;
+        }
+        let port = key as u16;
+        if self.gate_opens(port) <= self.now {
+            if let Some(dequeued) = self.tm.dequeue(port) {
+                self.egress(port, dequeued);
+            }
+        }
+        self.schedule(port);
+    }
+
+    /// Puts the port's next service on the agenda, after anything that may have changed it.
+    pub(crate) fn schedule(&mut self, port: u16) {
+        let due = self.tm.due(port, self.now, self.gate_opens(port));
+        self.agenda.set(usize::from(port), due);
+    }
+
+    /// Sends a packet round the loop.
+    pub(crate) fn circulate(&mut self, packet: PacketId) {
+        let at = self.now + self.config.recirculation_delay;
+        self.circulating.push_back((at, packet));
+        if self.circulating.len() == 1 {
+            self.agenda.set(LOOP, Some(at));
+        }
+    }
+
+    /// Takes a packet off the books.
+    pub(crate) fn drop_packet(&mut self, packet: PacketId, port: u16, cause: DropCause) {
+        self.tm.stats_mut(port).drops.count(cause);
+        let frame = self.packets.remove(packet);
+        self.frames.give(frame);
+    }
+
+    /// When the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
+    #[inline]
+    fn gate_opens(&self, port: u16) -> Time {
+        let Some(gate) = self.gate else { return Time::ZERO };
+        match self.state.register_cells(gate.register).get(usize::from(port)) {
+            None | Some(0) => Time::ZERO,
+            Some(ticks) => self.clock.time_of(*ticks, gate.width, self.now),
+        }
+    }
+}
+
+/// Finds the gate register and checks that each of `ports` has a cell.
+fn find_gate(
+    program: &Program,
+    config: &SwitchConfig,
+    ports: &[PortConfig],
+) -> Result<Option<Gate>, ConfigError> {
+    let Some(name) = &config.gate_register else { return Ok(None) };
+    let register = program.register_index(name).ok_or_else(|| ConfigError::NoGateRegister(name.clone()))?;
+    let info = &program.register_arrays()[register];
+    if let Some(port) = ports.iter().map(|port| port.port).find(|port| usize::from(*port) >= info.size) {
+        return Err(ConfigError::GateRegisterTooSmall { name: name.clone(), cells: info.size, port });
+    }
+    Ok(Some(Gate { register, width: info.bitwidth }))
 }
 
 /// Access to a switch's state for writing; when it goes, the port gates are read again.
@@ -185,5 +422,18 @@ impl Deref for StateGuard<'_> {
 impl DerefMut for StateGuard<'_> {
     fn deref_mut(&mut self) -> &mut State {
         &mut self.switch.state
+    }
+}
+
+impl Drop for StateGuard<'_> {
+    fn drop(&mut self) {
+        if self.switch.gate.is_none() {
+            return;
+        }
+        for port in 0..PORT_COUNT as u16 {
+            if self.switch.tm.queue_packets(port) > 0 {
+                self.switch.schedule(port);
+            }
+        }
     }
 }

@@ -1,0 +1,99 @@
+//! The switch's clock: virtual time as the ticks that the program sees, and the program's ticks as time.
+
+use units::{Duration, Time};
+
+/// Converts between time and ticks. The clock itself stands still: time is always handed in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    tick: Duration,
+    /// What the clock shows at [`Time::ZERO`].
+    start: u64,
+}
+
+impl Clock {
+    pub(crate) fn new(tick: Duration, start: u64) -> Self {
+        Self { tick, start }
+    }
+
+    /// Whole ticks at `time`. The field it is written to keeps as many low bits as it has.
+    #[inline]
+    pub(crate) fn ticks(&self, time: Time) -> u64 {
+        (time.as_ps() / self.tick.as_ps()).wrapping_add(self.start)
+    }
+
+    /// When the clock first shows `ticks`, which is a time in a field of `width` bits, as seen at `now`:
+    /// [`Time::ZERO`] when that has passed, [`Time::MAX`] when it will not come.
+    ///
+    /// A value up to half the field's range behind the clock has passed, the other half is to come; so the
+    /// comparison holds when the field wraps.
+    #[inline]
+    pub(crate) fn time_of(&self, ticks: u64, width: u32, now: Time) -> Time {
+        let unused = 64 - width.clamp(1, 64);
+        let shown = time_in_ticks(now, self.tick);
+        let ahead = (ticks.wrapping_sub(shown.wrapping_add(self.start)) << unused) as i64 >> unused;
+        let Ok(ahead) = u64::try_from(ahead) else { return Time::ZERO };
+        if ahead == 0 {
+            return Time::ZERO;
+        }
+        let due = shown.checked_add(ahead).and_then(|ticks| ticks.checked_mul(self.tick.as_ps()));
+        due.map_or(Time::MAX, Time::from_ps)
+    }
+}
+
+#[inline]
+fn time_in_ticks(time: Time, tick: Duration) -> u64 {
+    time.as_ps() / tick.as_ps()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const US: Duration = Duration::from_us(1);
+
+    #[test]
+    fn ticks_are_whole_and_start_where_told() {
+        let clock = Clock::new(US, 100);
+        assert_eq!(clock.ticks(Time::ZERO), 100);
+        assert_eq!(clock.ticks(Time::from_ps(1_999_999)), 101);
+    }
+
+    #[test]
+    fn a_time_to_come_is_the_first_instant_the_clock_shows_it() {
+        let clock = Clock::new(US, 100);
+        let now = Time::from_ps(5_500_000); // shows 105
+        assert_eq!(clock.time_of(106, 48, now), Time::from_ps(6_000_000));
+        assert_eq!(clock.time_of(105, 48, now), Time::ZERO);
+        assert_eq!(clock.time_of(104, 48, now), Time::ZERO);
+    }
+
+    #[test]
+    fn times_across_the_wrap_of_the_field_are_still_to_come() {
+        let clock = Clock::new(US, (1 << 48) - 2);
+        let now = Time::from_ps(1_000_000); // shows 2^48 - 1
+        assert_eq!(clock.time_of(3, 48, now), Time::from_ps(5_000_000));
+        assert_eq!(clock.time_of((1 << 48) - 2, 48, now), Time::ZERO);
+    }
+
+    #[test]
+    fn a_time_beyond_the_end_of_the_run_never_comes() {
+        let clock = Clock::new(US, 0);
+        assert_eq!(clock.time_of((1 << 47) - 1, 48, Time::ZERO), Time::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn the_clock_shows_the_ticks_at_their_time_and_not_just_before(
+            tick in 1..5_000_000u64, start in any::<u64>(), now in 0..1u64 << 60, ahead in 1..1u64 << 30
+        ) {
+            let clock = Clock::new(Duration::from_ps(tick), start);
+            let now = Time::from_ps(now);
+            let mask = (1u64 << 48) - 1;
+            let value = clock.ticks(now).wrapping_add(ahead) & mask;
+            let due = clock.time_of(value, 48, now);
+            prop_assert_eq!(clock.ticks(due) & mask, value);
+            prop_assert!(clock.ticks(due - Duration::from_ps(1)) & mask != value);
+        }
+    }
+}

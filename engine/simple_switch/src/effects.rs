@@ -1,0 +1,191 @@
+//! What a pipeline run asks of the switch: the v1model primitives, collected until the run has ended.
+
+use std::collections::VecDeque;
+
+use bm::{LogMessage, Phv, Target};
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use units::Time;
+
+/// Messages kept until somebody reads them; the oldest give way.
+const LOG_LIMIT: usize = 1024;
+
+/// A clone that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CloneRequest {
+    pub(crate) session: u16,
+    pub(crate) field_list: u64,
+}
+
+/// The requests of one run. Of several calls of one primitive the last counts, as in BMv2, where each writes
+/// the same packet register; of several `truncate` the shortest. Field and learn lists count from 1; 0 is none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requests {
+    pub(crate) clone: Option<CloneRequest>,
+    pub(crate) digest: u64,
+    pub(crate) resubmit: u64,
+    pub(crate) recirculate: u64,
+    pub(crate) truncate_to: u64,
+}
+
+impl Requests {
+    const NONE: Requests =
+        Requests { clone: None, digest: 0, resubmit: 0, recirculate: 0, truncate_to: u64::MAX };
+}
+
+/// The switch as the program's primitives see it.
+pub(crate) struct Effects {
+    requests: Requests,
+    drop_port: u64,
+    now: Time,
+    random: Xoshiro256PlusPlus,
+    log: VecDeque<String>,
+    log_lost: u64,
+}
+
+impl Effects {
+    /// `seed` and `device_id` together choose the random stream.
+    pub(crate) fn new(drop_port: u16, seed: u64, device_id: u64) -> Self {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&device_id.to_le_bytes());
+        // xoshiro must not start from zeros, and starts slowly from few bits: the text fills the rest.
+        bytes[16..].copy_from_slice(b"simple_switch rn");
+        let mut random = Xoshiro256PlusPlus::from_seed(bytes);
+        for _ in 0..16 {
+            random.next_u64();
+        }
+        Self {
+            requests: Requests::NONE,
+            drop_port: u64::from(drop_port),
+            now: Time::ZERO,
+            random,
+            log: VecDeque::new(),
+            log_lost: 0,
+        }
+    }
+
+    /// Forgets the last run's requests; the next happens at `now`.
+    pub(crate) fn start(&mut self, now: Time) {
+        self.requests = Requests::NONE;
+        self.now = now;
+    }
+
+    /// What the run has asked for.
+    pub(crate) fn requests(&self) -> Requests {
+        self.requests
+    }
+
+    pub(crate) fn pop_log(&mut self) -> Option<String> {
+        self.log.pop_front()
+    }
+
+    pub(crate) fn log_lost(&self) -> u64 {
+        self.log_lost
+    }
+
+    fn clone_to(&mut self, session: u64, field_list: u64) {
+        // BMv2 keeps 15 bits of the session and uses the sixteenth as "clone called".
+        self.requests.clone = Some(CloneRequest { session: (session & 0x7fff) as u16, field_list });
+    }
+}
+
+impl Target for Effects {
+    fn drop_port(&self) -> u64 {
+        self.drop_port
+    }
+
+    fn now_ps(&self) -> u64 {
+        self.now.as_ps()
+    }
+
+    fn random(&mut self, lo: u64, hi: u64) -> u64 {
+        let Some(span) = (hi - lo).checked_add(1) else { return self.random.next_u64() };
+        // Multiply-and-reject (Lemire 2019, section 4): no value is more likely than another.
+        let reject_below = span.wrapping_neg() % span;
+        loop {
+            let wide = u128::from(self.random.next_u64()) * u128::from(span);
+            if wide as u64 >= reject_below {
+                return lo + (wide >> 64) as u64;
+            }
+        }
+    }
+
+    fn clone_ingress(&mut self, _phv: &Phv, session: u64, field_list: u64) {
+        self.clone_to(session, field_list);
+    }
+
+    fn clone_egress(&mut self, _phv: &Phv, session: u64, field_list: u64) {
+        self.clone_to(session, field_list);
+    }
+
+    fn resubmit(&mut self, _phv: &Phv, field_list: u64) {
+        self.requests.resubmit = field_list;
+    }
+
+    fn recirculate(&mut self, _phv: &Phv, field_list: u64) {
+        self.requests.recirculate = field_list;
+    }
+
+    fn generate_digest(&mut self, _phv: &Phv, _receiver: u64, learn_list: u64) {
+        self.requests.digest = learn_list;
+    }
+
+    fn truncate(&mut self, _phv: &Phv, bytes: u64) {
+        self.requests.truncate_to = self.requests.truncate_to.min(bytes);
+    }
+
+    fn log_msg(&mut self, message: LogMessage<'_>) {
+        if self.log.len() >= LOG_LIMIT {
+            self.log.pop_front();
+            self.log_lost += 1;
+        }
+        self.log.push_back(message.to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draws(seed: u64, device_id: u64, lo: u64, hi: u64, count: usize) -> Vec<u64> {
+        let mut effects = Effects::new(511, seed, device_id);
+        (0..count).map(|_| effects.random(lo, hi)).collect()
+    }
+
+    #[test]
+    fn the_same_seed_and_device_draw_the_same_numbers_and_others_draw_others() {
+        let numbers = draws(1, 2, 0, u64::MAX, 8);
+        assert_eq!(draws(1, 2, 0, u64::MAX, 8), numbers);
+        assert_ne!(draws(2, 2, 0, u64::MAX, 8), numbers);
+        assert_ne!(draws(1, 3, 0, u64::MAX, 8), numbers);
+    }
+
+    #[test]
+    fn draws_stay_within_their_bounds_and_reach_both() {
+        let numbers = draws(7, 0, 10, 12, 300);
+        assert_eq!(numbers.iter().min(), Some(&10));
+        assert_eq!(numbers.iter().max(), Some(&12));
+        assert_eq!(draws(7, 0, 5, 5, 3), [5, 5, 5]);
+    }
+
+    #[test]
+    fn each_value_is_equally_likely() {
+        // 60000 draws of 6 values: the standard deviation of each count is about 91.
+        let numbers = draws(3, 0, 1, 6, 60_000);
+        for value in 1..=6 {
+            let count = numbers.iter().filter(|number| **number == value).count();
+            assert!((9_500..=10_500).contains(&count), "{value}: {count}");
+        }
+    }
+
+    #[test]
+    fn unread_log_messages_give_way_to_later_ones_and_are_counted() {
+        let mut effects = Effects::new(511, 0, 0);
+        for value in 0..=LOG_LIMIT as i128 {
+            effects.log_msg(LogMessage { format: "n = {}", values: &[value] });
+        }
+        assert_eq!(effects.pop_log().as_deref(), Some("n = 1"));
+        assert_eq!(effects.log_lost(), 1);
+    }
+}

@@ -1,0 +1,113 @@
+//! A packet's way from its queue to the wire: egress, deparser, and what egress asked for.
+//!
+//! After the egress pipeline, BMv2's order: clone, drop, deparse, recirculate, transmit.
+
+use crate::effects::CloneRequest;
+use crate::packet::PacketId;
+use crate::switch::{Switch, Transmit, MAX_FRAME_BYTES};
+use crate::traffic_manager::Dequeued;
+use crate::v1model::instance_type;
+use crate::DropCause;
+
+impl Switch {
+    /// Runs a packet that has just left its queue through egress and sends it on its way.
+    pub(crate) fn egress(&mut self, port: u16, dequeued: Dequeued) {
+        let Dequeued { packet: id, priority, depth } = dequeued;
+        let v1model = &self.v1model;
+        let drop_port = u64::from(self.config.drop_port);
+        let packet = self.packets.get_mut(id);
+        let phv = &mut packet.phv;
+        let ticks = self.clock.ticks(self.now);
+        if let Some(field) = v1model.egress_global_timestamp {
+            phv.set(field, ticks);
+        }
+        if let Some(fields) = &v1model.queueing {
+            phv.set(fields.deq_timedelta, ticks.wrapping_sub(phv.get(fields.enq_timestamp)));
+            phv.set(fields.deq_qdepth, depth as u64);
+            if let Some(qid) = fields.qid {
+                phv.set(qid, priority as u64);
+            }
+        }
+        phv.set(v1model.egress_port, u64::from(port));
+        // Anything but the drop port; what BMv2 writes.
+        phv.set(v1model.egress_spec, drop_port + 1);
+        phv.set(v1model.packet_length, phv.packet_length);
+
+        self.effects.start(self.now);
+        if self.state.run(v1model.egress, phv, &mut self.effects).is_err() {
+            return self.drop_packet(id, port, DropCause::ProgramFault);
+        }
+        let requests = self.effects.requests();
+        packet.truncate_to = packet.truncate_to.min(requests.truncate_to);
+        if requests.recirculate != 0 {
+            packet.recirculate = requests.recirculate;
+        }
+        let is_dropped = phv.get(v1model.egress_spec) == drop_port;
+
+        if let Some(clone) = requests.clone {
+            self.clone_egress_to_egress(id, clone);
+        }
+        if is_dropped {
+            return self.drop_packet(id, port, DropCause::Egress);
+        }
+        self.deparse(id);
+        let packet = self.packets.get(id);
+        if packet.frame.len() > MAX_FRAME_BYTES {
+            self.drop_packet(id, port, DropCause::FrameTooLong);
+        } else if packet.recirculate != 0 {
+            self.recirculate(id, port);
+        } else if !self.tm.is_attached(port) {
+            self.drop_packet(id, port, DropCause::NoSuchPort);
+        } else {
+            self.transmit(id, port);
+        }
+    }
+
+    /// The clone is the packet as egress left it, with no metadata but the field list's.
+    fn clone_egress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
+        let Some(session) = self.clone_session(request) else { return };
+        let Some(copy) = self.copy(id) else { return };
+        let (original, packet) = self.packets.pair(id, copy);
+        packet.phv.copy_from(&original.phv);
+        packet.cut_payload(original.truncate_to);
+        match self.program.field_list(request.field_list) {
+            Some(list) => packet.phv.reset_metadata_except(&self.program, list),
+            None => packet.phv.reset_metadata(&self.program),
+        }
+        packet.phv.set(self.v1model.instance_type, instance_type::EGRESS_CLONE);
+        self.send_clone(copy, session);
+    }
+
+    /// Puts the headers as they are now in front of the payload, and cuts the frame where `truncate` said.
+    fn deparse(&mut self, id: PacketId) {
+        let packet = self.packets.get_mut(id);
+        let parsed = packet.phv.payload_offset().min(packet.frame.len());
+        self.state.update_checksums(&mut packet.phv, &packet.frame[parsed..]);
+        self.headers.clear();
+        self.state.deparse(self.v1model.deparser, &mut packet.phv, &mut self.headers);
+        packet.frame.replace_front(parsed, &self.headers);
+        packet.frame.truncate(usize::try_from(packet.truncate_to).unwrap_or(usize::MAX));
+    }
+
+    /// Sends the packet, now a frame again, round to ingress.
+    fn recirculate(&mut self, id: PacketId, port: u16) {
+        let packet = self.packets.get_mut(id);
+        if packet.recirculations >= self.config.recirculation_limit {
+            return self.drop_packet(id, port, DropCause::RecirculationLimit);
+        }
+        packet.recirculations += 1;
+        packet.instant_steps = 0;
+        let (field_list, length) = (packet.recirculate, packet.frame.len() as u64);
+        self.start_again(id, field_list, length, instance_type::RECIRC);
+        self.counts.recirculated += 1;
+        self.circulate(id);
+    }
+
+    fn transmit(&mut self, id: PacketId, port: u16) {
+        let packet = self.packets.get(id);
+        let (tag, first_place) = (packet.tag, packet.first_place);
+        let frame = self.packets.remove(id);
+        let wire_time = self.tm.transmit(port, self.now, frame.len(), first_place);
+        self.outbox.push_back(Transmit { port, at: self.now, wire_time, frame, tag });
+    }
+}

@@ -1,0 +1,275 @@
+//! A packet's way from its arrival to a queue: parser, ingress, and what ingress asked for.
+//!
+//! After the ingress pipeline, BMv2's order: clone, digest, resubmit, multicast, drop, unicast.
+
+use crate::effects::CloneRequest;
+use crate::mirroring::MirroringSession;
+use crate::packet::PacketId;
+use crate::switch::{Switch, INSTANT_LIMIT, MAX_FRAME_BYTES};
+use crate::v1model::instance_type;
+use crate::{Digest, DropCause, Frame};
+
+impl Switch {
+    /// Takes a frame in from a port.
+    pub(crate) fn receive(&mut self, port: u16, frame: Frame, tag: u64) {
+        let length = frame.len();
+        let stats = self.tm.stats_mut(port);
+        stats.rx_packets += 1;
+        stats.rx_bytes += length as u64;
+        let refused = if !self.tm.is_attached(port) {
+            Some((DropCause::NoSuchPort, frame))
+        } else if length > MAX_FRAME_BYTES {
+            Some((DropCause::FrameTooLong, frame))
+        } else {
+            match self.packets.insert(&self.program, frame, tag, port) {
+                Ok(id) => {
+                    let phv = &mut self.packets.get_mut(id).phv;
+                    phv.reset(&self.program, length as u64);
+                    phv.set(self.v1model.ingress_port, u64::from(port));
+                    phv.set(self.v1model.packet_length, length as u64);
+                    phv.set(self.v1model.instance_type, instance_type::NORMAL);
+                    if let Some(timestamp) = self.v1model.ingress_global_timestamp {
+                        phv.set(timestamp, self.clock.ticks(self.now));
+                    }
+                    self.ingress(id);
+                    None
+                }
+                Err(frame) => Some((DropCause::NoBuffer, frame)),
+            }
+        };
+        if let Some((cause, frame)) = refused {
+            self.tm.stats_mut(port).drops.count(cause);
+            self.frames.give(frame);
+        }
+    }
+
+    /// Runs a packet whose metadata is set through parser and ingress, as often as it is resubmitted.
+    pub(crate) fn ingress(&mut self, id: PacketId) {
+        while self.ingress_once(id) {}
+    }
+
+    /// One run; returns whether the packet is to run again.
+    fn ingress_once(&mut self, id: PacketId) -> bool {
+        self.counts.p4_passes += 1;
+        let v1model = &self.v1model;
+        let packet = self.packets.get_mut(id);
+        let error = self.state.parse(v1model.parser, &mut packet.phv, &packet.frame);
+        if error != self.no_error {
+            self.counts.parser_errors += 1;
+        }
+        if let Some(field) = v1model.parser_error {
+            packet.phv.set(field, u64::from(error));
+        }
+        let checksums_hold = self.state.verify_checksums(&mut packet.phv, &packet.frame);
+        if let Some(field) = v1model.checksum_error {
+            packet.phv.set(field, u64::from(!checksums_hold));
+        }
+
+        self.effects.start(self.now);
+        let ran = self.state.run(v1model.ingress, &mut packet.phv, &mut self.effects);
+        let arrival_port = packet.arrival_port;
+        if ran.is_err() {
+            self.drop_packet(id, arrival_port, DropCause::ProgramFault);
+            return false;
+        }
+        let requests = self.effects.requests();
+        packet.truncate_to = packet.truncate_to.min(requests.truncate_to);
+        packet.recirculate = requests.recirculate;
+        let egress_spec = packet.phv.get(v1model.egress_spec);
+        let mcast_grp = v1model.mcast_grp.map_or(0, |field| packet.phv.get(field));
+
+        if let Some(clone) = requests.clone {
+            self.clone_ingress_to_egress(id, clone);
+        }
+        if requests.digest != 0 {
+            self.digest(id, requests.digest);
+        }
+        if requests.resubmit != 0 {
+            return self.resubmit(id, requests.resubmit);
+        }
+        let packet = self.packets.get_mut(id);
+        if mcast_grp != 0 {
+            packet.phv.set(self.v1model.instance_type, instance_type::REPLICATION);
+            self.multicast(id, mcast_grp as u16, false);
+        } else if egress_spec == u64::from(self.config.drop_port) {
+            self.drop_packet(id, arrival_port, DropCause::Ingress);
+        } else {
+            packet.phv.set(self.v1model.instance_type, instance_type::NORMAL);
+            self.enqueue(id, egress_spec);
+        }
+        false
+    }
+
+    /// The clone is the packet as it arrived: parsed again, and with no metadata but the field list's.
+    fn clone_ingress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
+        let Some(session) = self.clone_session(request) else { return };
+        let Some(copy) = self.copy(id) else { return };
+        let (original, copy_packet) = self.packets.pair(id, copy);
+        let length = original.frame.len() as u64;
+        copy_packet.frame.truncate(usize::try_from(original.truncate_to).unwrap_or(usize::MAX));
+        let phv = &mut copy_packet.phv;
+        phv.reset(&self.program, length);
+        // A parser may look at the port; the second parse must see what the first saw.
+        phv.set(self.v1model.ingress_port, u64::from(original.arrival_port));
+        self.state.parse(self.v1model.parser, phv, &copy_packet.frame);
+        phv.reset_metadata(&self.program);
+        if let Some(list) = self.program.field_list(request.field_list) {
+            phv.copy_fields(&self.program, list, &original.phv);
+        }
+        phv.set(self.v1model.instance_type, instance_type::INGRESS_CLONE);
+        self.send_clone(copy, session);
+    }
+
+    /// The session of a request; one that does not exist makes no clone, as in BMv2, and is counted.
+    pub(crate) fn clone_session(&mut self, request: CloneRequest) -> Option<MirroringSession> {
+        let session = self.mirroring.get(request.session);
+        if session.is_none() {
+            self.counts.clone_sessions_missing += 1;
+        }
+        session
+    }
+
+    /// Sends a clone to its session's group, then to its port.
+    pub(crate) fn send_clone(&mut self, id: PacketId, session: MirroringSession) {
+        match (session.mgid, session.egress_port) {
+            (Some(mgid), None) => self.multicast(id, mgid, false),
+            (Some(mgid), Some(port)) => {
+                self.multicast(id, mgid, true);
+                self.enqueue(id, u64::from(port));
+            }
+            (None, Some(port)) => self.enqueue(id, u64::from(port)),
+            (None, None) => {
+                let port = self.packets.get(id).arrival_port;
+                self.drop_packet(id, port, DropCause::NoReplicas);
+            }
+        }
+    }
+
+    fn digest(&mut self, id: PacketId, learn_list: u64) {
+        let Some(info) = self.program.learn_list(learn_list) else { return };
+        let mut sample = Vec::new();
+        self.packets.get(id).phv.sample(&self.program, info.list, &mut sample);
+        if self.digests.push(Digest { learn_list, sample }) {
+            self.counts.digests_lost += 1;
+        }
+    }
+
+    /// Makes the packet as it arrived, with no metadata but the field list's; returns whether it may run again.
+    fn resubmit(&mut self, id: PacketId, field_list: u64) -> bool {
+        let packet = self.packets.get_mut(id);
+        if packet.instant_steps >= INSTANT_LIMIT {
+            let port = packet.arrival_port;
+            self.drop_packet(id, port, DropCause::InstantLimit);
+            return false;
+        }
+        packet.instant_steps += 1;
+        let length = packet.frame.len() as u64;
+        packet.frame.truncate(usize::try_from(packet.truncate_to).unwrap_or(usize::MAX));
+        self.start_again(id, field_list, length, instance_type::RESUBMIT);
+        self.counts.resubmitted += 1;
+        true
+    }
+
+    /// Resets a packet of `length` bytes for another run of ingress, keeping the fields of a list. BMv2 sets neither
+    /// the ingress port nor its timestamp again: both read 0.
+    pub(crate) fn start_again(&mut self, id: PacketId, field_list: u64, length: u64, instance_type: u64) {
+        let packet = self.packets.get_mut(id);
+        packet.truncate_to = u64::MAX;
+        packet.recirculate = 0;
+        std::mem::swap(&mut packet.phv, &mut self.spare);
+        packet.phv.reset(&self.program, length);
+        if let Some(list) = self.program.field_list(field_list) {
+            packet.phv.copy_fields(&self.program, list, &self.spare);
+        }
+        packet.phv.set(self.v1model.instance_type, instance_type);
+        packet.phv.set(self.v1model.packet_length, length);
+    }
+
+    /// Sends a packet to every replica of a group. With `keep` each is a copy and the packet stays; otherwise
+    /// the packet itself becomes the last one.
+    fn multicast(&mut self, id: PacketId, mgid: u16, keep: bool) {
+        let mut replicas = std::mem::take(&mut self.replicas);
+        replicas.clear();
+        replicas.extend_from_slice(self.pre.replicas(mgid).unwrap_or(&[]));
+        let originals = usize::from(!keep).min(replicas.len());
+        let (copies, last) = replicas.split_at(replicas.len() - originals);
+        for replica in copies {
+            let Some(copy) = self.copy(id) else { continue };
+            let (original, packet) = self.packets.pair(id, copy);
+            packet.phv.copy_from(&original.phv);
+            packet.cut_payload(original.truncate_to);
+            self.set_replica(copy, replica.rid);
+            self.enqueue(copy, u64::from(replica.egress_port));
+        }
+        if let [replica] = last {
+            let packet = self.packets.get_mut(id);
+            packet.cut_payload(packet.truncate_to);
+            packet.truncate_to = u64::MAX;
+            packet.recirculate = 0;
+            self.set_replica(id, replica.rid);
+            self.enqueue(id, u64::from(replica.egress_port));
+        } else if !keep {
+            let port = self.packets.get(id).arrival_port;
+            self.drop_packet(id, port, DropCause::NoReplicas);
+        }
+        self.replicas = replicas;
+    }
+
+    fn set_replica(&mut self, id: PacketId, rid: u16) {
+        if let Some(field) = self.v1model.egress_rid {
+            self.packets.get_mut(id).phv.set(field, u64::from(rid));
+        }
+    }
+
+    /// A copy of a packet's frame in a place of its own, its `phv` still to be filled. `None`, and counted, when there
+    /// can be none.
+    pub(crate) fn copy(&mut self, id: PacketId) -> Option<PacketId> {
+        self.counts.copies += 1;
+        let original = self.packets.get(id);
+        let (tag, port, steps) = (original.tag, original.arrival_port, original.instant_steps);
+        if steps >= INSTANT_LIMIT {
+            self.tm.stats_mut(port).drops.count(DropCause::InstantLimit);
+            return None;
+        }
+        let frame = self.frames.copy_of(&original.frame);
+        match self.packets.insert(&self.program, frame, tag, port) {
+            Ok(copy) => {
+                self.packets.get_mut(copy).instant_steps = steps + 1;
+                Some(copy)
+            }
+            Err(frame) => {
+                self.tm.stats_mut(port).drops.count(DropCause::NoBuffer);
+                self.frames.give(frame);
+                None
+            }
+        }
+    }
+
+    /// Puts a packet into the queue of a port, by its priority.
+    pub(crate) fn enqueue(&mut self, id: PacketId, port: u64) {
+        // A port beyond v1model's range keeps its books under the last number that u16 has.
+        let port = u16::try_from(port).unwrap_or(u16::MAX);
+        if usize::from(port) >= crate::PORT_COUNT {
+            return self.drop_packet(id, port, DropCause::NoSuchPort);
+        }
+        let packet = self.packets.get_mut(id);
+        let priority = self.v1model.priority.map_or(0, |field| packet.phv.get(field)) as usize;
+        if priority >= self.config.priorities {
+            return self.drop_packet(id, port, DropCause::PriorityOutOfRange);
+        }
+        if let Some(fields) = &self.v1model.queueing {
+            packet.phv.set(fields.enq_timestamp, self.clock.ticks(self.now));
+            packet.phv.set(fields.enq_qdepth, self.tm.depth(port, priority) as u64);
+        }
+        let bytes = u32::try_from(packet.phv.packet_length).unwrap_or(u32::MAX);
+        if self.tm.enqueue(port, priority, id, bytes).is_err() {
+            return self.drop_packet(id, port, DropCause::QueueFull);
+        }
+        let is_here =
+            |first: crate::packet::FirstPlace| first.port == port && usize::from(first.priority) == priority;
+        if !packet.first_place.is_some_and(is_here) {
+            packet.first_place = Some(self.tm.first_place(port, priority));
+        }
+        self.schedule(port);
+    }
+}

@@ -1,0 +1,91 @@
+//! Where v1model's standard metadata is in a program, resolved once when the switch is made.
+//!
+//! p4c puts all of it into `standard_metadata`; BMv2's older names reach it through field aliases.
+
+use bm::{DeparserId, Field, ParserId, PipelineId, Program};
+
+use crate::ConfigError;
+
+/// BMv2's values of `standard_metadata.instance_type`.
+pub(crate) mod instance_type {
+    pub(crate) const NORMAL: u64 = 0;
+    pub(crate) const INGRESS_CLONE: u64 = 1;
+    pub(crate) const EGRESS_CLONE: u64 = 2;
+    pub(crate) const RECIRC: u64 = 4;
+    pub(crate) const REPLICATION: u64 = 5;
+    pub(crate) const RESUBMIT: u64 = 6;
+}
+
+/// The queueing fields; a program has all of them or none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueingFields {
+    pub(crate) enq_timestamp: Field,
+    pub(crate) enq_qdepth: Field,
+    pub(crate) deq_timedelta: Field,
+    pub(crate) deq_qdepth: Field,
+    pub(crate) qid: Option<Field>,
+}
+
+/// Stages and fields of a v1model program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct V1Model {
+    pub(crate) parser: ParserId,
+    pub(crate) ingress: PipelineId,
+    pub(crate) egress: PipelineId,
+    pub(crate) deparser: DeparserId,
+    pub(crate) ingress_port: Field,
+    pub(crate) packet_length: Field,
+    pub(crate) instance_type: Field,
+    pub(crate) egress_spec: Field,
+    pub(crate) egress_port: Field,
+    pub(crate) parser_error: Option<Field>,
+    pub(crate) checksum_error: Option<Field>,
+    pub(crate) mcast_grp: Option<Field>,
+    pub(crate) egress_rid: Option<Field>,
+    pub(crate) priority: Option<Field>,
+    pub(crate) ingress_global_timestamp: Option<Field>,
+    pub(crate) egress_global_timestamp: Option<Field>,
+    pub(crate) queueing: Option<QueueingFields>,
+}
+
+impl V1Model {
+    /// Resolves `program`, and names what simple_switch requires and it lacks.
+    pub(crate) fn of(program: &Program) -> Result<Self, ConfigError> {
+        let standard = |name: &'static str| {
+            program.field("standard_metadata", name).ok_or(ConfigError::MissingField(name))
+        };
+        let optional = |header: &str, name: &str| program.field(header, name);
+        let queueing = |name: &str| program.field("queueing_metadata", name);
+        let missing = ConfigError::MissingStage;
+        Ok(Self {
+            parser: program.parser("parser").ok_or(missing("parser"))?,
+            ingress: program.pipeline("ingress").ok_or(missing("pipeline ingress"))?,
+            egress: program.pipeline("egress").ok_or(missing("pipeline egress"))?,
+            deparser: program.deparser("deparser").ok_or(missing("deparser"))?,
+            ingress_port: standard("ingress_port")?,
+            packet_length: standard("packet_length")?,
+            instance_type: standard("instance_type")?,
+            egress_spec: standard("egress_spec")?,
+            egress_port: standard("egress_port")?,
+            parser_error: optional("standard_metadata", "parser_error"),
+            checksum_error: optional("standard_metadata", "checksum_error"),
+            mcast_grp: optional("intrinsic_metadata", "mcast_grp"),
+            egress_rid: optional("intrinsic_metadata", "egress_rid"),
+            priority: optional("intrinsic_metadata", "priority"),
+            ingress_global_timestamp: optional("intrinsic_metadata", "ingress_global_timestamp"),
+            egress_global_timestamp: optional("intrinsic_metadata", "egress_global_timestamp"),
+            queueing: match (
+                queueing("enq_timestamp"),
+                queueing("enq_qdepth"),
+                queueing("deq_timedelta"),
+                queueing("deq_qdepth"),
+            ) {
+                (Some(enq_timestamp), Some(enq_qdepth), Some(deq_timedelta), Some(deq_qdepth)) => {
+                    let qid = queueing("qid");
+                    Some(QueueingFields { enq_timestamp, enq_qdepth, deq_timedelta, deq_qdepth, qid })
+                }
+                _ => None,
+            },
+        })
+    }
+}
