@@ -1,0 +1,78 @@
+"""What all commands share: option types with units, errors as messages instead of tracebacks, progress
+bars."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from eeon_control.errors import EeonError, UnitError
+from eeon_control.units import Quantity
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from eeon_tools.errors import ToolsError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class QuantityType(click.ParamType):
+    """An option such as `64KB` or `30us`, converted to a quantity with its unit in the type."""
+
+    def __init__(self, quantity: type[Quantity], minimum: int = 0) -> None:
+        self.name = quantity.__name__.lower()
+        self._quantity = quantity
+        self._minimum = minimum
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Quantity:
+        try:
+            parsed = self._quantity.parse(value)
+        except UnitError as error:
+            self.fail(str(error), param, ctx)
+        if parsed < self._minimum:
+            self.fail(f"{value}: at least {self._quantity(self._minimum)} is needed", param, ctx)
+        return parsed
+
+
+def reports_errors(function: Function) -> Function:
+    """Turn this project's errors into one message on stderr and exit status 1."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (ToolsError, EeonError) as error:
+            raise click.ClickException(str(error)) from error
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise click.ClickException(f"{where}{error.strerror or error}") from error
+
+    return wrapper  # type: ignore[return-value]
+
+
+def console() -> Console:
+    """Where tables go: standard output."""
+    return Console()
+
+
+@contextmanager
+def packet_progress(what: str) -> Iterator[Callable[[int], None]]:
+    """A line that counts packets on stderr while something runs; gone afterwards."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what)
+
+        def update(packets: int) -> None:
+            progress.update(task, description=f"{what}: {packets:,} packets")
+
+        yield update
+
+
+def output_file(path: Path) -> Path:
+    """`path` with its folder made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

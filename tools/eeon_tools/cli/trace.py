@@ -1,0 +1,289 @@
+"""`eeon trace shuffle|coflow|info`: make traces and describe them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from eeon_control import topology as topologies
+from eeon_control.units import Bytes, Duration
+from rich.table import Table
+
+from eeon_tools.cli.support import QuantityType, console, output_file, packet_progress, reports_errors
+from eeon_tools.trace import hosts as trace_hosts
+from eeon_tools.trace import manifest as manifests
+from eeon_tools.trace.capture import read_packets
+from eeon_tools.trace.coflow import CoflowReplay
+from eeon_tools.trace.generate import Workload, generate
+from eeon_tools.trace.info import TraceInfo, describe
+from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
+from eeon_tools.trace.segments import TcpModel
+
+_PS_PER_NS = 1000
+BYTES = QuantityType(Bytes, minimum=1)
+DURATION = QuantityType(Duration, minimum=_PS_PER_NS)
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group()
+def trace() -> None:
+    """Make and describe traces: pcap files of what the hosts of a fabric send."""
+
+
+def _common(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Options of every generator: where to, over which fabric, and how TCP behaves."""
+    options = [
+        click.option("-o", "--output", type=_FILE, required=True, help="Trace to write: .pcap or .pcapng."),
+        click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
+                     help="Fabric whose hosts send: a name that ships, or a file."),
+        click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True,
+                     help="Seed; the same settings and seed give the same bytes."),
+        click.option("--window", type=BYTES, default="64KiB", show_default=True,
+                     help="Most that a sender has in flight."),
+        click.option("--one-way-delay", type=DURATION, default="30us", show_default=True,
+                     help="From a frame leaving its host to the queue of the receiver's link."),
+        click.option("--ce-threshold", type=BYTES, default="97.5KB", show_default=True,
+                     help="Depth of the receiver's link queue above which data counts as CE, so that "
+                          "its ACKs carry ECE."),
+        click.option("--ecn/--no-ecn", default=True, show_default=True,
+                     help="Whether connections negotiate ECN."),
+        click.option("--ipv6", is_flag=True, help="IPv6 instead of IPv4."),
+        click.option("--full", "whole_frames", is_flag=True,
+                     help="Store whole frames; by default headers only, with the true length beside them."),
+        click.option("--max-packets", type=click.IntRange(1), default=20_000_000, show_default=True,
+                     help="Refuse to write a longer trace."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+@trace.command()
+@_common
+@click.option("--maps", type=click.IntRange(1, 1_000_000), default=40, show_default=True, help="Map tasks.")
+@click.option(
+    "--reducers",
+    type=click.IntRange(1, 100_000),
+    default=None,
+    help="Reduce tasks, placed round robin.  [default: two a host]",
+)
+@click.option("--split", type=BYTES, default="64MB", show_default=True, help="Input of one map.")
+@click.option(
+    "--output-ratio",
+    type=click.FloatRange(0, 1000, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Map output bytes per input byte.",
+)
+@click.option(
+    "--parallel-fetches",
+    type=click.IntRange(1, 10_000),
+    default=5,
+    show_default=True,
+    help="Fetches of one reducer at a time.",
+)
+@click.option(
+    "--map-slots",
+    type=click.IntRange(1, 1000),
+    default=2,
+    show_default=True,
+    help="Maps that a host runs at a time.",
+)
+@click.option("--startup", type=DURATION, default="1.6s", show_default=True, help="Start of a map task.")
+@click.option(
+    "--cycles-per-byte",
+    type=click.FloatRange(0),
+    default=84.0,
+    show_default=True,
+    help="Work of a map for one byte, on a 2.5 GHz core.",
+)
+@click.option(
+    "--noise",
+    type=click.FloatRange(0, 3),
+    default=0.0953,
+    show_default=True,
+    help="Sigma of the log-normal noise on map times.",
+)
+@click.option(
+    "--heartbeat",
+    type=DURATION,
+    default="1s",
+    show_default=True,
+    help="Interval at which hosts are given maps and finished maps become known.",
+)
+@reports_errors
+def shuffle(
+    output: Path,
+    topology_name: str,
+    seed: int,
+    maps: int,
+    reducers: int | None,
+    split: Bytes,
+    output_ratio: float,
+    parallel_fetches: int,
+    map_slots: int,
+    startup: Duration,
+    cycles_per_byte: float,
+    noise: float,
+    heartbeat: Duration,
+    **common: Any,
+) -> None:
+    """The shuffle of one MapReduce job (a model after MRPerf)."""
+    topology = topologies.load(topology_name)
+    hosts = trace_hosts.of_topology(topology)
+    settings = ShuffleSettings(
+        maps=maps,
+        reducers=reducers or 2 * len(hosts),
+        split_bytes=split,
+        output_ratio=output_ratio,
+        parallel_fetches=parallel_fetches,
+        map_slots=map_slots,
+        startup_ns=startup // _PS_PER_NS,
+        cycles_per_byte=cycles_per_byte,
+        noise_sigma=noise,
+        heartbeat_ns=heartbeat // _PS_PER_NS,
+    )
+    workload = Shuffle(settings, len(hosts), seed)
+    _generate(output, topology.name, hosts, workload, seed, **common)
+
+
+@trace.command()
+@click.argument("coflows", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@_common
+@click.option(
+    "--range",
+    "span",
+    default="1-",
+    show_default=True,
+    metavar="FIRST-LAST",
+    help="Coflows to take, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
+)
+@click.option(
+    "--scale",
+    type=click.FloatRange(0, 1000, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Factor on every transfer's megabytes.",
+)
+@click.option(
+    "--time-scale",
+    type=click.FloatRange(0, 1e9, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="How many times faster the coflows arrive than in the file.",
+)
+@reports_errors
+def coflow(
+    coflows: Path,
+    output: Path,
+    topology_name: str,
+    seed: int,
+    span: str,
+    scale: float,
+    time_scale: float,
+    **common: Any,
+) -> None:
+    """The transfers of COFLOWS, a file in the Facebook 2010 coflow format.
+
+    Racks are dealt over the fabric's hosts: first host of every leaf in turn, then the second of every leaf,
+    and so on.
+    """
+    topology = topologies.load(topology_name)
+    hosts = trace_hosts.of_topology(topology)
+    first, last = _parse_range(span)
+    workload = CoflowReplay(coflows, hosts, first, last, scale, time_scale)
+    _generate(output, topology.name, hosts, workload, seed, **common)
+
+
+def _parse_range(text: str) -> tuple[int, int | None]:
+    first, dash, last = text.partition("-")
+    if first.isdecimal() and int(first) >= 1 and (not dash or last.isdecimal() or not last):
+        low = int(first)
+        high = low if not dash else int(last) if last else None
+        if high is None or high >= low:
+            return low, high
+    raise click.BadParameter(
+        f"{text!r} is not FIRST-LAST, FIRST- or one number, counted from 1", param_hint="--range"
+    )
+
+
+def _generate(
+    output: Path,
+    topology: str,
+    hosts: list[trace_hosts.TraceHost],
+    workload: Workload,
+    seed: int,
+    window: Bytes,
+    one_way_delay: Duration,
+    ce_threshold: Bytes,
+    ecn: bool,
+    ipv6: bool,
+    whole_frames: bool,
+    max_packets: int,
+) -> None:
+    tcp = TcpModel(
+        one_way_delay_ns=one_way_delay // _PS_PER_NS,
+        window_bytes=window,
+        ce_threshold_bytes=ce_threshold,
+        ecn=ecn,
+        ipv6=ipv6,
+    )
+    with packet_progress(f"writing {output.name}") as progress:
+        manifest = generate(
+            output_file(output), topology, hosts, workload, tcp, seed,
+            whole_frames=whole_frames, max_packets=max_packets, progress=progress,
+        )  # fmt: skip
+    total = sum(manifest.packets.values())
+    classes = ", ".join(f"{count:,} {name}" for name, count in manifest.packets.items() if count)
+    seconds = manifest.duration_ns / 1e9
+    click.echo(f"{output}: {total:,} packets, {manifest.connections:,} connections, {seconds:.6f} s")
+    click.echo(f"  {classes}")
+    click.echo(f"  manifest: {manifests.manifest_path(output)}")
+
+
+@trace.command()
+@click.argument("capture", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
+@click.option("--top", type=click.IntRange(0, 1000), default=8, show_default=True, help="Senders to list.")
+@reports_errors
+def info(capture: Path, as_json: bool, top: int) -> None:
+    """What is in CAPTURE, any pcap or pcapng of Ethernet frames."""
+    found = describe(read_packets(capture))
+    manifest = manifests.read(capture)
+    if as_json:
+        click.echo(json.dumps(found.as_dict(), indent=2))
+        return
+    _print_info(capture, found, manifest, top)
+
+
+def _print_info(capture: Path, found: TraceInfo, manifest: manifests.Manifest | None, top: int) -> None:
+    out = console()
+    seconds = found.duration_ns / 1e9
+    rate, packet_rate = found.per_second(8 * found.bytes), found.per_second(found.packets)
+    click.echo(f"{capture}: {found.packets:,} packets, {found.bytes:,} frame bytes, {seconds:.6f} s")
+    if rate is not None and packet_rate is not None:
+        click.echo(f"  {rate / 1e9:.3f} Gbit/s and {packet_rate:,.0f} packets/s on average")
+    click.echo(f"  {found.payload_bytes:,} bytes of TCP payload; {found.snapped:,} frames stored in part")
+    if found.out_of_order:
+        click.echo(f"  {found.out_of_order:,} packets are earlier than the one before them")
+    if manifest is not None:
+        kind = manifest.generator.get("kind", "?")
+        click.echo(f"  made by `eeon trace {kind}` for {manifest.topology}, seed {manifest.seed}")
+    for title, rows in (
+        ("class", found.by_class),
+        ("ECN", found.by_ecn),
+        ("sender", dict(found.top_senders(top))),
+    ):
+        table = Table(title, "packets", "bytes", "share of bytes", box=None, pad_edge=False)
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for name, totals in rows.items():
+            if totals.packets:
+                share = 100 * totals.bytes / found.bytes if found.bytes else 0.0
+                table.add_row(name, f"{totals.packets:,}", f"{totals.bytes:,}", f"{share:.2f} %")
+        if table.row_count:
+            out.print()
+            out.print(table)

@@ -1,0 +1,42 @@
+"""The hosts of a trace: what a workload needs to know of a topology's hosts, and nothing else."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from eeon_control.topology import Topology
+
+
+@dataclass(frozen=True, slots=True)
+class TraceHost:
+    """A host that sends: addresses, the leaf it hangs on and that leaf's MAC, and its link's rate in
+    bit/s."""
+
+    name: str
+    mac: bytes
+    ipv4: ipaddress.IPv4Address
+    ipv6: ipaddress.IPv6Address
+    leaf: str
+    gateway_mac: bytes
+    rate_bps: int
+
+
+def of_topology(topology: Topology) -> list[TraceHost]:
+    """The hosts of a fabric in file order; a host's place in this list is its index everywhere in a trace."""
+    return [
+        TraceHost(
+            name=host.name,
+            mac=_mac(host.mac),
+            ipv4=host.ipv4,
+            ipv6=host.ipv6,
+            leaf=host.leaf,
+            gateway_mac=_mac(host.gateway_mac),
+            rate_bps=int(host.port.rate),
+        )
+        for host in topology.hosts.values()
+    ]
+
+
+def _mac(text: str) -> bytes:
+    return bytes.fromhex(text.replace(":", ""))

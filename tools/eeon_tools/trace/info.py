@@ -1,0 +1,113 @@
+"""What a capture holds: packets by class, bytes, duration, rates, top hosts, ECN. Works on any Ethernet
+capture.
+
+One pass, memory by number of addresses (bounded: beyond `MAX_ADDRESSES` the rest is counted together).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from eeon_tools.trace.capture import Packet
+from eeon_tools.trace.frames import CLASSES, classify
+
+ECN_NAMES = ("not_ect", "ect_1", "ect_0", "ce")
+MAX_ADDRESSES = 65_536
+
+
+@dataclass
+class Totals:
+    """Packets and frame bytes of one kind."""
+
+    packets: int = 0
+    bytes: int = 0
+
+    def add(self, frame_bytes: int) -> None:
+        self.packets += 1
+        self.bytes += frame_bytes
+
+
+@dataclass
+class TraceInfo:
+    """The description of one capture. Times in nanoseconds, rates in bit/s and packets/s."""
+
+    packets: int = 0
+    bytes: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
+    out_of_order: int = 0
+    snapped: int = 0
+    by_class: dict[str, Totals] = field(default_factory=lambda: {kind.label: Totals() for kind in CLASSES})
+    by_ecn: dict[str, Totals] = field(
+        default_factory=lambda: {name: Totals() for name in (*ECN_NAMES, "not_ip")}
+    )
+    senders: dict[str, Totals] = field(default_factory=dict)
+    payload_bytes: int = 0
+
+    @property
+    def duration_ns(self) -> int:
+        """From the earliest packet to the latest."""
+        return self.last_ns - self.first_ns
+
+    def per_second(self, count: int) -> float | None:
+        """`count` over the duration, or None when the duration is zero."""
+        return count * 1e9 / self.duration_ns if self.duration_ns else None
+
+    def top_senders(self, count: int) -> list[tuple[str, Totals]]:
+        """The senders of most bytes; ties go by address."""
+        return sorted(self.senders.items(), key=lambda item: (-item[1].bytes, item[0]))[:count]
+
+    def as_dict(self) -> dict[str, object]:
+        """The same as plain data, for JSON."""
+
+        def plain(totals: dict[str, Totals]) -> dict[str, dict[str, int]]:
+            return {name: {"packets": value.packets, "bytes": value.bytes} for name, value in totals.items()}
+
+        return {
+            "packets": self.packets,
+            "bytes": self.bytes,
+            "payload_bytes": self.payload_bytes,
+            "duration_ns": self.duration_ns,
+            "bits_per_second": self.per_second(8 * self.bytes),
+            "packets_per_second": self.per_second(self.packets),
+            "out_of_order": self.out_of_order,
+            "snapped": self.snapped,
+            "classes": plain(self.by_class),
+            "ecn": plain(self.by_ecn),
+            "senders": plain(dict(self.top_senders(len(self.senders)))),
+        }
+
+
+def describe(packets: Iterable[Packet]) -> TraceInfo:
+    """Count everything once."""
+    info = TraceInfo()
+    senders: dict[bytes, Totals] = {}
+    others = Totals()
+    previous = -1
+    for time_ns, frame_bytes, captured in packets:
+        facts = classify(captured)
+        if info.packets == 0:
+            info.first_ns = info.last_ns = time_ns
+        info.first_ns = min(info.first_ns, time_ns)
+        info.last_ns = max(info.last_ns, time_ns)
+        info.out_of_order += time_ns < previous
+        previous = time_ns
+        info.packets += 1
+        info.bytes += frame_bytes
+        info.snapped += len(captured) < frame_bytes
+        info.payload_bytes += facts.payload_bytes
+        info.by_class[facts.packet_class.label].add(frame_bytes)
+        info.by_ecn["not_ip" if facts.ecn is None else ECN_NAMES[facts.ecn]].add(frame_bytes)
+        if facts.source is not None:
+            totals = senders.get(facts.source)
+            if totals is None:
+                totals = (
+                    senders.setdefault(facts.source, Totals()) if len(senders) < MAX_ADDRESSES else others
+                )
+            totals.add(frame_bytes)
+    info.senders = {str(ipaddress.ip_address(address)): totals for address, totals in senders.items()}
+    if others.packets:
+        info.senders[f"other addresses (after {MAX_ADDRESSES})"] = others
+    return info

@@ -1,0 +1,123 @@
+"""The manifest beside a trace: who the hosts are, how the trace was made, and what it holds.
+
+`shuffle.pcap` has `shuffle.pcap.manifest.json`. A capture says which addresses send but not through which
+host of which topology, and a result is only worth something when one can say what went in; the manifest
+answers both. It is checked against a JSON schema when it is read, because people edit such files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from eeon_tools.errors import TraceError
+from eeon_tools.trace.frames import CLASSES
+from eeon_tools.trace.hosts import TraceHost
+
+FORMAT = "eeon-trace-1"
+_MAX_BYTES = 16 << 20
+
+_COUNT = {"type": "integer", "minimum": 0}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": [
+        "format",
+        "trace",
+        "sha256",
+        "topology",
+        "hosts",
+        "generator",
+        "seed",
+        "packets",
+        "duration_ns",
+    ],
+    "properties": {
+        "format": {"const": FORMAT},
+        "trace": {"type": "string"},
+        "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        "topology": {"type": "string"},
+        "hosts": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 65_536,
+            "items": {
+                "type": "object",
+                "required": ["name", "mac", "ipv4", "ipv6"],
+                "properties": {key: {"type": "string"} for key in ("name", "mac", "ipv4", "ipv6")},
+            },
+        },
+        "generator": {"type": "object"},
+        "seed": _COUNT,
+        "packets": {"type": "object", "additionalProperties": _COUNT},
+        "duration_ns": _COUNT,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything known of a generated trace. `generator` holds its kind and every setting it ran with."""
+
+    trace: str
+    sha256: str
+    topology: str
+    hosts: tuple[dict[str, str], ...]
+    generator: dict[str, Any]
+    seed: int
+    packets: dict[str, int]
+    duration_ns: int
+    frame_bytes: int
+    connections: int
+
+
+def manifest_path(trace: Path) -> Path:
+    """Where the manifest of a trace is."""
+    return trace.with_name(trace.name + ".manifest.json")
+
+
+def describe_hosts(hosts: list[TraceHost]) -> tuple[dict[str, str], ...]:
+    """The hosts of a trace as the manifest names them."""
+    return tuple(
+        {"name": host.name, "mac": host.mac.hex(":"), "ipv4": str(host.ipv4), "ipv6": str(host.ipv6)}
+        for host in hosts
+    )
+
+
+def write(trace: Path, manifest: Manifest) -> Path:
+    """Write the manifest beside its trace and return where it is."""
+    path = manifest_path(trace)
+    document = {"format": FORMAT, **asdict(manifest)}
+    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def read(trace: Path) -> Manifest | None:
+    """The manifest of a trace, or None when it has none. Raises TraceError when it is there but wrong."""
+    path = manifest_path(trace)
+    if not path.exists():
+        return None
+    if path.stat().st_size > _MAX_BYTES:
+        raise TraceError(path, "", f"{path.stat().st_size} bytes; a manifest has at most {_MAX_BYTES}")
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise TraceError(path, "", f"not JSON: {error}") from error
+    problem = next(iter(jsonschema.Draft202012Validator(SCHEMA).iter_errors(document)), None)
+    if problem is not None:
+        raise TraceError(path, problem.json_path, problem.message)
+    unknown = set(document["packets"]) - {kind.label for kind in CLASSES}
+    if unknown:
+        raise TraceError(path, "$.packets", f"{sorted(unknown)[0]!r} is not a packet class")
+    fields = {name: document.get(name, 0) for name in Manifest.__dataclass_fields__}
+    return Manifest(**{**fields, "hosts": tuple(document["hosts"])})
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

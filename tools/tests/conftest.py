@@ -1,0 +1,35 @@
+"""What several tests share: the hosts of the smallest fabric and a small trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from eeon_control import topology as topologies
+
+from eeon_tools.trace import hosts as trace_hosts
+from eeon_tools.trace.generate import generate
+from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
+from eeon_tools.trace.segments import TcpModel
+
+
+@pytest.fixture(scope="session")
+def hosts() -> list[TraceHost]:
+    """The four hosts of leaf-spine-4, two a leaf, at 1 Gbit/s."""
+    return trace_hosts.of_topology(topologies.load("leaf-spine-4"))
+
+
+def small_job(maps: int = 4, split_bytes: int = 200_000) -> ShuffleSettings:
+    """A job of milliseconds on four hosts."""
+    return ShuffleSettings(
+        maps=maps, reducers=4, split_bytes=split_bytes, startup_ns=1_000_000, heartbeat_ns=1_000_000
+    )
+
+
+@pytest.fixture
+def small_trace(tmp_path: Path, hosts: list[TraceHost]) -> Path:
+    """A trace of a few hundred packets with its manifest."""
+    path = tmp_path / "small.pcap"
+    generate(path, "leaf-spine-4", hosts, Shuffle(small_job(), len(hosts), 7), TcpModel(), 7)
+    return path

@@ -1,0 +1,142 @@
+"""Captures: both formats keep everything; hostile files end in an error that says where."""
+
+from __future__ import annotations
+
+import logging
+import struct
+from pathlib import Path
+
+import pytest
+from scapy.utils import RawPcapReader
+
+from eeon_tools.errors import TraceError
+from eeon_tools.trace.capture import Packet, open_writer, read_packets
+
+PACKETS = [
+    Packet(0, 1514, b"\x02" * 54),
+    Packet(1_234_567_891, 60, b"\x03" * 54),
+    Packet(5_000_000_000_001, 66, b"\x04" * 66),
+]
+
+
+def write(path: Path) -> Path:
+    writer = open_writer(path)
+    for time_ns, frame_bytes, captured in PACKETS:
+        writer.write(time_ns, captured, frame_bytes)
+    writer.close()
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
+def test_what_was_written_is_read_back_to_the_nanosecond(tmp_path: Path, suffix: str) -> None:
+    assert list(read_packets(write(tmp_path / f"t{suffix}"))) == PACKETS
+
+
+def test_scapy_reads_the_same_lengths_and_times(tmp_path: Path) -> None:
+    with RawPcapReader(str(write(tmp_path / "t.pcap"))) as reader:
+        read = [(meta.sec * 10**9 + meta.usec, meta.wirelen, data) for data, meta in reader]
+    assert read == [tuple(packet) for packet in PACKETS]
+
+
+@pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
+def test_every_truncation_is_refused_or_ends_between_packets(tmp_path: Path, suffix: str) -> None:
+    whole = write(tmp_path / f"whole{suffix}").read_bytes()
+    cut = tmp_path / f"cut{suffix}"
+    clean_ends = 0
+    for length in range(len(whole)):
+        cut.write_bytes(whole[:length])
+        try:
+            packets = list(read_packets(cut))
+        except TraceError as error:
+            assert str(cut) in str(error)
+        else:
+            assert packets == PACKETS[: len(packets)]
+            clean_ends += 1
+    # After the header(s) and after each packet but the last; pcapng may also end after its section header.
+    assert clean_ends == (3 if suffix == ".pcap" else 4)
+
+
+def test_the_error_of_a_cut_file_names_packet_and_offset(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.pcap")
+    path.write_bytes(path.read_bytes()[: 24 + 16 + 54 + 16 + 10])
+    with pytest.raises(
+        TraceError, match=r"t\.pcap: packet 2, offset 110: .* 54 bytes are due here and 10 are left"
+    ):
+        list(read_packets(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty", b"", "the file is empty"),
+        ("text", b"hello, world, this is no capture", "neither pcap nor pcapng"),
+        ("short", bytes.fromhex("a1b2c3d4") + b"\0" * 8, "breaks off"),
+        ("wifi", struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 105), "link type 105"),
+    ],
+)
+def test_what_is_no_ethernet_capture_is_refused(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(TraceError, match=message):
+        list(read_packets(path))
+
+
+HEADER = struct.pack("<IHHIIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (struct.pack("<IIII", 0, 0, 0xFFFFFFF0, 0xFFFFFFF0), "breaks off"),
+        (struct.pack("<IIII", 0, 0, 20, 10) + b"x" * 20, "frame of 10 bytes"),
+        (struct.pack("<IIII", 0, 0, 20, 19) + b"x" * 20, "20 bytes captured of a frame of 19"),
+        (struct.pack("<IIII", 0, 0, 20, 70_000) + b"x" * 20, "frame of 70000 bytes"),
+        (struct.pack("<IIII", 0, 10**9, 20, 20) + b"x" * 20, "beyond its second"),
+    ],
+)
+def test_impossible_records_are_refused(tmp_path: Path, record: bytes, message: str) -> None:
+    path = tmp_path / "bad.pcap"
+    path.write_bytes(HEADER + record)
+    with pytest.raises(TraceError, match=f"packet 1, offset [0-9]+: .*{message}"):
+        list(read_packets(path))
+
+
+def test_a_huge_pcapng_block_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.pcapng")
+    with path.open("ab") as file:
+        file.write(struct.pack("<II", 6, 64 << 20))
+        file.truncate(file.tell() + (64 << 20))
+    with pytest.raises(TraceError, match=r"packet 4, offset .*at most"):
+        list(read_packets(path))
+
+
+def test_a_pcapng_block_with_a_wrong_second_length_is_refused_even_at_the_end(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.pcapng")
+    content = bytearray(path.read_bytes())
+    content[-4:] = struct.pack("<I", 4)
+    path.write_bytes(content)
+    with pytest.raises(TraceError, match="packet 3, offset"):
+        list(read_packets(path))
+
+
+def test_a_pcapng_packet_of_an_interface_that_was_never_described_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.pcapng")
+    content = bytearray(path.read_bytes())
+    first_packet = content.index(struct.pack("<I", 6), 28)
+    content[first_packet + 8 : first_packet + 12] = struct.pack("<I", 9)
+    path.write_bytes(content)
+    with pytest.raises(TraceError, match="invalid interface id 9"):
+        list(read_packets(path))
+
+
+def test_reading_leaves_the_logging_of_scapy_as_it_was(tmp_path: Path) -> None:
+    before = logging.getLogger("scapy.runtime").handlers[:]
+    list(read_packets(write(tmp_path / "t.pcap")))
+    assert logging.getLogger("scapy.runtime").handlers == before
+
+
+def test_another_suffix_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match=r"suffix '\.cap'"):
+        open_writer(tmp_path / "t.cap")

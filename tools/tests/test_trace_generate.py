@@ -1,0 +1,127 @@
+"""Whole traces: the same seed gives the same bytes, the manifest agrees with the file, memory stays
+bounded."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from conftest import small_job
+
+from eeon_tools.errors import ToolsError, TraceError
+from eeon_tools.trace import manifest as manifests
+from eeon_tools.trace.capture import read_packets
+from eeon_tools.trace.generate import generate
+from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.info import describe
+from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
+from eeon_tools.trace.segments import TcpModel
+
+
+def make(path: Path, hosts: list[TraceHost], seed: int, **options: object) -> manifests.Manifest:
+    job = small_job()
+    return generate(path, "leaf-spine-4", hosts, Shuffle(job, len(hosts), seed), TcpModel(), seed, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(
+    tmp_path: Path, hosts: list[TraceHost], suffix: str
+) -> None:
+    paths = [tmp_path / f"{name}{suffix}" for name in "abc"]
+    for path, seed in zip(paths, (5, 5, 6), strict=True):
+        make(path, hosts, seed)
+    a, b, c = (path.read_bytes() for path in paths)
+    assert a == b
+    assert a != c
+
+
+def test_the_manifest_counts_what_is_in_the_file(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    path = tmp_path / "t.pcap"
+    written = make(path, hosts, 3)
+    read = manifests.read(path)
+    assert read == written
+    info = describe(read_packets(path))
+    assert read is not None
+    assert {name: totals.packets for name, totals in info.by_class.items()} == read.packets
+    assert info.bytes == read.frame_bytes
+    assert read.sha256 == manifests.digest(path)
+    assert [host["name"] for host in read.hosts] == [host.name for host in hosts]
+
+
+def test_every_partition_is_fetched_once_or_read_locally(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    shuffle = Shuffle(small_job(maps=6, split_bytes=40_000), len(hosts), 2)
+    generate(tmp_path / "t.pcap", "leaf-spine-4", hosts, shuffle, TcpModel(), 2)
+    outcome = shuffle.settings()["outcome"]
+    assert outcome["fetches"] * 10_000 + outcome["local_bytes"] == 6 * 40_000
+    payload = describe(read_packets(tmp_path / "t.pcap")).payload_bytes
+    assert payload == outcome["fetches"] * (10_000 + TcpModel().request_bytes)
+
+
+def test_whole_frames_have_the_same_times_and_true_lengths(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    make(tmp_path / "cut.pcap", hosts, 3)
+    make(tmp_path / "full.pcap", hosts, 3, whole_frames=True)
+    pairs = zip(read_packets(tmp_path / "cut.pcap"), read_packets(tmp_path / "full.pcap"), strict=True)
+    for cut, full in pairs:
+        assert (cut.time_ns, cut.frame_bytes) == (full.time_ns, full.frame_bytes)
+        assert full.captured == cut.captured.ljust(cut.frame_bytes, b"\0")
+
+
+def test_a_trace_that_grows_too_long_is_refused_and_leaves_nothing(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    with pytest.raises(ToolsError, match="grew beyond 50 packets"):
+        make(tmp_path / "t.pcap", hosts, 3, max_packets=50)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "something"}, r"\$\.format"),
+        ({"hosts": []}, r"\$\.hosts"),
+        ({"packets": {"datum": 1}}, "'datum' is not a packet class"),
+        ({"seed": -1}, r"\$\.seed"),
+    ],
+)
+def test_a_manifest_that_was_edited_wrongly_is_refused(
+    small_trace: Path, change: dict[str, object], message: str
+) -> None:
+    path = manifests.manifest_path(small_trace)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(TraceError, match=message):
+        manifests.read(small_trace)
+
+
+def test_a_manifest_that_is_no_json_is_refused(small_trace: Path) -> None:
+    manifests.manifest_path(small_trace).write_text("{")
+    with pytest.raises(TraceError, match="not JSON"):
+        manifests.read(small_trace)
+
+
+def test_a_trace_without_manifest_has_none(small_trace: Path) -> None:
+    manifests.manifest_path(small_trace).unlink()
+    assert manifests.read(small_trace) is None
+
+
+def test_memory_does_not_grow_with_the_length_of_a_trace(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    def peak(maps: int) -> tuple[int, int]:
+        job = ShuffleSettings(
+            maps=maps, reducers=8, split_bytes=1_000_000, startup_ns=2_000_000, heartbeat_ns=3_000_000
+        )
+        path = tmp_path / f"{maps}.pcap"
+        tracemalloc.start()
+        manifest = generate(path, "leaf-spine-4", hosts, Shuffle(job, len(hosts), 1), TcpModel(), 1)
+        describe(read_packets(path))
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return used, sum(manifest.packets.values())
+
+    short, short_packets = peak(25)
+    long, long_packets = peak(250)
+    assert long_packets > 200_000 > 8 * short_packets
+    assert long < short + 4_000_000, (
+        "bytes; ten times the packets may not cost more than the schedule of the job"
+    )
+    assert long < 30_000_000
