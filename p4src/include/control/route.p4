@@ -93,21 +93,25 @@ control route(inout headers_t hdr, inout metadata_t meta) {
     // RFC 1812 section 5.3.1: a packet whose TTL would become 0 is not forwarded.
     @hidden
     action age_ipv4() {
-        if (hdr.ipv4.ttl <= 1) {
-            meta.verdict = verdict_t.TTL_EXPIRED;
-        } else {
-            hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
-            meta.ipv4_changed = 1;
+        if (meta.verdict == verdict_t.FORWARDED) {
+            if (hdr.ipv4.ttl <= 1) {
+                meta.verdict = verdict_t.TTL_EXPIRED;
+            } else {
+                hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
+                meta.ipv4_changed = 1;
+            }
         }
     }
 
     // RFC 8200 section 3, "Hop Limit".
     @hidden
     action age_ipv6() {
-        if (hdr.ipv6.hop_limit <= 1) {
-            meta.verdict = verdict_t.TTL_EXPIRED;
-        } else {
-            hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
+        if (meta.verdict == verdict_t.FORWARDED) {
+            if (hdr.ipv6.hop_limit <= 1) {
+                meta.verdict = verdict_t.TTL_EXPIRED;
+            } else {
+                hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
+            }
         }
     }
 
@@ -118,13 +122,15 @@ control route(inout headers_t hdr, inout metadata_t meta) {
             hash_ipv6();
         }
         switch_config.apply();
+        // Asking for `hit`, not for `action_run`: p4c gives each table its own copy of `forward`, a member of the shared
+        // selector holds one of the two, and BMv2 aborts when it looks for what follows the other table's copy.
         if (hdr.ipv4.isValid()) {
-            switch (ipv4_route.apply().action_run) {
-                forward: { age_ipv4(); }
+            if (ipv4_route.apply().hit) {
+                age_ipv4();
             }
         } else if (hdr.ipv6.isValid()) {
-            switch (ipv6_route.apply().action_run) {
-                forward: { age_ipv6(); }
+            if (ipv6_route.apply().hit) {
+                age_ipv6();
             }
         }
     }
