@@ -44,5 +44,7 @@ def find_yaml(kind: str, name_or_path: str | Path) -> Path:
         shipped = folder(kind) / (name_or_path.removesuffix(".yaml") + ".yaml")
         if shipped.is_file():
             return shipped
-    raise DataNotFound(f"{name_or_path}: no such file, and not one of the {kind} that ship: "
-                       f"{', '.join(names(kind)) or 'none'}")
+    raise DataNotFound(
+        f"{name_or_path}: no such file, and not one of the {kind} that ship: "
+        f"{', '.join(names(kind)) or 'none'}"
+    )

@@ -89,8 +89,9 @@ def read_yaml(path: Path) -> Document:
     try:
         size = path.stat().st_size
         if size > _FILE_LIMIT_BYTES:
-            raise InputError([Problem(Place(name), "", "", f"the file has {size} bytes; the limit is "
-                                                          f"{_FILE_LIMIT_BYTES}")])
+            raise InputError(
+                [Problem(Place(name), "", "", f"the file has {size} bytes; the limit is {_FILE_LIMIT_BYTES}")]
+            )
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError([Problem(Place(name), "", "", f"not UTF-8 text (byte {error.start})")]) from None
@@ -106,15 +107,18 @@ def parse_yaml(text: str, name: str) -> Document:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         rule = " ".join(str(part) for part in (error.context, error.problem) if part)
-        raise InputError([Problem(Place(name, mark.line + 1 if mark else 0), "", "",
-                                  f"not YAML: {rule}")]) from None
+        raise InputError(
+            [Problem(Place(name, mark.line + 1 if mark else 0), "", "", f"not YAML: {rule}")]
+        ) from None
     except (YAMLError, ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).splitlines()[0]
         raise InputError([Problem(Place(name), "", "", f"not YAML: {reason}")]) from None
     if root is None:
         raise InputError([Problem(Place(name), "", "", "the file is empty")])
     if not isinstance(root, MappingNode):
-        raise InputError([Problem(Place(name, 1), "", "", "the top level must be a mapping (key: value lines)")])
+        raise InputError(
+            [Problem(Place(name, 1), "", "", "the top level must be a mapping (key: value lines)")]
+        )
     builder = _Builder(name)
     value = builder.build(root, (), 0)
     if builder.problems:
@@ -175,7 +179,9 @@ class _Builder:
                 except ValueError:
                     return text
             case _:
-                self._refuse(node, path, f"YAML tag {node.tag} is not used here; write plain text or a number")
+                self._refuse(
+                    node, path, f"YAML tag {node.tag} is not used here; write plain text or a number"
+                )
                 return None
 
     def _place(self, node: Node) -> Place:

@@ -41,8 +41,10 @@ class Quantity(int):
         if not unit:
             raise UnitError(f"{text!r} has no unit; write {cls.what} as for example {cls.examples}")
         if unit not in cls.units:
-            raise UnitError(f"{text!r}: {unit!r} is not a unit of {cls.what}{cls._hint(unit)}; "
-                            f"use one of {', '.join(cls.units)}, for example {cls.examples}")
+            raise UnitError(
+                f"{text!r}: {unit!r} is not a unit of {cls.what}{cls._hint(unit)}; "
+                f"use one of {', '.join(cls.units)}, for example {cls.examples}"
+            )
         value = Fraction(match["number"]) * cls.units[unit]
         if value.denominator != 1:
             raise UnitError(f"{text!r} is not a whole number of {cls.canonical[-1]}")
@@ -76,8 +78,16 @@ class Bytes(Quantity):
     what = "a number of bytes"
     examples = "300KB (300000 bytes), 97.5kB or 64KiB"
     units: ClassVar[dict[str, int]] = {
-        "B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12,
-        "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
+        "B": 1,
+        "kB": 10**3,
+        "KB": 10**3,
+        "MB": 10**6,
+        "GB": 10**9,
+        "TB": 10**12,
+        "KiB": 2**10,
+        "MiB": 2**20,
+        "GiB": 2**30,
+        "TiB": 2**40,
     }
     canonical = ("TB", "GB", "MB", "KB", "B")
 
@@ -97,7 +107,12 @@ class Duration(Quantity):
     what = "a time"
     examples = "120us, 4.48us or 1ms"
     units: ClassVar[dict[str, int]] = {
-        "ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "ms": 10**9, "s": 10**12,
+        "ps": 1,
+        "ns": 10**3,
+        "us": 10**6,
+        "µs": 10**6,
+        "ms": 10**9,
+        "s": 10**12,
     }
     canonical = ("s", "ms", "us", "ns", "ps")
 
@@ -108,7 +123,12 @@ class DataRate(Quantity):
     what = "a bit rate"
     examples = "10Gbps or 300Mbps"
     units: ClassVar[dict[str, int]] = {
-        "bps": 1, "kbps": 10**3, "Kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9, "Tbps": 10**12,
+        "bps": 1,
+        "kbps": 10**3,
+        "Kbps": 10**3,
+        "Mbps": 10**6,
+        "Gbps": 10**9,
+        "Tbps": 10**12,
     }
     canonical = ("Tbps", "Gbps", "Mbps", "kbps", "bps")
 

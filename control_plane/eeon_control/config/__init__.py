@@ -9,11 +9,23 @@ target's tick (ports that do not exist, timers that do not fit) is checked by `c
 
 from eeon_control.config.checks import check
 from eeon_control.config.model import Eee, FabricConfig, PortSettings, Routing
+from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Aqm, DropTail, MarkThreshold, Queue, Red
 from eeon_control.config.reader import from_text, load, overridden
-from eeon_control.config.presets import EEE_PRESETS
 
 __all__ = [
-    "Aqm", "DropTail", "EEE_PRESETS", "Eee", "FabricConfig", "MarkThreshold", "PortSettings", "Queue", "Red",
-    "Routing", "check", "from_text", "load", "overridden",
+    "Aqm",
+    "DropTail",
+    "EEE_PRESETS",
+    "Eee",
+    "FabricConfig",
+    "MarkThreshold",
+    "PortSettings",
+    "Queue",
+    "Red",
+    "Routing",
+    "check",
+    "from_text",
+    "load",
+    "overridden",
 ]

@@ -21,8 +21,9 @@ _FULL_FRAME_BYTES = 1500  # only for warnings that compare a limit in packets wi
 
 def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Problem]:
     """Every error and warning, without duplicates, in the order of the files' lines."""
-    found = dict.fromkeys([*_attachments(config, topology), *_queues(config, topology),
-                           *_eee(config, topology, tick)])
+    found = dict.fromkeys(
+        [*_attachments(config, topology), *_queues(config, topology), *_eee(config, topology, tick)]
+    )
     return sorted(found, key=lambda problem: (problem.place.file, problem.place.line))
 
 
@@ -30,17 +31,26 @@ def _attachments(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
     document = config.document
     for name in config.switches:
         if name not in topology.switches:
-            yield document.problem(("switches", name), f"topology {topology.name} has no switch of that name; "
-                                                       f"it has {_some(topology.switches)}", name)
+            yield document.problem(
+                ("switches", name),
+                f"topology {topology.name} has no switch of that name; it has {_some(topology.switches)}",
+                name,
+            )
     for name in config.ports:
         if topology.port(name) is None:
-            yield document.problem(("ports", name), f"topology {topology.name} has no linked switch port of "
-                                                    "that name; a port is written leaf1:3", name)
+            yield document.problem(
+                ("ports", name),
+                f"topology {topology.name} has no linked switch port of that name; a port is written leaf1:3",
+                name,
+            )
     missing = [port for port in topology.ports() if config.attached(port, "queue") is None]
     for role in dict.fromkeys(port.role for port in missing):
         ports = [port.name for port in missing if port.role is role]
-        yield document.problem(("roles", role.value), f"no queue profile for {len(ports)} port(s) of this role "
-                                                      f"({_some(ports)}); name one under roles.{role.value}.queue")
+        yield document.problem(
+            ("roles", role.value),
+            f"no queue profile for {len(ports)} port(s) of this role "
+            f"({_some(ports)}); name one under roles.{role.value}.queue",
+        )
 
 
 def _queues(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
@@ -65,8 +75,11 @@ def _queue(
     if isinstance(aqm, MarkThreshold):
         for key, threshold in (("threshold", aqm.threshold), ("l4s_threshold", aqm.l4s_threshold)):
             if threshold is not None and threshold >= queue.buffer:
-                yield warning(key, f"not below the buffer ({queue.buffer}): the port drops before it marks, "
-                                   "so nothing is ever marked")
+                yield warning(
+                    key,
+                    f"not below the buffer ({queue.buffer}): the port drops before it marks, "
+                    "so nothing is ever marked",
+                )
         return
     if not isinstance(aqm, Red):
         return
@@ -84,18 +97,25 @@ def _queue(
     if low >= holds:
         yield warning(key, f"min is {low} at {rate}, not below {buffer}: this is drop_tail")
     elif high > holds:
-        yield warning(key, f"max is {high} at {rate}, above {buffer}: a full buffer drops before every packet "
-                           "is marked")
+        yield warning(
+            key, f"max is {high} at {rate}, above {buffer}: a full buffer drops before every packet is marked"
+        )
     if not aqm.ecn:
         yield warning("ecn", "without ECN, RED can only drop, ECT packets too")
     elif aqm.protect == "ect":
-        yield warning("protect", "only ECT packets are spared. Pure ACKs, SYNs and SYN-ACKs are never ECT, so "
-                                 "with aggressive thresholds they are most of what is dropped and throughput "
-                                 "falls (E-EON thesis sections 6.4.1 and 6.4.3; marking-threshold paper "
-                                 "section 4.1); protect: ack_syn spares them")
+        yield warning(
+            "protect",
+            "only ECT packets are spared. Pure ACKs, SYNs and SYN-ACKs are never ECT, so "
+            "with aggressive thresholds they are most of what is dropped and throughput "
+            "falls (E-EON thesis sections 6.4.1 and 6.4.3; marking-threshold paper "
+            "section 4.1); protect: ack_syn spares them",
+        )
     if aqm.average_shift > 0:
-        yield warning("average_weight", "RED on the averaged queue behaves like drop_tail under shuffle bursts "
-                                        "(E-EON thesis section 5.3.1); average_weight: 1 is instantaneous")
+        yield warning(
+            "average_weight",
+            "RED on the averaged queue behaves like drop_tail under shuffle bursts "
+            "(E-EON thesis section 5.3.1); average_weight: 1 is instantaneous",
+        )
 
 
 def _eee(config: FabricConfig, topology: Topology, tick: Duration) -> Iterator[Problem]:
@@ -114,12 +134,15 @@ def _eee(config: FabricConfig, topology: Topology, tick: Duration) -> Iterator[P
 def _eee_place(config: FabricConfig, name: str, port: Port) -> KeyPath:
     """The profile's own lines, or, for a preset, the line that attaches it."""
     own: KeyPath = ("profiles", "eee", name)
-    levels: list[KeyPath] = [own, ("ports", port.name, "eee"), ("switches", port.node, "eee"),
-                             ("roles", port.role.value, "eee")]
+    levels: list[KeyPath] = [
+        own,
+        ("ports", port.name, "eee"),
+        ("switches", port.node, "eee"),
+        ("roles", port.role.value, "eee"),
+    ]
     return next((path for path in levels if config.document.get(path) is not None), ())
 
 
 def _some(names: Iterable[str]) -> str:
     listed = list(names)
     return ", ".join(listed[:5]) + (", ..." if len(listed) > 5 else "")
-

@@ -67,7 +67,9 @@ class Eee(Strict):
                 raise ValueError("mode coalesce needs a hold above zero, for example hold: 120us")
         elif self.hold is not None or self.trigger is not None:
             key = "hold" if self.hold is not None else "trigger"
-            raise ValueError(f"{key} belongs to mode coalesce; in mode {self.mode} a link does not hold packets")
+            raise ValueError(
+                f"{key} belongs to mode coalesce; in mode {self.mode} a link does not hold packets"
+            )
         if self.mode == "off" and (self.stall or self.sleep is not None or self.wake is not None):
             raise ValueError("mode off takes no timers")
         return self
@@ -147,7 +149,9 @@ class FabricConfig(Strict):
         eee_name = self.attached(port, "eee") or "off"
         if queue_name is None:
             raise KeyError(f"no queue profile for port {port.name}")
-        return PortSettings(queue_name, self.profiles.queue[queue_name], eee_name, self.profiles.eee[eee_name])
+        return PortSettings(
+            queue_name, self.profiles.queue[queue_name], eee_name, self.profiles.eee[eee_name]
+        )
 
     def eee_of(self, port: Port) -> Eee:
         """The EEE profile of a switch port or a host's NIC; `off` where nothing is attached."""

@@ -19,6 +19,8 @@ _COALESCING = {
 EEE_PRESETS: dict[str, dict[str, Any]] = {
     "off": {"mode": "off"},
     "standard": {"mode": "standard"},
-    **{name: {"mode": "coalesce", "hold": hold, "trigger": trigger}
-       for name, (hold, trigger) in _COALESCING.items()},
+    **{
+        name: {"mode": "coalesce", "hold": hold, "trigger": trigger}
+        for name, (hold, trigger) in _COALESCING.items()
+    },
 }

@@ -76,8 +76,10 @@ def _average_shift(value: object) -> int:
     if 0 < weight < 1:
         exponent = max(1, min(AVERAGE_SHIFT_LIMIT, round(-_log2(weight))))
         nearest = f"; the nearest one is 1/{1 << exponent}"
-    raise ValueError("the averaging weight is a power of two from 1 (instantaneous) down to "
-                     f"1/{1 << AVERAGE_SHIFT_LIMIT}, for example 1/512{nearest}")
+    raise ValueError(
+        "the averaging weight is a power of two from 1 (instantaneous) down to "
+        f"1/{1 << AVERAGE_SHIFT_LIMIT}, for example 1/512{nearest}"
+    )
 
 
 def _log2(weight: Fraction) -> float:
@@ -148,7 +150,9 @@ class Red(Strict):
         if isinstance(value, dict):
             pair = [key for key in ("min", "max") if value.get(key) is not None]
             if value.get("target_delay") is not None and pair:
-                raise ValueError(f"give either target_delay or min and max, not {pair[0]} beside target_delay")
+                raise ValueError(
+                    f"give either target_delay or min and max, not {pair[0]} beside target_delay"
+                )
             if value.get("target_delay") is None and len(pair) < 2:
                 raise ValueError("give min and max (for example min: 65pkt, max: 65pkt), or target_delay")
         return value
@@ -157,7 +161,9 @@ class Red(Strict):
     def _ordered(self) -> Self:
         if self.min is not None and self.max is not None:
             if type(self.min) is not type(self.max):
-                raise ValueError(f"min ({self.min}) and max ({self.max}) must both be bytes or both be packets")
+                raise ValueError(
+                    f"min ({self.min}) and max ({self.max}) must both be bytes or both be packets"
+                )
             if self.min > self.max:
                 raise ValueError(f"min ({self.min}) must not be above max ({self.max})")
         return self

@@ -52,8 +52,11 @@ def overridden(config: FabricConfig, changes: dict[str, Any]) -> FabricConfig:
 
 
 def _from_document(document: Document) -> FabricConfig:
-    redefined = [document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
-                 for name in EEE_PRESETS if document.has(("profiles", "eee", name))]
+    redefined = [
+        document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
+        for name in EEE_PRESETS
+        if document.has(("profiles", "eee", name))
+    ]
     if redefined:
         raise InputError(redefined)
     with_presets = {**document.value, "profiles": _add_presets(document.value.get("profiles"))}
@@ -89,10 +92,17 @@ def _check_names(config: FabricConfig, document: Document) -> list[Problem]:
             name = getattr(attachment, kind)
             known = getattr(config.profiles, kind)
             if name is not None and name not in known:
-                problems.append(document.problem(
-                    (*path, kind), f"there is no {kind} profile of that name; there are "
-                                   f"{', '.join(known) or 'none'}", severity=Severity.ERROR))
+                problems.append(
+                    document.problem(
+                        (*path, kind),
+                        f"there is no {kind} profile of that name; there are {', '.join(known) or 'none'}",
+                        severity=Severity.ERROR,
+                    )
+                )
     if config.roles.host.queue is not None:
-        problems.append(document.problem(("roles", "host", "queue"),
-                                         "queue profiles are for switch ports; a host's NIC takes only eee"))
+        problems.append(
+            document.problem(
+                ("roles", "host", "queue"), "queue profiles are for switch ports; a host's NIC takes only eee"
+            )
+        )
     return problems

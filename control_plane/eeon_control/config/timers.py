@@ -20,8 +20,6 @@ _PICOSECONDS = 10**12
 _SPAN_LIMIT_TICKS = 1 << 47
 _Q24 = 1 << 24
 _SLOPE_ONE = 1 << 48  # probability 1 in the data plane's fixed point
-# length x ticks_per_byte_q24 is computed in 48 bits; a frame with its overhead is at most this long.
-_FRAME_LIMIT_BYTES = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,10 @@ def eee_timers(eee: Eee, rate: DataRate) -> tuple[Duration, Duration]:
     wake = eee.wake if eee.wake is not None else known.wake if known else None
     if sleep is None or wake is None:
         speeds = ", ".join(f"{one.rate} ({one.name})" for one in phy.KNOWN)
-        raise PlanError(f"no EEE timing is known for {rate}, only for {speeds}; give sleep and wake in an EEE "
-                        "profile, or use mode off")
+        raise PlanError(
+            f"no EEE timing is known for {rate}, only for {speeds}; give sleep and wake in an EEE "
+            "profile, or use mode off"
+        )
     return sleep, wake
 
 
@@ -58,21 +58,27 @@ def eee_ticks(eee: Eee, rate: DataRate, overhead: Bytes, tick: Duration) -> EeeT
     spans = {"sleep": sleep, "wake": wake, "stall": eee.stall, "hold": eee.hold or Duration(0)}
     ticks = {key: _ticks(key, span, tick) for key, span in spans.items()}
     if sum(ticks.values()) >= _SPAN_LIMIT_TICKS:
-        raise PlanError(f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; timestamps compare "
-                        f"over {Duration(_SPAN_LIMIT_TICKS * tick)} at most with this target's {tick} tick")
+        raise PlanError(
+            f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; timestamps compare "
+            f"over {Duration(_SPAN_LIMIT_TICKS * tick)} at most with this target's {tick} tick"
+        )
     per_byte = round(Fraction(8 * _PICOSECONDS * _Q24, rate * tick))
     if per_byte < 1:
         raise PlanError(f"a byte at {rate} takes less than 2^-24 of this target's {tick} tick")
-    if per_byte * _FRAME_LIMIT_BYTES >= 1 << 48:
-        raise PlanError(f"{rate} is too slow for this target's {tick} tick: a frame's wire time does not fit "
-                        "48 bits")
+    if per_byte >= 1 << 48:
+        raise PlanError(
+            f"{rate} is too slow for this target's {tick} tick: a byte's wire time does not fit 48 bits"
+        )
     trigger = eee.trigger
     return EeeTicks(
-        sleep_ticks=ticks["sleep"], wake_ticks=ticks["wake"], stall_ticks=ticks["stall"],
+        sleep_ticks=ticks["sleep"],
+        wake_ticks=ticks["wake"],
+        stall_ticks=ticks["stall"],
         hold_ticks=ticks["hold"],
         trigger_packets=int(trigger.packets or 0) if trigger else 0,
         trigger_bytes=int(trigger.bytes or 0) if trigger else 0,
-        ticks_per_byte_q24=per_byte, overhead_bytes=int(overhead),
+        ticks_per_byte_q24=per_byte,
+        overhead_bytes=int(overhead),
     )
 
 
@@ -84,7 +90,9 @@ def red_thresholds(red: Red, rate: DataRate) -> tuple[Bytes | Packets, Bytes | P
     exact = Fraction(rate * red.target_delay, 2 * 8 * AUTO_RED_MEAN_PACKET_BYTES * _PICOSECONDS)
     low, high = ceil(exact), ceil(exact * AUTO_RED_MAX_OVER_MIN)
     if high > U32_MAX:
-        raise PlanError(f"target_delay {red.target_delay} at {rate} gives max {high}pkt, above {U32_MAX} (32 bits)")
+        raise PlanError(
+            f"target_delay {red.target_delay} at {rate} gives max {high}pkt, above {U32_MAX} (32 bits)"
+        )
     return Packets(low), Packets(high)
 
 
@@ -97,6 +105,8 @@ def _ticks(key: str, span: Duration, tick: Duration) -> int:
     ticks, rest = divmod(int(span), int(tick))
     if rest:
         below, above = Duration(ticks * tick), Duration((ticks + 1) * tick)
-        raise PlanError(f"{key} is {span}, which this target's {tick} tick cannot express; "
-                        f"{below} or {above} would be exact: set {key} in an EEE profile")
+        raise PlanError(
+            f"{key} is {span}, which this target's {tick} tick cannot express; "
+            f"{below} or {above} would be exact: set {key} in an EEE profile"
+        )
     return ticks

@@ -10,6 +10,7 @@ from dataclasses import asdict
 
 from eeon_control.config import DropTail, FabricConfig, MarkThreshold, Red, check
 from eeon_control.config.timers import EeeTicks, eee_ticks, red_slope, red_thresholds
+from eeon_control.constants import ECMP_SELECTOR_SIZE, PROTECT, ROUTE_TABLE_SIZE
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.plan.entries import Action, Entry, Exact
 from eeon_control.plan.routes import ecmp_seed, route_entries
@@ -18,9 +19,6 @@ from eeon_control.units import Duration, Packets
 
 # The tables the controller owns: entries in them that are not intended are deleted.
 TABLES: tuple[str, ...] = ("switch_config", "ipv4_route", "ipv6_route", "port_buffer", "port_aqm", "port_eee")
-
-_TABLE_SIZE = 4096  # ipv4_route and ipv6_route
-_PROTECT = {"ect": 0, "ece": 1, "ack_syn": 2}
 
 
 def intended(topology: Topology, config: FabricConfig, tick: Duration) -> dict[str, tuple[Entry, ...]]:
@@ -34,14 +32,18 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration) -> dict[s
     if problems:
         raise InputError(problems)
     seeds = ecmp_seed(config.routing.seed, topology)
-    return {name: tuple(_switch_entries(topology, config, switch, seeds[name], tick))
-            for name, switch in topology.switches.items()}
+    return {
+        name: tuple(_switch_entries(topology, config, switch, seeds[name], tick))
+        for name, switch in topology.switches.items()
+    }
 
 
 def host_nics(topology: Topology, config: FabricConfig, tick: Duration) -> dict[str, EeeTicks | None]:
     """The EEE timers of every host's own NIC (role `host`), in ticks of `tick`; None where EEE is off."""
-    return {name: eee_ticks(config.eee_of(host.port), host.port.rate, host.port.overhead, tick)
-            for name, host in topology.hosts.items()}
+    return {
+        name: eee_ticks(config.eee_of(host.port), host.port.rate, host.port.overhead, tick)
+        for name, host in topology.hosts.items()
+    }
 
 
 def _switch_entries(
@@ -51,8 +53,13 @@ def _switch_entries(
     routes = list(route_entries(topology, switch, ecmp=config.routing.ecmp))
     for table in ("ipv4_route", "ipv6_route"):
         count = sum(1 for route in routes if route.table == table)
-        if count > _TABLE_SIZE:
-            raise PlanError(f"{switch.name} needs {count} entries in {table}; the table holds {_TABLE_SIZE}")
+        if count > ROUTE_TABLE_SIZE:
+            raise PlanError(f"{switch.name} needs {count} entries in {table}; it holds {ROUTE_TABLE_SIZE}")
+    members = sum(len(route.actions) for route in routes)
+    if members > ECMP_SELECTOR_SIZE:
+        raise PlanError(
+            f"{switch.name} needs {members} next hops in all; ecmp_selector holds {ECMP_SELECTOR_SIZE}"
+        )
     entries += routes
     for port in switch.ports:
         entries += _port_entries(config, port, tick)
@@ -78,13 +85,25 @@ def _aqm_action(aqm: DropTail | MarkThreshold | Red, port: Port) -> Action:
             return Action("drop_tail")
         case MarkThreshold():
             l4s = aqm.threshold if aqm.l4s_threshold is None else aqm.l4s_threshold
-            return Action("mark_threshold", (
-                ("threshold_bytes", int(aqm.threshold)), ("l4s_threshold_bytes", int(l4s)),
-                ("at_dequeue", int(aqm.at == "dequeue"))))
+            return Action(
+                "mark_threshold",
+                (
+                    ("threshold_bytes", int(aqm.threshold)),
+                    ("l4s_threshold_bytes", int(l4s)),
+                    ("at_dequeue", int(aqm.at == "dequeue")),
+                ),
+            )
         case Red():
             low, high = red_thresholds(aqm, port.rate)
-            return Action("red", (
-                ("min_threshold", int(low)), ("max_threshold", int(high)),
-                ("probability_slope", red_slope(low, high, aqm.max_probability)),
-                ("in_packets", int(isinstance(low, Packets))), ("average_shift", aqm.average_shift),
-                ("ecn", int(aqm.ecn)), ("protect", _PROTECT[aqm.protect])))
+            return Action(
+                "red",
+                (
+                    ("min_threshold", int(low)),
+                    ("max_threshold", int(high)),
+                    ("probability_slope", red_slope(low, high, aqm.max_probability)),
+                    ("in_packets", int(isinstance(low, Packets))),
+                    ("average_shift", aqm.average_shift),
+                    ("ecn", int(aqm.ecn)),
+                    ("protect", PROTECT[aqm.protect]),
+                ),
+            )

@@ -32,14 +32,20 @@ def route_entries(topology: Topology, switch: Switch, *, ecmp: bool) -> Iterator
         if leaf.name == switch.name:
             continue
         distance = _distances(topology, leaf.name)
-        hops = [port for port in switch.ports
-                if port.peer.node in distance and distance[port.peer.node] == distance[switch.name] - 1]
+        hops = [
+            port
+            for port in switch.ports
+            if port.peer.node in distance and distance[port.peer.node] == distance[switch.name] - 1
+        ]
         if len(hops) > GROUP_SIZE_LIMIT:
-            raise PlanError(f"{switch.name} has {len(hops)} equal-cost paths to {leaf.name}; the program's "
-                            f"ecmp_selector holds {GROUP_SIZE_LIMIT} in a group. Use fewer, faster links")
+            raise PlanError(
+                f"{switch.name} has {len(hops)} equal-cost paths to {leaf.name}; the program's "
+                f"ecmp_selector holds {GROUP_SIZE_LIMIT} in a group. Use fewer, faster links"
+            )
         chosen = hops if ecmp else hops[:1]
-        actions = tuple(sorted(_forward(port, switch.mac, topology.switches[port.peer.node].mac)
-                               for port in chosen))
+        actions = tuple(
+            sorted(_forward(port, switch.mac, topology.switches[port.peer.node].mac) for port in chosen)
+        )
         assert leaf.ipv4_prefix is not None and leaf.ipv6_prefix is not None
         yield _route(leaf.ipv4_prefix, leaf.ipv4_prefix.prefixlen, actions)
         yield _route(leaf.ipv6_prefix, leaf.ipv6_prefix.prefixlen, actions)
@@ -80,15 +86,20 @@ def _distances(topology: Topology, leaf: str) -> dict[str, int]:
 
 
 def _forward(port: Port, source_mac: str, next_hop_mac: str) -> Action:
-    return Action("forward", (("port", port.number), ("src_mac", _mac(source_mac)),
-                              ("dst_mac", _mac(next_hop_mac))))
+    return Action(
+        "forward", (("port", port.number), ("src_mac", _mac(source_mac)), ("dst_mac", _mac(next_hop_mac)))
+    )
 
 
 def _route(
-    destination: IPv4Address | IPv6Address | IPv4Network | IPv6Network, length: int, actions: tuple[Action, ...]
+    destination: IPv4Address | IPv6Address | IPv4Network | IPv6Network,
+    length: int,
+    actions: tuple[Action, ...],
 ) -> Entry:
     table, width = _TABLE[destination.version]
-    network = destination if isinstance(destination, (IPv4Address, IPv6Address)) else destination.network_address
+    network = (
+        destination if isinstance(destination, (IPv4Address, IPv6Address)) else destination.network_address
+    )
     return Entry(table, (Lpm("dst", int(network), length, width),), actions, selector=True)
 
 

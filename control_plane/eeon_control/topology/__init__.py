@@ -19,5 +19,14 @@ from eeon_control.topology.model import (
 from eeon_control.topology.reader import from_text, load
 
 __all__ = [
-    "Endpoint", "Host", "Link", "Port", "PortRole", "Switch", "SwitchRole", "Topology", "from_text", "load",
+    "Endpoint",
+    "Host",
+    "Link",
+    "Port",
+    "PortRole",
+    "Switch",
+    "SwitchRole",
+    "Topology",
+    "from_text",
+    "load",
 ]

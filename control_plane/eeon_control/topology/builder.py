@@ -43,8 +43,12 @@ class LinkPart:
 
 
 def build(
-    document: Document, name: str, description: str, source: str,
-    node_parts: list[NodePart], link_parts: list[LinkPart],
+    document: Document,
+    name: str,
+    description: str,
+    source: str,
+    node_parts: list[NodePart],
+    link_parts: list[LinkPart],
 ) -> Topology:
     """A Topology from its parts. Raises InputError listing every broken rule."""
     nodes = {node.name: node for node in node_parts}
@@ -56,10 +60,15 @@ def build(
         for here, there in ((link.a, link.b), (link.b, link.a)):
             links_of[here.node].append((here.port, link, there))
     with_hosts = {there.node for node in node_parts if node.is_host for _, _, there in links_of[node.name]}
-    roles = {node.name: node.role or (SwitchRole.LEAF if node.name in with_hosts else SwitchRole.SPINE)
-             for node in node_parts if not node.is_host}
-    problems = [*_check_nodes(document, nodes, links_of, roles, with_hosts),
-                *_check_connected(document, nodes, links_of)]
+    roles = {
+        node.name: node.role or (SwitchRole.LEAF if node.name in with_hosts else SwitchRole.SPINE)
+        for node in node_parts
+        if not node.is_host
+    }
+    problems = [
+        *_check_nodes(document, nodes, links_of, roles, with_hosts),
+        *_check_connected(document, nodes, links_of),
+    ]
     if problems:
         raise InputError(problems)
 
@@ -78,33 +87,45 @@ def _check_links(document: Document, nodes: dict[str, NodePart], links: list[Lin
             if end.node not in nodes:
                 problems.append(document.problem(path, f"there is no node {end.node!r}", end))
             elif end.port > DATA_PORT_MAX:
-                problems.append(document.problem(
-                    path, f"ports are 0 to {DATA_PORT_MAX} (510 is the CPU port, 511 the drop port)", end))
+                problems.append(
+                    document.problem(
+                        path, f"ports are 0 to {DATA_PORT_MAX} (510 is the CPU port, 511 the drop port)", end
+                    )
+                )
             elif end in used:
                 first = document.place((*used[end], "endpoints"))
                 problems.append(document.problem(path, f"this port already has a link ({first})", end))
             used.setdefault(end, link.path)
         if link.a.node == link.b.node:
-            problems.append(document.problem((*link.path, "endpoints"), "a link joins two different nodes",
-                                             f"{link.a}, {link.b}"))
+            problems.append(
+                document.problem(
+                    (*link.path, "endpoints"), "a link joins two different nodes", f"{link.a}, {link.b}"
+                )
+            )
         elif all(end.node in nodes and nodes[end.node].is_host for end in (link.a, link.b)):
-            problems.append(document.problem((*link.path, "endpoints"), "a host's link goes to a switch",
-                                             f"{link.a}, {link.b}"))
+            problems.append(
+                document.problem(
+                    (*link.path, "endpoints"), "a host's link goes to a switch", f"{link.a}, {link.b}"
+                )
+            )
         if link.overhead > _OVERHEAD_LIMIT:
             problems.append(document.problem((*link.path, "overhead"), f"at most {_OVERHEAD_LIMIT}B"))
     return problems
 
 
 def _check_nodes(
-    document: Document, nodes: dict[str, NodePart], links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
-    roles: dict[str, SwitchRole], with_hosts: set[str],
+    document: Document,
+    nodes: dict[str, NodePart],
+    links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
+    roles: dict[str, SwitchRole],
+    with_hosts: set[str],
 ) -> Iterable[Problem]:
     if not roles:
         yield document.problem(("nodes",), "a topology needs at least one switch")
     if len(roles) > addresses.SWITCH_LIMIT:
         yield document.problem(("nodes",), f"at most {addresses.SWITCH_LIMIT} switches", len(roles))
     leaves = [name for name, role in roles.items() if role is SwitchRole.LEAF]
-    for name in leaves[addresses.LEAF_LIMIT:]:
+    for name in leaves[addresses.LEAF_LIMIT :]:
         yield document.problem(nodes[name].path, f"at most {addresses.LEAF_LIMIT} leaves", name)
     for node in nodes.values():
         count = len(links_of[node.name])
@@ -117,7 +138,9 @@ def _check_nodes(
         hosts = sum(1 for _, _, there in links_of[node.name] if nodes[there.node].is_host)
         if not node.is_host and hosts > addresses.HOSTS_PER_LEAF_LIMIT:
             yield document.problem(
-                node.path, f"at most {addresses.HOSTS_PER_LEAF_LIMIT} hosts on a leaf; {node.name} has {hosts}")
+                node.path,
+                f"at most {addresses.HOSTS_PER_LEAF_LIMIT} hosts on a leaf; {node.name} has {hosts}",
+            )
 
 
 def _check_connected(
@@ -132,15 +155,20 @@ def _check_connected(
                 frontier.append(there.node)
     # A host without a link is reported as such; here it would be the same problem a second time.
     lost = [node for node in nodes.values() if node.name not in reached and links_of[node.name]]
-    lost += [node for node in nodes.values() if not node.is_host and not links_of[node.name]
-             and node.name != start]
+    lost += [
+        node for node in nodes.values() if not node.is_host and not links_of[node.name] and node.name != start
+    ]
     for node in lost:
-        yield document.problem(node.path, f"no path leads from {start} to {node.name}; "
-                                          "a fabric is one connected piece", node.name)
+        yield document.problem(
+            node.path,
+            f"no path leads from {start} to {node.name}; a fabric is one connected piece",
+            node.name,
+        )
 
 
 def _switches(
-    nodes: dict[str, NodePart], links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
+    nodes: dict[str, NodePart],
+    links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
     roles: dict[str, SwitchRole],
 ) -> dict[str, Switch]:
     switches: dict[str, Switch] = {}
@@ -156,15 +184,17 @@ def _switches(
         common = (name, role, device_id, addresses.switch_mac(device_id), tuple(ports))
         if role is SwitchRole.LEAF:
             leaf_number += 1
-            switches[name] = Switch(*common, leaf_number, addresses.leaf_ipv4(leaf_number),
-                                    addresses.leaf_ipv6(leaf_number))
+            switches[name] = Switch(
+                *common, leaf_number, addresses.leaf_ipv4(leaf_number), addresses.leaf_ipv6(leaf_number)
+            )
         else:
             switches[name] = Switch(*common)
     return switches
 
 
 def _hosts(
-    nodes: dict[str, NodePart], links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
+    nodes: dict[str, NodePart],
+    links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
     switches: dict[str, Switch],
 ) -> dict[str, Host]:
     by_name: dict[str, Host] = {}
@@ -177,6 +207,13 @@ def _hosts(
             name = port.peer.node
             [(own_number, link, there)] = links_of[name]
             own_port = Port(name, own_number, PortRole.HOST, there, link.rate, link.delay, link.overhead)
-            by_name[name] = Host(name, addresses.host_mac(leaf, number), addresses.host_ipv4(leaf, number),
-                                 addresses.host_ipv6(leaf, number), switch.name, switch.mac, own_port)
+            by_name[name] = Host(
+                name,
+                addresses.host_mac(leaf, number),
+                addresses.host_ipv4(leaf, number),
+                addresses.host_ipv6(leaf, number),
+                switch.name,
+                switch.mac,
+                own_port,
+            )
     return {name: by_name[name] for name in nodes if name in by_name}

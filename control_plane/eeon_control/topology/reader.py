@@ -43,8 +43,12 @@ def _from_document(document: Document, source: str) -> Topology:
     if file.leaf_spine is not None:
         given = [key for key in ("nodes", "links") if document.get((key,)) is not None]
         if given:
-            raise InputError([document.problem((key,), "use either leaf_spine, or nodes and links, not both")
-                              for key in given])
+            raise InputError(
+                [
+                    document.problem((key,), "use either leaf_spine, or nodes and links, not both")
+                    for key in given
+                ]
+            )
         nodes, links = _expand_leaf_spine(document, file.leaf_spine, file.defaults)
     else:
         nodes, links = _long_form(document, file)
@@ -54,11 +58,13 @@ def _from_document(document: Document, source: str) -> Topology:
 def _long_form(document: Document, file: TopologyFile) -> tuple[list[NodePart], list[LinkPart]]:
     missing = [key for key, part in (("nodes", file.nodes), ("links", file.links)) if not part]
     if missing:
-        raise InputError([document.problem((key,), "a topology needs nodes and links, or leaf_spine")
-                          for key in missing])
+        raise InputError(
+            [document.problem((key,), "a topology needs nodes and links, or leaf_spine") for key in missing]
+        )
     assert file.nodes is not None and file.links is not None
-    nodes = [NodePart(name, node.kind == "host", node.role, ("nodes", name))
-             for name, node in file.nodes.items()]
+    nodes = [
+        NodePart(name, node.kind == "host", node.role, ("nodes", name)) for name, node in file.nodes.items()
+    ]
     links = []
     for index, link in enumerate(file.links):
         path: KeyPath = ("links", index)
@@ -92,12 +98,26 @@ def _expand_leaf_spine(
         for _ in range(form.hosts_per_leaf):
             host_number += 1
             nodes.append(NodePart(f"h{host_number}", True, None, root))
-            links.append(_link(document, Endpoint(f"leaf{leaf}", port), Endpoint(f"h{host_number}", 0),
-                               [form.host_link, defaults], (*root, "host_link")))
+            links.append(
+                _link(
+                    document,
+                    Endpoint(f"leaf{leaf}", port),
+                    Endpoint(f"h{host_number}", 0),
+                    [form.host_link, defaults],
+                    (*root, "host_link"),
+                )
+            )
             port += 1
         for spine in range(1, form.spines + 1):
-            links.append(_link(document, Endpoint(f"leaf{leaf}", port), Endpoint(f"spine{spine}", leaf),
-                               [form.uplink, defaults], (*root, "uplink")))
+            links.append(
+                _link(
+                    document,
+                    Endpoint(f"leaf{leaf}", port),
+                    Endpoint(f"spine{spine}", leaf),
+                    [form.uplink, defaults],
+                    (*root, "uplink"),
+                )
+            )
             port += 1
     return nodes, links
 
@@ -108,6 +128,13 @@ def _link(document: Document, a: Endpoint, b: Endpoint, values: list[LinkValues]
     overhead = next((given.overhead for given in values if given.overhead is not None), DEFAULT_OVERHEAD)
     if rate is None or delay is None:
         key = "rate" if rate is None else "delay"
-        raise InputError([document.problem((*path, key), f"no {key} here and none in defaults; "
-                                           f"add {'rate: 1Gbps' if rate is None else 'delay: 500ns'}")])
+        raise InputError(
+            [
+                document.problem(
+                    (*path, key),
+                    f"no {key} here and none in defaults; "
+                    f"add {'rate: 1Gbps' if rate is None else 'delay: 500ns'}",
+                )
+            ]
+        )
     return LinkPart(a, b, rate, delay, overhead, path)

@@ -1,0 +1,42 @@
+"""The switches: read what they hold, show the difference, write to all of them or to none.
+
+    report = await fabric.apply(topology, config, {"leaf1": "127.0.0.1:9559", ...}, tick_ps=1000)
+    counts = await fabric.read_counters(topology, targets)
+
+Every coroutine has a `_sync` twin for callers without an event loop. Errors are FabricError and its ApplyError.
+"""
+
+from eeon_control.fabric.diff import Change, ChangeKind, difference
+from eeon_control.fabric.read import (
+    FabricCounters,
+    ReceivedCount,
+    VerdictCount,
+    read_counters,
+    read_registers,
+)
+from eeon_control.fabric.sync import apply_sync, plan_sync, read_counters_sync, read_registers_sync
+from eeon_control.fabric.targets import Target, Targets, load_targets
+from eeon_control.fabric.transaction import ApplyReport, FabricPlan, SwitchPlan, apply, plan
+
+__all__ = [
+    "ApplyReport",
+    "Change",
+    "ChangeKind",
+    "FabricCounters",
+    "FabricPlan",
+    "ReceivedCount",
+    "SwitchPlan",
+    "Target",
+    "Targets",
+    "VerdictCount",
+    "apply",
+    "apply_sync",
+    "difference",
+    "load_targets",
+    "plan",
+    "plan_sync",
+    "read_counters",
+    "read_counters_sync",
+    "read_registers",
+    "read_registers_sync",
+]

@@ -1,0 +1,131 @@
+"""Between `plan.Entry` and P4Runtime's TableEntry, by the names and ids of a P4Info.
+
+Byte strings are canonical (P4Runtime specification 1.3, section 8.4: no leading zero bytes), because a switch
+answers in that form and a difference would never end otherwise. Numbers that do not fit their field are an
+error here, before anything is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from finsy import P4Schema
+from finsy.proto import p4r
+
+from eeon_control.errors import FabricError
+from eeon_control.plan import Action, Entry, Exact, Lpm
+
+
+def encode(entry: Entry, schema: P4Schema) -> p4r.TableEntry:
+    """The P4Runtime message of an entry. Raises FabricError when the program has no such table or field."""
+    try:
+        table = schema.tables[entry.table]
+        message = p4r.TableEntry(table_id=table.id, is_default_action=entry.is_default)
+        for part in entry.match:
+            field = table.match_fields[part.field]
+            match = message.match.add(field_id=field.id)
+            if isinstance(part, Lpm):
+                if part.prefix_length == 0:
+                    del message.match[-1]  # an omitted field is a prefix of length 0
+                    continue
+                match.lpm.value = _bytes(part.value, field.bitwidth, entry, part.field)
+                match.lpm.prefix_len = part.prefix_length
+            else:
+                match.exact.value = _bytes(part.value, field.bitwidth, entry, part.field)
+        if entry.selector:
+            for action in entry.actions:
+                one = message.action.action_profile_action_set.action_profile_actions.add(weight=1)
+                one.action.CopyFrom(_encode_action(action, entry, schema))
+        else:
+            message.action.action.CopyFrom(_encode_action(entry.actions[0], entry, schema))
+    except (KeyError, ValueError) as error:
+        raise FabricError(f"the program does not fit this controller: table {entry.table}: {error}") from None
+    return message
+
+
+def decode(message: p4r.TableEntry, schema: P4Schema) -> Entry:
+    """The entry a switch reported. Raises FabricError when it names what the program does not have."""
+    try:
+        table = schema.tables[message.table_id]
+        match: list[Exact | Lpm] = []
+        given = {field.field_id: field for field in message.match}
+        for field in table.match_fields:
+            part = given.get(field.id)
+            if part is not None and part.HasField("exact"):
+                match.append(Exact(field.alias, int.from_bytes(part.exact.value, "big")))
+            elif part is not None and part.HasField("lpm"):
+                match.append(
+                    Lpm(
+                        field.alias,
+                        int.from_bytes(part.lpm.value, "big"),
+                        part.lpm.prefix_len,
+                        field.bitwidth,
+                    )
+                )
+            elif part is None and field.match_type.name == "LPM" and not message.is_default_action:
+                match.append(Lpm(field.alias, 0, 0, field.bitwidth))
+        actions, selector = _decode_actions(message.action, schema)
+        return Entry(table.alias, tuple(match), actions, message.is_default_action, selector)
+    except (KeyError, ValueError) as error:
+        raise FabricError(f"the switch reported an entry that the program does not have: {error}") from None
+
+
+def program_defaults(schema: P4Schema, tables: Iterable[str]) -> list[Entry]:
+    """The default actions that the program itself gives to tables whose default can be written."""
+    entries = []
+    for name in tables:
+        table = schema.tables[name]
+        message = table.pbuf.initial_default_action
+        if table.const_default_action is None and table.action_profile is None and message.action_id:
+            action = schema.actions[message.action_id]
+            values = {part.param_id: int.from_bytes(part.value, "big") for part in message.arguments}
+            params = tuple((param.name, values.get(param.id, 0)) for param in action.params)
+            entries.append(Entry(table.alias, (), (Action(action.alias, params),), is_default=True))
+    return entries
+
+
+def _decode_actions(message: p4r.TableAction, schema: P4Schema) -> tuple[tuple[Action, ...], bool]:
+    match message.WhichOneof("type"):
+        case "action":
+            return (_decode_action(message.action, schema),), False
+        case "action_profile_action_set":
+            members = message.action_profile_action_set.action_profile_actions
+            repeated = [
+                _decode_action(member.action, schema)
+                for member in members
+                for _ in range(max(1, min(member.weight, 1024)))
+            ]
+            return tuple(sorted(repeated)), True
+        case "action_profile_group_id":
+            return (Action("@group", (("id", message.action_profile_group_id),)),), True
+        case "action_profile_member_id":
+            return (Action("@member", (("id", message.action_profile_member_id),)),), True
+        case _:
+            return (), False
+
+
+def _encode_action(action: Action, entry: Entry, schema: P4Schema) -> p4r.Action:
+    known = schema.tables[entry.table].actions[action.name]
+    message = p4r.Action(action_id=known.id)
+    if {param.name for param in known.params} != {name for name, _ in action.params}:
+        raise ValueError(
+            f"action {action.name} has parameters {', '.join(param.name for param in known.params)}"
+        )
+    for name, value in action.params:
+        param = known.params[name]
+        message.params.add(param_id=param.id, value=_bytes(value, param.bitwidth, entry, name))
+    return message
+
+
+def _decode_action(message: p4r.Action, schema: P4Schema) -> Action:
+    known = schema.actions[message.action_id]
+    values = {param.param_id: int.from_bytes(param.value, "big") for param in message.params}
+    return Action(known.alias, tuple((param.name, values.get(param.id, 0)) for param in known.params))
+
+
+def _bytes(value: int, width: int, entry: Entry, field: str) -> bytes:
+    if not 0 <= value < 1 << width:
+        raise FabricError(
+            f"table {entry.table}, {entry.match_text}: {field} is {value}, which does not fit {width} bits"
+        )
+    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")

@@ -1,0 +1,234 @@
+"""One P4Runtime session with one switch: arbitration, pipeline, reads, writes.
+
+Built on finsy's P4Client, schema and messages, but not on its Switch, which pushes the pipeline as soon as it
+is connected (a `plan` must not write), keeps reconnecting behind the caller's back, and may end the process
+with SystemExit. finsy's fixed deadline of 10 s a request is met by sending long reads and writes in parts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from finsy import P4Client, P4ClientError, P4Schema
+from finsy.proto import U128, p4r, rpc_code
+
+from eeon_control.errors import FabricError
+from eeon_control.fabric.codec import decode, encode
+from eeon_control.fabric.diff import Change, ChangeKind
+from eeon_control.fabric.targets import Target
+from eeon_control.plan import Entry
+
+WRITER_ELECTION_ID = 10
+READER_ELECTION_ID = 1  # a reader need not be primary and must not take over from a controller that is
+
+_CONNECT_SECONDS = 10.0
+_UPDATES_PER_WRITE = 256
+_ENTITIES_PER_READ = 2048
+_BIDS = 5
+
+_UPDATE_TYPE = {
+    ChangeKind.INSERT: p4r.Update.INSERT,
+    ChangeKind.MODIFY: p4r.Update.MODIFY,
+    ChangeKind.DELETE: p4r.Update.DELETE,
+}
+
+
+class Session:
+    """An open session; use it with `async with`. Every method raises FabricError naming the switch."""
+
+    def __init__(
+        self,
+        name: str,
+        target: Target,
+        schema: P4Schema,
+        *,
+        election_id: int | None = None,
+        writer: bool = False,
+    ) -> None:
+        assert target.device_id is not None, "targets are resolved before a session is made"
+        self.name = name
+        self.schema = schema
+        self._target = target
+        self._device_id = target.device_id
+        self._writer = writer
+        self._election_id = election_id or (WRITER_ELECTION_ID if writer else READER_ELECTION_ID)
+        self._client = P4Client(target.address, wait_for_ready=False)
+
+    async def __aenter__(self) -> Self:
+        await self._client.open(schema=self.schema, complete_request=self._complete)
+        try:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                await self._arbitrate()
+        except TimeoutError:
+            await self._client.close()
+            raise self._error(f"no answer within {_CONNECT_SECONDS:g} s") from None
+        except BaseException:
+            await self._client.close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    async def has_pipeline(self) -> bool:
+        """Whether the switch runs exactly this schema's program, by the cookie it was pushed with."""
+        request = p4r.GetForwardingPipelineConfigRequest(
+            device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
+        )
+        try:
+            reply = await self._client.request(request)
+        except P4ClientError as error:
+            if error.is_pipeline_missing:
+                return False
+            raise self._error(_reason(error)) from None
+        return reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie
+
+    async def pipeline(self) -> p4r.ForwardingPipelineConfig | None:
+        """The whole pipeline configuration of the switch, or None when it has none."""
+        request = p4r.GetForwardingPipelineConfigRequest(
+            device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.ALL
+        )
+        try:
+            reply = await self._client.request(request)
+        except P4ClientError as error:
+            if error.is_pipeline_missing:
+                return None
+            raise self._error(_reason(error)) from None
+        return reply.config if reply.config.HasField("p4info") else None
+
+    async def push_pipeline(self, config: p4r.ForwardingPipelineConfig | None = None) -> None:
+        """Load this schema's program, or a configuration read earlier. All entries of the switch are lost."""
+        request = p4r.SetForwardingPipelineConfigRequest(
+            device_id=self._device_id,
+            action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+            config=config if config is not None else self.schema.get_pipeline_config(),
+        )
+        try:
+            await self._client.request(request)
+        except P4ClientError as error:
+            raise self._error(f"refused the pipeline: {_reason(error)}") from None
+
+    async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
+        """All entries of the named tables, default actions included where they can be written."""
+        entities = []
+        for name in tables:
+            table = self._table(name)
+            if table.match_fields:
+                entities.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id)))
+            if table.const_default_action is None and table.action_profile is None:
+                entities.append(
+                    p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id, is_default_action=True))
+                )
+        found: dict[Any, Entry] = {}
+        async for entity in self.read(entities):
+            if entity.HasField("table_entry") and not entity.table_entry.is_const:
+                entry = decode(entity.table_entry, self.schema)
+                found[entry.key] = entry
+        return list(found.values())
+
+    async def read(self, entities: Sequence[p4r.Entity]) -> AsyncIterator[p4r.Entity]:
+        """What the switch answers to the given entities, in its order."""
+        for start in range(0, len(entities), _ENTITIES_PER_READ):
+            part = entities[start : start + _ENTITIES_PER_READ]
+            try:
+                async for reply in self._client.request_iter(
+                    p4r.ReadRequest(device_id=self._device_id, entities=part)
+                ):
+                    for entity in reply.entities:
+                        yield entity
+            except P4ClientError as error:
+                raise self._error(f"cannot be read: {_reason(error)}") from None
+
+    async def write_changes(self, changes: Sequence[Change]) -> None:
+        """Send changes in order. On an error some of them may have been carried out."""
+        await self.write(
+            [
+                p4r.Update(
+                    type=_UPDATE_TYPE[change.kind],
+                    entity=p4r.Entity(table_entry=encode(change.entry, self.schema)),
+                )
+                for change in changes
+            ],
+            [f"{change.kind} {change.entry.table} {change.entry.match_text}" for change in changes],
+        )
+
+    async def write(self, updates: Sequence[p4r.Update], names: Sequence[str]) -> None:
+        """Send raw updates in order; `names` says in an error which of them failed."""
+        for start in range(0, len(updates), _UPDATES_PER_WRITE):
+            request = p4r.WriteRequest(
+                device_id=self._device_id, updates=updates[start : start + _UPDATES_PER_WRITE]
+            )
+            try:
+                await self._client.request(request)
+            except P4ClientError as error:
+                failed = [
+                    f"{names[start + index]}: {detail.message or detail.canonical_code.name}"
+                    for index, detail in sorted(error.details.items())
+                ]
+                shown = "; ".join(failed[:3]) + (f"; and {len(failed) - 3} more" if len(failed) > 3 else "")
+                raise self._error(f"refused a write: {shown or _reason(error)}") from None
+
+    async def _arbitrate(self) -> None:
+        bid = self._election_id
+        for _ in range(_BIDS):
+            try:
+                await self._client.send(
+                    p4r.StreamMessageRequest(
+                        arbitration=p4r.MasterArbitrationUpdate(
+                            device_id=self._device_id, election_id=U128.encode(bid)
+                        )
+                    )
+                )
+                reply = await self._receive_arbitration()
+            except P4ClientError as error:
+                if error.is_election_id_used and not self._writer:
+                    bid += 1  # another reader has this id; any other will do, primary or not
+                    continue
+                if error.is_election_id_used:
+                    raise self._error(
+                        f"election id {bid} is in use by another controller; stop it, or use "
+                        "--election-id with a larger number to take over"
+                    ) from None
+                raise self._error(_reason(error)) from None
+            primary = U128.decode(reply.election_id)
+            self._election_id = bid
+            if reply.status.code == rpc_code.OK or not self._writer:
+                return
+            if reply.status.code != rpc_code.NOT_FOUND:
+                raise self._error(
+                    f"another controller is primary (election id {primary}); stop it, or use "
+                    "--election-id with a larger number to take over"
+                )
+            bid = max(bid + 1, primary)  # nobody is primary, but a larger id has been seen
+        raise self._error("no election id was accepted")
+
+    async def _receive_arbitration(self) -> p4r.MasterArbitrationUpdate:
+        while True:
+            try:
+                message = await self._client.receive()
+            except RuntimeError:  # how finsy reports that the server closed the stream
+                raise self._error("closed the stream during arbitration") from None
+            if message.HasField("arbitration"):
+                return message.arbitration
+
+    def _complete(self, message: Any) -> None:
+        if isinstance(message, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
+            message.election_id.CopyFrom(U128.encode(self._election_id))
+
+    def _table(self, name: str) -> Any:
+        try:
+            return self.schema.tables[name]
+        except (KeyError, ValueError):
+            raise self._error(f"the program has no table {name}; is it E-EON's?") from None
+
+    def _error(self, reason: str) -> FabricError:
+        return FabricError(f"{self.name} ({self._target.address}, device id {self._device_id}): {reason}")
+
+
+def _reason(error: P4ClientError) -> str:
+    return f"{error.message or 'no reason given'} ({error.code.name})"

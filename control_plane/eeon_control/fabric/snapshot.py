@@ -1,0 +1,135 @@
+"""What a switch held before an apply, and how it is brought back.
+
+When the switch already runs the program, the snapshot is the entries of the controller's tables, and undoing is
+the difference back to them, computed from what the switch holds at that moment: it is right also after a write
+that was carried out in part. When another pipeline (or none) was there, the snapshot is that pipeline with all
+its entries as raw messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from finsy import P4Schema
+from finsy.proto import p4i, p4r
+
+from eeon_control.errors import FabricError
+from eeon_control.fabric.diff import difference
+from eeon_control.fabric.session import Session
+from eeon_control.plan import TABLES, Entry
+
+
+@dataclass
+class Snapshot:
+    """State of one switch before an apply.
+
+    `entries`: of the controller's tables, when the switch ran the program (`same_program`). Otherwise
+    `pipeline` and `entities` are what it ran instead, None and empty when it had no pipeline.
+    """
+
+    same_program: bool
+    entries: list[Entry] = field(default_factory=list)
+    pipeline: p4r.ForwardingPipelineConfig | None = None
+    entities: list[p4r.Entity] = field(default_factory=list)
+
+
+async def take(session: Session) -> Snapshot:
+    """Read a switch's state. Writes nothing."""
+    if await session.has_pipeline():
+        return Snapshot(True, await session.read_entries(TABLES))
+    pipeline = await session.pipeline()
+    if pipeline is None:
+        return Snapshot(False)
+    return Snapshot(False, pipeline=pipeline, entities=await _read_foreign(session, pipeline.p4info))
+
+
+async def restore(session: Session, snapshot: Snapshot) -> None:
+    """Bring a switch back to its snapshot and read back that it is there. Raises FabricError when it is not."""
+    if not snapshot.same_program:
+        await _restore_foreign(session, snapshot)
+        return
+    if not await session.has_pipeline():
+        await session.push_pipeline()
+    await session.write_changes(difference(await session.read_entries(TABLES), snapshot.entries))
+    left = difference(await session.read_entries(TABLES), snapshot.entries)
+    if left:
+        raise FabricError(
+            f"{session.name}: {len(left)} entries still differ, the first is "
+            f"{left[0].entry.table} {left[0].entry.match_text}"
+        )
+
+
+async def _restore_foreign(session: Session, snapshot: Snapshot) -> None:
+    if snapshot.pipeline is None:
+        if await session.has_pipeline():
+            await session.write_changes(difference(await session.read_entries(TABLES), []))
+            raise FabricError(
+                f"{session.name}: had no pipeline before; P4Runtime cannot take one away. It now "
+                "runs the program without entries and forwards nothing, as before"
+            )
+        return
+    await session.push_pipeline(snapshot.pipeline)
+    updates = [p4r.Update(type=_restoring_type(entity), entity=entity) for entity in snapshot.entities]
+    await session.write(updates, [str(entity.WhichOneof("entity")) for entity in snapshot.entities])
+
+
+def _restoring_type(entity: p4r.Entity) -> p4r.Update.Type.ValueType:
+    if entity.HasField("table_entry") and entity.table_entry.is_default_action:
+        return p4r.Update.MODIFY
+    return p4r.Update.INSERT
+
+
+async def _read_foreign(session: Session, info: p4i.P4Info) -> list[p4r.Entity]:
+    """Every writable entity of a pipeline this controller knows nothing about, in an order that can be inserted."""
+    schema = P4Schema(info)
+    entities: list[p4r.Entity] = []
+    for request in (
+        p4r.Entity(action_profile_member=p4r.ActionProfileMember()),
+        p4r.Entity(action_profile_group=p4r.ActionProfileGroup()),
+        p4r.Entity(
+            packet_replication_engine_entry=p4r.PacketReplicationEngineEntry(
+                multicast_group_entry=p4r.MulticastGroupEntry()
+            )
+        ),
+        p4r.Entity(
+            packet_replication_engine_entry=p4r.PacketReplicationEngineEntry(
+                clone_session_entry=p4r.CloneSessionEntry()
+            )
+        ),
+    ):
+        if request.WhichOneof("entity") in ("action_profile_member", "action_profile_group") and not any(
+            True for _ in schema.action_profiles
+        ):
+            continue
+        try:
+            entities += [entity async for entity in session.read([request])]
+        except FabricError as error:
+            if "UNIMPLEMENTED" not in str(error):
+                raise
+    # One-shot action sets own their members: what the table entries carry is not inserted a second time.
+    one_shot = False
+    tables = []
+    for table in schema.tables:
+        if table.is_const:
+            continue
+        if table.match_fields:
+            tables.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id)))
+        if table.const_default_action is None and table.action_profile is None:
+            tables.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id, is_default_action=True)))
+    entries = []
+    seen: set[bytes] = set()
+    async for entity in session.read(tables):
+        entry = entity.table_entry
+        raw = entity.SerializeToString(deterministic=True)
+        if raw in seen or entry.is_const or (entry.is_default_action and not entry.HasField("action")):
+            continue
+        seen.add(raw)
+        one_shot |= entry.action.HasField("action_profile_action_set")
+        entries.append(entity)
+    if one_shot:
+        entities = [
+            entity
+            for entity in entities
+            if entity.WhichOneof("entity") not in ("action_profile_member", "action_profile_group")
+        ]
+    return entities + entries

@@ -1,0 +1,66 @@
+"""The same work on all switches at once: results of all, or one error that names every switch that failed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
+from typing import TypeVar
+
+from finsy import P4Schema
+
+from eeon_control.errors import FabricError
+from eeon_control.fabric.session import Session
+from eeon_control.fabric.targets import Target
+
+T = TypeVar("T")
+
+
+async def open_all(
+    stack: AsyncExitStack,
+    targets: Mapping[str, Target],
+    schema: P4Schema,
+    *,
+    writer: bool,
+    election_id: int | None,
+) -> dict[str, Session]:
+    """Open a session with every switch, or raise one FabricError naming every switch that failed."""
+    sessions = {
+        name: Session(name, target, schema, writer=writer, election_id=election_id)
+        for name, target in targets.items()
+    }
+    await each(sessions, stack.enter_async_context)
+    return sessions
+
+
+async def each(sessions: Mapping[str, Session], work: Callable[[Session], Awaitable[T]]) -> dict[str, T]:
+    """Do the same on all switches at once. Raises one FabricError naming every switch that failed."""
+    results = await asyncio.gather(*(work(session) for session in sessions.values()), return_exceptions=True)
+    _raise_bugs(results)
+    failed = [str(result) for result in results if isinstance(result, BaseException)]
+    if failed:
+        raise FabricError("\n".join(failed))
+    return {
+        name: result
+        for name, result in zip(sessions, results, strict=True)
+        if not isinstance(result, BaseException)
+    }
+
+
+async def failures_of(
+    sessions: Mapping[str, Session], work: Callable[[Session], Awaitable[None]]
+) -> dict[str, str]:
+    """Do the same on all switches at once. Returns switch -> why, for those that failed."""
+    results = await asyncio.gather(*(work(session) for session in sessions.values()), return_exceptions=True)
+    _raise_bugs(results)
+    return {
+        name: str(result)
+        for name, result in zip(sessions, results, strict=True)
+        if isinstance(result, BaseException)
+    }
+
+
+def _raise_bugs(results: list[T | BaseException]) -> None:
+    for result in results:
+        if isinstance(result, BaseException) and not isinstance(result, FabricError):
+            raise result
