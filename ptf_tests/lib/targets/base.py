@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib import import_module
+
+from ptf.testutils import test_param_get
 
 from ptf_tests.lib.p4rt import P4RuntimeClient
 
-DATA_PORTS = tuple(range(1, 9))
-"""Ports of the switch under test that PTF is wired to."""
+DRAIN_MS = 50
+"""Long enough for the fullest queue and the longest hold of any case to run empty at 1 Gbit/s."""
 
 
 @dataclass(frozen=True)
@@ -59,28 +62,27 @@ class Target(ABC):
     def now_ns(self) -> int:
         """The time now, nanoseconds, on the clock that stamps departures."""
 
+    def drain(self) -> None:
+        """Let time pass until every queue is empty and nothing is on its way to PTF."""
+        self.advance(ms=DRAIN_MS)
+
+    def before_plug(self, port: int) -> None:
+        """A test is about to fill the queue of `port`: make its link slow, where it has no rate of its own."""
+
     def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
         """One cell of a register."""
         return client.register_read(name, index)
-
-    def register_write(self, client: P4RuntimeClient, name: str, index: int, value: int) -> None:
-        """Set one cell of a register."""
-        client.register_write(name, index, value)
 
 
 _installed: Target | None = None
 
 
-def install(target: Target) -> None:
-    """Make `target` the switch of this PTF run. Called once, by a platform module."""
-    global _installed
-    if _installed is not None:
-        raise RuntimeError(f"target {_installed.name} is already installed; a run has one target")
-    _installed = target
-
-
 def current() -> Target:
-    """The switch of this PTF run."""
+    """The switch of this PTF run: made on first use, by the module that the test parameter `target` names."""
+    global _installed
     if _installed is None:
-        raise RuntimeError("no target installed: run through `python -m ptf_tests.run --target ...`")
+        name = test_param_get("target")
+        if name is None:
+            raise RuntimeError("no target given: run through `python -m ptf_tests.run --target engine`")
+        _installed = import_module(f"ptf_tests.lib.targets.{name}").make()
     return _installed

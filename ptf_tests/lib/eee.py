@@ -1,0 +1,154 @@
+"""EEE for tests: a port that sleeps, and a model of when its packets must leave.
+
+The model is written from DESIGN's rules in plain arithmetic over a whole arrival list, not as registers, so that it can
+judge the program's state machine. Times are nanoseconds = ticks of the switch under test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, Departure, FabricTest, exact_time_only
+from ptf_tests.lib.targets.base import SwitchOptions
+
+SLEEP_NS = 182_000
+"""Ts of 1000BASE-T (IEEE 802.3az-2010, table 78-4)."""
+WAKE_NS = 16_500
+"""Tw of 1000BASE-T (IEEE 802.3az-2010, table 78-4)."""
+BYTE_NS = 8
+"""One byte at 1 Gbit/s."""
+
+
+@dataclass(frozen=True)
+class Eee:
+    """A port's EEE settings, nanoseconds."""
+
+    sleep: int = SLEEP_NS
+    wake: int = WAKE_NS
+    stall: int = 0
+    hold: int = 0
+    trigger_packets: int = 0
+    trigger_bytes: int = 0
+
+    def params(self) -> dict[str, int]:
+        """Parameters of the action `eee` on a port of 1 Gbit/s."""
+        return {
+            "sleep_ticks": self.sleep,
+            "wake_ticks": self.wake,
+            "stall_ticks": self.stall,
+            "hold_ticks": self.hold,
+            "trigger_packets": self.trigger_packets,
+            "trigger_bytes": self.trigger_bytes,
+            "ticks_per_byte_q24": BYTE_NS << 24,
+            "overhead_bytes": WIRE_OVERHEAD_BYTES,
+        }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the model says of an arrival list."""
+
+    departures: list[int]
+    lpi_ns: int
+    wakes: int
+
+
+def predict(settings: Eee, arrivals: Sequence[tuple[int, int]], idle_since: int) -> Outcome:
+    """When each arrival (time, frame bytes) leaves a port that has been idle since `idle_since`.
+
+    Arrivals are in order. A sleep period is opened by the first arrival that finds the port idle for `stall`; every
+    arrival until the gate opens belongs to it.
+    """
+    departures: list[int] = []
+    lpi = wakes = 0
+    free = idle_since
+    position = 0
+    while position < len(arrivals):
+        first, _ = arrivals[position]
+        group = [position]
+        if first - free >= settings.stall:
+            asleep = free + settings.stall + settings.sleep
+            start = max(first + settings.hold, asleep)
+            held = held_bytes = 0
+            for index in range(position, len(arrivals)):
+                at, length = arrivals[index]
+                if at >= start + settings.wake:
+                    break
+                held, held_bytes = held + 1, held_bytes + length
+                by_packets = settings.trigger_packets and held >= settings.trigger_packets
+                by_bytes = settings.trigger_bytes and held_bytes >= settings.trigger_bytes
+                if by_packets or by_bytes:
+                    start = min(start, max(at, asleep))
+                    break
+            gate = start + settings.wake
+            lpi, wakes = lpi + start - asleep, wakes + 1
+            group = [i for i in range(position, len(arrivals)) if arrivals[i][0] < gate or i == position]
+            free = gate
+        for index in group:
+            at, length = arrivals[index]
+            leaves = max(at, free)
+            departures.append(leaves)
+            free = leaves + (length + WIRE_OVERHEAD_BYTES) * BYTE_NS
+        position = group[-1] + 1
+    return Outcome(departures, lpi, wakes)
+
+
+@exact_time_only
+class EeeTest(FabricTest):
+    """Port 2 has EEE. `late_ns` is how late a packet may leave, for each packet before it in its queue and itself:
+    zero where the traffic manager keeps the gate, a recirculation where the packets go round."""
+
+    options = SwitchOptions(gate=True)
+    late_ns = 0
+    needs_gate = False
+    """The case compares with a model that knows no recirculation."""
+
+    def eee(self, settings: Eee, port: int = 2) -> None:
+        """Switch EEE on."""
+        self.settings = settings
+        self.table_add("port_eee", {"port": port}, "eee", settings.params())
+
+    def at(self, time_ns: int) -> None:
+        """Let time pass until `time_ns`."""
+        self.assertGreaterEqual(time_ns, self.switch.now_ns, "the test asks for a time that has gone by")
+        self.switch.advance(ns=time_ns - self.switch.now_ns)
+
+    def prime(self, port: int = 2) -> int:
+        """Send one frame through the sleeping port and return when its wire goes idle again, which is still to come:
+        from there the port's idle time counts."""
+        self.send(1, packets.udp(port))
+        self.switch.advance(ns=self.settings.hold + self.settings.wake + self.late_ns)
+        (departure,) = self.departures(port)
+        self.forget_counts()
+        return departure.at_ns + self.wire_ns(len(departure.frame))
+
+    def asleep_since_long(self, port: int = 2) -> int:
+        """Prime the port and wait until it has been asleep for a millisecond; return when that sleep was complete."""
+        idle = self.prime(port)
+        asleep = idle + self.settings.stall + self.settings.sleep
+        self.at(asleep + 1_000_000)
+        return asleep
+
+    def assert_leaves(self, found: Sequence[Departure], wanted: Sequence[int], base: int = 0) -> None:
+        """The departures are at `wanted`, exactly, or as late as the target may be; times in messages count from
+        `base`."""
+        self.assertEqual(len(found), len(wanted), "packets that left")
+        if not self.late_ns:
+            self.assertEqual([d.at_ns - base for d in found], [at - base for at in wanted])
+            return
+        for position, (departure, at) in enumerate(zip(found, wanted, strict=True)):
+            late = departure.at_ns - at
+            self.assertTrue(
+                0 <= late <= (position + 1) * self.late_ns,
+                f"packet {position}: {late} ns late, allowed 0 to {(position + 1) * self.late_ns}",
+            )
+
+    def assert_account(self, register: str, port: int, wanted: int, slack: int) -> None:
+        """A time in a register is `wanted`, give or take `slack` on targets that recirculate."""
+        found = self.register(register, port)
+        if self.late_ns:
+            self.assertAlmostEqual(found, wanted, delta=slack, msg=register)
+        else:
+            self.assertEqual(found, wanted, register)

@@ -1,0 +1,76 @@
+"""Runs the cases on BMv2: `python ptf_tests/run/bmv2.py [CASE ...]`. Skipped, saying so, where BMv2 is not installed.
+
+No root and no network interfaces: packets go over nanomsg (`--packet-in`), which is ptf's platform `nn`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
+from ptf_tests.run import suite
+from ptf_tests.run.options import parse
+
+_START_TIMEOUT_SECS = 20.0
+
+
+def run(request: suite.Request) -> int:
+    """Start simple_switch_grpc, run the cases, stop it."""
+    missing = [tool for tool in ("simple_switch_grpc", "simple_switch_CLI") if shutil.which(tool) is None]
+    if missing:
+        print(f"ptf bmv2: skipped: {' and '.join(missing)} not on PATH")
+        return 0
+    grpc_port, thrift_port = _free_ports(2)
+    with tempfile.TemporaryDirectory(prefix="ptf-bmv2-") as folder:
+        packets = f"ipc://{folder}/packets.ipc"
+        command = [
+            *("simple_switch_grpc", "--no-p4", "--device-id", "1", "--packet-in", packets),
+            *("--thrift-port", str(thrift_port), "--notifications-addr", f"ipc://{folder}/notifications.ipc"),
+            *("--log-file", f"{folder}/bmv2", "--log-level", "warn", "--"),
+            *("--grpc-server-addr", f"127.0.0.1:{grpc_port}", "--cpu-port", str(CPU_PORT)),
+        ]
+        with open(f"{folder}/output.txt", "wb") as output:
+            switch = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            if not _listens(grpc_port, switch):
+                print(f"ptf bmv2: simple_switch_grpc did not start:\n{Path(folder, 'output.txt').read_text()}")
+                return 1
+            ports = f"0-{{{DATA_PORTS[0]}-{DATA_PORTS[-1]}}}@{packets}"
+            params = {"grpc_address": f"127.0.0.1:{grpc_port}", "thrift_port": thrift_port}
+            return suite.run("bmv2", request, ("--platform", "nn", "--device-socket", ports), params)
+        finally:
+            switch.terminate()
+            switch.wait()
+
+
+def _free_ports(count: int) -> list[int]:
+    """TCP ports that are free now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def _listens(port: int, process: subprocess.Popen[bytes]) -> bool:
+    deadline = time.monotonic() + _START_TIMEOUT_SECS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return True
+        except OSError:
+            time.sleep(0.1)
+    return False
+
+
+if __name__ == "__main__":
+    sys.exit(run(parse(sys.argv[1:])))

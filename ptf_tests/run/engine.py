@@ -1,0 +1,29 @@
+"""Runs the cases on the engine, in this process's virtual time: `python ptf_tests/run/engine.py [CASE ...]`.
+
+No root, no network interfaces, no switch process: the ports are those of an `eeon_engine.Switch` inside ptf.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from ptf_tests.run import suite
+from ptf_tests.run.options import parse
+
+
+def run(request: suite.Request) -> int:
+    """Run the cases."""
+    if find_spec("eeon_engine") is None:
+        print("eeon_engine is not installed in this environment; `make setup` builds it", file=sys.stderr)
+        return 1
+    platform = ("--platform", "eeon", "--platform-dir", str(suite.PTF_TESTS / "lib" / "platforms"))
+    return suite.run("engine", request, platform, {})
+
+
+if __name__ == "__main__":
+    sys.exit(run(parse(sys.argv[1:])))

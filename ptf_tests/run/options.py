@@ -1,0 +1,32 @@
+"""The command line that all targets share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from ptf_tests.run import suite
+
+
+def add_to(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every target has."""
+    parser.add_argument(
+        "cases", nargs="*", metavar="CASE", help="file or file.Class; ^CASE leaves out; default: all cases"
+    )
+    parser.add_argument("--program", type=Path, default=suite.PROGRAM, help="BMv2 JSON to test")
+    parser.add_argument("--p4info", type=Path, default=suite.P4INFO, help="its P4Info, text format")
+    parser.add_argument("--output", type=Path, help="folder for logs (default: out/ptf/<target>)")
+
+
+def request_from(arguments: argparse.Namespace) -> suite.Request:
+    """What these arguments ask for."""
+    output = arguments.output.resolve() if arguments.output else None
+    return suite.Request(arguments.cases, arguments.program.resolve(), arguments.p4info.resolve(), output)
+
+
+def parse(argv: Sequence[str]) -> suite.Request:
+    """The request in a target's command line."""
+    parser = argparse.ArgumentParser(description="Runs the PTF cases on one target.")
+    add_to(parser)
+    return request_from(parser.parse_args(argv))

@@ -1,0 +1,91 @@
+"""Runs the test cases with `ptf` against one target and closes with one line of counts. Not a target itself.
+
+ptf is run as a program of its own, so that a test that wedges its threads cannot wedge the caller.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+PTF_TESTS = Path(__file__).resolve().parent.parent
+REPOSITORY = PTF_TESTS.parent
+PROGRAM = REPOSITORY / "p4src" / "compiled" / "eeon.json"
+P4INFO = REPOSITORY / "p4src" / "compiled" / "eeon.p4info.txtpb"
+
+_RAN = re.compile(r"^Ran (\d+) tests? in ([\d.]+)s")
+_OUTCOME = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run."""
+
+    cases: Sequence[str] = ()
+    """Names of groups (files) or cases (`file.Class`), `^` before those to leave out; empty: all."""
+    program: Path = PROGRAM
+    p4info: Path = P4INFO
+    output: Path | None = None
+    """Folder for ptf's logs, one per case; default out/ptf/<target>."""
+
+
+def run(target: str, request: Request, platform: Sequence[str], params: Mapping[str, object]) -> int:
+    """Run the cases; return the exit status: 0 when all passed or were skipped, and there were any."""
+    ptf = shutil.which("ptf", path=str(Path(sys.executable).parent)) or shutil.which("ptf")
+    if ptf is None:
+        print("ptf is not installed: pip install -r ptf_tests/requirements.txt", file=sys.stderr)
+        return 1
+    for path in (request.program, request.p4info):
+        if not path.is_file():
+            print(f"{path}: no such file; `make p4` compiles the program", file=sys.stderr)
+            return 1
+    output = request.output or REPOSITORY / "out" / "ptf" / target
+    output.mkdir(parents=True, exist_ok=True)
+    for old in output.glob("*.log"):
+        old.unlink()
+    given = {"target": target, "program": str(request.program), "p4info": str(request.p4info), **params}
+    command = [
+        *(sys.executable, ptf, "--allow-user"),
+        *("--test-dir", str(PTF_TESTS / "tests"), "--pypath", str(REPOSITORY)),
+        *("--log-dir", str(output), "--debug", "info"),
+        # Deep queues: PTF throws the oldest frame away when more wait than this.
+        *("--qlen", "100000"),
+        *("--random-seed", "1"),
+        *("--test-params", ";".join(f"{key}={value!r}" for key, value in given.items())),
+        *platform,
+        *request.cases,
+    ]
+    started = time.monotonic()
+    ran, counts = 0, ""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=output, errors="replace"
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            if match := _RAN.match(line):
+                ran = int(match[1])
+            elif (match := _OUTCOME.match(line)) and ran:
+                counts = match[1] or ""
+    return _close(target, process.returncode, ran, counts, time.monotonic() - started, output)
+
+
+def _close(target: str, status: int, ran: int, counts: str, seconds: float, output: Path) -> int:
+    """Print the closing line and decide the exit status."""
+    found = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)}
+    failed, errors, skipped = (found.get(key, 0) for key in ("failures", "errors", "skipped"))
+    passed = max(0, ran - skipped - failed - errors)
+    print(
+        f"ptf {target}: {ran} cases: {passed} passed, {failed} failed, {errors} errors, {skipped} skipped"
+        f" in {seconds:.1f} s; logs in {output}"
+    )
+    if ran == 0:
+        print("no case was run", file=sys.stderr)
+        return status or 1
+    return status

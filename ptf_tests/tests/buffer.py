@@ -1,0 +1,137 @@
+"""The buffer limit of a port, in bytes of waiting frames: enforced in ingress, exact to the byte, counted, and for
+everybody. A frame on the wire is not in the queue.
+"""
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+
+SIZE = 500
+
+
+def frames(count: int, size: int = SIZE) -> list[bytes]:
+    """Distinguishable data frames."""
+    return [packets.data(2, size=size, seq=n) for n in range(count)]
+
+
+class _Buffer(FabricTest):
+    def expect_kept(self, offered: list[bytes], kept: list[bytes]) -> None:
+        """Of a burst to port 2 exactly `kept` leave, and the others are counted as tail drops."""
+        self.assert_frames(self.burst(2, offered), [packets.forwarded(frame, 2) for frame in kept])
+        dropped = sum(count for (_, verdict), count in self.verdicts(2).items() if verdict == Verdict.TAIL_DROPPED)
+        self.assertEqual(dropped, len(offered) - len(kept))
+
+
+class BufferHoldsExactlyItsLimit(_Buffer):
+    """5 x 500 bytes fit into 2500; the sixth frame does not."""
+
+    def runTest(self):
+        self.buffer_limit(2, 5 * SIZE)
+        offered = frames(8)
+        self.expect_kept(offered, offered[:5])
+
+
+class BufferOneByteShortDropsOneMore(_Buffer):
+    def runTest(self):
+        self.buffer_limit(2, 5 * SIZE - 1)
+        offered = frames(8)
+        self.expect_kept(offered, offered[:4])
+
+
+class BufferOneByteMoreHoldsNoMore(_Buffer):
+    def runTest(self):
+        self.buffer_limit(2, 5 * SIZE + 1)
+        offered = frames(8)
+        self.expect_kept(offered, offered[:5])
+
+
+class BufferTakesASmallFrameWhereALargeOneDidNotFit(_Buffer):
+    """1200 bytes: two frames of 500 fit, a third does not, one of exactly 200 still does, and then nothing."""
+
+    def runTest(self):
+        self.buffer_limit(2, 2 * SIZE + 200)
+        large, small = frames(4), packets.data(2, size=200)
+        self.expect_kept([*large, small, packets.tcp(2, flags="A")], [*large[:2], small])
+
+
+class BufferTailDropsAreCountedByClass(_Buffer):
+    """No class is spared: a full buffer is full. Verdict `tail_dropped` under the egress port."""
+
+    def runTest(self):
+        self.buffer_limit(2, SIZE)
+        self.burst(2, frames(1) + [packets.of_class(packet_class, 2) for packet_class in PacketClass] * 3)
+        counted = {(packet_class, Verdict.TAIL_DROPPED): 3 for packet_class in PacketClass}
+        counted[PacketClass.DATA, Verdict.FORWARDED] = 1
+        self.assertEqual(self.verdicts(2), counted)
+
+
+class BufferDropsEctAndNotEctAlike(_Buffer):
+    def runTest(self):
+        self.buffer_limit(2, 2 * SIZE)
+        self.mark_threshold(2, 0)
+        left = self.burst(2, [packets.data(2, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(6)])
+        self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE])
+
+
+class BufferAdmitsAgainWhenTheQueueHasDrained(_Buffer):
+    def runTest(self):
+        self.buffer_limit(2, 3 * SIZE)
+        for _ in range(3):
+            offered = frames(7)
+            self.expect_kept(offered, offered[:3])
+
+
+class BufferAdmitsAsSoonAsAFrameHasLeft(_Buffer):
+    """The queue is full; one frame goes onto the wire, and exactly one frame more fits."""
+
+    def runTest(self):
+        self.buffer_limit(2, 3 * SIZE)
+        offered = frames(6)
+        self.plug(2)
+        self.send(1, *offered[:4])
+        self.switch.advance(ns=self.wire_ns(packets.FULL_FRAME))
+        self.send(1, *offered[4:])
+        self.drain()
+        kept = [*offered[:3], offered[4]]
+        self.assert_frames(self.departures(2)[1:], [packets.forwarded(frame, 2) for frame in kept])
+
+
+class BufferZeroDropsEverything(_Buffer):
+    def runTest(self):
+        self.buffer_limit(2, 0)
+        self.send(1, *frames(3))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.TAIL_DROPPED): 3})
+
+
+class BufferLimitOfAnotherPortDoesNothingHere(_Buffer):
+    def runTest(self):
+        self.buffer_limit(3, 0)
+        offered = frames(20)
+        self.expect_kept(offered, offered)
+
+
+class BufferWithoutLimitKeepsADeepQueue(_Buffer):
+    """The default is no limit of the program's: a thousand full frames wait and all leave."""
+
+    def runTest(self):
+        offered = frames(1000, size=packets.FULL_FRAME)
+        self.expect_kept(offered, offered)
+
+
+class BufferLimitCanBeChangedWhileFramesWait(_Buffer):
+    """Lowered below what is queued: nothing queued is lost, nothing more is admitted. Removed: no limit again."""
+
+    def runTest(self):
+        offered = frames(12)
+        self.plug(2)
+        self.send(1, *offered[:6])
+        self.buffer_limit(2, 2 * SIZE)
+        self.send(1, *offered[6:8])
+        entry = self._undo.pop()
+        self.client.write(entry)
+        self.send(1, *offered[8:])
+        self.drain()
+        kept = offered[:6] + offered[8:]
+        self.assert_frames(self.departures(2)[1:], [packets.forwarded(frame, 2) for frame in kept])

@@ -1,0 +1,431 @@
+"""Packet coalescing: the first packet that finds the port asleep starts a timer, and the port wakes when it fires or
+when enough has been held, whichever is first. Departure times are exact to the tick (1 ns).
+
+The timer starts at the first arrival even while the link is still in its sleep transition, and a sleep that has begun is
+never aborted; with Ts = 182 us of 1000BASE-T that matters, as it is longer than the 12 and 120 us of the papers.
+"""
+
+import random
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest, predict
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.targets.base import SwitchOptions
+
+HOLD = 120_000
+SIZE = 500
+_WIRE = (SIZE + 24) * BYTE_NS
+
+
+def data(number: int, size: int = SIZE, to: int = 2, ecn: int = Ecn.NOT_ECT) -> bytes:
+    """Data frame `number`, told by its sequence number."""
+    return packets.data(to, size=size, seq=number, ecn=ecn)
+
+
+class _Holding(EeeTest):
+    def send_at(self, *times: int, size: int = SIZE) -> list[bytes]:
+        """Send one frame at each time."""
+        frames = [data(n, size) for n in range(len(times))]
+        for time_ns, frame in zip(times, frames, strict=True):
+            self.at(time_ns)
+            self.send(1, frame)
+        return frames
+
+
+class HoldByTimerReleasesAfterHoldAndWake(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        frame = data(0)
+        self.send(1, frame)
+        self.drain()
+        left = self.departures(2)
+        self.assert_leaves(left, [now + HOLD + WAKE_NS], now)
+        self.assert_frames(left, [packets.forwarded(frame, 2)])
+
+
+class HoldTimerIsNotRestartedByLaterArrivals(_Holding):
+    """All that is held leaves back to back when the gate opens, which the first arrival alone has settled."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        frames = self.send_at(*(now + n * 20_000 for n in range(6)))
+        self.drain()
+        left = self.departures(2)
+        gate = now + HOLD + WAKE_NS
+        self.assert_leaves(left, [gate + n * _WIRE for n in range(6)], now)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
+
+
+class HoldTimerRunsDuringTheSleepTransition(_Holding):
+    """Arrival 10 us into the transition: the timer fires at 130 us, the link is asleep at 182 us and wakes at once."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        idle = self.prime()
+        self.send_at(idle + 10_000)
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
+
+
+class HoldTimerThatOutlastsTheSleepTransitionDecides(_Holding):
+    """Arrival 100 us into the transition: the timer fires at 220 us, 38 us after the link fell asleep."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        idle = self.prime()
+        self.send_at(idle + 100_000)
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle + 100_000 + HOLD + WAKE_NS], idle)
+
+
+class HoldWithinTheStallIsNoHold(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, stall=30_000))
+        idle = self.prime()
+        self.send_at(idle + 29_999)
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle + 29_999], idle)
+
+
+class HoldBeginsWhenTheStallIsOver(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=300_000, stall=30_000))
+        idle = self.prime()
+        self.send_at(idle + 30_000)
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle + 330_000 + WAKE_NS], idle)
+
+
+class HoldPacketTriggerWakesAtTheNthPacket(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=4))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        frames = self.send_at(*(now + n * 5_000 for n in range(4)))
+        self.drain()
+        left = self.departures(2)
+        gate = now + 15_000 + WAKE_NS
+        self.assert_leaves(left, [gate + n * _WIRE for n in range(4)], now)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
+
+
+class HoldPacketTriggerOneShortWaitsForTheTimer(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=4))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(*(now + n * 5_000 for n in range(3)))
+        self.drain()
+        gate = now + HOLD + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(3)], now)
+
+
+class HoldTriggerInTheSleepTransitionWaitsForItsEnd(_Holding):
+    """Three packets within the transition reach the trigger; the link cannot wake before it is asleep."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=3))
+        idle = self.prime()
+        self.send_at(idle + 100_000, idle + 110_000, idle + 120_000)
+        self.drain()
+        gate = idle + SLEEP_NS + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(3)], idle)
+
+
+class HoldTriggerAfterTheTimerChangesNothing(_Holding):
+    """The third packet comes while the link already wakes: the gate stays where the timer put it."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=3))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(now, now + 1_000, now + HOLD + 5_000)
+        self.drain()
+        gate = now + HOLD + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(3)], now)
+
+
+class HoldTriggerReachedTwiceChangesNothing(_Holding):
+    """After the trigger the port wakes; three more packets during the wake do not move the gate again."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=3))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(*(now + n * 2_000 for n in range(6)))
+        self.drain()
+        gate = now + 4_000 + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(6)], now)
+
+
+class HoldTriggerOfOnePacketIsStandardEee(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=1))
+        self.settings = Eee()  # what priming the port must reckon with: no hold
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(now)
+        self.drain()
+        self.assert_leaves(self.departures(2), [now + WAKE_NS], now)
+
+
+class HoldWithoutTriggersWaitsForTheTimerHoweverMuchComes(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send(1, *(data(n) for n in range(300)))
+        self.drain()
+        gate = now + HOLD + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(300)], now)
+
+
+class HoldByteTriggerWakesWhenEnoughBytesAreHeld(_Holding):
+    """1500 bytes: the third frame of 500 brings them up to exactly the trigger."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_bytes=3 * SIZE))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(*(now + n * 5_000 for n in range(5)))
+        self.drain()
+        gate = now + 10_000 + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(5)], now)
+
+
+class HoldByteTriggerOneByteShortNeedsOneMore(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_bytes=3 * SIZE + 1))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(*(now + n * 5_000 for n in range(5)))
+        self.drain()
+        gate = now + 15_000 + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate + n * _WIRE for n in range(5)], now)
+
+
+class HoldByteTriggerReachedByTheFirstPacketIsStandardEee(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_bytes=SIZE))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(now)
+        self.drain()
+        self.assert_leaves(self.departures(2), [now + WAKE_NS], now)
+
+
+class HoldWakesByWhicheverTriggerIsFirst(_Holding):
+    """Ten packets or 1000 bytes: small packets reach the one, large ones the other."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=10, trigger_bytes=1000))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(*(now + n * 1_000 for n in range(10)), size=60)
+        self.drain()
+        self.assert_leaves(self.departures(2)[:1], [now + 9_000 + WAKE_NS], now)
+        self.switch.advance(ms=1)
+        now = self.switch.now_ns
+        self.send_at(now, now + 1_000)
+        self.drain()
+        self.assert_leaves(self.departures(2)[:1], [now + 1_000 + WAKE_NS], now)
+
+
+class HoldRegistersTellWhatIsHeld(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=9))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send_at(now, now + 1_000, now + 2_000)
+        self.assertEqual(self.register("eee_state", 2), 1)
+        self.assertEqual(self.register("held_packets", 2), 3)
+        self.assertEqual(self.register("held_bytes", 2), 3 * SIZE)
+        self.assertEqual(self.register("wake_start", 2), now + HOLD)
+        self.assertEqual(self.register("gate_open_at", 2), now + HOLD + WAKE_NS)
+        self.assertEqual(self.register("occupancy_bytes", 2), 3 * SIZE)
+        self.drain()
+        self.departures(2)
+        for register in ("eee_state", "held_packets", "held_bytes", "gate_open_at"):
+            self.assertEqual(self.register(register, 2), 0, register)
+
+
+class HoldAccountsLpiAndWakes(_Holding):
+    """By timer and by trigger: the time from asleep to the start of the wake."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=3))
+        asleep = self.asleep_since_long()
+        lpi, wakes = self.register("lpi_ticks", 2), self.register("wakes", 2)
+        now = self.switch.now_ns
+        self.send_at(now)
+        self.drain()
+        self.departures(2)
+        lpi += now + HOLD - asleep
+        self.assert_account("lpi_ticks", 2, lpi, 2 * self.late_ns)
+        self.assertEqual(self.register("wakes", 2), wakes + 1)
+        asleep = self.register("busy_until", 2) + SLEEP_NS
+        now = self.switch.now_ns
+        self.send_at(now, now + 1_000, now + 2_000)
+        self.drain()
+        self.departures(2)
+        self.assert_account("lpi_ticks", 2, lpi + now + 2_000 - asleep, 2 * self.late_ns)
+        self.assertEqual(self.register("wakes", 2), wakes + 2)
+
+
+class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
+    """The gate stays as it was settled and opens; nothing is stuck or overtaken, and the next packet is not held."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        frames = self.send_at(now, now + 10_000)
+        off = self.client.table_entry("port_eee", {"port": 2}, "eee_off")
+        self.client.write(self.client.update("MODIFY", off))
+        last = data(9)
+        self.send(1, last)
+        self.drain()
+        left = self.departures(2)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in [*frames, last]])
+        self.assert_leaves(left, [now + HOLD + WAKE_NS + n * _WIRE for n in range(3)], now)
+
+
+class HoldFillsTheBufferAndTailDrops(_Holding):
+    """Held bytes are queued bytes: the buffer limit applies to them, and the gate opens all the same."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.buffer_limit(2, 4 * SIZE)
+        self.asleep_since_long()
+        self.forget_counts()
+        now = self.switch.now_ns
+        frames = [data(n) for n in range(7)]
+        self.send(1, *frames)
+        self.drain()
+        left = self.departures(2)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames[:4]])
+        self.assert_leaves(left, [now + HOLD + WAKE_NS + n * _WIRE for n in range(4)], now)
+        self.assertEqual(self.verdicts(2)[PacketClass.DATA, Verdict.TAIL_DROPPED], 3)
+
+
+class HoldDroppedPacketsDoNotCountForTheTrigger(_Holding):
+    """Two frames fit the buffer; eight more are dropped. The trigger of five packets is never reached."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD, trigger_packets=5))
+        self.buffer_limit(2, 2 * SIZE)
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send(1, *(data(n) for n in range(10)))
+        self.drain()
+        gate = now + HOLD + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate, gate + _WIRE], now)
+
+
+class HoldMarksByWhatIsHeld(_Holding):
+    """The marking threshold sees held bytes as it sees any other queue."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.mark_threshold(2, 3 * SIZE)
+        self.asleep_since_long()
+        self.send(1, *(data(n, ecn=Ecn.ECT0) for n in range(8)))
+        self.drain()
+        self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.ECT0] * 4 + [Ecn.CE] * 4)
+
+
+class HoldMarksAtDequeueByWhatIsLeftBehind(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.mark_threshold(2, 3 * SIZE, dequeue=True)
+        self.asleep_since_long()
+        self.send(1, *(data(n, ecn=Ecn.ECT0) for n in range(8)))
+        self.drain()
+        self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.CE] * 4 + [Ecn.ECT0] * 4)
+
+
+class HoldsOfTwoPortsRunByThemselves(_Holding):
+    def runTest(self):
+        self.eee(Eee(hold=2 * HOLD), port=3)
+        self.eee(Eee(hold=HOLD), port=2)
+        self.drain()
+        now = self.switch.now_ns
+        self.send(1, data(0, to=3))
+        self.at(now + 7_000)
+        self.send(1, data(1, to=2), data(2, to=4))
+        self.drain()
+        self.assert_leaves(self.departures(2), [now + 7_000 + HOLD + WAKE_NS], now)
+        self.assert_leaves(self.departures(3), [now + 2 * HOLD + WAKE_NS], now)
+        self.assert_leaves(self.departures(4), [now + 7_000], now)
+
+
+class HoldSurvivesTheWrapOfTheClock(_Holding):
+    """48-bit ticks wrap after 78 hours of nanoseconds. The wrap falls into the hold, then into the sleep."""
+
+    options = SwitchOptions(clock_start_ns=2**48 - 400_000)
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.send(1, data(0))
+        self.switch.advance(us=100)
+        (first,) = self.departures(2)
+        idle = first.at_ns + _WIRE
+        self.at(2**48 - 50_000)
+        self.send(1, data(1))
+        self.switch.advance(us=300)
+        self.assert_leaves(self.departures(2), [2**48 - 50_000 + HOLD + WAKE_NS], idle)
+
+
+class HoldFollowsTheModelUnderRandomTraffic(_Holding):
+    """Twelve settings, each with 120 random arrivals in bursts and gaps: every departure, the LPI account and the wakes
+    are as the model (lib/eee.py) says."""
+
+    needs_gate = True
+
+    def runTest(self):
+        random_source = random.Random(20)
+        for trial in range(12):
+            settings = Eee(
+                sleep=random_source.choice((2_880, 182_000)),
+                wake=random_source.choice((4_480, 16_500)),
+                stall=random_source.choice((0, 20_000)),
+                hold=random_source.choice((0, 12_000, 120_000)),
+                trigger_packets=random_source.choice((0, 3, 10)),
+                trigger_bytes=random_source.choice((0, 4_000)),
+            )
+            with self.subTest(trial=trial, settings=settings):
+                self.follow(settings, random_source)
+
+    def follow(self, settings: Eee, random_source: random.Random) -> None:
+        """One setting: run the traffic and compare."""
+        port = 2
+        entity = self.client.table_entry("port_eee", {"port": port}, "eee", settings.params())
+        if self.register("wakes", port):
+            self.client.write(self.client.update("MODIFY", entity))
+        else:
+            self.insert(entity)
+        self.settings = settings
+        self.send(1, data(0))
+        self.drain()
+        self.departures(port)
+        idle = self.register("busy_until", port)
+        lpi, wakes = self.register("lpi_ticks", port), self.register("wakes", port)
+        arrivals = []
+        time_ns = self.switch.now_ns
+        for number in range(120):
+            time_ns += random_source.choice((0, 300, 5_000, 30_000, 250_000))
+            size = random_source.choice((60, 500, 1514))
+            self.at(time_ns)
+            self.send(1, data(number, size))
+            arrivals.append((time_ns, size))
+        self.drain()
+        expected = predict(settings, arrivals, idle)
+        left = self.departures(port)
+        self.assertEqual([int.from_bytes(d.frame[38:42], "big") for d in left], list(range(120)), "order")
+        self.assertEqual([d.at_ns - arrivals[0][0] for d in left], [t - arrivals[0][0] for t in expected.departures])
+        self.assertEqual(self.register("lpi_ticks", port) - lpi, expected.lpi_ns)
+        self.assertEqual(self.register("wakes", port) - wakes, expected.wakes)

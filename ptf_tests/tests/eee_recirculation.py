@@ -1,0 +1,33 @@
+"""Every EEE case again on a switch whose traffic manager has no gate: held packets go round (BMv2's way) until they may
+leave. Departures, order and accounts must be the same, but for the time a packet takes to go round.
+
+Cases that compare with the exact model are left out; everything else is taken over under its name with a prefix, e.g.
+`eee_recirculation.RecirculatingHoldByTimerReleasesAfterHoldAndWake`.
+"""
+
+from dataclasses import replace
+
+import eee_hold
+import eee_standard
+
+from ptf_tests.lib.eee import EeeTest
+
+_ROUND_NS = 1_000
+"""Time from a recirculated packet's egress to its next ingress on the engine, nanoseconds (its default)."""
+
+
+def _without_gate(case: type[EeeTest]) -> type[EeeTest]:
+    settings = {
+        "__module__": __name__,
+        "__doc__": case.__doc__,
+        "options": replace(case.options, gate=False),
+        "late_ns": _ROUND_NS,
+    }
+    return type(f"Recirculating{case.__name__}", (case,), settings)
+
+
+for _module in (eee_standard, eee_hold):
+    for _name, _case in list(vars(_module).items()):
+        if isinstance(_case, type) and issubclass(_case, EeeTest) and "runTest" in vars(_case) and not _case.needs_gate:
+            globals()[f"Recirculating{_name}"] = _without_gate(_case)
+del _name, _case, _module

@@ -1,0 +1,281 @@
+"""Standard EEE, without coalescing: a port that has been idle sleeps, and a packet that finds it asleep waits for the
+wake. Departure times are exact to the tick (1 ns); frames are stamped with the moment their first bit is on the wire.
+
+idle  when the wire went idle          stall  idle time before sleep begins
+Ts    the sleep transition, 182 us     Tw     waking, 16.5 us
+"""
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest
+
+_STALL = 50_000
+
+
+class EeeOffPacketLeavesAtOnce(EeeTest):
+    def runTest(self):
+        now = self.switch.now_ns
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [now])
+
+
+class EeeOffByNamePacketLeavesAtOnce(EeeTest):
+    def runTest(self):
+        self.table_add("port_eee", {"port": 2}, "eee_off")
+        now = self.switch.now_ns
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [now])
+
+
+class EeeOffBurstLeavesAtLinkRate(EeeTest):
+    def runTest(self):
+        now = self.switch.now_ns
+        self.send(1, *[packets.data(2, size=1000)] * 5)
+        self.drain()
+        self.assert_leaves(self.departures(2), [now + n * 1024 * BYTE_NS for n in range(5)])
+
+
+class StandardEeeSleepingPortTakesTwToWake(EeeTest):
+    def runTest(self):
+        self.eee(Eee())
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [now + WAKE_NS])
+
+
+class StandardEeePortIsAsleepSinceTheSwitchStarted(EeeTest):
+    """A port that has never sent sleeps: the very first packet waits for a wake."""
+
+    def runTest(self):
+        self.eee(Eee())
+        now = self.switch.now_ns
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [now + WAKE_NS])
+
+
+class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):
+    """A sleep that has begun is never aborted: idle + Ts + Tw, wherever in the transition the packet came."""
+
+    def runTest(self):
+        self.eee(Eee())
+        for into in (1, 1_000, 100_000, SLEEP_NS - 1):
+            with self.subTest(into_transition_ns=into):
+                self.drain()
+                idle = self.prime()
+                self.at(idle + into)
+                self.send(1, packets.udp(2))
+                self.drain()
+                self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
+
+
+class StandardEeeArrivalAsTheTransitionEndsWakesAtOnce(EeeTest):
+    def runTest(self):
+        self.eee(Eee())
+        idle = self.prime()
+        self.at(idle + SLEEP_NS)
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
+
+
+class StandardEeeArrivalWithinTheStallLeavesAtOnce(EeeTest):
+    """One tick before the stall is over the port is still awake."""
+
+    def runTest(self):
+        self.eee(Eee(stall=_STALL))
+        idle = self.prime()
+        self.at(idle + _STALL - 1)
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle + _STALL - 1], idle)
+
+
+class StandardEeeArrivalAsTheStallEndsFindsSleepBegun(EeeTest):
+    """A packet that finds the port idle for exactly the stall is one tick too late."""
+
+    def runTest(self):
+        self.eee(Eee(stall=_STALL))
+        idle = self.prime()
+        self.at(idle + _STALL)
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle + _STALL + SLEEP_NS + WAKE_NS], idle)
+
+
+class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
+    """Stall 0: the packet that comes as the last bit has gone finds sleep begun, one a tick earlier does not."""
+
+    def runTest(self):
+        self.eee(Eee())
+        idle = self.prime()
+        self.at(idle)
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle + SLEEP_NS + WAKE_NS], idle)
+        idle = self.prime()
+        self.at(idle - 1)
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [idle], idle)
+
+
+class StandardEeeStallCountsFromTheLastDeparture(EeeTest):
+    """Packets that keep coming within the stall keep the port awake, for ever."""
+
+    def runTest(self):
+        self.eee(Eee(stall=_STALL))
+        idle = self.prime()
+        wakes = self.register("wakes", 2)
+        arrivals = []
+        for _ in range(20):
+            self.at(idle + _STALL - 1)
+            frame = packets.data(2, size=500)
+            self.send(1, frame)
+            arrivals.append(self.switch.now_ns)
+            idle = self.switch.now_ns + self.wire_ns(len(frame))
+        self.drain()
+        self.assert_leaves(self.departures(2), arrivals, arrivals[0])
+        self.assertEqual(self.register("wakes", 2), wakes)
+
+
+class StandardEeeArrivalsDuringTheWakeLeaveBehindTheFirst(EeeTest):
+    def runTest(self):
+        self.eee(Eee())
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        for n in range(4):
+            self.at(now + n * 1_000)
+            self.send(1, packets.data(2, size=1000, seq=n))
+        self.drain()
+        gate = now + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate + n * 1024 * BYTE_NS for n in range(4)], now)
+
+
+class StandardEeeArrivalAfterTheGateOpenedIsNotDelayed(EeeTest):
+    """The port is awake and busy with the first packet: the second waits for the wire, not for a wake."""
+
+    def runTest(self):
+        self.eee(Eee())
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send(1, packets.data(2, size=1500))
+        self.at(now + WAKE_NS + 2_000)
+        self.send(1, packets.data(2, size=500))
+        self.drain()
+        gate = now + WAKE_NS
+        self.assert_leaves(self.departures(2), [gate, gate + 1524 * BYTE_NS], now)
+
+
+class StandardEeeRegistersTellTheWake(EeeTest):
+    """While the packet waits: state WAKE, the gate at the end of the wake, the sleep it interrupts. Afterwards: ACTIVE,
+    no gate, busy until the wire is idle."""
+
+    def runTest(self):
+        self.eee(Eee())
+        asleep = self.asleep_since_long()
+        now = self.switch.now_ns
+        self.send(1, packets.data(2, size=1000))
+        self.assertEqual(self.register("eee_state", 2), 2)
+        self.assertEqual(self.register("wake_start", 2), now)
+        self.assertEqual(self.register("gate_open_at", 2), now + WAKE_NS)
+        self.assert_account("asleep_at", 2, asleep, self.late_ns)
+        self.drain()
+        (departure,) = self.departures(2)
+        self.assertEqual(self.register("eee_state", 2), 0)
+        self.assertEqual(self.register("gate_open_at", 2), 0)
+        self.assertEqual(self.register("busy_until", 2), departure.at_ns + 1024 * BYTE_NS)
+
+
+class StandardEeeBusyUntilFollowsTheWire(EeeTest):
+    """After a burst the port has been busy until the last bit of the last frame, overhead included."""
+
+    def runTest(self):
+        self.eee(Eee())
+        self.asleep_since_long()
+        sizes = (60, 1514, 333, 1000)
+        for n, size in enumerate(sizes):
+            self.send(1, packets.data(2, size=size, seq=n))
+        self.drain()
+        last = self.departures(2)[-1]
+        self.assertEqual(self.register("busy_until", 2), last.at_ns + 1024 * BYTE_NS)
+
+
+class StandardEeeAccountsLpiAndWakes(EeeTest):
+    """Each cycle adds the time from the end of the sleep transition to the start of the wake."""
+
+    def runTest(self):
+        self.eee(Eee(stall=_STALL))
+        lpi = 0
+        self.drain()
+        for n in range(1, 6):
+            idle = self.prime()
+            if n == 1:
+                lpi, wakes = self.register("lpi_ticks", 2), self.register("wakes", 2)
+            asleep = idle + _STALL + SLEEP_NS
+            start = asleep + n * 10_000
+            self.at(start)
+            self.send(1, packets.udp(2))
+            self.switch.advance(ns=WAKE_NS + self.late_ns)
+            self.departures(2)
+            lpi += start - asleep
+            self.assert_account("lpi_ticks", 2, lpi, n * 2 * self.late_ns)
+            wakes += 1
+            self.assertEqual(self.register("wakes", 2), wakes)
+            self.drain()
+            idle_again = self.register("busy_until", 2)
+            lpi += self.switch.now_ns - (idle_again + _STALL + SLEEP_NS)
+            wakes += 1
+
+
+class StandardEeeWakeWithoutLowPowerAddsNothing(EeeTest):
+    """A packet in the sleep transition makes the port wake as soon as it is asleep: a wake, but no time in LPI."""
+
+    def runTest(self):
+        self.eee(Eee())
+        idle = self.prime()
+        lpi, wakes = self.register("lpi_ticks", 2), self.register("wakes", 2)
+        self.at(idle + 10_000)
+        self.send(1, packets.udp(2))
+        self.drain()
+        self.departures(2)
+        self.assertEqual(self.register("lpi_ticks", 2), lpi)
+        self.assertEqual(self.register("wakes", 2), wakes + 1)
+
+
+class StandardEeePortsSleepByThemselves(EeeTest):
+    """Port 3 has EEE and sleeps; port 2 has none. One does not delay the other."""
+
+    def runTest(self):
+        self.eee(Eee(), port=3)
+        now = self.switch.now_ns
+        self.send(1, packets.udp(3), packets.udp(2))
+        self.drain()
+        self.assert_leaves(self.departures(2), [now])
+        self.assert_leaves(self.departures(3), [now + WAKE_NS])
+
+
+class EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder(EeeTest):
+    """The wake that is under way ends as planned; what comes after the change neither overtakes nor waits for ever."""
+
+    def runTest(self):
+        self.eee(Eee())
+        self.asleep_since_long()
+        now = self.switch.now_ns
+        frames = [packets.data(2, size=500, seq=n) for n in range(6)]
+        self.send(1, *frames[:3])
+        off = self.client.table_entry("port_eee", {"port": 2}, "eee_off")
+        self.client.write(self.client.update("MODIFY", off))
+        self.send(1, *frames[3:])
+        self.drain()
+        left = self.departures(2)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
+        self.assert_leaves(left, [now + WAKE_NS + n * 524 * BYTE_NS for n in range(6)], now)
+        self.switch.advance(ms=1)
+        now = self.switch.now_ns
+        self.send(1, frames[0])
+        self.drain()
+        self.assert_leaves(self.departures(2), [now], now)

@@ -1,0 +1,257 @@
+"""The true marking threshold: an ECT packet is marked if and only if the queue it meets holds more than K bytes.
+
+Queues are built behind a plug: one frame is on the wire, and what follows at the same instant queues. The Nth of
+equal frames (from 0) therefore finds N times its length. RFC 8257, section 3.1: mark when the occupancy is
+greater than K, so a packet that finds exactly K is not marked.
+"""
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+
+SIZE = 500
+"""Length of the frames in these cases; thresholds are multiples of it, give or take a byte."""
+
+
+class _Marking(FabricTest):
+    """Bursts of equal frames to port 2; reports which of them left marked."""
+
+    def frames(self, count: int, ecn: int = Ecn.ECT0, **fields: object) -> list[bytes]:
+        """Distinguishable frames: the TCP sequence number tells them apart."""
+        return [packets.data(2, size=SIZE, ecn=ecn, seq=n, **fields) for n in range(count)]
+
+    def marks(self, frames: list[bytes]) -> list[bool]:
+        """Which of a burst left with CE. Everything must arrive, in order and otherwise unchanged."""
+        left = self.burst(2, frames)
+        marked = [departure.ecn == Ecn.CE for departure in left]
+        expected = [
+            packets.forwarded(frame, 2, ecn=Ecn.CE if mark else None)
+            for frame, mark in zip(frames, marked, strict=True)
+        ]
+        self.assert_frames(left, expected)
+        return marked
+
+
+class MarkThresholdNeverMarksBelow(_Marking):
+    """Ten frames, threshold ten frames: the last one finds nine."""
+
+    def runTest(self):
+        self.mark_threshold(2, 10 * SIZE)
+        self.assertEqual(self.marks(self.frames(10)), [False] * 10)
+        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 10})
+
+
+class MarkThresholdDoesNotMarkAtExactlyTheThreshold(_Marking):
+    """RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last one unmarked."""
+
+    def runTest(self):
+        self.mark_threshold(2, 4 * SIZE)
+        self.assertEqual(self.marks(self.frames(8)), [False] * 5 + [True] * 3)
+
+
+class MarkThresholdMarksOneByteAbove(_Marking):
+    """The same burst, threshold one byte lower: the frame that found exactly four frames is marked now."""
+
+    def runTest(self):
+        self.mark_threshold(2, 4 * SIZE - 1)
+        self.assertEqual(self.marks(self.frames(8)), [False] * 4 + [True] * 4)
+
+
+class MarkThresholdAlwaysMarksAbove(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 2 * SIZE)
+        self.assertEqual(self.marks(self.frames(60)), [False] * 3 + [True] * 57)
+        counted = {
+            (PacketClass.DATA, Verdict.FORWARDED): 3,
+            (PacketClass.DATA, Verdict.MARKED): 57,
+        }
+        self.assertEqual(self.verdicts(2), counted)
+
+
+class MarkThresholdZeroMarksWhateverFindsAQueue(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 0)
+        self.assertEqual(self.marks(self.frames(3)), [False, True, True])
+
+
+class MarkThresholdMarksIpv6(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 2 * SIZE)
+        self.assertEqual(self.marks(self.frames(6, ipv6=True)), [False] * 3 + [True] * 3)
+
+
+class MarkThresholdMarksBehindAVlanTag(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 2 * SIZE)
+        self.assertEqual(self.marks(self.frames(6, vlan=5)), [False] * 3 + [True] * 3)
+
+
+class MarkThresholdMarksUdp(FabricTest):
+    """ECT is what counts, not the transport (QUIC, RoCEv2)."""
+
+    def runTest(self):
+        self.mark_threshold(2, 0)
+        left = self.burst(2, [packets.udp(2, ecn=Ecn.ECT0, sport=n) for n in range(1, 4)])
+        self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE, Ecn.CE])
+
+
+class MarkChangesOnlyEcnAndChecksum(_Marking):
+    """DSCP, options, payload, padding, flow label: all as before. The IPv4 checksum is right for the new byte."""
+
+    def runTest(self):
+        self.mark_threshold(2, 0)
+        first = self.frames(1)
+        varied = [
+            packets.data(2, size=SIZE, ecn=Ecn.ECT0, dscp=dscp, ipv6=ipv6)
+            for dscp in (0, 10, 46, 63)
+            for ipv6 in (False, True)
+        ]
+        varied += [
+            packets.tcp(2, ecn=Ecn.ECT0, pad_to=90),
+            packets.data(2, ecn=Ecn.ECT1, ipv6=True, fl=0xFFFFF),
+            packets.data(2, ecn=Ecn.ECT1, vlan=4095),
+        ]
+        self.assertEqual(self.marks(first + varied), [False] + [True] * len(varied))
+
+
+class MarkThresholdNeverMarksNotEct(_Marking):
+    """RFC 3168, section 5: only ECT may become CE. And in this mode nothing is dropped instead."""
+
+    def runTest(self):
+        self.mark_threshold(2, 2 * SIZE)
+        self.assertEqual(self.marks(self.frames(40, ecn=Ecn.NOT_ECT)), [False] * 40)
+        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 40})
+
+
+class MarkThresholdNeverDropsAnyClass(FabricTest):
+    """Far above the threshold, a Not-ECT packet of every class gets through unmarked (the papers' answer)."""
+
+    def runTest(self):
+        self.mark_threshold(2, 0)
+        frames = [packets.of_class(packet_class, 2) for packet_class in PacketClass] * 20
+        left = self.burst(2, frames)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
+        counted = {(packet_class, Verdict.FORWARDED): 20 for packet_class in PacketClass}
+        self.assertEqual(self.verdicts(2), counted)
+
+
+class CeStaysCeBelowAndAboveTheThreshold(FabricTest):
+    """RFC 3168, section 5: a router never clears CE."""
+
+    def runTest(self):
+        self.mark_threshold(2, 2 * SIZE)
+        frames = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
+        self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
+
+
+class Ect1HasAThresholdOfItsOwn(_Marking):
+    """L4S (RFC 9331) marks ECT(1) at a shallower depth; ECT(0) in the same queue keeps its own threshold."""
+
+    def runTest(self):
+        self.mark_threshold(2, 6 * SIZE, l4s=2 * SIZE)
+        frames = [
+            packets.data(2, size=SIZE, ecn=Ecn.ECT1 if n % 2 else Ecn.ECT0, seq=n) for n in range(12)
+        ]
+        ect0, ect1 = (self.marks(frames)[kind::2] for kind in (0, 1))
+        self.assertEqual(ect0, [False, False, False, False, True, True], "ECT(0) finds 0, 2, 4, 6, 8, 10 frames")
+        self.assertEqual(ect1, [False, True, True, True, True, True], "ECT(1) finds 1, 3, 5, 7, 9, 11 frames")
+
+
+class Ect1CanHaveTheDeeperThreshold(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 1 * SIZE, l4s=3 * SIZE)
+        self.assertEqual(self.marks(self.frames(6, ecn=Ecn.ECT1)), [False] * 4 + [True] * 2)
+
+
+class MarkAtDequeueMarksWhatLeavesABacklog(_Marking):
+    """At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it: more
+    than three for the first four."""
+
+    def runTest(self):
+        self.mark_threshold(2, 3 * SIZE, dequeue=True)
+        self.assertEqual(self.marks(self.frames(8)), [True] * 4 + [False] * 4)
+
+
+class EnqueueAndDequeueMarkOppositeEndsOfABurst(_Marking):
+    """SONiC's ECN test plan tells the two by exactly this: marking at dequeue marks the first packet of a burst
+    and not its last, marking at enqueue the last and not the first."""
+
+    def runTest(self):
+        self.mark_threshold(2, 10 * SIZE, dequeue=True)
+        at_dequeue = self.marks(self.frames(22))
+        self.assertEqual((at_dequeue[0], at_dequeue[-1]), (True, False))
+        entity = self.client.table_entry(
+            "port_aqm",
+            {"port": 2},
+            "mark_threshold",
+            {"threshold_bytes": 10 * SIZE, "l4s_threshold_bytes": 10 * SIZE, "at_dequeue": 0},
+        )
+        self.client.write(self.client.update("MODIFY", entity))
+        at_enqueue = self.marks(self.frames(22))
+        self.assertEqual((at_enqueue[0], at_enqueue[-1]), (False, True))
+
+
+class MarkAtDequeueNeverMarksNotEct(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 0, dequeue=True)
+        self.assertEqual(self.marks(self.frames(20, ecn=Ecn.NOT_ECT)), [False] * 20)
+
+
+class MarkAtDequeueUsesTheEct1Threshold(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 100 * SIZE, l4s=1 * SIZE, dequeue=True)
+        self.assertEqual(self.marks(self.frames(5, ecn=Ecn.ECT1)), [True] * 3 + [False] * 2)
+
+
+class MarkAtDequeueIsCounted(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 3 * SIZE, dequeue=True)
+        self.marks(self.frames(8))
+        counted = {(PacketClass.DATA, Verdict.MARKED): 4, (PacketClass.DATA, Verdict.FORWARDED): 4}
+        self.assertEqual(self.verdicts(2), counted)
+
+
+class MarkAtDequeueKeepsIpv6Right(_Marking):
+    def runTest(self):
+        self.mark_threshold(2, 2 * SIZE, dequeue=True)
+        self.assertEqual(self.marks(self.frames(5, ipv6=True)), [True] * 2 + [False] * 3)
+
+
+class OccupancyIsInBytesNotPackets(FabricTest):
+    """Ten 54-byte ACKs stay below a threshold that two 1000-byte segments pass."""
+
+    def runTest(self):
+        self.mark_threshold(2, 1000)
+        small = [packets.tcp(2, flags="A", seq=n) for n in range(10)]
+        large = [packets.data(2, size=1000, ecn=Ecn.ECT0, seq=n) for n in range(3)]
+        left = self.burst(2, small + large)
+        self.assertEqual([departure.ecn for departure in left[10:]], [Ecn.ECT0, Ecn.CE, Ecn.CE])
+
+
+class ThresholdsOfPortsAreTheirOwn(FabricTest):
+    """A full queue at port 2 marks nothing at port 3, and port 3's threshold is not port 2's."""
+
+    def runTest(self):
+        self.mark_threshold(2, 0)
+        self.mark_threshold(3, 100 * SIZE)
+        self.plug(2)
+        self.plug(3)
+        for n in range(10):
+            self.send(1, packets.data(2, size=SIZE, ecn=Ecn.ECT0, seq=n))
+            self.send(1, packets.data(3, size=SIZE, ecn=Ecn.ECT0, seq=n))
+        self.drain()
+        self.assertEqual([d.ecn for d in self.departures(2)[1:]], [Ecn.ECT0] + [Ecn.CE] * 9)
+        self.assertEqual([d.ecn for d in self.departures(3)[1:]], [Ecn.ECT0] * 10)
+
+
+class DropTailNeverMarks(_Marking):
+    """The default mode: a deep queue of ECT packets leaves as it came."""
+
+    def runTest(self):
+        self.assertEqual(self.marks(self.frames(200)), [False] * 200)
+
+
+class DropTailByNameNeverMarks(_Marking):
+    def runTest(self):
+        self.table_add("port_aqm", {"port": 2}, "drop_tail")
+        self.assertEqual(self.marks(self.frames(50)), [False] * 50)

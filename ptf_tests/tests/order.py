@@ -1,0 +1,116 @@
+"""Packets of one egress port leave in the order in which they were admitted, whatever held them up."""
+
+import random
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.eee import Eee, EeeTest
+from ptf_tests.lib.packets import Ecn
+from ptf_tests.lib.targets.base import SwitchOptions
+
+
+def numbered(count: int, seed: int, to: int = 2) -> list[bytes]:
+    """Frames of random sizes and classes from two senders, numbered by their TCP sequence number."""
+    source = random.Random(seed)
+    return [
+        packets.data(
+            to,
+            size=source.randrange(80, 1515),
+            ecn=source.choice((Ecn.NOT_ECT, Ecn.ECT0, Ecn.ECT1)),
+            sport=source.randrange(1024, 60000),
+            seq=number,
+        )
+        for number in range(count)
+    ]
+
+
+def numbers(frames: list[bytes]) -> list[int]:
+    """The numbers of frames made by `numbered`."""
+    return [int.from_bytes(frame[38:42], "big") for frame in frames]
+
+
+class _Order(FabricTest):
+    def assert_in_order(self, port: int, count: int) -> None:
+        """Exactly packets 0 to `count` - 1 have left, ascending."""
+        left = [departure.frame for departure in self.departures(port)]
+        self.assertEqual(numbers(left), list(range(count)))
+
+
+class OrderIsKeptInAQueue(_Order):
+    def runTest(self):
+        self.send(1, *numbered(200, seed=1))
+        self.drain()
+        self.assert_in_order(2, 200)
+
+
+class OrderIsKeptBetweenIngressPorts(_Order):
+    """Packets that come alternately in at four ports leave as they came."""
+
+    def runTest(self):
+        for number, frame in enumerate(numbered(200, seed=2)):
+            self.send((1, 3, 4, 5)[number % 4], frame)
+        self.drain()
+        self.assert_in_order(2, 200)
+
+
+class OrderIsKeptWhenSomeAreMarked(_Order):
+    """Marked and unmarked packets share one queue (unlike L4S' dual queue)."""
+
+    def runTest(self):
+        self.mark_threshold(2, 20_000, l4s=2_000)
+        self.send(1, *numbered(100, seed=3))
+        self.drain()
+        self.assert_in_order(2, 100)
+
+
+class OrderIsKeptWhenSomeAreDropped(_Order):
+    def runTest(self):
+        self.red(2, low=0, high=60_000, probability=0.6, protect=2)
+        self.buffer_limit(2, 50_000)
+        self.send(1, *numbered(200, seed=4))
+        self.drain()
+        left = numbers([departure.frame for departure in self.departures(2)])
+        self.assertTrue(10 < len(left) < 200, f"{len(left)} of 200 left: some must be dropped and some not")
+        self.assertEqual(left, sorted(left))
+
+
+class _OrderUnderHold(_Order, EeeTest):
+    def hold_and_release(self) -> None:
+        """Random arrivals over many sleeps, holds by timer and by trigger, and busy spells."""
+        self.eee(Eee(sleep=2_880, wake=4_480, hold=12_000, trigger_packets=10))
+        source = random.Random(5)
+        for frame in numbered(400, seed=5):
+            self.send(1, frame)
+            self.switch.advance(ns=source.choice((0, 0, 100, 2_000, 9_000, 40_000)))
+        self.drain()
+        self.assert_in_order(2, 400)
+        self.assertGreater(self.register("wakes", 2), 20, "the port must have slept often for this case to mean much")
+
+
+class OrderIsKeptByTheGate(_OrderUnderHold):
+    def runTest(self):
+        self.hold_and_release()
+
+
+class OrderIsKeptByRecirculation(_OrderUnderHold):
+    options = SwitchOptions(gate=False)
+
+    def runTest(self):
+        self.hold_and_release()
+
+
+class OrderIsKeptBetweenTwoRecirculatingPorts(_OrderUnderHold):
+    """Packets of two holding ports go round together; each port keeps its own order and its own gate."""
+
+    options = SwitchOptions(gate=False)
+
+    def runTest(self):
+        settings = Eee(sleep=2_880, wake=4_480, hold=50_000)
+        self.eee(settings, port=2)
+        self.eee(settings, port=3)
+        for first, second in zip(numbered(60, seed=6), numbered(60, seed=7, to=3), strict=True):
+            self.send(1, first, second)
+            self.switch.advance(ns=300)
+        self.drain()
+        self.assert_in_order(2, 60)
+        self.assert_in_order(3, 60)

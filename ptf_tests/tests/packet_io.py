@@ -1,0 +1,148 @@
+"""Packet-out and packet-in: frames between the controller and the ports.
+
+A packet-out leaves the port it names as it is, through the same queue as everybody else. A packet-in carries the port
+it came in at, and is what the route action `to_cpu` makes of a packet.
+"""
+
+from ipaddress import IPv4Address, IPv6Address
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.ports import CPU_PORT
+
+_TIMEOUT_SECS = 5.0
+_ROUTER = 77
+"""10.0.77.0/24 and its IPv6 peer go to the controller in these cases."""
+
+
+class _PacketIo(FabricTest):
+    def packet_out(self, port: int, frame: bytes) -> None:
+        """Send `frame` out of `port` and wait until the switch has taken it (the stream is asynchronous)."""
+        before = sum(self._all_received().values())
+        self.client.packet_out(frame, {"egress_port": port})
+        self.wait_for(lambda: sum(self._all_received().values()) > before)
+
+    def wait_for(self, condition) -> None:
+        """Let time pass in small steps until `condition` holds."""
+        for _ in range(500):
+            self.switch.advance(us=1)
+            if condition():
+                return
+        self.fail("the switch has not taken the packet-out")
+
+    def route_to_cpu(self) -> None:
+        """Send everything for 10.0.77.0/24 and its IPv6 peer to the controller."""
+        for table, dst in (
+            ("ipv4_route", (int(IPv4Address(packets.host_ipv4(_ROUTER, 0))), 24)),
+            ("ipv6_route", (int(IPv6Address(packets.host_ipv6(_ROUTER, 0))), 64)),
+        ):
+            self.insert(self.client.one_shot_entry(table, {"dst": dst}, [("to_cpu", {}, 1)]))
+
+    def expect_packet_in(self, frame: bytes, port: int) -> None:
+        """Send a frame in at `port` and expect it at the controller, unchanged, with the port."""
+        self.send(port, frame)
+        self.drain()
+        packet = self.client.packet_in(_TIMEOUT_SECS)
+        self.assertIsNotNone(packet, "no packet-in")
+        self.assertEqual(packet.payload.hex(), frame.hex())
+        self.assertEqual(packet.metadata["ingress_port"], port)
+        self.assert_silent()
+
+
+class PacketOutLeavesItsPortUnchanged(_PacketIo):
+    """No route, no TTL, no MAC rewriting: the controller's bytes, on every port."""
+
+    def runTest(self):
+        for port in (1, 2, 8):
+            frame = packets.udp(200, ttl=1, ecn=Ecn.ECT0)
+            self.packet_out(port, frame)
+            self.drain()
+            self.assert_frames(self.departures(port), [frame])
+            self.assert_silent()
+
+
+class PacketOutNeedNotBeIp(_PacketIo):
+    """LLDP, ARP and whatever else a controller speaks."""
+
+    def runTest(self):
+        frame = bytes.fromhex("0180c200000e02010000000188cc") + bytes(46)
+        self.packet_out(3, frame)
+        self.drain()
+        self.assert_frames(self.departures(3), [frame])
+
+
+class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
+    """It stands in the queue of its port, is counted there, and leaves behind what came before it."""
+
+    def runTest(self):
+        self.plug(2)
+        first = packets.data(2, size=1000)
+        self.send(1, first)
+        frame = packets.udp(2, payload=58)
+        before = self.register("occupancy_bytes", 2)
+        self.client.packet_out(frame, {"egress_port": 2})
+        self.wait_for(lambda: self.register("occupancy_packets", 2) == 2)
+        self.assertEqual(self.register("occupancy_bytes", 2), before + len(frame), "without the packet_out header")
+        self.drain()
+        self.assert_frames(self.departures(2)[1:], [packets.forwarded(first, 2), frame])
+
+
+class PacketOutIsCounted(_PacketIo):
+    def runTest(self):
+        self.packet_out(4, packets.tcp(2, flags="S"))
+        self.drain()
+        self.departures(4)
+        self.assertEqual(self.received(CPU_PORT), {PacketClass.SYN: 1})
+        self.assertEqual(self.verdicts(4), {(PacketClass.SYN, Verdict.FORWARDED): 1})
+
+
+class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
+    """The CPU port and the drop port have no queue that would drain."""
+
+    def runTest(self):
+        for number, port in enumerate((CPU_PORT, 511), start=1):
+            self.packet_out(port, packets.udp(2))
+            self.drain()
+            self.assert_silent()
+            self.assertEqual(self.verdicts(CPU_PORT), {(PacketClass.OTHER, Verdict.NO_ROUTE): number})
+        self.assertIsNone(self.client.packet_in(0.2), "must not come back")
+
+
+class PacketInCarriesItsIngressPort(_PacketIo):
+    def runTest(self):
+        self.route_to_cpu()
+        for port in (1, 3, 8):
+            self.expect_packet_in(packets.udp(_ROUTER, frm=port), port)
+
+
+class PacketInOfIpv6CarriesItsIngressPort(_PacketIo):
+    def runTest(self):
+        self.route_to_cpu()
+        self.expect_packet_in(packets.udp(_ROUTER, ipv6=True), 1)
+
+
+class PacketInKeepsAnExpiringTtl(_PacketIo):
+    """A packet for the controller is not forwarded, so its TTL of 1 does not expire (traceroute to the switch)."""
+
+    def runTest(self):
+        self.route_to_cpu()
+        self.expect_packet_in(packets.udp(_ROUTER, ttl=1), 1)
+
+
+class PacketInIsCountedAtTheIngressPort(_PacketIo):
+    def runTest(self):
+        self.route_to_cpu()
+        self.expect_packet_in(packets.tcp(_ROUTER, flags="A", frm=3), 3)
+        self.assertEqual(self.received(3), {PacketClass.ACK: 1})
+        self.assertEqual(self.verdicts(3), {(PacketClass.ACK, Verdict.TO_CPU): 1})
+
+
+class PacketsInKeepTheirOrder(_PacketIo):
+    def runTest(self):
+        self.route_to_cpu()
+        sent = [packets.udp(_ROUTER, sport=1000 + n) for n in range(50)]
+        self.send(1, *sent)
+        self.drain()
+        received = [self.client.packet_in(_TIMEOUT_SECS) for _ in sent]
+        self.assertEqual([p.payload.hex() if p else None for p in received], [f.hex() for f in sent])
