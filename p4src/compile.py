@@ -92,7 +92,9 @@ def constants() -> dict[str, dict[str, int]]:
         for enum, body in re.findall(r"\benum\s+bit<\d+>\s+(\w+)\s*\{([^}]*)\}", text)
     }
     if not numbers or not tables:
-        raise CompileError("include/types.p4: no `const` or no `enum bit<N>` found; constants() reads these two forms")
+        raise CompileError(
+            "include/types.p4: no `const` or no `enum bit<N>` found; constants() reads these two forms"
+        )
     return {"constants": numbers, **tables}
 
 
