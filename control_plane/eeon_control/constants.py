@@ -1,4 +1,4 @@
-"""Numbers that the P4 program fixes, read from the file that its compiler step writes; nothing is typed twice."""
+"""Numbers that the P4 program fixes, read from the file that compiling it writes; none is typed twice."""
 
 from __future__ import annotations
 

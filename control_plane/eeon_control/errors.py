@@ -6,6 +6,7 @@
     +-- DataNotFound     a named topology, example or program file is nowhere to be found
     +-- PlanError        topology and configuration cannot be turned into table entries
     +-- FabricError      the switches: connection, arbitration, pipeline, read, write
+        +-- NoRegisters  a target does not offer registers over P4Runtime
         +-- ApplyError   an apply failed; says what was undone and what was not
 
 Anything else that escapes is a bug in this package.
@@ -38,6 +39,10 @@ class FabricError(EeonError):
     """A switch could not be reached, refused a request, or answered with what it should not hold."""
 
 
+class NoRegisters(FabricError):
+    """A target does not offer registers over P4Runtime. BMv2 does not; the engine does."""
+
+
 class Severity(StrEnum):
     """How serious a Problem is: an error stops the command, a warning is shown and passed over."""
 
@@ -58,7 +63,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One broken rule in an input file: where, which key, the value found, the rule and what would be right."""
+    """One broken rule in an input file: where, which key, the value found, and the rule."""
 
     place: Place
     key: str

@@ -147,6 +147,7 @@ class _Builder:
                 self.places[(*path, index)] = self._place(item)
                 items.append(self.build(item, (*path, index), depth + 1))
             return items
+        assert isinstance(node, ScalarNode), "the composer resolves aliases; these are all node types"
         return self._scalar(node, path)
 
     def _mapping(self, node: MappingNode, path: KeyPath, depth: int) -> dict[str, Any]:

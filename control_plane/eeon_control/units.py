@@ -20,7 +20,7 @@ _VALUE_LIMIT = 2**63  # what the engine and JSON readers hold in a signed 64-bit
 
 
 class Quantity(int):
-    """A whole number of one base unit. Subclasses fix the unit; `str()` gives text that `parse` reads back."""
+    """A whole number of one base unit. Subclasses fix the unit; `parse` reads back what `str()` gives."""
 
     units: ClassVar[dict[str, int]]
     what: ClassVar[str]

@@ -17,9 +17,10 @@ from eeon_control.units import Bytes, Duration, Packets, parse_probability, pars
 
 # RFC 2309-style EWMA with weight 2^-n; the data plane shifts by at most this many bits.
 AVERAGE_SHIFT_LIMIT = 16
-# ns-2's autoRED (E-EON thesis sections 5.3.1, 6.3): min is half of the packets of mean size, 500 B by default,
-# that the link sends in the target delay, and max is three times min. Table 6.4: 12.5 to 37.5 packets for 100us
-# at 1GbE. The table's halves are rounded up here: a queue of whole packets reaches 12.5 when it reaches 13.
+# ns-2's autoRED (E-EON thesis sections 5.3.1, 6.3): min is half of the packets of mean size, 500 B by
+# default, that the link sends in the target delay, and max is three times min. Table 6.4: 12.5 to 37.5
+# packets for 100us at 1GbE. The table's halves are rounded up here: a queue of whole packets reaches 12.5
+# when it reaches 13.
 AUTO_RED_MEAN_PACKET_BYTES = 500
 AUTO_RED_MAX_OVER_MIN = 3
 
@@ -132,7 +133,8 @@ class Red(Strict):
     `ect` spares only ECT packets (what switches do), `ece` also packets with TCP's ECE flag, `ack_syn` all
     pure ACKs, SYNs and SYN-ACKs. Thresholds are both in bytes or both in packets; or `target_delay` sets them
     in packets for each port's own rate, as ns-2's autoRED does (13 to 38 packets for 100us at 1Gbps).
-    `average_weight`: weight of the newest length in the average, a power of two; 1 is the instantaneous length.
+    `average_weight`: weight of the newest length in the average, a power of two; 1 is the instantaneous
+    length.
     """
 
     mode: Literal["red"]

@@ -3,7 +3,8 @@
     report = await fabric.apply(topology, config, {"leaf1": "127.0.0.1:9559", ...}, tick_ps=1000)
     counts = await fabric.read_counters(topology, targets)
 
-Every coroutine has a `_sync` twin for callers without an event loop. Errors are FabricError and its ApplyError.
+Every coroutine has a `_sync` twin for callers without an event loop. Errors are FabricError and its
+ApplyError.
 """
 
 from eeon_control.fabric.diff import Change, ChangeKind, difference
@@ -12,7 +13,9 @@ from eeon_control.fabric.read import (
     ReceivedCount,
     VerdictCount,
     read_counters,
+    read_entries,
     read_registers,
+    read_status,
 )
 from eeon_control.fabric.sync import apply_sync, plan_sync, read_counters_sync, read_registers_sync
 from eeon_control.fabric.targets import Target, Targets, load_targets
@@ -37,6 +40,8 @@ __all__ = [
     "plan_sync",
     "read_counters",
     "read_counters_sync",
+    "read_entries",
+    "read_status",
     "read_registers",
     "read_registers_sync",
 ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from finsy import P4Schema
+from finsy.p4schema import P4MatchType
 from finsy.proto import p4r
 
 from eeon_control.errors import FabricError
@@ -62,7 +63,7 @@ def decode(message: p4r.TableEntry, schema: P4Schema) -> Entry:
                         field.bitwidth,
                     )
                 )
-            elif part is None and field.match_type.name == "LPM" and not message.is_default_action:
+            elif part is None and field.match_type is P4MatchType.LPM and not message.is_default_action:
                 match.append(Lpm(field.alias, 0, 0, field.bitwidth))
         actions, selector = _decode_actions(message.action, schema)
         return Entry(table.alias, tuple(match), actions, message.is_default_action, selector)

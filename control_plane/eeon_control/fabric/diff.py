@@ -36,8 +36,8 @@ class Change:
 def difference(current: Iterable[Entry], intended: Iterable[Entry]) -> list[Change]:
     """Changes that lead from `current` to `intended`: modifies, then inserts, then deletes.
 
-    In that order no destination that is routed before and after is without a route in between. A default entry
-    that is not intended stays: it cannot be deleted, and the program has a default of its own.
+    In that order no destination that is routed before and after is without a route in between. A default
+    entry that is not intended stays: it cannot be deleted, and the program has a default of its own.
     """
     have = {entry.key: entry for entry in current}
     want = {entry.key: entry for entry in intended}

@@ -6,6 +6,7 @@ Registers are an extension: BMv2 does not offer them over P4Runtime, the engine 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -15,10 +16,11 @@ from finsy.proto import p4r
 
 from eeon_control import constants
 from eeon_control import program as programs
-from eeon_control.errors import FabricError
+from eeon_control.errors import FabricError, NoRegisters
 from eeon_control.fabric.session import Session
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.together import each, open_all
+from eeon_control.plan import TABLES, Entry
 from eeon_control.topology import Switch, Topology
 
 _T = TypeVar("_T")
@@ -75,6 +77,27 @@ async def read_registers(
     wanted = tuple(names)
     readings = await _on_all(topology, targets, lambda session, switch: _registers(session, switch, wanted))
     return {(name, port): values for name, ports in readings.items() for port, values in ports.items()}
+
+
+async def read_entries(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, list[Entry]]:
+    """Read what the controller's tables hold on every switch, defaults included. Raises FabricError."""
+    return await _on_all(topology, targets, lambda session, switch: session.read_entries(TABLES))
+
+
+async def read_status(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, str]:
+    """One line a switch: ready, other program, or why not reached. Raises only for wrong targets."""
+    schema = programs.load().schema()
+
+    async def one(name: str, target: Target) -> str:
+        try:
+            async with Session(name, target, schema) as session:
+                return "ready" if await session.has_pipeline() else "other program or none"
+        except FabricError as error:
+            return str(error).partition(": ")[2]
+
+    resolved = resolve(topology, targets)
+    lines = await asyncio.gather(*(one(name, target) for name, target in resolved.items()))
+    return dict(zip(resolved, lines, strict=True))
 
 
 async def _on_all(
@@ -148,9 +171,8 @@ async def _registers(session: Session, switch: Switch, names: tuple[str, ...]) -
             values[entry.index.index][ids[entry.register_id]] = int.from_bytes(entry.data.bitstring, "big")
     except FabricError as error:
         if "UNIMPLEMENTED" in str(error):
-            raise FabricError(
-                f"{session.name}: this target has no registers over P4Runtime (BMv2 does not; the "
-                "engine does)"
+            raise NoRegisters(
+                f"{session.name}: this target has no registers over P4Runtime (BMv2 has not, the engine has)"
             ) from None
         raise
     return values

@@ -86,7 +86,7 @@ class Session:
             if error.is_pipeline_missing:
                 return False
             raise self._error(_reason(error)) from None
-        return reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie
+        return bool(reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie)
 
     async def pipeline(self) -> p4r.ForwardingPipelineConfig | None:
         """The whole pipeline configuration of the switch, or None when it has none."""

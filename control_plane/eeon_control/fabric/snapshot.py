@@ -1,9 +1,9 @@
 """What a switch held before an apply, and how it is brought back.
 
-When the switch already runs the program, the snapshot is the entries of the controller's tables, and undoing is
-the difference back to them, computed from what the switch holds at that moment: it is right also after a write
-that was carried out in part. When another pipeline (or none) was there, the snapshot is that pipeline with all
-its entries as raw messages.
+When the switch already runs the program, the snapshot is the entries of the controller's tables, and undoing
+is the difference back to them, computed from what the switch holds at that moment: it is right also after a
+write that was carried out in part. When another pipeline (or none) was there, the snapshot is that pipeline
+with all its entries as raw messages.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ async def take(session: Session) -> Snapshot:
 
 
 async def restore(session: Session, snapshot: Snapshot) -> None:
-    """Bring a switch back to its snapshot and read back that it is there. Raises FabricError when it is not."""
+    """Bring a switch back to its snapshot and verify by reading. Raises FabricError when it is not."""
     if not snapshot.same_program:
         await _restore_foreign(session, snapshot)
         return
@@ -80,7 +80,7 @@ def _restoring_type(entity: p4r.Entity) -> p4r.Update.Type.ValueType:
 
 
 async def _read_foreign(session: Session, info: p4i.P4Info) -> list[p4r.Entity]:
-    """Every writable entity of a pipeline this controller knows nothing about, in an order that can be inserted."""
+    """Every writable entity of a pipeline unknown to this controller, in an order to insert them."""
     schema = P4Schema(info)
     entities: list[p4r.Entity] = []
     for request in (

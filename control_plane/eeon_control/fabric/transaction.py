@@ -1,8 +1,8 @@
 """Plan and apply: all switches, or none.
 
 P4Runtime has no transaction over switches, and BMv2 none within one, so the controller makes it: connect to
-every switch and read all of them before the first write; then write; on any failure, or when what is read back
-is not what was intended, bring every switch that was touched back to what it held, and say so.
+every switch and read all of them before the first write; then write; on any failure, or when what is read
+back is not what was intended, bring every switch that was touched back to what it held, and say so.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A table entry as a value: hashable, comparable, with whole numbers only, independent of any wire format.
 
-Names are P4Info aliases. Two entries are about the same thing when their `key` is equal; they say the same when
-they are equal.
+Names are P4Info aliases. Two entries are about the same thing when their `key` is equal; they say the same
+when they are equal.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Entry:
     """One entry of one table.
 
     `actions` has one action; in a table with an action selector it is the set of equally likely actions (a
-    one-shot action set), sorted, so that two sets with the same members are equal. `is_default` entries have no
-    match and are the action of a miss.
+    one-shot action set), sorted, so that two sets with the same members are equal. `is_default` entries have
+    no match and are the action of a miss.
     """
 
     table: str

@@ -24,7 +24,8 @@ TABLES: tuple[str, ...] = ("switch_config", "ipv4_route", "ipv6_route", "port_bu
 def intended(topology: Topology, config: FabricConfig, tick: Duration) -> dict[str, tuple[Entry, ...]]:
     """What every switch should hold. `tick` is the length of the target's timestamp unit.
 
-    Raises InputError when `config.check` finds an error, PlanError when the data plane's tables are too small.
+    Raises InputError when `config.check` finds an error, PlanError when the data plane's tables are too
+    small.
     """
     if tick <= 0:
         raise PlanError(f"the target's tick must be above zero, not {tick}")

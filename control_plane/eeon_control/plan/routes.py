@@ -1,7 +1,8 @@
 """Shortest-path routing with ECMP over all equal-cost next hops, for any connected topology.
 
-A leaf routes each of its hosts by /32 and /128; every other switch routes the leaf's prefix towards it over all
-links that lead one hop closer. Each hop brings a packet strictly closer to its leaf, so there are no loops.
+A leaf routes each of its hosts by /32 and /128; every other switch routes the leaf's prefix towards it over
+all links that lead one hop closer. Each hop brings a packet strictly closer to its leaf, so there are no
+loops.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _TABLE = {4: ("ipv4_route", 32), 6: ("ipv6_route", 128)}
 
 
 def route_entries(topology: Topology, switch: Switch, *, ecmp: bool) -> Iterator[Entry]:
-    """The entries of `ipv4_route` and `ipv6_route` of one switch. Raises PlanError when a group is too large."""
+    """Entries of `ipv4_route` and `ipv6_route` of one switch. Raises PlanError for too large a group."""
     for port in switch.ports:
         if port.role is PortRole.HOST_FACING:
             host = topology.hosts[port.peer.node]

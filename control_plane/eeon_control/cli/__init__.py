@@ -1,0 +1,26 @@
+"""The `eeon` command. Other packages add commands to it through the entry-point group `eeon.commands`.
+
+Exit codes: 0 done (for `config plan`: nothing to change), 2 `config plan` found changes, 1 anything wrong,
+wrong usage included, so that a script can tell 2 from a mistake.
+"""
+
+from __future__ import annotations
+
+import click
+
+from eeon_control import __version__
+from eeon_control.cli.config import config
+from eeon_control.cli.group import EeonGroup
+from eeon_control.cli.show import show
+
+
+@click.group(
+    cls=EeonGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
+@click.version_option(__version__, prog_name="eeon")
+def main() -> None:
+    """E-EON: data-centre switches in P4, their controller and their tools."""
+
+
+main.add_command(config)
+main.add_command(show)

@@ -1,0 +1,86 @@
+"""The top-level command group: errors without tracebacks, exit codes, commands of other packages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import click
+
+from eeon_control.cli.output import errors
+from eeon_control.errors import EeonError, InputError
+
+_PLUGINS = "eeon.commands"
+
+
+class EeonGroup(click.Group):
+    """A click group with commands of installed packages, each loaded only when it is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Own commands and those of other packages, by name."""
+        return sorted({*super().list_commands(ctx), *_plugins()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """An own command, or one of another package; a package that cannot be imported is said, not raised."""
+        own = super().get_command(ctx, cmd_name)
+        plugin = _plugins().get(cmd_name)
+        if own is not None or plugin is None:
+            return own
+        try:
+            command = plugin.load()
+        except Exception as error:  # whatever a foreign module raises, the other commands must go on working
+            return _broken(cmd_name, f"{plugin.value} cannot be loaded: {type(error).__name__}: {error}")
+        if not isinstance(command, click.Command):
+            return _broken(cmd_name, f"{plugin.value} is not a click command")
+        return command
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run; in standalone mode end the process with the exit code."""
+        code = self._run(args, prog_name or "eeon", complete_var, **extra)
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+    def _run(self, args: Sequence[str] | None, prog_name: str, complete_var: str | None, **extra: Any) -> int:
+        try:
+            result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        except click.exceptions.Abort:
+            errors.print("stopped", style="red")
+        except click.ClickException as error:
+            error.show()
+        except InputError as error:
+            for problem in error.problems:
+                errors.print(str(problem), style="red", highlight=False, markup=False, soft_wrap=True)
+        except EeonError as error:
+            errors.print(str(error), style="red", highlight=False, markup=False, soft_wrap=True)
+        except BrokenPipeError:
+            sys.stderr.close()
+        else:
+            return result if isinstance(result, int) else 0
+        return 1
+
+
+def _plugins() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=_PLUGINS)}
+
+
+def _broken(name: str, reason: str) -> click.Command:
+    def fail() -> None:
+        raise EeonError(f"eeon {name}: {reason}")
+
+    return click.Command(
+        name,
+        callback=fail,
+        help=reason,
+        short_help="(cannot be loaded)",
+        context_settings={"ignore_unknown_options": True},
+    )

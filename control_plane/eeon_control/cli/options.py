@@ -1,0 +1,120 @@
+"""Options that several commands share: which topology, which configuration, which switches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from eeon_control.errors import EeonError, UnitError
+from eeon_control.fabric import Target, Targets, load_targets
+from eeon_control.units import Duration
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class _Tick(click.ParamType):
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Duration:
+        try:
+            tick = Duration.parse(value)
+        except UnitError as error:
+            self.fail(str(error), param, ctx)
+        if tick <= 0:
+            self.fail("must be above zero", param, ctx)
+        return tick
+
+
+TICK = _Tick()
+
+
+def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
+    """-t: a topology by name or path."""
+    return click.option(
+        "-t",
+        "--topology",
+        "topology_name",
+        required=required,
+        metavar="NAME|FILE",
+        help="topology: one that ships (leaf-spine-4, ...) or a file",
+    )
+
+
+def config_option(function: _F) -> _F:
+    """-c, repeatable: configuration files, later over earlier."""
+    return click.option(
+        "-c",
+        "--config",
+        "config_names",
+        required=True,
+        multiple=True,
+        metavar="NAME|FILE",
+        help="configuration: an example that ships (red_ack_syn, eee_120us100, ...) or a file; "
+        "given several times, later ones win",
+    )(function)
+
+
+def target_options(function: _F) -> _F:
+    """-T, or --target and --tick: where the switches are."""
+    function = click.option(
+        "--tick",
+        type=TICK,
+        help="length of the targets' timestamp unit: 1us for BMv2; in a targets file it is the key tick",
+    )(function)
+    function = click.option(
+        "--target",
+        "target_texts",
+        multiple=True,
+        metavar="SWITCH=HOST:PORT",
+        help="one switch's P4Runtime server; repeat for each",
+    )(function)
+    return click.option(
+        "-T",
+        "--targets",
+        "targets_file",
+        metavar="FILE",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="file with the tick and every switch's P4Runtime server",
+    )(function)
+
+
+def election_option(function: _F) -> _F:
+    """--election-id: who wins when several controllers want to write."""
+    return click.option(
+        "--election-id",
+        type=click.IntRange(1, (1 << 128) - 1),
+        default=None,
+        help="P4Runtime election id; larger takes over from smaller  [default: 10]",
+    )(function)
+
+
+def output_option(function: _F) -> _F:
+    """-o: table or JSON."""
+    return click.option(
+        "-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True
+    )(function)
+
+
+def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets:
+    """The targets of a command line. Raises EeonError when they are not complete."""
+    if file is not None:
+        given = load_targets(file)
+        switches, tick = dict(given.switches), tick or given.tick
+    else:
+        switches = {}
+    for text in texts:
+        name, separator, address = text.partition("=")
+        try:
+            if not separator:
+                raise ValueError("write SWITCH=HOST:PORT, for example leaf1=127.0.0.1:9559")
+            switches[name] = Target.parse(address)
+        except ValueError as error:
+            raise EeonError(f"--target {text}: {error}") from None
+    if not switches:
+        raise EeonError("no switches: give a targets file (-T) or --target SWITCH=HOST:PORT for each switch")
+    if tick is None:
+        raise EeonError("no tick: give --tick (1us for BMv2), or a targets file with the key tick")
+    return Targets(tick=tick, switches=switches)

@@ -1,0 +1,345 @@
+"""Apply and undo against fake switches over real gRPC. What a switch does with entries is not tested here."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from fake_p4runtime import FakeFabric
+from finsy.proto import p4r, rpc_code
+
+from eeon_control import config, fabric, program, topology
+from eeon_control.errors import ApplyError, FabricError
+
+TICK_PS = 1000
+
+
+@pytest.fixture
+def fabric4():
+    return topology.load("leaf-spine-4")
+
+
+def red():
+    return config.load("red_ack_syn", "eee_120us100")
+
+
+def threshold():
+    return config.load("mark_threshold", "eee_standard")
+
+
+def run(work):
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+def test_apply_to_blank_switches_loads_the_program_and_every_intended_entry(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            again = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+            return report, again, {name: len(one.entries) for name, one in fakes.switches.items()}
+
+    report, again, entries = run(scenario())
+    assert all(plan.push_pipeline for plan in report.plan.switches.values())
+    # leaf: (2 host + 1 leaf routes) x 2 families + 4 ports x 3 tables; spine: 2 x 2 + 2 x 3
+    assert entries == {"leaf1": 18, "leaf2": 18, "spine1": 10, "spine2": 10}
+    assert again.is_empty
+
+
+def test_second_apply_of_the_same_configuration_writes_nothing(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            written = sum(len(one.updates) for one in fakes.switches.values())
+            report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            return report, written, sum(len(one.updates) for one in fakes.switches.values())
+
+    report, before, after = run(scenario())
+    assert report.plan.is_empty
+    assert after == before
+
+
+def test_plan_writes_nothing_and_loads_no_program(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+            return plan, [(one.pushes, len(one.updates)) for one in fakes.switches.values()]
+
+    plan, touched = run(scenario())
+    assert not plan.is_empty
+    assert touched == [(0, 0)] * 4
+
+
+def test_change_of_aqm_modifies_entries_in_place_and_keeps_the_program(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            report = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
+            return report, [one.pushes for one in fakes.switches.values()]
+
+    report, pushes = run(scenario())
+    assert pushes == [1, 1, 1, 1]
+    leaf = report.plan.switches["leaf1"]
+    assert {(change.kind.value, change.entry.table) for change in leaf.changes} == {
+        ("modify", "port_aqm"),
+        ("modify", "port_eee"),
+    }
+    assert len(leaf.changes) == 8
+
+
+def test_stale_entries_of_our_tables_are_deleted(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            schema = program.load().schema()
+            table = schema.tables["ipv4_route"]
+            stale = p4r.TableEntry(table_id=table.id)
+            stale.match.add(field_id=1).lpm.CopyFrom(
+                p4r.FieldMatch.LPM(value=bytes([192, 0, 2, 0]), prefix_len=24)
+            )
+            action = stale.action.action_profile_action_set.action_profile_actions.add(weight=1).action
+            action.action_id = schema.actions["to_cpu"].id
+            fakes.switches["leaf2"].entries[b"stale"] = stale
+            plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+            fakes.switches["leaf2"].entries[
+                p4r.TableEntry(table_id=table.id, match=stale.match).SerializeToString(deterministic=True)
+            ] = fakes.switches["leaf2"].entries.pop(b"stale")
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            return plan, await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+
+    before, after = run(scenario())
+    [change] = before.switches["leaf2"].changes
+    assert (change.kind.value, change.entry.match_text) == ("delete", "dst=192.0.2.0/24")
+    assert change.entry.action_text == "to_cpu()"
+    assert after.is_empty
+
+
+def test_default_action_changed_by_somebody_else_is_found_and_put_back(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            schema = program.load().schema()
+            table = schema.tables["port_buffer"].id
+            changed = p4r.TableEntry(table_id=table, is_default_action=True)
+            changed.action.action.action_id = schema.actions["set_buffer_limit"].id
+            changed.action.action.params.add(param_id=1, value=b"\x07")
+            fakes.switches["spine1"].defaults[table] = changed
+            report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            return report.plan.switches["spine1"].changes
+
+    [change] = run(scenario())
+    assert change.before.action_text == "set_buffer_limit(buffer_bytes=7)"
+    assert change.after.action_text == "set_buffer_limit(buffer_bytes=4294967295)"
+
+
+@pytest.mark.parametrize("bad", ["leaf1", "spine2"])
+def test_failure_of_one_switch_undoes_all_of_them(fabric4, bad):
+    def refuse_eee(update):
+        eee = program.load().schema().tables["port_eee"].id
+        is_change = update.entity.table_entry.table_id == eee
+        return (rpc_code.RESOURCE_EXHAUSTED, "table full") if is_change else None
+
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            before = fakes.state()
+            fakes.switches[bad].fault = refuse_eee
+            with pytest.raises(ApplyError) as error:
+                await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
+            return before, fakes.state(), error.value
+
+    before, after, error = run(scenario())
+    assert after == before
+    assert list(error.failures) == [bad]
+    assert "port_eee port=1: table full" in str(error)
+    assert set(error.undone) == {"leaf1", "leaf2", "spine1", "spine2"}
+    assert not error.not_undone
+    assert "every switch is as it was before" in str(error)
+
+
+def test_writes_that_are_lost_are_noticed_on_reading_back_and_undone(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            for one in fakes.switches.values():
+                for key in [key for key, entry in one.entries.items()][:3]:
+                    del one.entries[key]
+            before = fakes.state()
+            fakes.switches["leaf2"].lose_inserts = True
+            with pytest.raises(ApplyError) as error:
+                await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            return before, fakes.state(), str(error.value)
+
+    before, after, message = run(scenario())
+    assert after == before
+    assert "leaf2" in message and "3 entries read back differ" in message
+
+
+def test_switch_that_cannot_be_undone_is_named(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            wrote = []
+
+            def once(update):
+                wrote.append(update)
+                return None if len(wrote) <= 3 else (rpc_code.INTERNAL, "out of order")
+
+            fakes.switches["leaf1"].fault = once
+            with pytest.raises(ApplyError) as error:
+                await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
+            return error.value
+
+    error = run(scenario())
+    assert list(error.not_undone) == ["leaf1"]
+    assert set(error.undone) == {"leaf2", "spine1", "spine2"}
+    assert "NOT as before" in str(error)
+
+
+def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            schema = program.load().schema()
+            other = schema.get_pipeline_config()
+            other.cookie.cookie = 7
+            for one in fakes.switches.values():
+                one.config = other
+                entry = p4r.TableEntry(table_id=schema.tables["port_buffer"].id)
+                entry.match.add(field_id=1).exact.value = b"\x01"
+                entry.action.action.action_id = schema.actions["set_buffer_limit"].id
+                entry.action.action.params.add(param_id=1, value=b"\x05")
+                key = p4r.TableEntry(table_id=entry.table_id, match=entry.match)
+                one.entries[key.SerializeToString(deterministic=True)] = entry
+            before = {name: one.state()[0] for name, one in fakes.switches.items()}
+            fakes.switches["spine1"].fault = lambda update: (
+                (rpc_code.INTERNAL, "no")
+                if update.entity.table_entry.match
+                and update.entity.table_entry.match[0].exact.value != b"\x01"
+                else None
+            )
+            with pytest.raises(ApplyError) as error:
+                await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            return (
+                before,
+                {name: one.state()[0] for name, one in fakes.switches.items()},
+                {one.config.cookie.cookie for one in fakes.switches.values()},
+                error.value,
+            )
+
+    before, after, cookies, error = run(scenario())
+    assert cookies == {7}
+    assert after == before
+    assert not error.not_undone
+
+
+def test_unreachable_switch_stops_the_apply_before_anything_is_written(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fakes.switches["spine2"].stop()
+            with pytest.raises(FabricError) as error:
+                await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            return str(error.value), sum(one.pushes for one in fakes.switches.values())
+
+    message, pushes = run(scenario())
+    assert message.startswith("spine2 (127.0.0.1:") and "UNAVAILABLE" in message
+    assert pushes == 0
+
+
+def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_do(fabric4):
+    from eeon_control.fabric.session import Session
+    from eeon_control.fabric.targets import Target
+
+    async def scenario(other_id):
+        async with FakeFabric(fabric4) as fakes:
+            leaf = fakes.switches["leaf1"]
+            async with Session(
+                "leaf1", Target(leaf.address, 1), program.load().schema(), writer=True, election_id=other_id
+            ):
+                with pytest.raises(FabricError) as error:
+                    await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+                plan = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+            return str(error.value), plan
+
+    for other_id in (10, 99):
+        message, plan = run(scenario(other_id))
+        assert "--election-id" in message and "leaf1" in message
+        assert not plan.is_empty  # reading needs no primacy
+
+
+def test_wrong_device_id_is_reported_by_name(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            targets = {**fakes.targets, "leaf1": fakes.targets["leaf1"] + "?device_id=77"}
+            with pytest.raises(FabricError, match=r"leaf1 .*device id 77.*no device 77"):
+                await fabric.plan(fabric4, red(), targets, TICK_PS)
+
+    run(scenario())
+
+
+def test_targets_must_name_every_switch_and_no_other(fabric4):
+    with pytest.raises(FabricError, match=r"no target for leaf2, spine1, spine2; .* has no switch leaf9"):
+        fabric.plan_sync(fabric4, red(), {"leaf1": "127.0.0.1:1", "leaf9": "127.0.0.1:2"}, TICK_PS)
+    with pytest.raises(FabricError, match="leaf1: 'nowhere': a target is host:port"):
+        fabric.plan_sync(fabric4, red(), dict.fromkeys(fabric4.switches, "nowhere"), TICK_PS)
+
+
+def test_long_writes_go_in_parts_so_that_each_meets_the_deadline():
+    big = topology.load("leaf-spine-160")
+
+    async def scenario():
+        async with FakeFabric(big) as fakes:
+            await fabric.apply(big, red(), fakes.targets, TICK_PS)
+            return max(one.largest_write for one in fakes.switches.values()), len(
+                fakes.switches["leaf1"].entries
+            )
+
+    largest, entries = run(scenario())
+    assert entries == (40 + 3) * 2 + 42 * 3
+    assert largest <= 256
+
+
+def test_counters_are_read_by_port_class_and_verdict(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            schema = program.load().schema()
+            leaf = fakes.switches["leaf1"]
+            leaf.counters[schema.counters["verdicts"].id, 3 << 6 | 0 << 3 | 1] = (5, 7500)  # data, marked
+            leaf.counters[schema.counters["received"].id, 2 << 3 | 4] = (1, 60)  # syn_ack
+            return await fabric.read_counters(fabric4, fakes.targets)
+
+    counters = run(scenario())
+    assert [one for one in counters.verdicts if one.packets] == [
+        fabric.VerdictCount("leaf1", 3, "data", "marked", 5, 7500)
+    ]
+    assert [one for one in counters.received if one.packets] == [
+        fabric.ReceivedCount("leaf1", 2, "syn_ack", 1, 60)
+    ]
+    assert len(counters.verdicts) == 12 * 7 * 8  # 12 linked ports
+
+
+def test_registers_are_read_by_name_and_a_target_without_them_is_named(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            schema = program.load().schema()
+            fakes.switches["spine2"].registers[schema.registers["lpi_ticks"].id, 1] = 1 << 40
+            values = await fabric.read_registers(fabric4, fakes.targets, ["lpi_ticks", "wakes"])
+            with pytest.raises(FabricError, match="no register nonsense"):
+                await fabric.read_registers(fabric4, fakes.targets, ["nonsense"])
+            fakes.switches["spine2"].refuse_registers = True
+            with pytest.raises(FabricError, match="spine2: this target has no registers over P4Runtime"):
+                await fabric.read_registers(fabric4, fakes.targets, ["wakes"])
+            return values
+
+    values = run(scenario())
+    assert values["spine2", 1] == {"lpi_ticks": 1 << 40, "wakes": 0}
+    assert len(values) == 12
+
+
+def test_reading_counters_of_a_switch_without_the_program_says_so(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            with pytest.raises(FabricError, match="leaf1: does not run this program"):
+                await fabric.read_counters(fabric4, fakes.targets)
+
+    run(scenario())
