@@ -2,6 +2,7 @@
 //!
 //! This is written from the definition, not from the P4 program, so that each can judge the other.
 
+use crate::ipv6::HEADER_LEN;
 use crate::tcp::{Segment, ACK, ECE, FIN, PROTOCOL, RST, SYN};
 use crate::Network;
 
@@ -44,22 +45,39 @@ impl PacketClass {
     }
 }
 
-/// The class of a frame. Never fails: what cannot be read is [`PacketClass::Other`].
+/// The class of a whole frame. Never fails: what cannot be read, contradicts itself, or fails its IPv4 header
+/// checksum is [`PacketClass::Other`].
 ///
 /// Whether there is payload is told by the IP and TCP lengths, not by the frame's (short frames are padded).
 #[inline]
 pub fn classify(frame: &[u8]) -> PacketClass {
-    class_of_tcp(frame).unwrap_or(PacketClass::Other)
+    classify_snapped(frame, frame.len())
 }
 
-/// `None` when this is not a whole TCP segment.
+/// The class of a frame of `wire_len` bytes of which only the first are at hand.
 #[inline]
-fn class_of_tcp(frame: &[u8]) -> Option<PacketClass> {
-    let (payload, len) = match Network::of(frame).ok()? {
+pub fn classify_snapped(captured: &[u8], wire_len: usize) -> PacketClass {
+    class_of_tcp(captured, wire_len).unwrap_or(PacketClass::Other)
+}
+
+/// `None` when this is not an intact TCP segment.
+#[inline]
+fn class_of_tcp(captured: &[u8], wire_len: usize) -> Option<PacketClass> {
+    // Bytes from the start of the IP header to the end of the frame.
+    let room = |packet: &[u8]| (wire_len + packet.len()).checked_sub(captured.len());
+    let (payload, len) = match Network::of(captured).ok()? {
         Network::Ipv4(packet) if packet.protocol() == PROTOCOL && !packet.is_fragment() => {
+            if usize::from(packet.total_len()) > room(packet.as_bytes())? || !packet.checksum_ok() {
+                return None;
+            }
             (packet.payload(), packet.payload_len()?)
         }
-        Network::Ipv6(packet) if packet.next_header() == PROTOCOL => (packet.payload(), packet.payload_len()),
+        Network::Ipv6(packet) if packet.next_header() == PROTOCOL => {
+            if HEADER_LEN + packet.payload_len() > room(packet.as_bytes())? {
+                return None;
+            }
+            (packet.payload(), packet.payload_len())
+        }
         _ => return None,
     };
     let segment = Segment::new_checked(payload).ok()?;

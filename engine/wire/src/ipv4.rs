@@ -40,6 +40,11 @@ impl<'a> Packet<'a> {
         Ok(packet)
     }
 
+    /// All the bytes that are there, whatever the header says.
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.0
+    }
+
     /// Bytes of the header with its options.
     #[inline]
     pub fn header_len(&self) -> usize {

@@ -29,6 +29,11 @@ impl<'a> Packet<'a> {
         Ok(Self(data))
     }
 
+    /// All the bytes that are there, whatever the header says.
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.0
+    }
+
     /// The two ECN bits as they stand in the traffic class.
     #[inline]
     pub fn ecn_bits(&self) -> u8 {

@@ -25,7 +25,7 @@ pub mod tcp;
 pub mod udp;
 pub mod vlan;
 
-pub use class::{classify, PacketClass};
+pub use class::{classify, classify_snapped, PacketClass};
 pub use error::Error;
 pub use flow::FiveTuple;
 pub use network::{ecn, Ecn, Network};

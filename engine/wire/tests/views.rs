@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use wire::build::{self, Addresses, TcpFields};
 use wire::tcp::{ACK, CWR, ECE, FIN, PSH, RST, SYN};
 use wire::{
-    checksum, classify, ecn, ethernet, ipv4, ipv6, tcp, udp, vlan, Ecn, Error, FiveTuple, Network,
-    PacketClass,
+    checksum, classify, classify_snapped, ecn, ethernet, ipv4, ipv6, tcp, udp, vlan, Ecn, Error, FiveTuple,
+    Network, PacketClass,
 };
 
 fn v4(ecn: Ecn) -> Addresses {
@@ -35,6 +35,14 @@ fn segment(addresses: &Addresses, flags: u8, payload: &[u8]) -> Vec<u8> {
         &TcpFields { source_port: 5, destination_port: 6, flags, ..TcpFields::default() },
         payload,
     )
+}
+
+/// Makes the IPv4 header checksum of an untagged frame right again.
+fn fix_checksum(frame: &mut [u8]) {
+    let end = 14 + usize::from(frame[14] & 0x0f) * 4;
+    frame[24..26].fill(0);
+    let sum = checksum::internet(&frame[14..end]);
+    frame[24..26].copy_from_slice(&sum.to_be_bytes());
 }
 
 #[test]
@@ -72,8 +80,9 @@ fn padding_of_a_short_frame_is_not_payload() {
 #[test]
 fn a_snapped_frame_keeps_its_class_because_lengths_come_from_the_headers() {
     let frame = segment(&v4(Ecn::NotEct), ACK, &[0; 1000]);
-    assert_eq!(classify(&frame[..54]), PacketClass::Data);
-    assert_eq!(classify(&frame[..53]), PacketClass::Other);
+    assert_eq!(classify_snapped(&frame[..54], frame.len()), PacketClass::Data);
+    assert_eq!(classify_snapped(&frame[..53], frame.len()), PacketClass::Other);
+    assert_eq!(classify(&frame[..54]), PacketClass::Other, "shorter than its IP packet");
 }
 
 #[test]
@@ -96,11 +105,14 @@ fn ipv4_options_are_skipped_and_fragments_are_other() {
     long.extend_from_slice(&plain[34..]);
     long[14] = 0x47;
     long[17] += 8;
+    fix_checksum(&mut long);
     assert_eq!(classify(&long), PacketClass::Syn);
     let mut fragment = plain.clone();
     fragment[20] = 0x20; // More fragments.
+    fix_checksum(&mut fragment);
     assert_eq!(classify(&fragment), PacketClass::Other);
     fragment[20..22].copy_from_slice(&[0x00, 0x01]); // Second part.
+    fix_checksum(&mut fragment);
     assert_eq!(classify(&fragment), PacketClass::Other);
     assert_eq!(FiveTuple::of(&fragment).unwrap().source_port, 0);
 }
@@ -109,9 +121,20 @@ fn ipv4_options_are_skipped_and_fragments_are_other() {
 fn lengths_that_contradict_each_other_are_other() {
     let mut frame = segment(&v4(Ecn::NotEct), ACK, &[]);
     frame[16..18].copy_from_slice(&39_u16.to_be_bytes()); // Below 20 of IP and 20 of TCP.
+    fix_checksum(&mut frame);
     assert_eq!(classify(&frame), PacketClass::Other);
     frame[16..18].copy_from_slice(&19_u16.to_be_bytes()); // Below the IP header itself.
+    fix_checksum(&mut frame);
     assert_eq!(classify(&frame), PacketClass::Other);
+}
+
+#[test]
+fn a_wrong_header_checksum_makes_a_packet_other() {
+    let mut frame = segment(&v4(Ecn::NotEct), ACK, &[]);
+    frame[24] ^= 1;
+    assert_eq!(classify(&frame), PacketClass::Other);
+    fix_checksum(&mut frame);
+    assert_eq!(classify(&frame), PacketClass::Ack);
 }
 
 #[test]
@@ -161,7 +184,8 @@ fn an_error_names_header_field_value_and_what_is_right() {
 
 /// Calls everything there is on `data` at every layer.
 fn read_all(data: &[u8]) {
-    let _ = (classify(data), ecn(data), FiveTuple::of(data));
+    let _ = (classify(data), classify_snapped(data, 1514), classify_snapped(data, 0));
+    let _ = (ecn(data), FiveTuple::of(data));
     if let Ok(frame) = ethernet::Frame::new_checked(data) {
         let _ = (frame.destination(), frame.source(), frame.ethertype(), frame.payload());
     }
