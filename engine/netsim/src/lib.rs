@@ -1,1 +1,37 @@
-//! A fabric in virtual time: events, links, EEE PHYs, NICs, hosts, measures.
+//! A fabric in virtual time: switches that run P4, joined by links with exact bit rates, EEE PHYs, and hosts.
+//!
+//! [`FabricSpec`] says what there is, [`Fabric`] runs it, [`Report`] tells what happened. The parts, from the
+//! inside out:
+//!
+//! * [`events`]: what happens next, totally ordered by (time, sequence);
+//! * [`link`]: frames under way; [`phy`]: what the transmitter's PHY truly does, and its energy;
+//! * [`eee`]: the hold state machine, the P4 program's in plain Rust; [`nic`]: a host's queue that obeys it;
+//! * [`histogram`], [`queue_depth`], [`measures`]: what is measured, in bounded memory;
+//! * [`tag`]: how a packet carries when it was sent.
+//!
+//! Nothing here reads a clock or a random source: the same program, spec, control writes and frames give the
+//! same report, byte for byte. Not here: TCP endpoints (hosts replay what they are fed), loss or bit errors on
+//! links, and 1000BASE-T's rule that both directions sleep together.
+
+#![forbid(unsafe_code)]
+
+pub mod eee;
+pub mod events;
+mod fabric;
+pub mod histogram;
+mod host;
+pub mod link;
+mod mac;
+pub mod measures;
+pub mod nic;
+pub mod phy;
+pub mod queue_depth;
+pub mod report;
+pub mod spec;
+pub mod tag;
+mod wiring;
+
+pub use fabric::{Fabric, FabricError, SendError, MAX_FRAME_BYTES, MAX_PACKET_INS, MAX_PENDING};
+pub use mac::Mac;
+pub use report::{Conservation, ConservationError, Report};
+pub use spec::{FabricSpec, SpecError};

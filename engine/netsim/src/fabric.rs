@@ -1,0 +1,573 @@
+//! The fabric: switches, links and hosts under one clock.
+//!
+//! A caller alternates between feeding ([`Fabric::send`], in order of time) and running ([`Fabric::run_until`]), so
+//! that a trace of any length takes bounded memory. Which batches it chooses changes nothing: a frame that a
+//! host sends at some time comes before everything else that happens at that time, in the order fed.
+//!
+//! Same program, spec, control writes and frames: same report, byte for byte.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bm::Program;
+use simple_switch::{ConfigError, Frame, PortConfig, Switch, SwitchConfig, Transmit};
+use units::{Duration, Time};
+use wire::classify_snapped;
+
+use crate::events::{Schedule, Source};
+use crate::host::Host;
+use crate::link::Link;
+use crate::measures::Measures;
+use crate::nic::{HostFrame, Nic};
+use crate::phy::{Phy, PhyType};
+use crate::queue_depth::QueueDepth;
+use crate::spec::{FabricSpec, SpecError};
+use crate::tag;
+use crate::wiring::{Direction, Node, Wiring};
+
+/// Most frames fed and not yet sent. A caller that wants to feed more runs first.
+pub const MAX_PENDING: usize = 1 << 20;
+
+/// Most packet-ins of one switch that nobody has taken; later ones are lost and counted.
+pub const MAX_PACKET_INS: usize = 4096;
+
+/// Longest frame, in bytes without FCS.
+pub const MAX_FRAME_BYTES: usize = simple_switch::MAX_FRAME_BYTES;
+
+/// Buffers of sent frames that are kept for reuse.
+const POOL_LIMIT: usize = 4096;
+
+/// No link at this port.
+const NO_WIRE: u32 = u32::MAX;
+
+/// Why a fabric cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FabricError {
+    /// The spec is wrong.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A switch cannot be made of its settings and the program.
+    #[error("switch {name}: {error}")]
+    Switch {
+        /// The switch.
+        name: String,
+        /// What is wrong.
+        error: ConfigError,
+    },
+}
+
+/// Why a frame is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// There is no such node.
+    #[error("no {kind} number {index}: the fabric has {count}")]
+    NoSuchNode {
+        /// Host or switch.
+        kind: &'static str,
+        /// The number given.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Frames are fed in order of time, and not into the past.
+    #[error(
+        "a frame at {at} comes too late: the fabric is at {not_before} already; feed frames in order of time"
+    )]
+    Late {
+        /// When it should be sent.
+        at: Duration,
+        /// The earliest possible time.
+        not_before: Duration,
+    },
+    /// Later than a tag can say.
+    #[error("a frame at {at} is beyond the longest run, {limit}", limit = tag::LATEST)]
+    BeyondEnd {
+        /// When it should be sent.
+        at: Time,
+    },
+    /// The lengths are not those of a frame.
+    #[error("a frame of {wire_len} bytes, {captured} of them given: a frame has 14 to {MAX_FRAME_BYTES} bytes, and no more are given than it has")]
+    Length {
+        /// Bytes given.
+        captured: usize,
+        /// Bytes of the frame.
+        wire_len: usize,
+    },
+    /// See [`MAX_PENDING`].
+    #[error("{MAX_PENDING} frames wait to be sent; run the fabric before feeding more")]
+    TooMany,
+}
+
+/// A switch and what belongs to it.
+pub(crate) struct SwitchNode {
+    pub(crate) name: String,
+    pub(crate) switch: Switch,
+    /// Index into the fabric's wires by port, or [`NO_WIRE`].
+    wire_by_port: Vec<u32>,
+    /// Ports with links, in order, and the queue-depth series of each.
+    pub(crate) queues: Vec<(u16, usize)>,
+    pub(crate) packet_ins: VecDeque<Frame>,
+    pub(crate) packet_in_count: u64,
+    pub(crate) packet_ins_lost: u64,
+    pub(crate) packet_outs: u64,
+}
+
+/// A direction of a link that leaves a switch.
+pub(crate) struct Wire {
+    pub(crate) link: Link<(Frame, u64)>,
+    to: (Node, u16),
+    /// The queue-depth series of the port it leaves by.
+    queue: usize,
+}
+
+/// A whole fabric in virtual time.
+pub struct Fabric {
+    pub(crate) spec: FabricSpec,
+    pub(crate) now: Time,
+    /// Every direction; those that leave hosts come first, in the order of the hosts.
+    pub(crate) directions: Vec<Direction>,
+    /// By direction.
+    pub(crate) phys: Vec<Phy>,
+    pub(crate) hosts: Vec<Host>,
+    /// Directions that leave switches, in order; `wires[i]` is `directions[hosts.len() + i]`.
+    pub(crate) wires: Vec<Wire>,
+    pub(crate) switches: Vec<SwitchNode>,
+    pub(crate) measures: Measures,
+    pub(crate) queue_depth: QueueDepth,
+    pub(crate) events: u64,
+    /// Sources, in this order: NICs, uplinks, wires, switches.
+    schedule: Schedule,
+    /// Frames fed and not yet sent, in order.
+    pending: VecDeque<(Time, u32, HostFrame)>,
+    last_fed: Time,
+    /// Buffers for reuse.
+    pool: Vec<Vec<u8>>,
+    /// A frame with its cut-off bytes put back as zeros.
+    padded: Vec<u8>,
+}
+
+impl Fabric {
+    /// Builds the fabric; every switch runs `program`.
+    pub fn new(program: Arc<Program>, spec: FabricSpec) -> Result<Self, FabricError> {
+        let Wiring { directions, nics } = Wiring::new(&spec)?;
+        let (host_count, switch_count) = (spec.hosts.len(), spec.switches.len());
+        // A program that counts in ticks is off by at most two of them; a NIC's tick is a picosecond.
+        let phys = directions.iter().enumerate().map(|(index, direction)| {
+            let tick = Duration::from_ps(if index < host_count { 1 } else { spec.tick_ps });
+            Phy::new(direction.phy.unwrap_or(PhyType::NONE), direction.stall, tick * 2)
+        });
+        let hosts = spec.hosts.iter().zip(&nics).zip(&directions).map(|((host, (limit, eee)), direction)| {
+            let nic = Nic::new(direction.rate, direction.overhead, *limit, *eee);
+            Host::new(host, nic, Link::new(direction.delay))
+        });
+        let mut switches = Vec::with_capacity(switch_count);
+        let mut queue_count = 0;
+        for index in 0..switch_count {
+            switches.push(switch_node(&program, &spec, index, &directions[host_count..], &mut queue_count)?);
+        }
+        let wires = directions[host_count..].iter().map(|direction| Wire {
+            link: Link::new(direction.delay),
+            to: direction.to,
+            queue: queue_of(&switches, direction),
+        });
+        let samples = spec.queue_samples;
+        Ok(Self {
+            now: Time::ZERO,
+            phys: phys.collect(),
+            hosts: hosts.collect(),
+            wires: wires.collect(),
+            measures: Measures::default(),
+            queue_depth: QueueDepth::new(queue_count, Duration::from_ps(samples.period_ps), samples.max),
+            events: 0,
+            schedule: Schedule::new(host_count + directions.len() + switch_count),
+            pending: VecDeque::new(),
+            last_fed: Time::ZERO,
+            pool: Vec::new(),
+            padded: Vec::new(),
+            switches,
+            directions,
+            spec,
+        })
+    }
+
+    /// The spec it was built from.
+    pub fn spec(&self) -> &FabricSpec {
+        &self.spec
+    }
+
+    /// Everything before this time has happened.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Events handled so far: frames leaving NICs, frames arriving, switches woken.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// P4 passes of all switches so far.
+    pub fn p4_passes(&self) -> u64 {
+        self.switches.iter().map(|node| node.switch.p4_passes()).sum()
+    }
+
+    /// Number of a host in the spec's list.
+    pub fn host_index(&self, name: &str) -> Option<usize> {
+        self.hosts.iter().position(|host| host.name == name)
+    }
+
+    /// Number of a switch in the spec's list.
+    pub fn switch_index(&self, name: &str) -> Option<usize> {
+        self.switches.iter().position(|node| node.name == name)
+    }
+
+    /// A switch, to look at.
+    ///
+    /// # Panics
+    /// When there is no switch of this number; so do the other calls that take one, unless they return an error.
+    pub fn switch(&self, index: usize) -> &Switch {
+        &self.switches[index].switch
+    }
+
+    /// A switch, to configure. Frames go in and out through the fabric only.
+    pub fn switch_mut(&mut self, index: usize) -> &mut Switch {
+        &mut self.switches[index].switch
+    }
+
+    /// The host offers a frame to its NIC at `at`. Of its `wire_len` bytes only the first need be given; the
+    /// others are zero. Frames are fed in order of time.
+    pub fn send(&mut self, host: usize, at: Time, captured: &[u8], wire_len: usize) -> Result<(), SendError> {
+        if host >= self.hosts.len() {
+            return Err(SendError::NoSuchNode { kind: "host", index: host, count: self.hosts.len() });
+        }
+        let not_before = self.last_fed.max(self.now);
+        if at < not_before {
+            let since_start = |time: Time| time.since(Time::ZERO);
+            return Err(SendError::Late { at: since_start(at), not_before: since_start(not_before) });
+        }
+        if at > tag::LATEST {
+            return Err(SendError::BeyondEnd { at });
+        }
+        let possible = wire::ethernet::HEADER_LEN..=MAX_FRAME_BYTES;
+        if !possible.contains(&wire_len) || captured.len() > wire_len {
+            return Err(SendError::Length { captured: captured.len(), wire_len });
+        }
+        if self.pending.len() >= MAX_PENDING {
+            return Err(SendError::TooMany);
+        }
+        let mut buffer = self.pool.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(captured);
+        let tag = tag::encode(at, classify_snapped(captured, wire_len));
+        self.pending.push_back((
+            at,
+            host as u32,
+            HostFrame { captured: buffer, wire_len: wire_len as u32, tag },
+        ));
+        self.last_fed = at;
+        Ok(())
+    }
+
+    /// Frames fed and not yet sent.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// The controller gives the switch a packet, now: a frame on the CPU port, packet-out header included.
+    pub fn packet_out(&mut self, switch: usize, packet: &[u8]) -> Result<(), SendError> {
+        let count = self.switches.len();
+        let node = self.switches.get_mut(switch);
+        let node = node.ok_or(SendError::NoSuchNode { kind: "switch", index: switch, count })?;
+        if packet.len() > MAX_FRAME_BYTES {
+            return Err(SendError::Length { captured: packet.len(), wire_len: packet.len() });
+        }
+        node.packet_outs += 1;
+        let tag = tag::encode(self.now.min(tag::LATEST), wire::PacketClass::Other);
+        node.switch.handle_packet(self.now, self.spec.cpu_port, packet, tag);
+        self.queue_depth.advance(self.now);
+        self.observe_queues(switch);
+        self.drain(switch);
+        Ok(())
+    }
+
+    /// The next packet that the switch has sent to the controller, packet-in header included.
+    pub fn poll_packet_in(&mut self, switch: usize) -> Option<Vec<u8>> {
+        let node = &mut self.switches[switch];
+        let frame = node.packet_ins.pop_front()?;
+        let packet = frame.to_vec();
+        node.switch.recycle(frame);
+        Some(packet)
+    }
+
+    /// Lets everything happen that is due before `until`.
+    pub fn run_until(&mut self, until: Time) {
+        self.run(until);
+        if until > self.now {
+            self.now = until;
+            self.queue_depth.advance(until);
+        }
+    }
+
+    /// Lets everything happen, until nothing is left to happen (`true`, and the clock stands at the last event)
+    /// or `limit` is reached (`false`).
+    pub fn run_to_idle(&mut self, limit: Time) -> bool {
+        self.run(limit);
+        let idle = self.is_idle();
+        if !idle && limit > self.now {
+            self.now = limit;
+            self.queue_depth.advance(limit);
+        }
+        idle
+    }
+
+    /// Whether nothing is left to happen.
+    pub fn is_idle(&self) -> bool {
+        self.pending.is_empty() && self.schedule.peek().is_none()
+    }
+
+    fn run(&mut self, until: Time) {
+        // Control writes may have opened gates or queued packets.
+        for switch in 0..self.switches.len() {
+            self.drain(switch);
+        }
+        loop {
+            let event = self.schedule.peek();
+            let send = self.pending.front().map(|(at, _, _)| *at);
+            let due = match (event, send) {
+                (None, None) => break,
+                (Some((at, _)), None) | (None, Some(at)) => at,
+                (Some((event, _)), Some(send)) => event.min(send),
+            };
+            if due >= until {
+                break;
+            }
+            // An event that a control write has made due may lie before the time run to.
+            self.now = self.now.max(due);
+            self.queue_depth.advance(self.now);
+            self.events += 1;
+            match event {
+                Some((at, source)) if send.map_or(true, |send| at < send) => self.happen(source),
+                _ => self.send_pending(),
+            }
+        }
+    }
+
+    fn happen(&mut self, source: Source) {
+        let mut index = source.0 as usize;
+        if index < self.hosts.len() {
+            return self.nic_sends(index);
+        }
+        index -= self.hosts.len();
+        if index < self.hosts.len() {
+            return self.uplink_delivers(index);
+        }
+        index -= self.hosts.len();
+        if index < self.wires.len() {
+            return self.wire_delivers(index);
+        }
+        index -= self.wires.len();
+        self.switches[index].switch.handle_wakeup(self.now);
+        self.drain(index);
+    }
+
+    fn nic_source(&self, host: usize) -> Source {
+        Source(host as u32)
+    }
+
+    fn uplink_source(&self, host: usize) -> Source {
+        Source((self.hosts.len() + host) as u32)
+    }
+
+    fn wire_source(&self, wire: usize) -> Source {
+        Source((2 * self.hosts.len() + wire) as u32)
+    }
+
+    fn switch_source(&self, switch: usize) -> Source {
+        Source((2 * self.hosts.len() + self.wires.len() + switch) as u32)
+    }
+
+    /// A host offers the next frame fed to its NIC.
+    fn send_pending(&mut self) {
+        let Some((_, host, frame)) = self.pending.pop_front() else { return };
+        let index = host as usize;
+        let host = &mut self.hosts[index];
+        let (_, class) = tag::decode(frame.tag);
+        self.measures.sent(class, frame.wire_len as usize);
+        match host.nic.enqueue(self.now, frame) {
+            Ok(()) => self.schedule_nic(index),
+            Err(dropped) => self.recycle(dropped),
+        }
+    }
+
+    fn schedule_nic(&mut self, host: usize) {
+        let due = self.hosts[host].nic.next_departure().map(|due| due.max(self.now));
+        let source = self.nic_source(host);
+        self.schedule.set_or_clear(source, due);
+    }
+
+    fn nic_sends(&mut self, index: usize) {
+        let host = &mut self.hosts[index];
+        if let Some((frame, wire_time)) = host.nic.depart(self.now) {
+            self.phys[index].transmit(self.now, wire_time);
+            if let Some(arrival) = host.uplink.send(self.now, wire_time, frame) {
+                let source = self.uplink_source(index);
+                self.schedule.set(source, arrival);
+            }
+        }
+        self.schedule_nic(index);
+    }
+
+    fn uplink_delivers(&mut self, index: usize) {
+        let host = &mut self.hosts[index];
+        let Some(frame) = host.uplink.receive() else { return };
+        let next = host.uplink.next_arrival();
+        let source = self.uplink_source(index);
+        self.schedule.set_or_clear(source, next);
+        let (Node::Switch(switch), port) = self.directions[index].to else {
+            unreachable!("a host's link leads to a switch; the wiring has checked it");
+        };
+        let wire_len = frame.wire_len as usize;
+        let whole = if frame.captured.len() == wire_len {
+            &frame.captured
+        } else {
+            self.padded.clear();
+            self.padded.extend_from_slice(&frame.captured);
+            self.padded.resize(wire_len, 0);
+            &self.padded
+        };
+        self.switches[switch].switch.handle_packet(self.now, port, whole, frame.tag);
+        self.recycle(frame);
+        self.observe_queues(switch);
+        self.drain(switch);
+    }
+
+    fn wire_delivers(&mut self, index: usize) {
+        let wire = &mut self.wires[index];
+        let Some((frame, tag)) = wire.link.receive() else { return };
+        let (next, to) = (wire.link.next_arrival(), wire.to);
+        let source = self.wire_source(index);
+        self.schedule.set_or_clear(source, next);
+        match to {
+            (Node::Switch(switch), port) => {
+                self.switches[switch].switch.handle_frame(self.now, port, frame, tag);
+                self.observe_queues(switch);
+                self.drain(switch);
+            }
+            (Node::Host(host), _) => {
+                if let Some(ecn) = self.hosts[host].receive(&frame) {
+                    self.measures.delivered(self.now, tag, &frame, ecn);
+                }
+                if let (Node::Switch(from), _) = self.directions[self.hosts.len() + index].from {
+                    self.switches[from].switch.recycle(frame);
+                }
+            }
+        }
+    }
+
+    /// Takes from a switch what it sends, and notes when it is to be woken.
+    fn drain(&mut self, index: usize) {
+        let node = &mut self.switches[index];
+        let (first_wire, host_count) = (2 * self.hosts.len(), self.hosts.len());
+        while let Some(Transmit { port, at, wire_time, frame, tag }) = node.switch.poll_transmit() {
+            let wire_index = node.wire_by_port.get(usize::from(port)).copied().unwrap_or(NO_WIRE) as usize;
+            let Some(wire) = self.wires.get_mut(wire_index) else {
+                // The switch drops what goes to a port without link, so this is the CPU port.
+                node.packet_in_count += 1;
+                if node.packet_ins.len() < MAX_PACKET_INS {
+                    node.packet_ins.push_back(frame);
+                } else {
+                    node.packet_ins_lost += 1;
+                    node.switch.recycle(frame);
+                }
+                continue;
+            };
+            self.phys[host_count + wire_index].transmit(at, wire_time);
+            self.queue_depth.observe(wire.queue, node.switch.queue_bytes(port).get());
+            if let Some(arrival) = wire.link.send(at, wire_time, (frame, tag)) {
+                self.schedule.set(Source((first_wire + wire_index) as u32), arrival);
+            }
+        }
+        let wakeup = node.switch.next_wakeup();
+        let source = self.switch_source(index);
+        self.schedule.set_or_clear(source, wakeup);
+    }
+
+    /// Notes the depth of a switch's queues after a frame has come in: any of them may have grown.
+    fn observe_queues(&mut self, index: usize) {
+        let node = &self.switches[index];
+        for (port, queue) in &node.queues {
+            self.queue_depth.observe(*queue, node.switch.queue_bytes(*port).get());
+        }
+    }
+
+    fn recycle(&mut self, frame: HostFrame) {
+        if self.pool.len() < POOL_LIMIT {
+            self.pool.push(frame.captured);
+        }
+    }
+}
+
+/// Makes one switch with its ports.
+fn switch_node(
+    program: &Arc<Program>,
+    spec: &FabricSpec,
+    index: usize,
+    wires: &[Direction],
+    queue_count: &mut usize,
+) -> Result<SwitchNode, FabricError> {
+    let named = &spec.switches[index];
+    let mut wire_by_port = vec![NO_WIRE; simple_switch::PORT_COUNT];
+    let mut ports = Vec::new();
+    for (wire, direction) in wires.iter().enumerate() {
+        if direction.from.0 != Node::Switch(index) {
+            continue;
+        }
+        let port = direction.from.1;
+        if let Some(slot) = wire_by_port.get_mut(usize::from(port)) {
+            *slot = wire as u32;
+        }
+        ports.push(PortConfig {
+            port,
+            rate: Some(direction.rate),
+            overhead: direction.overhead,
+            // The program enforces the buffer limit in bytes; a drop here would leave its account wrong.
+            queue_limit_packets: None,
+            queue_limit_bytes: None,
+        });
+    }
+    ports.sort_by_key(|port| port.port);
+    let queues = ports.iter().enumerate().map(|(place, port)| (port.port, *queue_count + place)).collect();
+    *queue_count += ports.len();
+    let config = SwitchConfig {
+        device_id: named.device_id,
+        tick: Duration::from_ps(spec.tick_ps),
+        cpu_port: Some(spec.cpu_port),
+        drop_port: spec.drop_port,
+        gate_register: spec.gate_register.clone(),
+        seed: spec.seed,
+        clock_start: named.clock_start,
+        recirculation_delay: Duration::from_ps(spec.recirculation_delay_ps),
+        ports,
+        ..SwitchConfig::default()
+    };
+    let switch = Switch::new(Arc::clone(program), config)
+        .map_err(|error| FabricError::Switch { name: named.name.clone(), error })?;
+    Ok(SwitchNode {
+        name: named.name.clone(),
+        switch,
+        wire_by_port,
+        queues,
+        packet_ins: VecDeque::new(),
+        packet_in_count: 0,
+        packet_ins_lost: 0,
+        packet_outs: 0,
+    })
+}
+
+/// The queue-depth series of the port that a direction leaves by.
+fn queue_of(switches: &[SwitchNode], direction: &Direction) -> usize {
+    let (Node::Switch(switch), port) = direction.from else {
+        unreachable!("only directions that leave switches become wires");
+    };
+    let queue = switches[switch].queues.iter().find(|(number, _)| *number == port);
+    queue.expect("every direction that leaves a switch has a queue").1
+}

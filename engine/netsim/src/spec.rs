@@ -1,0 +1,268 @@
+//! What a fabric is made of, as data.
+//!
+//! A spec is JSON. Times are picoseconds, rates bits per second, sizes bytes; what is unknown or out of range
+//! is refused with its place and value. A complete example, which is also the list of every field:
+//!
+//! ```
+//! let spec = netsim::FabricSpec::from_json(br#"{
+//!   "seed": 1,
+//!   "tick_ps": 1000,
+//!   "cpu_port": 510,
+//!   "drop_port": 511,
+//!   "gate_register": "gate_open_at",
+//!   "recirculation_delay_ps": 1000000,
+//!   "switches": [{"name": "leaf1", "device_id": 1, "clock_start": 0}],
+//!   "hosts": [
+//!     {"name": "h1", "mac": "02:00:00:00:01:01", "ipv4": "10.0.1.1", "ipv6": "fd00:0:0:1::1"},
+//!     {"name": "h2", "mac": "02:00:00:00:01:02", "ipv4": "10.0.1.2", "ipv6": null,
+//!      "nic": {"eee": null, "buffer_bytes": 1000000}}
+//!   ],
+//!   "links": [
+//!     {"a": {"node": "leaf1", "port": 1, "eee": {"stall_ps": 0}}, "b": {"node": "h1", "port": 0},
+//!      "rate_bps": 1000000000, "delay_ps": 500000, "overhead_bytes": 24},
+//!     {"a": {"node": "leaf1", "port": 2, "eee": null}, "b": {"node": "h2", "port": 0},
+//!      "rate_bps": 1000000000, "delay_ps": 500000}
+//!   ],
+//!   "phy": [{"rate_bps": 1000000000, "watts": 0.5, "lpi_fraction": 0.1, "sleep_ps": 182000000, "wake_ps": 16500000}],
+//!   "nic": {"eee": {"stall_ps": 0, "hold_ps": 12000000, "trigger_packets": 10, "trigger_bytes": 0},
+//!           "buffer_bytes": null},
+//!   "queue_samples": {"period_ps": 10000000, "max": 512}
+//! }"#)?;
+//! assert_eq!(spec.hosts.len(), 2);
+//! # Ok::<(), netsim::SpecError>(())
+//! ```
+//!
+//! * A switch port's EEE *mode* is what the controller writes into the table `port_eee`; `eee` at a link's end
+//!   tells that transmitter's PHY the same thing, so that its energy can be told: `null` never sleeps, otherwise
+//!   it sleeps after `stall_ps` without transmission. At a host's end `eee` must be absent: its NIC decides.
+//! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit.
+//! * `phy` says power and timings by link rate. A transmitter without an entry has no energy account, and EEE
+//!   at that rate is refused.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::mac::Mac;
+
+/// A fabric. See the module for the format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FabricSpec {
+    /// Seed of everything random: the programs' `random()`.
+    pub seed: u64,
+    /// Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us.
+    #[serde(default = "default_tick_ps")]
+    pub tick_ps: u64,
+    /// Port of packet-ins and packet-outs. Default 510.
+    #[serde(default = "default_cpu_port")]
+    pub cpu_port: u16,
+    /// Port that drops. Default 511.
+    #[serde(default = "default_drop_port")]
+    pub drop_port: u16,
+    /// Register with the tick before which a port sends nothing; without one, the program holds packets by
+    /// recirculation.
+    #[serde(default)]
+    pub gate_register: Option<String>,
+    /// Time that a recirculated packet takes to its next ingress. Default 1 us.
+    #[serde(default = "default_recirculation_delay_ps")]
+    pub recirculation_delay_ps: u64,
+    /// The switches.
+    pub switches: Vec<SwitchSpec>,
+    /// The hosts; each has exactly one link.
+    pub hosts: Vec<HostSpec>,
+    /// The links.
+    pub links: Vec<LinkSpec>,
+    /// Power and timings of PHYs by rate.
+    #[serde(default)]
+    pub phy: Vec<PhySpec>,
+    /// The NIC of every host that has none of its own.
+    #[serde(default)]
+    pub nic: NicSpec,
+    /// How queue depth is sampled.
+    #[serde(default)]
+    pub queue_samples: QueueSamplesSpec,
+}
+
+/// A switch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchSpec {
+    /// Name, unlike every other node's.
+    pub name: String,
+    /// P4Runtime's device id.
+    pub device_id: u64,
+    /// What its clock shows at the start, in ticks. Default 0.
+    #[serde(default)]
+    pub clock_start: u64,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostSpec {
+    /// Name, unlike every other node's.
+    pub name: String,
+    /// MAC address, unlike every other host's.
+    pub mac: Mac,
+    /// IPv4 address; without one, IPv4 packets that arrive are misdelivered.
+    #[serde(default)]
+    pub ipv4: Option<Ipv4Addr>,
+    /// IPv6 address; likewise.
+    #[serde(default)]
+    pub ipv6: Option<Ipv6Addr>,
+    /// Its NIC, if it is not as the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nic: Option<NicSpec>,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// One end.
+    pub a: EndSpec,
+    /// The other end.
+    pub b: EndSpec,
+    /// Speed of each direction.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    pub delay_ps: u64,
+    /// Added to each frame for its time on the wire. Default 24: preamble 8, FCS 4, inter-frame gap 12.
+    #[serde(default = "default_overhead_bytes")]
+    pub overhead_bytes: u64,
+}
+
+/// One end of a link: a node's port, and the PHY of its transmitter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndSpec {
+    /// A switch or a host.
+    pub node: String,
+    /// Port; of a host always 0.
+    pub port: u16,
+    /// When a switch's transmitter sleeps; never when absent.
+    #[serde(default)]
+    pub eee: Option<PhyEeeSpec>,
+}
+
+/// A PHY that sleeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhyEeeSpec {
+    /// Idle time before it does. Default 0.
+    #[serde(default)]
+    pub stall_ps: u64,
+}
+
+/// Power and timings of the PHYs of one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhySpec {
+    /// The links' rate.
+    pub rate_bps: u64,
+    /// Power of one port, not in low power idle.
+    pub watts: f64,
+    /// Power in low power idle as a fraction of that. Default 0.1.
+    #[serde(default = "default_lpi_fraction")]
+    pub lpi_fraction: f64,
+    /// Ts.
+    pub sleep_ps: u64,
+    /// Tw.
+    pub wake_ps: u64,
+}
+
+/// A NIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NicSpec {
+    /// EEE, with the timings of `phy`; off when absent.
+    #[serde(default)]
+    pub eee: Option<NicEeeSpec>,
+    /// Most waiting bytes; without limit when absent.
+    #[serde(default)]
+    pub buffer_bytes: Option<u64>,
+}
+
+/// EEE and coalescing of a NIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NicEeeSpec {
+    /// Idle time before sleeping. Default 0.
+    #[serde(default)]
+    pub stall_ps: u64,
+    /// Holding time; 0, the default, is standard EEE.
+    #[serde(default)]
+    pub hold_ps: u64,
+    /// Held frames that end the hold. Default 0: no such trigger.
+    #[serde(default)]
+    pub trigger_packets: u32,
+    /// Held bytes that end the hold. Default 0: no such trigger.
+    #[serde(default)]
+    pub trigger_bytes: u32,
+}
+
+/// How queue depth over time is sampled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueSamplesSpec {
+    /// First length of a period; it doubles as often as needed. Default 10 us.
+    pub period_ps: u64,
+    /// Most finished samples per queue, even, at most 65536. Default 512.
+    pub max: usize,
+}
+
+impl Default for QueueSamplesSpec {
+    fn default() -> Self {
+        Self { period_ps: 10_000_000, max: 512 }
+    }
+}
+
+const fn default_tick_ps() -> u64 {
+    1_000
+}
+
+const fn default_cpu_port() -> u16 {
+    510
+}
+
+const fn default_drop_port() -> u16 {
+    511
+}
+
+const fn default_recirculation_delay_ps() -> u64 {
+    1_000_000
+}
+
+const fn default_overhead_bytes() -> u64 {
+    24
+}
+
+const fn default_lpi_fraction() -> f64 {
+    0.1
+}
+
+impl FabricSpec {
+    /// Reads a spec. What the parts say about each other is checked when a fabric is made of it.
+    pub fn from_json(json: &[u8]) -> Result<Self, SpecError> {
+        serde_json::from_slice(json).map_err(|error| SpecError::Json(error.to_string()))
+    }
+}
+
+/// What is wrong with a spec.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// It is not JSON of this shape. The text says what was found where.
+    #[error("fabric spec: {0}")]
+    Json(String),
+    /// A value is not possible.
+    #[error("fabric spec: {place}: {value}: {reason}")]
+    Value {
+        /// Where, as a path into the JSON.
+        place: String,
+        /// What is there.
+        value: String,
+        /// Why it is not possible and what would be.
+        reason: String,
+    },
+}
