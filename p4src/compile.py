@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compile the P4 program with p4c-bm2-ss and keep compiled/ honest. It is no build system: `make p4` calls it.
+"""Compile the P4 program with p4c-bm2-ss and keep compiled/ honest. No build system: `make p4` calls it.
 
     p4src/compile.py            compile and write compiled/
     p4src/compile.py --check    fail unless compiled/ belongs to the sources
@@ -44,7 +44,7 @@ EXPECTED_WARNING = "(due to action profiles)"
 
 
 class CompileError(Exception):
-    """The program cannot be compiled here, or compiled/ is not what the sources make. The text says what to do."""
+    """The program cannot be compiled here, or compiled/ is not what the sources make. Says what to do."""
 
 
 def sources() -> list[Path]:
@@ -80,7 +80,7 @@ def compiler_version(compiler: str) -> str:
 def constants() -> dict[str, dict[str, int]]:
     """The named numbers of include/types.p4 and include/sizes.p4.
 
-    `constants` holds every `const`; each `enum bit<N>` is a table of its own under its P4 name, for example `verdict_t`.
+    `constants` holds every `const`; each `enum bit<N>` is a table of its own under its P4 name.
     """
     text = "".join(path.read_text(encoding="utf-8") for path in CONSTANT_SOURCES)
     text = re.sub(r"//[^\n]*", "", text)
@@ -128,7 +128,7 @@ def without_machine_paths(program: dict[str, object]) -> dict[str, object]:
 
 
 def build(compiler: str) -> dict[str, bytes]:
-    """All files of compiled/ by name. Raises CompileError with the compiler's words when it refuses or warns."""
+    """All files of compiled/ by name. CompileError has the compiler's words when it refuses or warns."""
     with tempfile.TemporaryDirectory() as scratch:
         json_path, p4info_path = Path(scratch) / JSON_NAME, Path(scratch) / P4INFO_NAME
         command = [compiler, "-o", str(json_path), "--p4runtime-files", str(p4info_path)]
@@ -164,8 +164,8 @@ def compile_program() -> None:
     compiler = find_compiler()
     if compiler is None:
         raise CompileError(
-            f"{COMPILER} is not on PATH: build p4c (https://github.com/p4lang/p4c, version 1.2.5.x), or leave "
-            f"p4src/ as it is: the committed p4src/compiled/ needs no compiler"
+            f"{COMPILER} is not on PATH: build p4c (https://github.com/p4lang/p4c, version 1.2.5.x), "
+            f"or leave p4src/ as it is: the committed p4src/compiled/ needs no compiler"
         )
     COMPILED.mkdir(exist_ok=True)
     for name, data in build(compiler).items():
@@ -173,7 +173,7 @@ def compile_program() -> None:
 
 
 def check() -> list[str]:
-    """What is wrong with compiled/, a sentence each; empty when it belongs to the sources. Needs no compiler."""
+    """What is wrong with compiled/, a sentence each; empty when all is in order. Needs no compiler."""
     path = COMPILED / PROVENANCE_NAME
     try:
         provenance = json.loads(path.read_text(encoding="utf-8"))

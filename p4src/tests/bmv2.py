@@ -1,7 +1,7 @@
-"""One BMv2 `simple_switch` with the compiled program, on pcap files: no root, no interfaces. Not a test itself.
+"""One BMv2 `simple_switch` with the compiled program, on pcap files: no root, no interfaces. No test itself.
 
-Packets go in through a FIFO that the switch reads as a pcap file, on one port, and come out as one pcap file a port.
-Tables and registers are reached as people reach them, with `simple_switch_CLI`.
+Packets go in through a FIFO that the switch reads as a pcap file, on one port, and come out as one pcap file
+a port. Tables and registers are reached as people reach them, with `simple_switch_CLI`.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Bmv2:
     def cli(self, *commands: str) -> str:
         """What simple_switch_CLI prints. Fails on the words with which it reports an error."""
         assert self.cli_process is not None and self.cli_process.stdin and self.cli_process.stdout
-        # One CLI serves all calls, because its start takes longer than a hold. It answers this last line with a complaint.
+        # One CLI serves all calls: to start one takes longer than a hold. It complains about the last line.
         self.cli_process.stdin.write("\n".join((*commands, CLI_SENTINEL)) + "\n")
         self.cli_process.stdin.flush()
         lines: list[str] = []
@@ -173,12 +173,17 @@ class Bmv2:
 
     def wait_for(self, port: int, count: int, timeout_seconds: float = 10.0) -> list[Received]:
         """At least `count` frames from a port; fails with what there is when they do not come in time."""
+        return self.wait_for_all((port,), count, timeout_seconds)[port]
+
+    def wait_for_all(
+        self, ports: tuple[int, ...], count: int, timeout_seconds: float = 10.0
+    ) -> dict[int, list[Received]]:
+        """At least `count` frames from all of these ports together, by port."""
         deadline = time.monotonic() + timeout_seconds
-        while len(frames := self.received(port)) < count:
+        while sum(map(len, (frames := {port: self.received(port) for port in ports}).values())) < count:
             assert self.process.poll() is None, (self.folder / "switch.log").read_text(errors="replace")
-            assert time.monotonic() < deadline, (
-                f"port {port}: {len(frames)} of {count} frames left the switch"
-            )
+            left = {port: len(received) for port, received in frames.items()}
+            assert time.monotonic() < deadline, f"of {count} frames have left, by port: {left}"
             time.sleep(POLL_SECONDS)
         return frames
 

@@ -1,7 +1,7 @@
 """The program on BMv2's simple_switch: the reference for what P4 and v1model mean.
 
-Queues are made with the EEE hold: while a port's gate is shut nothing leaves, so what each packet finds is known exactly.
-Cannot see: exact times (BMv2 is software on a wall clock; lower bounds only), other targets (ptf_tests/ and engine/).
+Queues are made with the EEE hold: while a port's gate is shut nothing leaves, so what each packet finds
+is known. Cannot see: exact times (BMv2 is software on a wall clock), other targets (ptf_tests/, engine/).
 Each test starts its own switch and takes a second or two.
 """
 
@@ -52,7 +52,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def tcp(
     number: int = 0, ecn: int = ECT_0, flags: str = "A", payload: int | None = None, **ip: object
 ) -> bytes:
-    """A TCP frame over IPv4, FRAME_BYTES long unless `payload` bytes are asked for; `number` is the IP identification."""
+    """A TCP frame over IPv4, FRAME_BYTES long unless `payload` says otherwise; `number` is the IP ID."""
     size = FRAME_BYTES - 54 if payload is None else payload
     header = scapy.IP(**{"src": "10.0.1.1", "dst": "10.0.2.1", "tos": ecn, "id": number, **ip})
     segment = scapy.TCP(sport=1000, dport=2000, flags=flags) / scapy.Raw(bytes(size))
@@ -76,7 +76,7 @@ def ecn_by_number(frames: list[Received]) -> dict[int, int]:
 
 
 def expected_next_hop(frame: bytes, ecn: int | None = None) -> bytes:
-    """The frame as a router must send it: next-hop MACs, TTL less one, checksum recomputed by scapy; CE where asked."""
+    """The frame as a router must send it: next-hop MACs, TTL less one, scapy's checksum; CE where asked."""
     packet = scapy.Ether(frame)
     packet.src, packet.dst = SWITCH_MAC, HOST2_MAC
     ip = packet[scapy.IP]
@@ -209,11 +209,9 @@ def test_flows_spread_over_the_group_and_each_flow_keeps_its_path(start: Start) 
         for n in range(256)
     ]
     switch.send(*flows, *flows)
-    switch.wait_for(OUT, 1)
-    switch.drained(OUT)
-    switch.drained(OTHER_OUT)
-    ports = {OUT: numbers(switch.received(OUT)), OTHER_OUT: numbers(switch.received(OTHER_OUT))}
-    assert len(ports[OUT]) + len(ports[OTHER_OUT]) == 512
+    left = switch.wait_for_all((OUT, OTHER_OUT), 2 * len(flows))
+    ports = {port: numbers(frames) for port, frames in left.items()}
+    assert len(ports[OUT]) + len(ports[OTHER_OUT]) == 2 * len(flows)
     assert not set(ports[OUT]) & set(ports[OTHER_OUT])
     # 128 flows a path are expected; 5 standard deviations of a fair coin are 40.
     assert 88 <= len(set(ports[OUT])) <= 168
@@ -346,7 +344,7 @@ def test_red_above_max_spares_only_whom_it_protects(
 def test_red_marks_with_the_probability_of_its_slope(start: Start) -> None:
     switch = start()
     eee(switch, hold=FOREVER, trigger_packets=500)
-    # Between 0 and 1000 packets the probability rises to 1: packet n is marked with n / 1000, 124.75 of 500 expected.
+    # Between 0 and 1000 packets the probability rises to 1: n / 1000 for packet n, 124.75 of 500 expected.
     switch.cli(f"table_add port_aqm red {OUT} => 0 1000 {round(2**48 / 1000)} 1 0 1 0")
     switch.send(*(tcp(n, payload=10) for n in range(500)))
     marked = sum(ecn == CE for ecn in ecn_by_number(switch.wait_for(OUT, 500, 30)).values())
