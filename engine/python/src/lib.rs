@@ -1,1 +1,27 @@
 //! PyO3 glue between the engine's crates and the Python package `eeon_engine`; it decides nothing itself.
+//!
+//! What each class and method means is documented where Python users look: in `eeon_engine/_engine.pyi`.
+
+#![forbid(unsafe_code)]
+
+use pyo3::prelude::*;
+
+mod convert;
+mod error;
+mod handle;
+mod place;
+mod program;
+mod stats;
+mod switch;
+mod twin;
+
+/// The extension module.
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<program::Program>()?;
+    module.add_class::<handle::SwitchHandle>()?;
+    module.add_class::<switch::Port>()?;
+    module.add_class::<switch::Switch>()?;
+    module.add_class::<twin::Twin>()?;
+    Ok(())
+}

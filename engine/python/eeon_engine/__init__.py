@@ -1,0 +1,45 @@
+"""The E-EON switch engine: BMv2 programs in virtual time, with BMv2's semantics and exact clocks.
+
+`Program` is a compiled P4 program, `Switch` one switch that runs it, `Twin` a fabric of switches, links and
+hosts. `eeon_engine.p4runtime.serve` gives any of their switches a P4Runtime server.
+"""
+
+from ._engine import Port, Program, Switch, SwitchHandle, Twin
+from .control import SwitchControl
+from .exceptions import (
+    ClockError,
+    ConfigError,
+    ControlError,
+    DuplicateError,
+    EngineError,
+    FullError,
+    ImmutableError,
+    InUseError,
+    InvalidValueError,
+    NoSuchHandleError,
+    NoSuchObjectError,
+    OutOfRangeError,
+    ProgramError,
+)
+
+__all__ = [
+    "ClockError",
+    "ConfigError",
+    "ControlError",
+    "DuplicateError",
+    "EngineError",
+    "FullError",
+    "ImmutableError",
+    "InUseError",
+    "InvalidValueError",
+    "NoSuchHandleError",
+    "NoSuchObjectError",
+    "OutOfRangeError",
+    "Port",
+    "Program",
+    "ProgramError",
+    "Switch",
+    "SwitchControl",
+    "SwitchHandle",
+    "Twin",
+]

@@ -1,0 +1,257 @@
+"""The extension: the engine itself, in Rust. Times are picoseconds of virtual time, sizes are bytes without
+FCS.
+
+All classes may be used from any thread. Calls into the engine release the GIL; a control call waits for the
+slice of the run loop that is under way, a few milliseconds at most.
+"""
+
+from collections.abc import Sequence
+from typing import final
+
+from typing_extensions import Buffer
+
+from .control import CounterCell, Entry, EntryAction, MatchParam, Replica
+
+@final
+class Program:
+    """A compiled P4 program: immutable, shared by the switches that run it.
+
+    `json` is the output of p4c-bm2-ss. Raises `ProgramError` with the place in the JSON when the engine
+    cannot run it.
+    """
+
+    def __new__(cls, json: bytes) -> Program: ...
+    @property
+    def json(self) -> bytes:
+        """What it was loaded from."""
+    @property
+    def digest(self) -> str:
+        """SHA-256 of `json`, in hexadecimal."""
+
+class SwitchHandle:
+    """A running switch, to be controlled: the `SwitchControl` of `eeon_engine.control`, and its counts.
+
+    Calls raise a `ControlError` when they are refused, and `ConfigError` when the switch runs no program.
+    """
+
+    @property
+    def device_id(self) -> int:
+        """P4Runtime's device id."""
+    @property
+    def cpu_port(self) -> int | None:
+        """Port of packet-ins and packet-outs."""
+    @property
+    def program(self) -> Program | None:
+        """What it runs. None without a program, or when another handle has loaded it."""
+    def load_program(self, program: Program) -> None:
+        """Replaces the program and all state; packets inside are dropped and counted. The clock goes on.
+
+        Raises `ConfigError`, and the old program runs on, when this switch cannot run the new one.
+        """
+    def check_program(self, program: Program) -> None:
+        """Raises what `load_program` would raise, and changes nothing."""
+    def pause(self) -> None:
+        """Returns when no packet is being processed; run loops then wait until `resume`. Calls nest."""
+    def resume(self) -> None:
+        """Takes one `pause` back."""
+    def mt_add_entry(
+        self, table: str, key: Sequence[MatchParam], action: str, data: Sequence[bytes], priority: int = 0
+    ) -> int:
+        """Adds an entry to a direct table and returns its handle. The lowest priority number wins."""
+    def mt_modify_entry(self, table: str, handle: int, action: str, data: Sequence[bytes]) -> None:
+        """Replaces the action of an entry."""
+    def mt_delete_entry(self, table: str, handle: int) -> None:
+        """Deletes an entry of any table."""
+    def mt_set_default_action(self, table: str, action: str, data: Sequence[bytes]) -> None:
+        """Sets what a direct table does on a miss."""
+    def mt_reset_default_entry(self, table: str) -> None:
+        """Sets the default entry back to what the program says."""
+    def mt_get_entries(self, table: str) -> list[Entry]:
+        """Entries in order of handle."""
+    def mt_get_default_entry(self, table: str) -> EntryAction | None:
+        """The default entry; None where nothing is set."""
+    def mt_indirect_add_entry(
+        self, table: str, key: Sequence[MatchParam], member: int, priority: int = 0
+    ) -> int:
+        """Adds an entry that points at a member and returns its handle."""
+    def mt_indirect_modify_entry(self, table: str, handle: int, member: int) -> None:
+        """Points an entry at a member."""
+    def mt_indirect_ws_add_entry(
+        self, table: str, key: Sequence[MatchParam], group: int, priority: int = 0
+    ) -> int:
+        """Adds an entry that points at a group and returns its handle."""
+    def mt_indirect_ws_modify_entry(self, table: str, handle: int, group: int) -> None:
+        """Points an entry at a group."""
+    def mt_act_prof_add_member(self, profile: str, action: str, data: Sequence[bytes]) -> int:
+        """Adds a member and returns its handle."""
+    def mt_act_prof_modify_member(
+        self, profile: str, member: int, action: str, data: Sequence[bytes]
+    ) -> None:
+        """Replaces a member's action."""
+    def mt_act_prof_delete_member(self, profile: str, member: int) -> None:
+        """Deletes a member that nothing uses."""
+    def mt_act_prof_create_group(self, profile: str) -> int:
+        """Creates an empty group and returns its handle."""
+    def mt_act_prof_delete_group(self, profile: str, group: int) -> None:
+        """Deletes a group that nothing uses."""
+    def mt_act_prof_add_member_to_group(self, profile: str, member: int, group: int) -> None:
+        """Adds a member to a group."""
+    def mt_act_prof_remove_member_from_group(self, profile: str, member: int, group: int) -> None:
+        """Removes a member from a group."""
+    def mt_read_counters(self, table: str, handle: int) -> CounterCell:
+        """The direct counter of an entry."""
+    def mt_write_counters(self, table: str, handle: int, bytes: int, packets: int) -> None:
+        """Sets the direct counter of an entry."""
+    def read_counters(self, counter: str, index: int) -> CounterCell:
+        """A cell of an indirect counter."""
+    def read_counters_all(self, counter: str) -> list[CounterCell]:
+        """Every cell of an indirect counter, at one time."""
+    def write_counters(self, counter: str, index: int, bytes: int, packets: int) -> None:
+        """Sets a cell of an indirect counter."""
+    def register_read(self, register: str, index: int) -> bytes:
+        """A cell, big-endian, in whole bytes of its width."""
+    def register_read_all(self, register: str) -> list[bytes]:
+        """Every cell, at one time."""
+    def register_write(self, register: str, index: int, value: bytes) -> None:
+        """Sets a cell."""
+    def mc_set_group(self, group: int, replicas: Sequence[Replica]) -> None:
+        """Creates or replaces a multicast group."""
+    def mc_delete_group(self, group: int) -> None:
+        """Deletes a multicast group."""
+    def mirroring_session_add(self, session: int, egress_port: int | None, mgid: int | None) -> None:
+        """Creates or replaces a clone session: copies go to the port, to the multicast group, or to both."""
+    def mirroring_session_delete(self, session: int) -> None:
+        """Deletes a clone session."""
+    def packet_out(self, packet: bytes) -> None:
+        """A packet enters on the CPU port, now, with its packet-out header in front."""
+    def take_packets_in(self, timeout_ms: int) -> list[bytes]:
+        """Packets that left on the CPU port, with their packet-in headers. Without any, waits for one."""
+    @property
+    def packets_in_lost(self) -> int:
+        """Packets that left on the CPU port while 4096 waited already."""
+    def queue_bytes(self, port: int) -> int:
+        """Bytes waiting in all queues of a port."""
+    def queue_packets(self, port: int) -> int:
+        """Packets waiting in all queues of a port."""
+    def stats(self) -> dict[str, int | dict[str, int]]:
+        """Counts of the switch; `drops` by cause; `p4_passes` runs of parser and ingress."""
+    def port_stats(self, port: int) -> dict[str, int | dict[str, int]]:
+        """Counts of one port; `drops` by cause."""
+    def take_log(self) -> list[str]:
+        """Messages of the program's `log_msg` since the last call."""
+
+@final
+class Port:
+    """A port and its link. Without `rate_bps` it sends without delay; without limits its queues never
+    overflow.
+
+    `overhead_bytes` is added to each frame's time on the wire: 24 for Ethernet's preamble, FCS and gap.
+    """
+
+    def __new__(
+        cls,
+        port: int,
+        *,
+        rate_bps: int | None = None,
+        overhead_bytes: int = 0,
+        queue_limit_packets: int | None = None,
+        queue_limit_bytes: int | None = None,
+    ) -> Port: ...
+    @property
+    def port(self) -> int:
+        """Its number."""
+
+@final
+class Switch(SwitchHandle):
+    """One switch by itself, with a virtual clock that its user moves.
+
+    Without a program it waits for `load_program`, or for a P4Runtime client to push one. Without `ports` it
+    has all of v1model's, without rates. `tick_ps` is one tick of the timestamps that the program sees (BMv2:
+    1 us, 1_000_000); `gate_register` names the register with the tick before which a port sends nothing.
+    Raises `ConfigError`.
+    """
+
+    def __new__(
+        cls,
+        program: Program | None = None,
+        *,
+        device_id: int = 1,
+        ports: Sequence[Port] | None = None,
+        tick_ps: int = 1_000,
+        cpu_port: int | None = 510,
+        drop_port: int = 511,
+        gate_register: str | None = None,
+        seed: int = 0,
+        clock_start: int = 0,
+        priorities: int = 1,
+        recirculation_delay_ps: int = 1_000_000,
+    ) -> Switch: ...
+    @property
+    def now_ps(self) -> int:
+        """What the clock shows."""
+    def inject(self, port: int, frame: bytes, at_ps: int | None = None) -> None:
+        """A frame is to arrive on a port, now or at a later time. Raises `ClockError` for the past."""
+    def advance_to(self, at_ps: int) -> list[tuple[int, int, bytes]]:
+        """Lets everything happen up to and including `at_ps`: what left, as (time, port, frame).
+
+        The time is that of the first bit. What leaves on the CPU port is listed too, and waits in
+        `take_packets_in`.
+        """
+    @property
+    def next_event_ps(self) -> int | None:
+        """When something is to happen next; None when nothing is left."""
+
+@final
+class Twin:
+    """Switches, links and hosts under one clock. `spec` is the JSON that `netsim`'s `FabricSpec` describes.
+
+    The same program, spec, control calls at the same times and frames give the same report, byte for byte.
+    Raises `ConfigError` with the place in the spec.
+    """
+
+    def __new__(cls, program: Program, spec: str) -> Twin: ...
+    @property
+    def switches(self) -> list[str]:
+        """Names, in the order of the spec."""
+    @property
+    def hosts(self) -> list[str]:
+        """Names, in the order of the spec: the numbers that `feed` takes."""
+    def switch(self, name: str) -> SwitchHandle:
+        """A switch, to be controlled or served over P4Runtime. Raises `NoSuchObjectError`."""
+    def feed(
+        self,
+        hosts: str | Buffer,
+        times_ps: Buffer,
+        offsets: Buffer,
+        frames: Buffer,
+        lengths: Buffer | None = None,
+    ) -> int:
+        """Frames that hosts are to send, as flat arrays in order of time; how many were taken.
+
+        `hosts` is one name for all or a uint32 array of host numbers, `times_ps` a uint64 array. Frame i is
+        frames[offsets[i]:offsets[i + 1]] of the uint8 array `frames`, `offsets` being uint64 with one item
+        more than there are frames. `lengths` (uint32) are lengths on the wire: a shorter frame is filled up
+        with zeros.
+
+        At most 2**20 frames wait at a time; with fewer taken than given, run before feeding the rest. Raises
+        `ClockError` for a frame out of order and `InvalidValueError` for arrays that do not fit; frames
+        before the one that is named have been taken.
+        """
+    @property
+    def pending(self) -> int:
+        """Frames fed and not yet sent."""
+    @property
+    def now_ps(self) -> int:
+        """Everything before this time has happened."""
+    @property
+    def events(self) -> int:
+        """Events handled so far."""
+    @property
+    def p4_passes(self) -> int:
+        """Runs of parser and ingress of all switches so far."""
+    def run_until(self, at_ps: int) -> None:
+        """Lets everything happen that is due before `at_ps`. Ctrl-C stops it between two slices."""
+    def run_to_idle(self, limit_ps: int = ...) -> bool:
+        """Lets everything happen until nothing is left (True) or `limit_ps` is reached (False)."""
+    def report(self) -> str:
+        """What happened so far, as JSON: `netsim`'s `Report`."""

@@ -1,0 +1,471 @@
+"""Action profile members, groups and one-shot action sets, by P4Runtime ids (P4Runtime 1.5 §9.2).
+
+P4Runtime lets the client choose ids and gives members weights; BMv2 hands out handles, and a group holds each
+member once. So a member of weight w is w members of the engine with the same action, made when a group first
+asks for them. A one-shot is a hidden group. Hidden groups and members that are equal are shared and counted,
+so that a thousand routes over the same uplinks need one group, not a thousand.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from finsy.proto import p4r
+
+from ..control import SwitchControl
+from . import translate
+from .errors import already_exists, exhausted, invalid, not_found, precondition
+from .journal import Journal
+from .schema import ActionProfile, Schema, Table, find
+from .translate import ActionCall
+
+# Far beyond any selector that is of use, and a bound on what one message can make the engine allocate.
+_MAX_GROUP_WEIGHT = 65_536
+
+
+@dataclass(eq=False)
+class Member:
+    """A member that the client made; `handles` are its copies in the engine, the first one always there."""
+
+    member_id: int
+    call: ActionCall
+    handles: list[int]
+    users: int = 0
+
+
+@dataclass(eq=False)
+class Group:
+    """A group that the client made."""
+
+    group_id: int
+    message: Any
+    handle: int
+    members: list[tuple[Member, int]]
+    users: int = 0
+
+
+_Shape = tuple[tuple[ActionCall, int], ...]
+
+
+@dataclass(eq=False)
+class OneShot:
+    """A hidden group, shared by all entries that ask for the same actions with the same weights."""
+
+    shape: _Shape
+    handle: int = 0
+    users: int = 0
+
+
+@dataclass(eq=False)
+class _Shared:
+    """A hidden member."""
+
+    handle: int
+    users: int = 0
+
+
+@dataclass
+class _Books:
+    members: dict[int, Member] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
+    one_shots: dict[_Shape, OneShot] = field(default_factory=dict)
+    shared: dict[tuple[ActionCall, int], _Shared] = field(default_factory=dict)
+
+
+class ActionProfiles:
+    """All action profiles of one switch."""
+
+    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+        self._control = control
+        self._schema = schema
+        self._books = {profile_id: _Books() for profile_id in schema.profiles}
+
+    # ---- what table entries refer to
+
+    def member(self, profile: ActionProfile, member_id: int) -> Member:
+        """A member by id; NOT_FOUND."""
+        found = self._books[profile.id].members.get(member_id)
+        if found is None:
+            raise not_found(f"profile '{profile.name}' has no member {member_id}; insert it first")
+        return found
+
+    def group(self, profile: ActionProfile, group_id: int) -> Group:
+        """A group by id; NOT_FOUND."""
+        if not profile.with_selector:
+            raise invalid(f"profile '{profile.name}' has no selector and so no groups")
+        found = self._books[profile.id].groups.get(group_id)
+        if found is None:
+            raise not_found(f"profile '{profile.name}' has no group {group_id}; insert it first")
+        return found
+
+    def check_style(self, profile: ActionProfile, *, one_shot: bool) -> None:
+        """A profile is programmed by one-shots or by members and groups, not both (§9.2.3)."""
+        books = self._books[profile.id]
+        if one_shot and (books.members or books.groups):
+            raise invalid(
+                f"profile '{profile.name}' is programmed by members and groups; one-shots cannot be mixed in"
+            )
+        if not one_shot and books.one_shots:
+            raise invalid(f"profile '{profile.name}' is programmed by one-shots; members cannot be mixed in")
+
+    def acquire_one_shot(self, table: Table, action_set: Any, journal: Journal) -> OneShot:
+        """The hidden group for an action set; made when no entry uses it yet."""
+        profile = table.profile
+        if profile is None or not profile.with_selector:
+            raise invalid(f"table '{table.name}' has no action selector; one-shot action sets need one")
+        self.check_style(profile, one_shot=True)
+        actions = action_set.action_profile_actions
+        if not actions:
+            raise invalid(f"table '{table.name}': the action set is empty; give it at least one action")
+        shape = []
+        for item in actions:
+            if item.WhichOneof("watch_kind") == "watch":
+                raise invalid("watch is deprecated and not supported; use watch_port")
+            shape.append((translate.action_from_message(table, item.action), item.weight))
+        self._check_weights(profile, [weight for _, weight in shape], profile.max_group_size)
+        one_shot = self._books[profile.id].one_shots.get(tuple(shape)) or OneShot(tuple(shape))
+        self.retain(profile, one_shot, journal)
+        return one_shot
+
+    def retain(self, profile: ActionProfile, one_shot: OneShot, journal: Journal) -> None:
+        """One more entry uses the hidden group."""
+        if one_shot.users == 0:
+            self._make(profile, one_shot, journal)
+        one_shot.users += 1
+        journal.push(lambda: self._drop(one_shot))
+
+    def release(self, profile: ActionProfile, one_shot: OneShot, journal: Journal) -> None:
+        """One entry less uses the hidden group."""
+        self._drop(one_shot)
+
+        def undo() -> None:
+            one_shot.users += 1
+
+        journal.push(undo)
+        if one_shot.users == 0:
+            self._unmake(profile, one_shot, journal)
+
+    @staticmethod
+    def _drop(one_shot: OneShot) -> None:
+        one_shot.users -= 1
+
+    def _make(self, profile: ActionProfile, one_shot: OneShot, journal: Journal) -> None:
+        books, control = self._books[profile.id], self._control
+        one_shot.handle = control.mt_act_prof_create_group(profile.name)
+        books.one_shots[one_shot.shape] = one_shot
+
+        def undo_group() -> None:
+            control.mt_act_prof_delete_group(profile.name, one_shot.handle)
+            del books.one_shots[one_shot.shape]
+
+        journal.push(undo_group)
+        for name in _copies(one_shot.shape):
+            shared = self._retain_shared(profile, name, journal)
+            self._join(profile, one_shot, shared, journal)
+
+    def _unmake(self, profile: ActionProfile, one_shot: OneShot, journal: Journal) -> None:
+        books, control = self._books[profile.id], self._control
+        for name in _copies(one_shot.shape):
+            shared = books.shared[name]
+            self._leave(profile, one_shot, shared, journal)
+            self._release_shared(profile, name, journal)
+        control.mt_act_prof_delete_group(profile.name, one_shot.handle)
+        del books.one_shots[one_shot.shape]
+
+        def undo() -> None:
+            one_shot.handle = control.mt_act_prof_create_group(profile.name)
+            books.one_shots[one_shot.shape] = one_shot
+
+        journal.push(undo)
+
+    def _retain_shared(
+        self, profile: ActionProfile, name: tuple[ActionCall, int], journal: Journal
+    ) -> _Shared:
+        books, control = self._books[profile.id], self._control
+        shared = books.shared.get(name)
+        if shared is None:
+            shared = _Shared(control.mt_act_prof_add_member(profile.name, name[0].action.name, name[0].data))
+            books.shared[name] = shared
+        shared.users += 1
+        journal.push(lambda: self._release_shared(profile, name, Journal()))
+        return shared
+
+    def _release_shared(self, profile: ActionProfile, name: tuple[ActionCall, int], journal: Journal) -> None:
+        books, control = self._books[profile.id], self._control
+        shared = books.shared[name]
+        if shared.users == 1:
+            control.mt_act_prof_delete_member(profile.name, shared.handle)
+            del books.shared[name]
+        shared.users -= 1
+
+        def undo() -> None:
+            if shared.users == 0:
+                shared.handle = control.mt_act_prof_add_member(
+                    profile.name, name[0].action.name, name[0].data
+                )
+                books.shared[name] = shared
+            shared.users += 1
+
+        journal.push(undo)
+
+    def _join(
+        self, profile: ActionProfile, group: OneShot | Group, member: _Shared, journal: Journal
+    ) -> None:
+        self._control.mt_act_prof_add_member_to_group(profile.name, member.handle, group.handle)
+        journal.push(
+            lambda: self._control.mt_act_prof_remove_member_from_group(
+                profile.name, member.handle, group.handle
+            )
+        )
+
+    def _leave(
+        self, profile: ActionProfile, group: OneShot | Group, member: _Shared, journal: Journal
+    ) -> None:
+        self._control.mt_act_prof_remove_member_from_group(profile.name, member.handle, group.handle)
+        journal.push(
+            lambda: self._control.mt_act_prof_add_member_to_group(profile.name, member.handle, group.handle)
+        )
+
+    def _check_weights(self, profile: ActionProfile, weights: list[int], max_size: int) -> None:
+        if any(weight <= 0 for weight in weights):
+            raise invalid(f"profile '{profile.name}': weight {min(weights)}; weights start at 1")
+        if profile.max_member_weight and max(weights, default=0) > profile.max_member_weight:
+            raise invalid(
+                f"profile '{profile.name}': weight {max(weights)}, the limit is {profile.max_member_weight}"
+            )
+        size = sum(weights) if profile.sum_of_weights else len(weights)
+        if max_size and size > max_size:
+            raise invalid(f"profile '{profile.name}': a group of size {size}, the limit is {max_size}")
+        if sum(weights) > _MAX_GROUP_WEIGHT:
+            raise exhausted(
+                f"profile '{profile.name}': weights of {sum(weights)}, the limit is {_MAX_GROUP_WEIGHT}"
+            )
+
+    # ---- members
+
+    def write_member(self, kind: int, message: Any, journal: Journal) -> None:
+        """One update of an `ActionProfileMember`."""
+        profile = find(self._schema.profiles, "action profile", message.action_profile_id)
+        members, control = self._books[profile.id].members, self._control
+        member = members.get(message.member_id)
+        if kind == p4r.Update.INSERT:
+            if message.member_id == 0:
+                raise invalid(f"profile '{profile.name}': member 0 stands for all members; ids start at 1")
+            if member is not None:
+                raise already_exists(f"profile '{profile.name}': member {message.member_id} is there already")
+            self.check_style(profile, one_shot=False)
+            call = self._call(profile, message)
+            handle = control.mt_act_prof_add_member(profile.name, call.action.name, call.data)
+            member = Member(message.member_id, call, [handle])
+            members[message.member_id] = member
+
+            def undo_insert() -> None:
+                self._delete_copies(profile, member)
+                del members[message.member_id]
+
+            journal.push(undo_insert)
+            return
+        if member is None:
+            raise not_found(f"profile '{profile.name}' has no member {message.member_id}")
+        if kind == p4r.Update.MODIFY:
+            self._set_action(profile, member, self._call(profile, message), journal)
+            return
+        if member.users:
+            raise precondition(
+                f"profile '{profile.name}': member {message.member_id} has {member.users} users"
+            )
+        self._delete_copies(profile, member)
+        del members[message.member_id]
+
+        def undo_delete() -> None:
+            member.handles = [
+                control.mt_act_prof_add_member(profile.name, member.call.action.name, member.call.data)
+            ]
+            members[message.member_id] = member
+
+        journal.push(undo_delete)
+
+    def _call(self, profile: ActionProfile, message: Any) -> ActionCall:
+        if not message.HasField("action"):
+            raise invalid(f"profile '{profile.name}': member {message.member_id} needs an action")
+        for table_id in profile.tables:
+            if table_id in self._schema.tables:
+                return translate.action_from_message(self._schema.tables[table_id], message.action)
+        raise invalid(f"profile '{profile.name}' belongs to no table")
+
+    def _set_action(self, profile: ActionProfile, member: Member, call: ActionCall, journal: Journal) -> None:
+        before = member.call
+        for handle in member.handles:
+            self._control.mt_act_prof_modify_member(profile.name, handle, call.action.name, call.data)
+        member.call = call
+        journal.push(lambda: self._set_action(profile, member, before, Journal()))
+
+    def _delete_copies(self, profile: ActionProfile, member: Member) -> None:
+        for handle in member.handles:
+            self._control.mt_act_prof_delete_member(profile.name, handle)
+        member.handles = []
+
+    # ---- groups
+
+    def write_group(self, kind: int, message: Any, journal: Journal) -> None:
+        """One update of an `ActionProfileGroup`."""
+        profile = find(self._schema.profiles, "action profile", message.action_profile_id)
+        if not profile.with_selector:
+            raise invalid(f"profile '{profile.name}' has no selector and so no groups")
+        groups, control = self._books[profile.id].groups, self._control
+        group = groups.get(message.group_id)
+        if kind == p4r.Update.INSERT:
+            if message.group_id == 0:
+                raise invalid(f"profile '{profile.name}': group 0 stands for all groups; ids start at 1")
+            if group is not None:
+                raise already_exists(f"profile '{profile.name}': group {message.group_id} is there already")
+            self.check_style(profile, one_shot=False)
+            canonical, members = self._members(profile, message)
+            group = Group(message.group_id, canonical, control.mt_act_prof_create_group(profile.name), [])
+            groups[message.group_id] = group
+
+            def undo_insert() -> None:
+                control.mt_act_prof_delete_group(profile.name, group.handle)
+                del groups[message.group_id]
+
+            journal.push(undo_insert)
+            self._set_members(profile, group, members, journal)
+            return
+        if group is None:
+            raise not_found(f"profile '{profile.name}' has no group {message.group_id}")
+        if kind == p4r.Update.MODIFY:
+            if message.max_size != group.message.max_size:
+                raise invalid(
+                    f"profile '{profile.name}': group {message.group_id} was made with max_size "
+                    f"{group.message.max_size}, which cannot change to {message.max_size}"
+                )
+            before = group.message
+            canonical, members = self._members(profile, message)
+            self._set_members(profile, group, members, journal)
+            group.message = canonical
+
+            def undo_modify() -> None:
+                group.message = before
+
+            journal.push(undo_modify)
+            return
+        if group.users:
+            raise precondition(
+                f"profile '{profile.name}': group {message.group_id} is used by {group.users} table entries"
+            )
+        self._set_members(profile, group, [], journal)
+        control.mt_act_prof_delete_group(profile.name, group.handle)
+        del groups[message.group_id]
+
+        def undo_delete() -> None:
+            group.handle = control.mt_act_prof_create_group(profile.name)
+            groups[message.group_id] = group
+
+        journal.push(undo_delete)
+
+    def _members(self, profile: ActionProfile, message: Any) -> tuple[Any, list[tuple[Member, int]]]:
+        """The canonical message, and the members with their weights."""
+        limit = profile.max_group_size
+        if message.max_size < 0 or (limit and message.max_size > limit):
+            raise invalid(
+                f"profile '{profile.name}': group {message.group_id} asks for max_size {message.max_size}, "
+                f"the P4Info allows 0 to {limit}"
+            )
+        self._check_weights(profile, [member.weight for member in message.members], message.max_size or limit)
+        ids = [member.member_id for member in message.members]
+        if len(set(ids)) != len(ids):
+            raise invalid(
+                f"profile '{profile.name}': group {message.group_id} names a member twice; use its weight"
+            )
+        if any(member.WhichOneof("watch_kind") == "watch" for member in message.members):
+            raise invalid("watch is deprecated and not supported; use watch_port")
+        canonical = p4r.ActionProfileGroup()
+        canonical.CopyFrom(message)
+        return canonical, [(self.member(profile, m.member_id), m.weight) for m in message.members]
+
+    def _set_members(
+        self, profile: ActionProfile, group: Group, members: list[tuple[Member, int]], journal: Journal
+    ) -> None:
+        """Makes `members` the group's; what stays is not touched."""
+        weights = {id(member): weight for member, weight in members}
+        before = {id(member): weight for member, weight in group.members}
+        for member, weight in group.members:
+            for copy in range(weights.get(id(member), 0), weight):
+                self._leave_copy(profile, group, member, copy, journal)
+        for member, weight in members:
+            for copy in range(before.get(id(member), 0), weight):
+                self._join_copy(profile, group, member, copy, journal)
+        old, group.members = group.members, members
+        _count(old, -1)
+        _count(members, 1)
+
+        def undo() -> None:
+            group.members = old
+            _count(members, -1)
+            _count(old, 1)
+
+        journal.push(undo)
+
+    def _join_copy(
+        self, profile: ActionProfile, group: Group, member: Member, copy: int, journal: Journal
+    ) -> None:
+        control = self._control
+        while len(member.handles) <= copy:
+            # A copy stays until its member is deleted; undoing the group leaves a spare one behind, no more.
+            member.handles.append(
+                control.mt_act_prof_add_member(profile.name, member.call.action.name, member.call.data)
+            )
+        control.mt_act_prof_add_member_to_group(profile.name, member.handles[copy], group.handle)
+        journal.push(lambda: self._leave_copy(profile, group, member, copy, Journal()))
+
+    def _leave_copy(
+        self, profile: ActionProfile, group: Group, member: Member, copy: int, journal: Journal
+    ) -> None:
+        self._control.mt_act_prof_remove_member_from_group(profile.name, member.handles[copy], group.handle)
+        journal.push(lambda: self._join_copy(profile, group, member, copy, Journal()))
+
+    # ---- reading
+
+    def read_members(self, message: Any) -> Iterator[Any]:
+        """Members that an `ActionProfileMember` request asks for; 0 stands for all."""
+        for profile in self._asked(message.action_profile_id):
+            members = self._books[profile.id].members
+            for member_id in _chosen(members, message.member_id):
+                call = members[member_id].call
+                yield p4r.Entity(
+                    action_profile_member=p4r.ActionProfileMember(
+                        action_profile_id=profile.id, member_id=member_id, action=call.message()
+                    )
+                )
+
+    def read_groups(self, message: Any) -> Iterator[Any]:
+        """Groups that an `ActionProfileGroup` request asks for; 0 stands for all."""
+        for profile in self._asked(message.action_profile_id):
+            groups = self._books[profile.id].groups
+            for group_id in _chosen(groups, message.group_id):
+                yield p4r.Entity(action_profile_group=groups[group_id].message)
+
+    def _asked(self, profile_id: int) -> list[ActionProfile]:
+        if profile_id == 0:
+            return list(self._schema.profiles.values())
+        return [find(self._schema.profiles, "action profile", profile_id)]
+
+
+def _chosen(objects: dict[int, Any], wanted: int) -> list[int]:
+    if wanted == 0:
+        return sorted(objects)
+    return [wanted] if wanted in objects else []
+
+
+def _copies(shape: _Shape) -> Iterator[tuple[ActionCall, int]]:
+    """Names of the hidden members of an action set: an action of weight w, or given w times, is w members."""
+    seen: dict[ActionCall, int] = {}
+    for call, weight in shape:
+        for _ in range(weight):
+            seen[call] = seen.get(call, 0) + 1
+            yield call, seen[call]
+
+
+def _count(members: list[tuple[Member, int]], change: int) -> None:
+    for member, _ in members:
+        member.users += change

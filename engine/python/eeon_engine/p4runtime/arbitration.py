@@ -1,0 +1,139 @@
+"""Which client may write: election ids, roles, primaries (P4Runtime 1.5 §5).
+
+The client with the highest election id that was ever seen for its role is primary, while its stream is open.
+Nobody is promoted when it leaves: the others are told, and one of them has to ask with an id at least as
+high.
+
+Not thread-safe: the caller holds the device's lock, which also means that a write in flight ends before a new
+primary is accepted. A role here is a name with an arbitration of its own and access to everything: role
+configurations, which would narrow that, are refused.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from finsy.proto import U128, p4r, rpc_code
+
+from .errors import denied, exhausted, invalid, not_found, precondition, unimplemented
+
+# What one device keeps for its clients; a fabric controller and a few observers need single digits.
+MAX_STREAMS = 64
+_MAX_ROLES = 64
+
+
+class Client:
+    """One open stream. `send` queues a `StreamMessageResponse` and never blocks."""
+
+    def __init__(self, send: Callable[[Any], None]) -> None:
+        self.send = send
+        self.role: str | None = None
+        self.election_id: int | None = None
+
+
+class Arbitration:
+    """The clients of one device."""
+
+    def __init__(self, device_id: int) -> None:
+        self._device_id = device_id
+        self._clients: list[Client] = []
+        self._highest: dict[str, int | None] = {"": None}
+
+    def update(self, client: Client, message: Any) -> None:
+        """A `MasterArbitrationUpdate`. An error ends the client's stream."""
+        role = message.role.name
+        election_id = U128.decode(message.election_id) if message.HasField("election_id") else None
+        first = client.role is None
+        if message.device_id != self._device_id:
+            text = f"this is device {self._device_id}, the request is for device {message.device_id}"
+            raise not_found(text) if first else precondition(text)
+        if not first and role != client.role:
+            raise precondition(f"this stream has role '{client.role}', not '{role}'; open another stream")
+        if message.role.id:
+            raise unimplemented("numeric role ids are deprecated and not supported; use the role's name")
+        if message.role.HasField("config"):
+            raise unimplemented(
+                f"role '{role}': role configurations are not supported; a role has full access"
+            )
+        others = [other for other in self._clients if other is not client and other.role == role]
+        if election_id is not None and any(other.election_id == election_id for other in others):
+            raise invalid(f"Election id {election_id} is used by another client of this device and role")
+        if role not in self._highest and len(self._highest) >= _MAX_ROLES:
+            raise exhausted(f"this device has seen {_MAX_ROLES} roles, the most that it keeps")
+        if first:
+            if len(self._clients) >= MAX_STREAMS:
+                raise exhausted(f"this device has {MAX_STREAMS} clients, the most that it serves")
+            self._clients.append(client)
+            client.role = role
+        was_primary = self.is_primary(client)
+        before = self.primary(role)
+        client.election_id = election_id
+        highest = self._highest.setdefault(role, None)
+        if election_id is not None and (highest is None or election_id >= highest):
+            self._highest[role] = election_id
+        if was_primary or self.primary(role) is not before:
+            # Those that are not primary hear of it first.
+            for other in sorted(self._of(role), key=self.is_primary):
+                self._notify(other)
+        else:
+            self._notify(client)
+
+    def leave(self, client: Client) -> None:
+        """The client's stream has ended."""
+        if client not in self._clients:
+            return
+        was_primary = self.is_primary(client)
+        self._clients.remove(client)
+        if was_primary:
+            for other in self._of(client.role or ""):
+                self._notify(other)
+
+    def primary(self, role: str) -> Client | None:
+        """The client that may write under this role."""
+        return next((client for client in self._of(role) if self.is_primary(client)), None)
+
+    def primaries(self) -> list[Client]:
+        """The primary of every role that has one."""
+        return [client for client in self._clients if self.is_primary(client)]
+
+    def is_primary(self, client: Client) -> bool:
+        """Whether the client may write."""
+        if client.role is None or client.election_id is None:
+            return False
+        return client in self._clients and client.election_id == self._highest.get(client.role)
+
+    def check_request(self, request: Any) -> None:
+        """Whether a Write or SetForwardingPipelineConfig comes from the primary of its role."""
+        self.check_device(request.device_id)
+        if request.role not in self._highest:
+            raise not_found(f"device {self._device_id} has no role '{request.role}'")
+        if request.role_id:
+            raise unimplemented("numeric role ids are deprecated and not supported; use the role's name")
+        primary = self.primary(request.role)
+        election_id = U128.decode(request.election_id)
+        if not request.HasField("election_id") or primary is None or primary.election_id != election_id:
+            now = "there is none" if primary is None else f"that is election id {primary.election_id}"
+            raise denied(f"election id {election_id} is not the primary of role '{request.role}'; {now}")
+
+    def check_device(self, device_id: int) -> None:
+        """NOT_FOUND for a device that is not this one."""
+        if device_id != self._device_id:
+            raise not_found(f"this is device {self._device_id}, the request is for device {device_id}")
+
+    def _of(self, role: str) -> list[Client]:
+        return [client for client in self._clients if client.role == role]
+
+    def _notify(self, client: Client) -> None:
+        role = client.role or ""
+        answer = p4r.MasterArbitrationUpdate(device_id=self._device_id)
+        if role:
+            answer.role.name = role
+        highest = self._highest[role]
+        if highest is not None:
+            answer.election_id.CopyFrom(U128.encode(highest))
+        if self.is_primary(client):
+            answer.status.code, answer.status.message = rpc_code.OK, "this client is primary"
+        elif self.primary(role) is not None:
+            answer.status.code, answer.status.message = rpc_code.ALREADY_EXISTS, "another client is primary"
+        else:
+            answer.status.code, answer.status.message = rpc_code.NOT_FOUND, "no client is primary"
+        client.send(p4r.StreamMessageResponse(arbitration=answer))

@@ -1,0 +1,94 @@
+"""Indirect counters (P4Runtime 1.5 §9.3). Their values live in the engine; direct counters belong to
+`tables`.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from finsy.proto import p4r
+
+from ..control import CounterCell, SwitchControl
+from .errors import invalid, out_of_range
+from .journal import Journal
+from .schema import Counter, Schema, find
+
+# P4Runtime counts in int64, the engine in 64 bits without sign: what does not fit is shown as the largest
+# number.
+_MAX_COUNT = 2**63 - 1
+
+
+def cell_from_message(data: Any, what: str) -> CounterCell:
+    """The engine's cell for a `CounterData`."""
+    if data.byte_count < 0 or data.packet_count < 0:
+        raise invalid(
+            f"{what}: counts cannot be negative: {data.byte_count} bytes, {data.packet_count} packets"
+        )
+    return data.byte_count, data.packet_count
+
+
+def cell_to_message(counter: Counter, cell: CounterCell, data: Any) -> None:
+    """Fills `data` with what the counter counts; the engine always counts both."""
+    data.SetInParent()
+    if counter.counts_bytes:
+        data.byte_count = min(cell[0], _MAX_COUNT)
+    if counter.counts_packets:
+        data.packet_count = min(cell[1], _MAX_COUNT)
+
+
+def check_index(what: str, index: int, size: int) -> int:
+    """An index within an array; INVALID_ARGUMENT below 0, OUT_OF_RANGE beyond the end."""
+    if index < 0:
+        raise invalid(f"{what}: index {index} is negative")
+    if index >= size:
+        raise out_of_range(f"{what}: index {index}, the array has {size} cells")
+    return index
+
+
+class Counters:
+    """All indirect counters of one switch."""
+
+    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+        self._control = control
+        self._schema = schema
+
+    def write(self, kind: int, message: Any, journal: Journal) -> None:
+        """One update of a `CounterEntry`; without an index it sets every cell."""
+        if kind != p4r.Update.MODIFY:
+            raise invalid("counter cells are always there; only MODIFY is possible")
+        counter: Counter = find(self._schema.counters, "counter", message.counter_id)
+        what = f"counter '{counter.name}'"
+        indices = range(counter.size)
+        if message.HasField("index"):
+            index = check_index(what, message.index.index, counter.size)
+            indices = range(index, index + 1)
+        if not message.HasField("data"):
+            return
+        cell = cell_from_message(message.data, what)
+        before = self._control.read_counters_all(counter.name)
+
+        def undo() -> None:
+            for index in indices:
+                self._control.write_counters(counter.name, index, *before[index])
+
+        journal.push(undo)
+        for index in indices:
+            self._control.write_counters(counter.name, index, *cell)
+
+    def read(self, message: Any) -> Iterator[Any]:
+        """Cells that a `CounterEntry` request asks for; counter 0 stands for all, no index for all cells."""
+        chosen = list(self._schema.counters.values())
+        if message.counter_id:
+            chosen = [find(self._schema.counters, "counter", message.counter_id)]
+        for counter in chosen:
+            if message.counter_id and message.HasField("index"):
+                index = check_index(f"counter '{counter.name}'", message.index.index, counter.size)
+                yield _entity(counter, index, self._control.read_counters(counter.name, index))
+                continue
+            for index, cell in enumerate(self._control.read_counters_all(counter.name)):
+                yield _entity(counter, index, cell)
+
+
+def _entity(counter: Counter, index: int, cell: CounterCell) -> Any:
+    entry = p4r.CounterEntry(counter_id=counter.id, index=p4r.Index(index=index))
+    cell_to_message(counter, cell, entry.data)
+    return p4r.Entity(counter_entry=entry)

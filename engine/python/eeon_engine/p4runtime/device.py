@@ -1,0 +1,226 @@
+"""One switch as P4Runtime sees it: clients, pipeline, state. The RPCs of `service` are thin around it.
+
+One lock orders everything: a write is serial with all others, a read sees no half batch, and a new primary is
+accepted only between writes. Packets do not take this lock; the engine orders them against each control call
+by itself.
+"""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from finsy.proto import p4r
+
+from .._engine import Program, Switch
+from ..control import SwitchControl
+from ..exceptions import EngineError
+from . import batch, packet_io
+from .arbitration import Arbitration, Client
+from .errors import StatusError, denied, invalid, not_found, precondition, unimplemented
+from .forwarding import Forwarding
+from .journal import Journal
+from .pipeline import Pipeline
+
+# Messages stay far below gRPC's default limit of 4 MiB at the client.
+_ENTITIES_PER_RESPONSE = 1000
+
+
+class Device:
+    """A switch with its clients."""
+
+    def __init__(self, control: SwitchControl, pipeline: Pipeline | None) -> None:
+        self._control = control
+        self._lock = threading.RLock()
+        self._arbitration = Arbitration(control.device_id)
+        self._pipeline = pipeline
+        self._forwarding = Forwarding(control, pipeline.schema) if pipeline else None
+        # After VERIFY_AND_SAVE: what reads and writes see until COMMIT, over a switch made for the purpose.
+        self._saved: tuple[Pipeline, SwitchControl, Forwarding] | None = None
+
+    # ---- stream
+
+    def stream_message(self, client: Client, message: Any) -> None:
+        """One message of a client's stream. An error ends the stream."""
+        with self._lock:
+            match message.WhichOneof("update"):
+                case "arbitration":
+                    self._arbitration.update(client, message.arbitration)
+                case _ if client.role is None:
+                    raise precondition("the first message of a stream must be a MasterArbitrationUpdate")
+                case "packet":
+                    self._packet_out(client, message.packet)
+                case "digest_ack":
+                    error = unimplemented("digests are not supported")
+                    client.send(
+                        _stream_error(
+                            error, digest_list_ack=p4r.DigestListAckError(digest_list_ack=message.digest_ack)
+                        )
+                    )
+                case "other":
+                    error = unimplemented("stream messages of other kinds are not supported")
+                    client.send(_stream_error(error, other=p4r.StreamOtherError(other=message.other)))
+                case _:
+                    client.send(_stream_error(invalid("the stream message is empty")))
+
+    def leave(self, client: Client) -> None:
+        """A client's stream has ended."""
+        with self._lock:
+            self._arbitration.leave(client)
+
+    def _packet_out(self, client: Client, packet: Any) -> None:
+        try:
+            if not self._arbitration.is_primary(client):
+                raise denied("packet_out: only the primary may send packets")
+            if self._pipeline is None:
+                raise _no_pipeline()
+            if self._control.cpu_port is None:
+                raise unimplemented("packet_out: this switch has no CPU port")
+            self._control.packet_out(packet_io.packet_out(self._pipeline.schema, packet))
+        except StatusError as error:
+            client.send(_stream_error(error, packet_out=p4r.PacketOutError(packet_out=packet)))
+
+    def packet_in(self, packet: bytes) -> None:
+        """A packet left the switch on the CPU port: it goes to every primary."""
+        with self._lock:
+            if self._pipeline is None:
+                return
+            message = packet_io.packet_in(self._pipeline.schema, packet)
+            if message is not None:
+                for client in self._arbitration.primaries():
+                    client.send(p4r.StreamMessageResponse(packet=message))
+
+    # ---- pipeline
+
+    def set_pipeline(self, request: Any) -> None:
+        """`SetForwardingPipelineConfig`."""
+        actions = p4r.SetForwardingPipelineConfigRequest
+        with self._lock:
+            self._arbitration.check_request(request)
+            if request.action == actions.COMMIT:
+                if request.HasField("config"):
+                    raise invalid("COMMIT takes the saved config; send it without one")
+                self._commit_saved()
+                return
+            if request.action not in (
+                actions.VERIFY,
+                actions.VERIFY_AND_SAVE,
+                actions.VERIFY_AND_COMMIT,
+                actions.RECONCILE_AND_COMMIT,
+            ):
+                raise invalid(f"pipeline action {request.action}; use VERIFY, VERIFY_AND_COMMIT, ...")
+            if not request.HasField("config"):
+                raise invalid("the request has no config")
+            pipeline = Pipeline.from_config(request.config)
+            try:
+                self._control.check_program(pipeline.program)
+            except EngineError as error:
+                raise invalid(f"p4_device_config: {error}") from error
+            if request.action == actions.VERIFY:
+                return
+            if request.action == actions.VERIFY_AND_COMMIT:
+                self._commit(pipeline, [])
+            elif request.action == actions.VERIFY_AND_SAVE:
+                shadow = self._shadow(pipeline.program)
+                self._saved = (pipeline, shadow, Forwarding(shadow, pipeline.schema))
+            else:
+                self._reconcile(pipeline)
+
+    def _commit(self, pipeline: Pipeline, updates: list[Any]) -> None:
+        """Replaces the program and all state. `updates` are known to be accepted: a shadow took them."""
+        self._control.pause()
+        try:
+            self._control.load_program(pipeline.program)
+            forwarding = Forwarding(self._control, pipeline.schema)
+            for update in updates:
+                forwarding.write(update, Journal())
+        finally:
+            self._control.resume()
+        self._pipeline, self._forwarding, self._saved = pipeline, forwarding, None
+
+    def _commit_saved(self) -> None:
+        if self._saved is None:
+            raise not_found("there is no saved config; VERIFY_AND_SAVE one first")
+        pipeline, _, forwarding = self._saved
+        self._commit(pipeline, forwarding.snapshot())
+
+    def _reconcile(self, pipeline: Pipeline) -> None:
+        """Keeps what the switch has, or refuses without having touched it."""
+        updates = self._forwarding.snapshot() if self._forwarding else []
+        trial = Forwarding(self._shadow(pipeline.program), pipeline.schema)
+        kept = []
+        for update in updates:
+            try:
+                trial.write(update, Journal())
+            except StatusError as error:
+                # Counts and cells of an array that is gone or has shrunk cannot be kept; entries have to be.
+                if update.entity.WhichOneof("entity") in ("counter_entry", "register_entry"):
+                    continue
+                raise invalid(f"the switch's state does not fit the new program: {error.message}") from error
+            kept.append(update)
+        self._commit(pipeline, kept)
+
+    @staticmethod
+    def _shadow(program: Program) -> SwitchControl:
+        return Switch(program)
+
+    def get_pipeline(self, request: Any) -> Any:
+        """`GetForwardingPipelineConfig`."""
+        kinds = p4r.GetForwardingPipelineConfigRequest
+        with self._lock:
+            self._arbitration.check_device(request.device_id)
+            pipeline = self._saved[0] if self._saved else self._pipeline
+            if pipeline is None:
+                raise _no_pipeline()
+            config = p4r.ForwardingPipelineConfig()
+            if pipeline.config.HasField("cookie"):
+                config.cookie.CopyFrom(pipeline.config.cookie)
+            if request.response_type in (kinds.ALL, kinds.P4INFO_AND_COOKIE):
+                config.p4info.CopyFrom(pipeline.config.p4info)
+            if request.response_type in (kinds.ALL, kinds.DEVICE_CONFIG_AND_COOKIE):
+                config.p4_device_config = pipeline.config.p4_device_config
+            return p4r.GetForwardingPipelineConfigResponse(config=config)
+
+    # ---- entities
+
+    def write(self, request: Any) -> list[StatusError | None]:
+        """`Write`: the error of each update, None where it worked."""
+        with self._lock:
+            self._arbitration.check_request(request)
+            control, forwarding = self._current()
+            return batch.write(control, forwarding, request.updates, request.atomicity)
+
+    def read(self, request: Any) -> list[Any]:
+        """`Read`: the responses, of one consistent state."""
+        with self._lock:
+            self._arbitration.check_device(request.device_id)
+            _, forwarding = self._current()
+            entities: Iterator[Any] = (e for asked in request.entities for e in forwarding.read(asked))
+            responses = []
+            response = p4r.ReadResponse()
+            for entity in entities:
+                response.entities.append(entity)
+                if len(response.entities) == _ENTITIES_PER_RESPONSE:
+                    responses.append(response)
+                    response = p4r.ReadResponse()
+            if response.entities or not responses:
+                responses.append(response)
+            return responses
+
+    def _current(self) -> tuple[SwitchControl, Forwarding]:
+        if self._saved is not None:
+            return self._saved[1], self._saved[2]
+        if self._forwarding is None:
+            raise _no_pipeline()
+        return self._control, self._forwarding
+
+
+def _no_pipeline() -> StatusError:
+    return precondition("No forwarding pipeline config is set for this device; push one first")
+
+
+def _stream_error(error: StatusError, **details: Any) -> Any:
+    return p4r.StreamMessageResponse(
+        error=p4r.StreamError(
+            canonical_code=error.code, message=error.message, space="eeon", code=error.code, **details
+        )
+    )

@@ -1,0 +1,127 @@
+"""Errors of the P4Runtime server, and the ways in which they reach a client.
+
+`StatusError` is what every module here raises for a client's mistake: a google.rpc code and a sentence. One
+that ends a whole call becomes the gRPC status of the call; one that concerns a single update of a batch
+becomes a `p4.v1.Error` in the trailing metadata (P4Runtime 1.5 §12.3), beside an `OK` for every update that
+worked.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import grpc
+from finsy.proto import p4r, rpc_code, rpc_status
+
+from .. import exceptions as engine
+
+# Metadata beyond a client's limit ends the call without any status; finsy allows 64 KiB for all of it.
+_MAX_DETAILS_BYTES = 40 << 10
+
+_GRPC_CODES = {code.value[0]: code for code in grpc.StatusCode}
+
+
+class StatusError(Exception):
+    """A client's mistake or a refusal: `code` is a google.rpc.Code, `message` is for people."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def invalid(message: str) -> StatusError:
+    """The request does not make sense for this program."""
+    return StatusError(rpc_code.INVALID_ARGUMENT, message)
+
+
+def not_found(message: str) -> StatusError:
+    """The request is about something that is not there."""
+    return StatusError(rpc_code.NOT_FOUND, message)
+
+
+def already_exists(message: str) -> StatusError:
+    """An INSERT of something that is there."""
+    return StatusError(rpc_code.ALREADY_EXISTS, message)
+
+
+def denied(message: str) -> StatusError:
+    """The client or the program does not allow it."""
+    return StatusError(rpc_code.PERMISSION_DENIED, message)
+
+
+def precondition(message: str) -> StatusError:
+    """Something else has to happen first."""
+    return StatusError(rpc_code.FAILED_PRECONDITION, message)
+
+
+def exhausted(message: str) -> StatusError:
+    """A limit of the switch or of this server is reached."""
+    return StatusError(rpc_code.RESOURCE_EXHAUSTED, message)
+
+
+def out_of_range(message: str) -> StatusError:
+    """A value wider than its field, or an index beyond the end of an array."""
+    return StatusError(rpc_code.OUT_OF_RANGE, message)
+
+
+def unimplemented(message: str) -> StatusError:
+    """Valid P4Runtime that this server does not do."""
+    return StatusError(rpc_code.UNIMPLEMENTED, message)
+
+
+_ENGINE_CODES: tuple[tuple[type[Exception], int], ...] = (
+    (engine.NoSuchObjectError, rpc_code.NOT_FOUND),
+    (engine.NoSuchHandleError, rpc_code.NOT_FOUND),
+    (engine.DuplicateError, rpc_code.ALREADY_EXISTS),
+    (engine.FullError, rpc_code.RESOURCE_EXHAUSTED),
+    (engine.ImmutableError, rpc_code.PERMISSION_DENIED),
+    (engine.InUseError, rpc_code.FAILED_PRECONDITION),
+    (engine.OutOfRangeError, rpc_code.OUT_OF_RANGE),
+    (engine.EngineError, rpc_code.INVALID_ARGUMENT),
+)
+
+
+def from_engine(error: engine.EngineError) -> StatusError:
+    """The engine's refusal under its google.rpc code, with the engine's own words."""
+    code = next(code for kind, code in _ENGINE_CODES if isinstance(error, kind))
+    return StatusError(code, str(error))
+
+
+class _GrpcStatus(grpc.Status):  # type: ignore[misc] # grpcio has no types
+    """What `ServicerContext.abort_with_status` takes."""
+
+    def __init__(self, code: Any, details: str, trailing_metadata: tuple[tuple[str, bytes], ...]) -> None:
+        self.code = code
+        self.details = details
+        self.trailing_metadata = trailing_metadata
+
+
+def abort(context: Any, error: StatusError) -> None:
+    """Ends the call with the status of `error`. Does not return."""
+    context.abort(_GRPC_CODES[error.code], error.message)
+
+
+def abort_batch(context: Any, results: Sequence[StatusError | None]) -> None:
+    """Ends a Write of which some updates failed: one `p4.v1.Error` an update, in order. Does not return."""
+    failed = [(index, error) for index, error in enumerate(results) if error is not None]
+    index, first = failed[0]
+    message = f"{len(failed)} of {len(results)} updates failed; first, update {index}: {first.message}"
+    for with_messages in (True, False):
+        details = _details(message, results, with_messages)
+        if len(details) <= _MAX_DETAILS_BYTES:
+            trailing = (("grpc-status-details-bin", details),)
+            context.abort_with_status(_GrpcStatus(grpc.StatusCode.UNKNOWN, message, trailing))
+    abort(context, exhausted(f"{message} (the errors are too many to be sent; use smaller batches)"))
+
+
+def _details(message: str, results: Sequence[StatusError | None], with_messages: bool) -> bytes:
+    status = rpc_status.Status(code=rpc_code.UNKNOWN, message=message)
+    for error in results:
+        detail = p4r.Error(canonical_code=rpc_code.OK)
+        if error is not None:
+            detail = p4r.Error(canonical_code=error.code, space="eeon", code=error.code)
+            if with_messages:
+                detail.message = error.message
+        status.details.add().Pack(detail)
+    serialized: bytes = status.SerializeToString()
+    return serialized

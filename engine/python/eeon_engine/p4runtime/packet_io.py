@@ -1,0 +1,58 @@
+"""Packet-in and packet-out: controller headers from and to P4Runtime metadata (P4Runtime 1.5 §16.1).
+
+The headers of the P4Info stand in front of the packet on the CPU port, first field first. Pure: bytes and
+messages.
+"""
+
+from typing import Any
+
+from finsy.proto import p4r
+
+from . import bytestrings
+from .errors import invalid
+from .schema import HeaderField, Schema
+
+# Longest frame that the engine takes.
+_MAX_PACKET = 65_535
+
+
+def packet_out(schema: Schema, message: Any) -> bytes:
+    """What enters the switch on the CPU port for a `PacketOut`."""
+    given: dict[int, bytes] = {}
+    known = {field.id for field in schema.packet_out}
+    for metadata in message.metadata:
+        if metadata.metadata_id not in known:
+            raise invalid(f"packet_out: the P4Info has no metadata field of id {metadata.metadata_id}")
+        if metadata.metadata_id in given:
+            raise invalid(f"packet_out: metadata field {metadata.metadata_id} is given twice")
+        given[metadata.metadata_id] = metadata.value
+    header = bits = 0
+    for field in schema.packet_out:
+        header = header << field.width | _value(field, given.get(field.id))
+        bits += field.width
+    packet: bytes = header.to_bytes(bits // 8, "big") + message.payload
+    if len(packet) > _MAX_PACKET:
+        raise invalid(f"packet_out: {len(packet)} bytes with its header, the longest frame has {_MAX_PACKET}")
+    return packet
+
+
+def _value(field: HeaderField, value: bytes | None) -> int:
+    if value is None:
+        if field.is_padding:
+            return 0
+        raise invalid(f"packet_out: metadata field '{field.name}' (id {field.id}) is missing")
+    return bytestrings.decode(value, field.width, f"packet_out field '{field.name}'")
+
+
+def packet_in(schema: Schema, packet: bytes) -> Any | None:
+    """The `PacketIn` for what left the switch on the CPU port; None when it is shorter than the header."""
+    bits = sum(field.width for field in schema.packet_in)
+    if len(packet) < bits // 8:
+        return None
+    header = int.from_bytes(packet[: bits // 8], "big")
+    message = p4r.PacketIn(payload=packet[bits // 8 :])
+    for field in schema.packet_in:
+        bits -= field.width
+        value = header >> bits & ((1 << field.width) - 1)
+        message.metadata.add(metadata_id=field.id, value=bytestrings.encode(value))
+    return message

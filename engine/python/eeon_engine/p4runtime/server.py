@@ -1,0 +1,116 @@
+"""A P4Runtime server for one switch: sockets and threads.
+
+with serve(switch) as server:
+    print(server.address)
+"""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any
+
+import grpc
+from finsy.proto import p4r_grpc
+
+from ..control import SwitchControl
+from ..exceptions import ConfigError
+from .arbitration import MAX_STREAMS
+from .device import Device
+from .errors import StatusError
+from .pipeline import Pipeline, config_from_files
+from .service import Service
+
+# A stream holds a thread for as long as it is open; the rest is for the other calls.
+_CALL_THREADS = 16
+# As PI: a program of a hundred thousand lines still fits.
+_MAX_MESSAGE_BYTES = 256 << 20
+_MAX_METADATA_BYTES = 1 << 20
+_PACKET_IN_POLL_MS = 200
+
+
+class Server:
+    """A running P4Runtime server. Made by `serve`."""
+
+    def __init__(self, control: SwitchControl, device: Device, address: str) -> None:
+        self._control = control
+        self._device = device
+        self._stopping = threading.Event()
+        self._grpc = grpc.server(
+            ThreadPoolExecutor(max_workers=MAX_STREAMS + _CALL_THREADS, thread_name_prefix="p4runtime"),
+            options=[
+                ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
+                ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
+                ("grpc.max_metadata_size", _MAX_METADATA_BYTES),
+                ("grpc.so_reuseport", 0),
+            ],
+        )
+        p4r_grpc.add_P4RuntimeServicer_to_server(Service(device), self._grpc)
+        try:
+            port = self._grpc.add_insecure_port(address)
+        except RuntimeError as error:
+            raise ConfigError(f"address '{address}': {error}") from error
+        if port == 0:
+            raise ConfigError(f"address '{address}': cannot listen there; is another server using it?")
+        unix = address.startswith("unix:")
+        self._address = address if unix else f"{address.rpartition(':')[0]}:{port}"
+        self._packets = threading.Thread(
+            target=self._forward_packets, name="p4runtime-packet-in", daemon=True
+        )
+
+    @property
+    def address(self) -> str:
+        """Where clients connect: host and the port that was bound."""
+        return self._address
+
+    def start(self) -> None:
+        """Begins to serve. `serve` has done so already."""
+        self._grpc.start()
+        self._packets.start()
+
+    def stop(self, grace_seconds: float = 0.5) -> None:
+        """Ends all calls, after `grace_seconds` at the latest. The switch keeps its state. May be called
+        again.
+        """
+        self._stopping.set()
+        self._grpc.stop(grace_seconds).wait()
+        if self._packets.is_alive():
+            self._packets.join()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _forward_packets(self) -> None:
+        while not self._stopping.is_set():
+            for packet in self._control.take_packets_in(_PACKET_IN_POLL_MS):
+                self._device.packet_in(packet)
+
+
+def serve(switch: SwitchControl, p4info: Any = None, address: str = "127.0.0.1:0") -> Server:
+    """Serves P4Runtime for one switch: a `Switch`, or `Twin.switch(name)`.
+
+    Without `p4info` the switch waits for a client to push a pipeline, whatever program it runs until then.
+    With `p4info` (a `P4Info` message, or its text format) the switch's own program is the pipeline from the
+    start. Port 0 takes a free one; see `Server.address`. The server owns the switch's tables from here on:
+    what is changed under it is not seen by its clients. There is no authentication and no encryption: keep it
+    on loopback.
+
+    Raises `ConfigError` when the address cannot be bound or the P4Info does not belong to the program.
+    """
+    pipeline = None
+    if p4info is not None:
+        if switch.program is None:
+            raise ConfigError(
+                "p4info was given, but the switch has no program; load one, or let a client push both"
+            )
+        try:
+            pipeline = Pipeline.from_config(config_from_files(switch.program.json, p4info))
+        except StatusError as error:
+            raise ConfigError(error.message) from error
+    server = Server(switch, Device(switch, pipeline), address)
+    server.start()
+    return server

@@ -1,0 +1,386 @@
+//! The control surface of one switch. Every method is one call of the engine's runtime interface under its lock.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bm::CounterValue;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use simple_switch::{MirroringSession, Replica, Switch};
+
+use crate::convert::{self, KeyParam};
+use crate::error::Error;
+use crate::place::Place;
+use crate::program::Program;
+use crate::stats;
+
+/// A running switch, to be controlled. What the names mean is in `eeon_engine.control`.
+#[pyclass(frozen, subclass, module = "eeon_engine._engine")]
+pub(crate) struct SwitchHandle {
+    pub(crate) place: Arc<dyn Place>,
+    /// The `Program` that was loaded through this handle, so that it is given back and not loaded again.
+    program: parking_lot::Mutex<Option<Py<Program>>>,
+}
+
+impl SwitchHandle {
+    pub(crate) fn new(place: Arc<dyn Place>, program: Option<Py<Program>>) -> Self {
+        Self { place, program: parking_lot::Mutex::new(program) }
+    }
+
+    /// One call of the engine, without the GIL.
+    fn call<R: Send, E: Into<Error> + Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&mut Switch) -> Result<R, E> + Send,
+    ) -> PyResult<R> {
+        let result = py.detach(|| {
+            let mut call = Some(call);
+            let mut result = None;
+            self.place.with(&mut |switch| {
+                if let Some(call) = call.take() {
+                    result = Some(call(switch).map_err(Into::into));
+                }
+            })?;
+            result.unwrap_or(Err(Error::NoProgram))
+        });
+        Ok(result?)
+    }
+}
+
+#[pymethods]
+impl SwitchHandle {
+    #[getter]
+    fn device_id(&self) -> u64 {
+        self.place.device_id()
+    }
+
+    #[getter]
+    fn cpu_port(&self) -> Option<u16> {
+        self.place.cpu_port()
+    }
+
+    #[getter]
+    fn program(&self, py: Python<'_>) -> Option<Py<Program>> {
+        let running = py.detach(|| self.place.program())?;
+        self.program.lock().as_ref().filter(|program| program.get().is(&running)).map(|p| p.clone_ref(py))
+    }
+
+    fn load_program(&self, py: Python<'_>, program: Py<Program>) -> PyResult<()> {
+        let inner = Arc::clone(&program.get().inner);
+        py.detach(|| self.place.load_program(inner))?;
+        let before = self.program.lock().replace(program);
+        drop(before);
+        Ok(())
+    }
+
+    fn check_program(&self, py: Python<'_>, program: &Bound<'_, Program>) -> PyResult<()> {
+        let inner = Arc::clone(&program.get().inner);
+        Ok(py.detach(|| self.place.check_program(inner))?)
+    }
+
+    fn pause(&self, py: Python<'_>) {
+        py.detach(|| self.place.pause());
+    }
+
+    fn resume(&self, py: Python<'_>) {
+        py.detach(|| self.place.resume());
+    }
+
+    #[pyo3(signature = (table, key, action, data, priority=0))]
+    fn mt_add_entry(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        key: Vec<KeyParam>,
+        action: &str,
+        data: Vec<PyBackedBytes>,
+        priority: u32,
+    ) -> PyResult<u64> {
+        let (key, data) = (convert::key(key), convert::data(data));
+        self.call(py, |switch| switch.state_mut().mt_add_entry(table, &key, action, &data, priority))
+    }
+
+    fn mt_modify_entry(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        handle: u64,
+        action: &str,
+        data: Vec<PyBackedBytes>,
+    ) -> PyResult<()> {
+        let data = convert::data(data);
+        self.call(py, |switch| switch.state_mut().mt_modify_entry(table, handle, action, &data))
+    }
+
+    fn mt_delete_entry(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().mt_delete_entry(table, handle))
+    }
+
+    fn mt_set_default_action(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        action: &str,
+        data: Vec<PyBackedBytes>,
+    ) -> PyResult<()> {
+        let data = convert::data(data);
+        self.call(py, |switch| switch.state_mut().mt_set_default_action(table, action, &data))
+    }
+
+    fn mt_reset_default_entry(&self, py: Python<'_>, table: &str) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().mt_reset_default_entry(table))
+    }
+
+    fn mt_get_entries<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
+        let (program, entries) = self.call(py, |switch| {
+            switch.state().mt_get_entries(table).map(|entries| (Arc::clone(switch.program()), entries))
+        })?;
+        let entries: Vec<_> =
+            entries.iter().map(|entry| convert::entry(py, &program, entry)).collect::<PyResult<_>>()?;
+        PyList::new(py, entries)
+    }
+
+    fn mt_get_default_entry<'py>(
+        &self,
+        py: Python<'py>,
+        table: &str,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let (program, entry) = self.call(py, |switch| {
+            switch.state().mt_get_default_entry(table).map(|entry| (Arc::clone(switch.program()), entry))
+        })?;
+        entry.action.map(|action| convert::action(py, &program, &action)).transpose()
+    }
+
+    #[pyo3(signature = (table, key, member, priority=0))]
+    fn mt_indirect_add_entry(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        key: Vec<KeyParam>,
+        member: u64,
+        priority: u32,
+    ) -> PyResult<u64> {
+        let key = convert::key(key);
+        self.call(py, |switch| switch.state_mut().mt_indirect_add_entry(table, &key, member, priority))
+    }
+
+    fn mt_indirect_modify_entry(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        handle: u64,
+        member: u64,
+    ) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().mt_indirect_modify_entry(table, handle, member))
+    }
+
+    #[pyo3(signature = (table, key, group, priority=0))]
+    fn mt_indirect_ws_add_entry(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        key: Vec<KeyParam>,
+        group: u64,
+        priority: u32,
+    ) -> PyResult<u64> {
+        let key = convert::key(key);
+        self.call(py, |switch| switch.state_mut().mt_indirect_ws_add_entry(table, &key, group, priority))
+    }
+
+    fn mt_indirect_ws_modify_entry(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        handle: u64,
+        group: u64,
+    ) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().mt_indirect_ws_modify_entry(table, handle, group))
+    }
+
+    fn mt_act_prof_add_member(
+        &self,
+        py: Python<'_>,
+        profile: &str,
+        action: &str,
+        data: Vec<PyBackedBytes>,
+    ) -> PyResult<u64> {
+        let data = convert::data(data);
+        self.call(py, |switch| switch.state_mut().mt_act_prof_add_member(profile, action, &data))
+    }
+
+    fn mt_act_prof_modify_member(
+        &self,
+        py: Python<'_>,
+        profile: &str,
+        member: u64,
+        action: &str,
+        data: Vec<PyBackedBytes>,
+    ) -> PyResult<()> {
+        let data = convert::data(data);
+        self.call(py, |switch| switch.state_mut().mt_act_prof_modify_member(profile, member, action, &data))
+    }
+
+    fn mt_act_prof_delete_member(&self, py: Python<'_>, profile: &str, member: u64) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().mt_act_prof_delete_member(profile, member))
+    }
+
+    fn mt_act_prof_create_group(&self, py: Python<'_>, profile: &str) -> PyResult<u64> {
+        self.call(py, |switch| switch.state_mut().mt_act_prof_create_group(profile))
+    }
+
+    fn mt_act_prof_delete_group(&self, py: Python<'_>, profile: &str, group: u64) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().mt_act_prof_delete_group(profile, group))
+    }
+
+    fn mt_act_prof_add_member_to_group(
+        &self,
+        py: Python<'_>,
+        profile: &str,
+        member: u64,
+        group: u64,
+    ) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().mt_act_prof_add_member_to_group(profile, member, group))
+    }
+
+    fn mt_act_prof_remove_member_from_group(
+        &self,
+        py: Python<'_>,
+        profile: &str,
+        member: u64,
+        group: u64,
+    ) -> PyResult<()> {
+        self.call(py, |switch| {
+            switch.state_mut().mt_act_prof_remove_member_from_group(profile, member, group)
+        })
+    }
+
+    fn mt_read_counters(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
+        self.call(py, |switch| switch.state().mt_read_counters(table, handle).map(convert::cell))
+    }
+
+    fn mt_write_counters(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        handle: u64,
+        bytes: u64,
+        packets: u64,
+    ) -> PyResult<()> {
+        let value = CounterValue { bytes, packets };
+        self.call(py, |switch| switch.state_mut().mt_write_counters(table, handle, value))
+    }
+
+    fn read_counters(&self, py: Python<'_>, counter: &str, index: u64) -> PyResult<(u64, u64)> {
+        self.call(py, |switch| switch.state().read_counters(counter, index).map(convert::cell))
+    }
+
+    fn read_counters_all(&self, py: Python<'_>, counter: &str) -> PyResult<Vec<(u64, u64)>> {
+        self.call(py, |switch| {
+            let known = switch.program().counter_arrays().iter().find(|known| known.name == counter);
+            // An unknown name has no cells, and the read of cell 0 says so.
+            let size = known.map_or(1, |known| known.size as u64);
+            (0..size)
+                .map(|index| switch.state().read_counters(counter, index).map(convert::cell))
+                .collect::<Result<_, _>>()
+        })
+    }
+
+    fn write_counters(
+        &self,
+        py: Python<'_>,
+        counter: &str,
+        index: u64,
+        bytes: u64,
+        packets: u64,
+    ) -> PyResult<()> {
+        let value = CounterValue { bytes, packets };
+        self.call(py, |switch| switch.state_mut().write_counters(counter, index, value))
+    }
+
+    fn register_read<'py>(
+        &self,
+        py: Python<'py>,
+        register: &str,
+        index: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let value = self.call(py, |switch| switch.state().register_read(register, index))?;
+        Ok(PyBytes::new(py, &value))
+    }
+
+    fn register_read_all<'py>(&self, py: Python<'py>, register: &str) -> PyResult<Bound<'py, PyList>> {
+        let values = self.call(py, |switch| switch.state().register_read_all(register))?;
+        PyList::new(py, values.iter().map(|value| PyBytes::new(py, value)))
+    }
+
+    fn register_write(
+        &self,
+        py: Python<'_>,
+        register: &str,
+        index: u64,
+        value: PyBackedBytes,
+    ) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().register_write(register, index, &value))
+    }
+
+    fn mc_set_group(&self, py: Python<'_>, group: u16, replicas: Vec<(u16, u16)>) -> PyResult<()> {
+        let replicas: Vec<_> =
+            replicas.into_iter().map(|(egress_port, rid)| Replica { egress_port, rid }).collect();
+        self.call(py, |switch| switch.pre_mut().set_group(group, &replicas))
+    }
+
+    fn mc_delete_group(&self, py: Python<'_>, group: u16) -> PyResult<()> {
+        self.call(py, |switch| switch.pre_mut().delete_group(group))
+    }
+
+    fn mirroring_session_add(
+        &self,
+        py: Python<'_>,
+        session: u16,
+        egress_port: Option<u16>,
+        mgid: Option<u16>,
+    ) -> PyResult<()> {
+        let target = MirroringSession { egress_port, mgid };
+        self.call(py, |switch| switch.mirroring_mut().add(session, target))
+    }
+
+    fn mirroring_session_delete(&self, py: Python<'_>, session: u16) -> PyResult<()> {
+        self.call(py, |switch| switch.mirroring_mut().delete(session))
+    }
+
+    fn packet_out(&self, py: Python<'_>, packet: PyBackedBytes) -> PyResult<()> {
+        Ok(py.detach(|| self.place.packet_out(&packet))?)
+    }
+
+    fn take_packets_in<'py>(&self, py: Python<'py>, timeout_ms: u64) -> PyResult<Bound<'py, PyList>> {
+        let packets = py.detach(|| self.place.packet_ins().take(Duration::from_millis(timeout_ms)));
+        PyList::new(py, packets.iter().map(|packet| PyBytes::new(py, packet)))
+    }
+
+    #[getter]
+    fn packets_in_lost(&self) -> u64 {
+        self.place.packet_ins().lost()
+    }
+
+    fn queue_bytes(&self, py: Python<'_>, port: u16) -> PyResult<u64> {
+        self.call(py, |switch| Ok::<_, Error>(switch.queue_bytes(port).get()))
+    }
+
+    fn queue_packets(&self, py: Python<'_>, port: u16) -> PyResult<usize> {
+        self.call(py, |switch| Ok::<_, Error>(switch.queue_packets(port)))
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (found, passes) = self.call(py, |switch| Ok::<_, Error>((switch.stats(), switch.p4_passes())))?;
+        stats::of_switch(py, &found, passes)
+    }
+
+    fn port_stats<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {
+        let found = self.call(py, |switch| Ok::<_, Error>(switch.port_stats(port)))?;
+        stats::of_port(py, &found)
+    }
+
+    fn take_log(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.call(py, |switch| Ok::<_, Error>(std::iter::from_fn(|| switch.poll_log()).collect()))
+    }
+}

@@ -1,0 +1,304 @@
+//! One switch by itself, with a virtual clock that its user moves.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList};
+use simple_switch::{PortConfig, SwitchConfig, PORT_COUNT};
+use units::{Bytes, DataRate, Duration, Time};
+
+use crate::error::Error;
+use crate::handle::SwitchHandle;
+use crate::place::{Gate, PacketIns, Place};
+use crate::program::Program;
+
+/// Events handled before control calls get their turn.
+const SLICE: usize = 1024;
+
+/// A frame that left: when, by which port, its bytes.
+type Sent = (Time, u16, Vec<u8>);
+
+/// A switch, the frames that are to arrive, the frames that have left.
+struct Alone {
+    config: SwitchConfig,
+    switch: Option<simple_switch::Switch>,
+    now: Time,
+    arrivals: BTreeMap<(Time, u64), (u16, Vec<u8>)>,
+    next_arrival: u64,
+    sent: Vec<Sent>,
+}
+
+impl Alone {
+    fn arrive(&mut self, at: Time, port: u16, frame: Vec<u8>) -> Result<(), Error> {
+        if self.switch.is_none() {
+            return Err(Error::NoProgram);
+        }
+        if at < self.now {
+            return Err(Error::Clock(format!(
+                "a frame cannot arrive at {} ps, the clock shows {} ps",
+                at.as_ps(),
+                self.now.as_ps()
+            )));
+        }
+        self.arrivals.insert((at, self.next_arrival), (port, frame));
+        self.next_arrival += 1;
+        Ok(())
+    }
+
+    /// Handles at most one slice of what is due up to `end`; whether that was all.
+    fn advance(&mut self, end: Time, packet_ins: &PacketIns) -> bool {
+        let Some(switch) = &mut self.switch else {
+            self.now = end;
+            return true;
+        };
+        for _ in 0..SLICE {
+            let arrival = self.arrivals.first_key_value().map(|((at, _), _)| *at);
+            // What the switch does by itself goes first: a queue that drains at a time takes what arrives then.
+            let wakeup = switch.next_wakeup().filter(|at| arrival.is_none_or(|arrival| *at <= arrival));
+            match (wakeup, arrival) {
+                (Some(at), _) if at <= end => {
+                    self.now = at;
+                    switch.handle_wakeup(at);
+                }
+                (None, Some(at)) if at <= end => {
+                    self.now = at;
+                    if let Some((_, (port, frame))) = self.arrivals.pop_first() {
+                        switch.handle_packet(at, port, &frame, 0);
+                    }
+                }
+                _ => {
+                    self.now = end;
+                    return true;
+                }
+            }
+            while let Some(sent) = switch.poll_transmit() {
+                if Some(sent.port) == self.config.cpu_port {
+                    packet_ins.push(sent.frame.to_vec());
+                }
+                self.sent.push((sent.at, sent.port, sent.frame.to_vec()));
+                switch.recycle(sent.frame);
+            }
+        }
+        false
+    }
+}
+
+/// The place of a switch that stands alone.
+struct AlonePlace {
+    gate: Gate<Alone>,
+    packet_ins: PacketIns,
+    device_id: u64,
+    cpu_port: Option<u16>,
+}
+
+impl Place for AlonePlace {
+    fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
+        call(self.gate.lock().switch.as_mut().ok_or(Error::NoProgram)?);
+        Ok(())
+    }
+
+    fn load_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+        let mut alone = self.gate.lock();
+        match &mut alone.switch {
+            Some(switch) => switch.load_program(program)?,
+            None => alone.switch = Some(simple_switch::Switch::new(program, alone.config.clone())?),
+        }
+        Ok(())
+    }
+
+    fn check_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+        let config = self.gate.lock().config.clone();
+        simple_switch::Switch::new(program, config)?;
+        Ok(())
+    }
+
+    fn program(&self) -> Option<Arc<bm::Program>> {
+        self.gate.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
+    }
+
+    fn pause(&self) {
+        self.gate.pause();
+    }
+
+    fn resume(&self) {
+        self.gate.resume();
+    }
+
+    fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
+        let port = self.cpu_port.ok_or_else(|| Error::Config("the switch has no CPU port".into()))?;
+        let mut alone = self.gate.lock();
+        let now = alone.now;
+        alone.arrive(now, port, packet.to_vec())
+    }
+
+    fn packet_ins(&self) -> &PacketIns {
+        &self.packet_ins
+    }
+
+    fn device_id(&self) -> u64 {
+        self.device_id
+    }
+
+    fn cpu_port(&self) -> Option<u16> {
+        self.cpu_port
+    }
+}
+
+/// One port and its link.
+#[pyclass(frozen, module = "eeon_engine._engine")]
+#[derive(Clone)]
+pub(crate) struct Port(PortConfig);
+
+#[pymethods]
+impl Port {
+    #[new]
+    #[pyo3(signature = (port, *, rate_bps=None, overhead_bytes=0, queue_limit_packets=None, queue_limit_bytes=None))]
+    fn new(
+        port: u16,
+        rate_bps: Option<u64>,
+        overhead_bytes: u64,
+        queue_limit_packets: Option<usize>,
+        queue_limit_bytes: Option<u64>,
+    ) -> PyResult<Self> {
+        if rate_bps == Some(0) {
+            return Err(Error::Config(format!(
+                "port {port}: rate_bps 0; leave it out for a port without delay"
+            ))
+            .into());
+        }
+        Ok(Self(PortConfig {
+            port,
+            rate: rate_bps.map(DataRate::from_bps),
+            overhead: Bytes::new(overhead_bytes),
+            queue_limit_packets,
+            queue_limit_bytes: queue_limit_bytes.map(Bytes::new),
+        }))
+    }
+
+    #[getter]
+    fn port(&self) -> u16 {
+        self.0.port
+    }
+}
+
+/// One switch by itself.
+#[pyclass(frozen, extends = SwitchHandle, module = "eeon_engine._engine")]
+pub(crate) struct Switch {
+    place: Arc<AlonePlace>,
+}
+
+#[pymethods]
+impl Switch {
+    #[new]
+    #[pyo3(signature = (
+        program=None, *, device_id=1, ports=None, tick_ps=1_000, cpu_port=Some(510), drop_port=511,
+        gate_register=None, seed=0, clock_start=0, priorities=1, recirculation_delay_ps=1_000_000,
+    ))]
+    #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
+    fn new(
+        py: Python<'_>,
+        program: Option<Py<Program>>,
+        device_id: u64,
+        ports: Option<Vec<PyRef<'_, Port>>>,
+        tick_ps: u64,
+        cpu_port: Option<u16>,
+        drop_port: u16,
+        gate_register: Option<String>,
+        seed: u64,
+        clock_start: u64,
+        priorities: usize,
+        recirculation_delay_ps: u64,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let ports = match ports {
+            Some(ports) => ports.iter().map(|port| port.0.clone()).collect(),
+            None => (0..PORT_COUNT as u16)
+                .filter(|port| *port != drop_port && Some(*port) != cpu_port)
+                .map(PortConfig::unlimited)
+                .collect(),
+        };
+        let config = SwitchConfig {
+            device_id,
+            tick: Duration::from_ps(tick_ps),
+            cpu_port,
+            drop_port,
+            gate_register,
+            seed,
+            clock_start,
+            priorities,
+            recirculation_delay: Duration::from_ps(recirculation_delay_ps),
+            ports,
+            ..SwitchConfig::default()
+        };
+        let inner = program.as_ref().map(|program| Arc::clone(&program.get().inner));
+        let switch = py.detach(|| {
+            inner
+                .map(|inner| simple_switch::Switch::new(inner, config.clone()))
+                .transpose()
+                .map_err(Error::from)
+        })?;
+        let alone = Alone {
+            config,
+            switch,
+            now: Time::ZERO,
+            arrivals: BTreeMap::new(),
+            next_arrival: 0,
+            sent: Vec::new(),
+        };
+        let place = Arc::new(AlonePlace {
+            gate: Gate::new(alone),
+            packet_ins: PacketIns::default(),
+            device_id,
+            cpu_port,
+        });
+        let handle = SwitchHandle::new(Arc::clone(&place) as Arc<dyn Place>, program);
+        Ok(PyClassInitializer::from(handle).add_subclass(Self { place }))
+    }
+
+    #[getter]
+    fn now_ps(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.place.gate.lock().now.as_ps())
+    }
+
+    #[pyo3(signature = (port, frame, at_ps=None))]
+    fn inject(&self, py: Python<'_>, port: u16, frame: PyBackedBytes, at_ps: Option<u64>) -> PyResult<()> {
+        py.detach(|| {
+            let mut alone = self.place.gate.lock();
+            let at = at_ps.map_or(alone.now, Time::from_ps);
+            alone.arrive(at, port, frame.to_vec())
+        })?;
+        Ok(())
+    }
+
+    fn advance_to<'py>(&self, py: Python<'py>, at_ps: u64) -> PyResult<Bound<'py, PyList>> {
+        let end = Time::from_ps(at_ps);
+        let sent = py.detach(|| {
+            let now = self.place.gate.lock().now;
+            if end < now {
+                return Err(Error::Clock(format!(
+                    "the clock shows {} ps, it cannot go back to {at_ps} ps",
+                    now.as_ps()
+                )));
+            }
+            Ok(self.place.gate.run(|alone| {
+                alone.advance(end, &self.place.packet_ins).then(|| std::mem::take(&mut alone.sent))
+            }))
+        })?;
+        let sent: Vec<_> = sent
+            .into_iter()
+            .map(|(at, port, frame)| (at.as_ps(), port, PyBytes::new(py, &frame)).into_pyobject(py))
+            .collect::<PyResult<_>>()?;
+        PyList::new(py, sent)
+    }
+
+    #[getter]
+    fn next_event_ps(&self, py: Python<'_>) -> Option<u64> {
+        py.detach(|| {
+            let alone = self.place.gate.lock();
+            let arrival = alone.arrivals.first_key_value().map(|((at, _), _)| *at);
+            let wakeup = alone.switch.as_ref().and_then(|switch| switch.next_wakeup());
+            arrival.into_iter().chain(wakeup).min().map(Time::as_ps)
+        })
+    }
+}

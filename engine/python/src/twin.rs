@@ -1,0 +1,322 @@
+//! A fabric in virtual time as Python sees it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use netsim::{Fabric, FabricSpec, SendError};
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+use units::Time;
+
+use crate::error::Error;
+use crate::handle::SwitchHandle;
+use crate::place::{Gate, PacketIns, Place};
+use crate::program::Program;
+
+/// How long a control call waits for the fabric, about. Slices grow and shrink in virtual time to last this long;
+/// where they are cut changes nothing that happens.
+const SLICE: Duration = Duration::from_millis(4);
+
+/// How often Python gets to see a Ctrl-C.
+const SIGNAL_CHECK: Duration = Duration::from_millis(200);
+
+/// The first slice, in picoseconds of virtual time.
+const FIRST_SLICE_PS: u64 = 1_000_000;
+
+struct Shared {
+    gate: Gate<Fabric>,
+    /// By switch.
+    packet_ins: Vec<PacketIns>,
+}
+
+impl Shared {
+    /// Hands what the switches have sent to the controller over to whoever waits for it.
+    fn collect(&self, fabric: &mut Fabric) {
+        for (index, packet_ins) in self.packet_ins.iter().enumerate() {
+            while let Some(packet) = fabric.poll_packet_in(index) {
+                packet_ins.push(packet);
+            }
+        }
+    }
+}
+
+/// The place of one switch of a fabric.
+struct TwinPlace {
+    shared: Arc<Shared>,
+    index: usize,
+    device_id: u64,
+    cpu_port: u16,
+}
+
+impl Place for TwinPlace {
+    fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
+        call(self.shared.gate.lock().switch_mut(self.index));
+        Ok(())
+    }
+
+    fn load_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+        Ok(self.shared.gate.lock().switch_mut(self.index).load_program(program)?)
+    }
+
+    fn check_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+        let config = self.shared.gate.lock().switch(self.index).config().clone();
+        simple_switch::Switch::new(program, config)?;
+        Ok(())
+    }
+
+    fn program(&self) -> Option<Arc<bm::Program>> {
+        Some(Arc::clone(self.shared.gate.lock().switch(self.index).program()))
+    }
+
+    fn pause(&self) {
+        self.shared.gate.pause();
+    }
+
+    fn resume(&self) {
+        self.shared.gate.resume();
+    }
+
+    fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
+        let mut fabric = self.shared.gate.lock();
+        let sent = fabric.packet_out(self.index, packet).map_err(|error| Error::Value(error.to_string()));
+        self.shared.collect(&mut fabric);
+        sent
+    }
+
+    fn packet_ins(&self) -> &PacketIns {
+        &self.shared.packet_ins[self.index]
+    }
+
+    fn device_id(&self) -> u64 {
+        self.device_id
+    }
+
+    fn cpu_port(&self) -> Option<u16> {
+        Some(self.cpu_port)
+    }
+}
+
+/// Who sends the frames of a batch.
+#[derive(FromPyObject)]
+enum Senders {
+    /// One host, by name.
+    #[pyo3(transparent)]
+    One(String),
+    /// A host for each frame, by number.
+    #[pyo3(transparent)]
+    Each(PyBuffer<u32>),
+}
+
+/// Switches, links and hosts under one clock.
+#[pyclass(frozen, module = "eeon_engine._engine")]
+pub(crate) struct Twin {
+    shared: Arc<Shared>,
+    spec: FabricSpec,
+    program: Py<Program>,
+}
+
+#[pymethods]
+impl Twin {
+    #[new]
+    fn new(py: Python<'_>, program: Py<Program>, spec: &str) -> PyResult<Self> {
+        let inner = Arc::clone(&program.get().inner);
+        let (fabric, spec) = py.detach(|| {
+            let config = |error: &dyn std::fmt::Display| Error::Config(error.to_string());
+            let spec = FabricSpec::from_json(spec.as_bytes()).map_err(|error| config(&error))?;
+            let fabric = Fabric::new(inner, spec.clone()).map_err(|error| config(&error))?;
+            Ok::<_, Error>((fabric, spec))
+        })?;
+        let packet_ins = spec.switches.iter().map(|_| PacketIns::default()).collect();
+        Ok(Self { shared: Arc::new(Shared { gate: Gate::new(fabric), packet_ins }), spec, program })
+    }
+
+    #[getter]
+    fn switches(&self) -> Vec<&str> {
+        self.spec.switches.iter().map(|switch| switch.name.as_str()).collect()
+    }
+
+    #[getter]
+    fn hosts(&self) -> Vec<&str> {
+        self.spec.hosts.iter().map(|host| host.name.as_str()).collect()
+    }
+
+    fn switch(&self, py: Python<'_>, name: &str) -> PyResult<SwitchHandle> {
+        let found = self.spec.switches.iter().position(|switch| switch.name == name);
+        let index = found.ok_or_else(|| {
+            Error::NoSuchObject(format!(
+                "no switch named '{name}'; the fabric has {}",
+                self.switches().join(", ")
+            ))
+        })?;
+        let place = TwinPlace {
+            shared: Arc::clone(&self.shared),
+            index,
+            device_id: self.spec.switches[index].device_id,
+            cpu_port: self.spec.cpu_port,
+        };
+        Ok(SwitchHandle::new(Arc::new(place), Some(self.program.clone_ref(py))))
+    }
+
+    #[pyo3(signature = (hosts, times_ps, offsets, frames, lengths=None))]
+    fn feed(
+        &self,
+        py: Python<'_>,
+        hosts: Senders,
+        times_ps: PyBuffer<u64>,
+        offsets: PyBuffer<u64>,
+        frames: PyBuffer<u8>,
+        lengths: Option<PyBuffer<u32>>,
+    ) -> PyResult<usize> {
+        let senders = match hosts {
+            Senders::One(name) => vec![self.host(&name)?],
+            Senders::Each(numbers) => numbers.to_vec(py)?.into_iter().map(|number| number as usize).collect(),
+        };
+        let batch = Batch {
+            senders,
+            times_ps: times_ps.to_vec(py)?,
+            offsets: offsets.to_vec(py)?,
+            frames: frames.to_vec(py)?,
+            lengths: lengths.map(|lengths| lengths.to_vec(py)).transpose()?,
+        };
+        Ok(py.detach(|| batch.feed(&mut self.shared.gate.lock()))?)
+    }
+
+    #[getter]
+    fn pending(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.shared.gate.lock().pending())
+    }
+
+    #[getter]
+    fn now_ps(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.shared.gate.lock().now().as_ps())
+    }
+
+    #[getter]
+    fn events(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.shared.gate.lock().events())
+    }
+
+    #[getter]
+    fn p4_passes(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.shared.gate.lock().p4_passes())
+    }
+
+    fn run_until(&self, py: Python<'_>, at_ps: u64) -> PyResult<()> {
+        self.run(py, at_ps, |fabric, end| {
+            fabric.run_until(end);
+            false
+        })?;
+        Ok(())
+    }
+
+    #[pyo3(signature = (limit_ps=u64::MAX))]
+    fn run_to_idle(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
+        self.run(py, limit_ps, Fabric::run_to_idle)
+    }
+
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let report = py.detach(|| {
+            let report = self.shared.gate.lock().report();
+            let report = report.map_err(|error| Error::Value(error.to_string()))?;
+            serde_json::to_string(&report).map_err(|error| Error::Value(error.to_string()))
+        })?;
+        Ok(report)
+    }
+}
+
+impl Twin {
+    fn host(&self, name: &str) -> Result<usize, Error> {
+        self.spec.hosts.iter().position(|host| host.name == name).ok_or_else(|| {
+            Error::NoSuchObject(format!(
+                "no host named '{name}'; the fabric has {} hosts",
+                self.spec.hosts.len()
+            ))
+        })
+    }
+
+    /// Calls `step` with later and later ends until it answers true or has been given `end_ps`; its last answer.
+    fn run(
+        &self,
+        py: Python<'_>,
+        end_ps: u64,
+        mut step: impl FnMut(&mut Fabric, Time) -> bool + Send,
+    ) -> PyResult<bool> {
+        let mut slice_ps = FIRST_SLICE_PS;
+        loop {
+            let finished = py.detach(|| {
+                let began = Instant::now();
+                self.shared.gate.run(|fabric| {
+                    let end = fabric.now().as_ps().saturating_add(slice_ps).min(end_ps);
+                    let slice_began = Instant::now();
+                    let done = step(fabric, Time::from_ps(end));
+                    self.shared.collect(fabric);
+                    if slice_began.elapsed() < SLICE / 2 {
+                        slice_ps = slice_ps.saturating_mul(2);
+                    } else if slice_began.elapsed() > SLICE * 2 {
+                        slice_ps = (slice_ps / 2).max(1);
+                    }
+                    if done || end == end_ps {
+                        return Some(Some(done));
+                    }
+                    (began.elapsed() > SIGNAL_CHECK).then_some(None)
+                })
+            });
+            if let Some(done) = finished {
+                return Ok(done);
+            }
+            py.check_signals()?;
+        }
+    }
+}
+
+/// Frames to be sent, as flat arrays.
+struct Batch {
+    /// One for all, or one for each.
+    senders: Vec<usize>,
+    times_ps: Vec<u64>,
+    /// Frame `i` is `frames[offsets[i]..offsets[i + 1]]`.
+    offsets: Vec<u64>,
+    frames: Vec<u8>,
+    /// Lengths on the wire, where more than what is given.
+    lengths: Option<Vec<u32>>,
+}
+
+impl Batch {
+    /// Feeds frames until all are taken or no more can wait; how many were taken.
+    fn feed(&self, fabric: &mut Fabric) -> Result<usize, Error> {
+        let count = self.times_ps.len();
+        let fits = |name: &str, length: usize, wanted: usize| {
+            if length == wanted {
+                return Ok(());
+            }
+            Err(Error::Value(format!("{count} frames need {wanted} {name}, {length} are given")))
+        };
+        if self.senders.len() != 1 {
+            fits("hosts", self.senders.len(), count)?;
+        }
+        fits("offsets", self.offsets.len(), count + 1)?;
+        if let Some(lengths) = &self.lengths {
+            fits("lengths", lengths.len(), count)?;
+        }
+        for index in 0..count {
+            let (start, end) = (self.offsets[index] as usize, self.offsets[index + 1] as usize);
+            let captured = self.frames.get(start..end).ok_or_else(|| {
+                Error::Value(format!(
+                    "frame {index}: bytes {start} to {end}, {} are given",
+                    self.frames.len()
+                ))
+            })?;
+            let length = self.lengths.as_ref().map_or(captured.len(), |lengths| lengths[index] as usize);
+            let sender = self.senders[if self.senders.len() == 1 { 0 } else { index }];
+            match fabric.send(sender, Time::from_ps(self.times_ps[index]), captured, length) {
+                Ok(()) => {}
+                Err(SendError::TooMany) => return Ok(index),
+                Err(error @ SendError::Late { .. }) => {
+                    return Err(Error::Clock(format!("frame {index}: {error}")))
+                }
+                Err(error) => return Err(Error::Value(format!("frame {index}: {error}"))),
+            }
+        }
+        Ok(count)
+    }
+}
