@@ -46,9 +46,7 @@ impl EeeParams {
         let bytes = u128::from(frame_bytes) + u128::from(self.overhead_bytes);
         ((bytes * u128::from(self.ticks_per_byte_q24)) >> 24) as u64
     }
-}
 
-impl EeeParams {
     /// Whether this much ends a hold.
     #[inline]
     fn is_triggered(&self, packets: u32, bytes: u32) -> bool {

@@ -7,23 +7,22 @@
 //! Same program, spec, control writes and frames: same report, byte for byte.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use bm::Program;
-use simple_switch::{ConfigError, Frame, PortConfig, Switch, SwitchConfig, Transmit};
-use units::{Duration, Time};
+use simple_switch::{Switch, Transmit};
+use units::Time;
 use wire::classify_snapped;
 
+use crate::assembly::{SwitchNode, Wire};
+use crate::errors::SendError;
 use crate::events::{Schedule, Source};
 use crate::host::Host;
-use crate::link::Link;
 use crate::measures::Measures;
-use crate::nic::{HostFrame, Nic};
-use crate::phy::{Phy, PhyType};
+use crate::nic::HostFrame;
+use crate::phy::Phy;
 use crate::queue_depth::QueueDepth;
-use crate::spec::{FabricSpec, SpecError};
+use crate::spec::FabricSpec;
 use crate::tag;
-use crate::wiring::{Direction, Node, Wiring};
+use crate::wiring::{Direction, Node};
 
 /// Most frames fed and not yet sent. A caller that wants to feed more runs first.
 pub const MAX_PENDING: usize = 1 << 20;
@@ -36,89 +35,6 @@ pub const MAX_FRAME_BYTES: usize = simple_switch::MAX_FRAME_BYTES;
 
 /// Buffers of sent frames that are kept for reuse.
 const POOL_LIMIT: usize = 4096;
-
-/// No link at this port.
-const NO_WIRE: u32 = u32::MAX;
-
-/// Why a fabric cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FabricError {
-    /// The spec is wrong.
-    #[error(transparent)]
-    Spec(#[from] SpecError),
-    /// A switch cannot be made of its settings and the program.
-    #[error("switch {name}: {error}")]
-    Switch {
-        /// The switch.
-        name: String,
-        /// What is wrong.
-        error: ConfigError,
-    },
-}
-
-/// Why a frame is not taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SendError {
-    /// There is no such node.
-    #[error("no {kind} number {index}: the fabric has {count}")]
-    NoSuchNode {
-        /// Host or switch.
-        kind: &'static str,
-        /// The number given.
-        index: usize,
-        /// How many there are.
-        count: usize,
-    },
-    /// Frames are fed in order of time, and not into the past.
-    #[error(
-        "a frame at {at} comes too late: the fabric is at {not_before} already; feed frames in order of time"
-    )]
-    Late {
-        /// When it should be sent.
-        at: Duration,
-        /// The earliest possible time.
-        not_before: Duration,
-    },
-    /// Later than a tag can say.
-    #[error("a frame at {at} is beyond the longest run, {limit}", limit = tag::LATEST)]
-    BeyondEnd {
-        /// When it should be sent.
-        at: Time,
-    },
-    /// The lengths are not those of a frame.
-    #[error("a frame of {wire_len} bytes, {captured} of them given: a frame has 14 to {MAX_FRAME_BYTES} bytes, and no more are given than it has")]
-    Length {
-        /// Bytes given.
-        captured: usize,
-        /// Bytes of the frame.
-        wire_len: usize,
-    },
-    /// See [`MAX_PENDING`].
-    #[error("{MAX_PENDING} frames wait to be sent; run the fabric before feeding more")]
-    TooMany,
-}
-
-/// A switch and what belongs to it.
-pub(crate) struct SwitchNode {
-    pub(crate) name: String,
-    pub(crate) switch: Switch,
-    /// Index into the fabric's wires by port, or [`NO_WIRE`].
-    wire_by_port: Vec<u32>,
-    /// Ports with links, in order, and the queue-depth series of each.
-    pub(crate) queues: Vec<(u16, usize)>,
-    pub(crate) packet_ins: VecDeque<Frame>,
-    pub(crate) packet_in_count: u64,
-    pub(crate) packet_ins_lost: u64,
-    pub(crate) packet_outs: u64,
-}
-
-/// A direction of a link that leaves a switch.
-pub(crate) struct Wire {
-    pub(crate) link: Link<(Frame, u64)>,
-    to: (Node, u16),
-    /// The queue-depth series of the port it leaves by.
-    queue: usize,
-}
 
 /// A whole fabric in virtual time.
 pub struct Fabric {
@@ -136,60 +52,17 @@ pub struct Fabric {
     pub(crate) queue_depth: QueueDepth,
     pub(crate) events: u64,
     /// Sources, in this order: NICs, uplinks, wires, switches.
-    schedule: Schedule,
+    pub(crate) schedule: Schedule,
     /// Frames fed and not yet sent, in order.
-    pending: VecDeque<(Time, u32, HostFrame)>,
-    last_fed: Time,
+    pub(crate) pending: VecDeque<(Time, u32, HostFrame)>,
+    pub(crate) last_fed: Time,
     /// Buffers for reuse.
-    pool: Vec<Vec<u8>>,
+    pub(crate) pool: Vec<Vec<u8>>,
     /// A frame with its cut-off bytes put back as zeros.
-    padded: Vec<u8>,
+    pub(crate) padded: Vec<u8>,
 }
 
 impl Fabric {
-    /// Builds the fabric; every switch runs `program`.
-    pub fn new(program: Arc<Program>, spec: FabricSpec) -> Result<Self, FabricError> {
-        let Wiring { directions, nics } = Wiring::new(&spec)?;
-        let (host_count, switch_count) = (spec.hosts.len(), spec.switches.len());
-        // A program that counts in ticks is off by at most two of them; a NIC's tick is a picosecond.
-        let phys = directions.iter().enumerate().map(|(index, direction)| {
-            let tick = Duration::from_ps(if index < host_count { 1 } else { spec.tick_ps });
-            Phy::new(direction.phy.unwrap_or(PhyType::NONE), direction.stall, tick * 2)
-        });
-        let hosts = spec.hosts.iter().zip(&nics).zip(&directions).map(|((host, (limit, eee)), direction)| {
-            let nic = Nic::new(direction.rate, direction.overhead, *limit, *eee);
-            Host::new(host, nic, Link::new(direction.delay))
-        });
-        let mut switches = Vec::with_capacity(switch_count);
-        let mut queue_count = 0;
-        for index in 0..switch_count {
-            switches.push(switch_node(&program, &spec, index, &directions[host_count..], &mut queue_count)?);
-        }
-        let wires = directions[host_count..].iter().map(|direction| Wire {
-            link: Link::new(direction.delay),
-            to: direction.to,
-            queue: queue_of(&switches, direction),
-        });
-        let samples = spec.queue_samples;
-        Ok(Self {
-            now: Time::ZERO,
-            phys: phys.collect(),
-            hosts: hosts.collect(),
-            wires: wires.collect(),
-            measures: Measures::default(),
-            queue_depth: QueueDepth::new(queue_count, Duration::from_ps(samples.period_ps), samples.max),
-            events: 0,
-            schedule: Schedule::new(host_count + directions.len() + switch_count),
-            pending: VecDeque::new(),
-            last_fed: Time::ZERO,
-            pool: Vec::new(),
-            padded: Vec::new(),
-            switches,
-            directions,
-            spec,
-        })
-    }
-
     /// The spec it was built from.
     pub fn spec(&self) -> &FabricSpec {
         &self.spec
@@ -241,8 +114,7 @@ impl Fabric {
         }
         let not_before = self.last_fed.max(self.now);
         if at < not_before {
-            let since_start = |time: Time| time.since(Time::ZERO);
-            return Err(SendError::Late { at: since_start(at), not_before: since_start(not_before) });
+            return Err(SendError::Late { at, not_before });
         }
         if at > tag::LATEST {
             return Err(SendError::BeyondEnd { at });
@@ -298,25 +170,31 @@ impl Fabric {
         Some(packet)
     }
 
-    /// Lets everything happen that is due before `until`.
+    /// Lets everything happen that is due before `until`, which is at most [`tag::LATEST`].
     pub fn run_until(&mut self, until: Time) {
+        let until = until.min(tag::LATEST);
         self.run(until);
-        if until > self.now {
-            self.now = until;
-            self.queue_depth.advance(until);
-        }
+        self.pass_time(until);
     }
 
     /// Lets everything happen, until nothing is left to happen (`true`, and the clock stands at the last event)
-    /// or `limit` is reached (`false`).
+    /// or `limit`, at most [`tag::LATEST`], is reached (`false`).
     pub fn run_to_idle(&mut self, limit: Time) -> bool {
+        let limit = limit.min(tag::LATEST);
         self.run(limit);
         let idle = self.is_idle();
-        if !idle && limit > self.now {
-            self.now = limit;
-            self.queue_depth.advance(limit);
+        if !idle {
+            self.pass_time(limit);
         }
         idle
+    }
+
+    /// Nothing happens until `now`.
+    fn pass_time(&mut self, now: Time) {
+        if now > self.now {
+            self.now = now;
+            self.queue_depth.advance(now);
+        }
     }
 
     /// Whether nothing is left to happen.
@@ -468,18 +346,12 @@ impl Fabric {
         let node = &mut self.switches[index];
         let (first_wire, host_count) = (2 * self.hosts.len(), self.hosts.len());
         while let Some(Transmit { port, at, wire_time, frame, tag }) = node.switch.poll_transmit() {
-            let wire_index = node.wire_by_port.get(usize::from(port)).copied().unwrap_or(NO_WIRE) as usize;
-            let Some(wire) = self.wires.get_mut(wire_index) else {
+            let Some(wire_index) = node.wire_at(port) else {
                 // The switch drops what goes to a port without link, so this is the CPU port.
-                node.packet_in_count += 1;
-                if node.packet_ins.len() < MAX_PACKET_INS {
-                    node.packet_ins.push_back(frame);
-                } else {
-                    node.packet_ins_lost += 1;
-                    node.switch.recycle(frame);
-                }
+                node.packet_in(frame);
                 continue;
             };
+            let wire = &mut self.wires[wire_index];
             self.phys[host_count + wire_index].transmit(at, wire_time);
             self.queue_depth.observe(wire.queue, node.switch.queue_bytes(port).get());
             if let Some(arrival) = wire.link.send(at, wire_time, (frame, tag)) {
@@ -504,70 +376,4 @@ impl Fabric {
             self.pool.push(frame.captured);
         }
     }
-}
-
-/// Makes one switch with its ports.
-fn switch_node(
-    program: &Arc<Program>,
-    spec: &FabricSpec,
-    index: usize,
-    wires: &[Direction],
-    queue_count: &mut usize,
-) -> Result<SwitchNode, FabricError> {
-    let named = &spec.switches[index];
-    let mut wire_by_port = vec![NO_WIRE; simple_switch::PORT_COUNT];
-    let mut ports = Vec::new();
-    for (wire, direction) in wires.iter().enumerate() {
-        if direction.from.0 != Node::Switch(index) {
-            continue;
-        }
-        let port = direction.from.1;
-        if let Some(slot) = wire_by_port.get_mut(usize::from(port)) {
-            *slot = wire as u32;
-        }
-        ports.push(PortConfig {
-            port,
-            rate: Some(direction.rate),
-            overhead: direction.overhead,
-            // The program enforces the buffer limit in bytes; a drop here would leave its account wrong.
-            queue_limit_packets: None,
-            queue_limit_bytes: None,
-        });
-    }
-    ports.sort_by_key(|port| port.port);
-    let queues = ports.iter().enumerate().map(|(place, port)| (port.port, *queue_count + place)).collect();
-    *queue_count += ports.len();
-    let config = SwitchConfig {
-        device_id: named.device_id,
-        tick: Duration::from_ps(spec.tick_ps),
-        cpu_port: Some(spec.cpu_port),
-        drop_port: spec.drop_port,
-        gate_register: spec.gate_register.clone(),
-        seed: spec.seed,
-        clock_start: named.clock_start,
-        recirculation_delay: Duration::from_ps(spec.recirculation_delay_ps),
-        ports,
-        ..SwitchConfig::default()
-    };
-    let switch = Switch::new(Arc::clone(program), config)
-        .map_err(|error| FabricError::Switch { name: named.name.clone(), error })?;
-    Ok(SwitchNode {
-        name: named.name.clone(),
-        switch,
-        wire_by_port,
-        queues,
-        packet_ins: VecDeque::new(),
-        packet_in_count: 0,
-        packet_ins_lost: 0,
-        packet_outs: 0,
-    })
-}
-
-/// The queue-depth series of the port that a direction leaves by.
-fn queue_of(switches: &[SwitchNode], direction: &Direction) -> usize {
-    let (Node::Switch(switch), port) = direction.from else {
-        unreachable!("only directions that leave switches become wires");
-    };
-    let queue = switches[switch].queues.iter().find(|(number, _)| *number == port);
-    queue.expect("every direction that leaves a switch has a queue").1
 }

@@ -15,7 +15,10 @@
 
 #![forbid(unsafe_code)]
 
+mod accounts;
+mod assembly;
 pub mod eee;
+mod errors;
 pub mod events;
 mod fabric;
 pub mod histogram;
@@ -31,7 +34,8 @@ pub mod spec;
 pub mod tag;
 mod wiring;
 
-pub use fabric::{Fabric, FabricError, SendError, MAX_FRAME_BYTES, MAX_PACKET_INS, MAX_PENDING};
+pub use errors::{FabricError, SendError};
+pub use fabric::{Fabric, MAX_FRAME_BYTES, MAX_PACKET_INS, MAX_PENDING};
 pub use mac::Mac;
 pub use report::{Conservation, ConservationError, Report};
 pub use spec::{FabricSpec, SpecError};

@@ -122,13 +122,26 @@ impl Wiring {
     }
 }
 
+/// Longest time in a spec: 1000 s. With it, no sum of times within a run leaves 64 bits of picoseconds.
+const LONGEST_PS: u64 = 1_000_000_000_000_000;
+
+fn check_time(place: impl Into<String>, ps: u64) -> Result<Duration, SpecError> {
+    if ps > LONGEST_PS {
+        return Err(wrong(place, ps, "is longer than 1000 s (1000000000000000 ps)"));
+    }
+    Ok(Duration::from_ps(ps))
+}
+
 fn check_numbers(spec: &FabricSpec) -> Result<(), SpecError> {
     let samples = spec.queue_samples;
-    if spec.tick_ps == 0 {
-        return Err(wrong("tick_ps", 0, "must be more than zero; use 1000 for 1 ns"));
-    }
-    if samples.period_ps == 0 {
-        return Err(wrong("queue_samples.period_ps", 0, "must be more than zero"));
+    for (place, ps) in [
+        ("tick_ps", spec.tick_ps),
+        ("recirculation_delay_ps", spec.recirculation_delay_ps),
+        ("queue_samples.period_ps", samples.period_ps),
+    ] {
+        if check_time(place, ps)?.is_zero() {
+            return Err(wrong(place, 0, "must be more than zero"));
+        }
     }
     if !(2..=65_536).contains(&samples.max) || samples.max % 2 != 0 {
         return Err(wrong("queue_samples.max", samples.max, "must be an even number from 2 to 65536"));
@@ -167,8 +180,8 @@ fn phys(spec: &FabricSpec) -> Result<BTreeMap<u64, PhyType>, SpecError> {
         let kind = PhyType {
             watts: phy.watts,
             lpi_fraction: phy.lpi_fraction,
-            sleep: Duration::from_ps(phy.sleep_ps),
-            wake: Duration::from_ps(phy.wake_ps),
+            sleep: check_time(place("sleep_ps"), phy.sleep_ps)?,
+            wake: check_time(place("wake_ps"), phy.wake_ps)?,
         };
         if phys.insert(phy.rate_bps, kind).is_some() {
             return Err(wrong(place("rate_bps"), phy.rate_bps, "another entry has this rate"));
@@ -259,11 +272,11 @@ fn direction(
         from,
         to,
         rate,
-        delay: Duration::from_ps(link.delay_ps),
+        delay: check_time(format!("{place}.delay_ps"), link.delay_ps)?,
         overhead: Bytes::new(link.overhead_bytes),
         layer,
         phy,
-        stall: end.eee.map(|eee| Duration::from_ps(eee.stall_ps)),
+        stall: end.eee.map(|eee| check_time(format!("{place} eee.stall_ps"), eee.stall_ps)).transpose()?,
     })
 }
 
@@ -277,9 +290,103 @@ fn nic_eee(place: &str, nic: &NicSpec, uplink: &Direction) -> Result<Option<NicE
     Ok(Some(NicEee {
         sleep: phy.sleep,
         wake: phy.wake,
-        stall: Duration::from_ps(eee.stall_ps),
-        hold: Duration::from_ps(eee.hold_ps),
+        stall: check_time(format!("{place} nic.eee.stall_ps"), eee.stall_ps)?,
+        hold: check_time(format!("{place} nic.eee.hold_ps"), eee.hold_ps)?,
         trigger_packets: eee.trigger_packets,
         trigger_bytes: eee.trigger_bytes,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A leaf with two hosts and a spine.
+    const SPEC: &str = r#"{
+        "seed": 1,
+        "switches": [{"name": "leaf1", "device_id": 1}, {"name": "spine1", "device_id": 2}],
+        "hosts": [{"name": "h1", "mac": "02:00:00:00:01:01"}, {"name": "h2", "mac": "02:00:00:00:01:02"}],
+        "links": [
+          {"a": {"node": "leaf1", "port": 1}, "b": {"node": "h1", "port": 0}, "rate_bps": 1000, "delay_ps": 5},
+          {"a": {"node": "leaf1", "port": 2}, "b": {"node": "h2", "port": 0}, "rate_bps": 1000, "delay_ps": 5},
+          {"a": {"node": "leaf1", "port": 3}, "b": {"node": "spine1", "port": 1}, "rate_bps": 2000, "delay_ps": 5}
+        ],
+        "phy": [{"rate_bps": 1000, "watts": 1, "sleep_ps": 1, "wake_ps": 1}]
+    }"#;
+
+    fn wiring(json: &str) -> Result<Wiring, SpecError> {
+        Wiring::new(&FabricSpec::from_json(json.as_bytes())?)
+    }
+
+    #[test]
+    fn directions_start_with_the_hosts_and_know_their_layer() {
+        let wiring = wiring(SPEC).unwrap();
+        let told: Vec<_> = wiring.directions.iter().map(|d| (d.from, d.to.0, d.layer)).collect();
+        let (leaf, spine) = (Node::Switch(0), Node::Switch(1));
+        assert_eq!(
+            told,
+            [
+                ((Node::Host(0), 0), leaf, Layer::HostNic),
+                ((Node::Host(1), 0), leaf, Layer::HostNic),
+                ((leaf, 1), Node::Host(0), Layer::LeafToHost),
+                ((leaf, 2), Node::Host(1), Layer::LeafToHost),
+                ((leaf, 3), spine, Layer::LeafToSpine),
+                ((spine, 1), leaf, Layer::SpineToLeaf),
+            ]
+        );
+        assert_eq!(wiring.directions[0].overhead, Bytes::new(24));
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused_with_place_value_and_reason() {
+        for (find, replace, told) in [
+            (r#""name": "h2""#, r#""name": "leaf1""#, "hosts[1].name: leaf1: another node"),
+            ("00:01:02", "00:01:01", "hosts[1].mac: 02:00:00:00:01:01: another host"),
+            (r#""node": "h2""#, r#""node": "h9""#, "links[1].b.node: h9: no switch or host"),
+            (r#""node": "h2""#, r#""node": "h1""#, "links[1].b: h1 port 0: has a link already"),
+            (r#""node": "h2", "port": 0"#, r#""node": "spine1", "port": 2"#, "hosts[1]: h2: has no link"),
+            (
+                r#""node": "h2", "port": 0"#,
+                r#""node": "h2", "port": 1"#,
+                "links[1].b.port: 1: a host has one port",
+            ),
+            (
+                r#""node": "leaf1", "port": 2"#,
+                r#""node": "leaf1", "port": 510"#,
+                "links[1].a.port: 510: is the CPU port",
+            ),
+            (
+                r#""node": "leaf1", "port": 2"#,
+                r#""node": "h1", "port": 0"#,
+                "links[1]: h2: both ends are hosts",
+            ),
+            (
+                r#""node": "h1", "port": 0"#,
+                r#""node": "h1", "port": 0, "eee": {}"#,
+                "links[0].b.eee: h1: is a host",
+            ),
+            (r#""rate_bps": 2000"#, r#""rate_bps": 0"#, "links[2].rate_bps: 0: must be more than zero"),
+            (r#""port": 3"#, r#""port": 3, "eee": {}"#, "links[2]: 2000: EEE is on at a rate"),
+            (r#""watts": 1"#, r#""watts": -1"#, "phy[0].watts: -1: must be"),
+            (r#""watts": 1"#, r#""watts": 1, "lpi_fraction": 2"#, "phy[0].lpi_fraction: 2: must be"),
+            (r#""seed": 1"#, r#""seed": 1, "tick_ps": 0"#, "tick_ps: 0: must be"),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "queue_samples": {"period_ps": 1, "max": 3}"#,
+                "queue_samples.max: 3: must be",
+            ),
+            (r#""seed": 1"#, r#""sed": 1"#, "unknown field `sed`"),
+            (
+                r#""delay_ps": 5}"#,
+                r#""delay_ps": 1000000000000001}"#,
+                "links[0].delay_ps: 1000000000000001: is longer",
+            ),
+            ("02:00:00:00:01:01", "nonsense", "is not a MAC address"),
+        ] {
+            let json = SPEC.replacen(find, replace, 1);
+            assert_ne!(json, SPEC, "{find} is in the spec");
+            let error = wiring(&json).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(told), "{replace}: {error:?}");
+        }
+    }
 }

@@ -1,0 +1,66 @@
+//! What a fabric refuses.
+
+use simple_switch::ConfigError;
+use units::Time;
+
+use crate::fabric::{MAX_FRAME_BYTES, MAX_PENDING};
+use crate::spec::SpecError;
+use crate::tag;
+
+/// Why a fabric cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FabricError {
+    /// The spec is wrong.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A switch cannot be made of its settings and the program.
+    #[error("switch {name}: {error}")]
+    Switch {
+        /// The switch.
+        name: String,
+        /// What is wrong.
+        error: ConfigError,
+    },
+}
+
+/// Why a frame is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// There is no such node.
+    #[error("no {kind} number {index}: the fabric has {count}")]
+    NoSuchNode {
+        /// Host or switch.
+        kind: &'static str,
+        /// The number given.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Frames are fed in order of time, and not into the past.
+    #[error(
+        "a frame at {at} comes too late: the fabric is at {not_before} already; feed frames in order of time"
+    )]
+    Late {
+        /// When it should be sent.
+        at: Time,
+        /// The earliest possible time.
+        not_before: Time,
+    },
+    /// Later than a tag can say.
+    #[error("a frame at {at} is beyond the longest run, {limit}", limit = tag::LATEST)]
+    BeyondEnd {
+        /// When it should be sent.
+        at: Time,
+    },
+    /// The lengths are not those of a frame.
+    #[error("a frame of {wire_len} bytes, {captured} of them given: a frame has 14 to {MAX_FRAME_BYTES} bytes, and no more are given than it has")]
+    Length {
+        /// Bytes given.
+        captured: usize,
+        /// Bytes of the frame.
+        wire_len: usize,
+    },
+    /// See [`MAX_PENDING`].
+    #[error("{MAX_PENDING} frames wait to be sent; run the fabric before feeding more")]
+    TooMany,
+}
