@@ -89,16 +89,17 @@ def _queue(
         yield document.problem((*path, "aqm"), f"{error} (port {port.name})")
         return
     key = "max" if aqm.max is not None else "target_delay"
+    at_rate = f" at {rate}" if aqm.target_delay is not None else ""
     holds: Bytes | Packets = queue.buffer
     buffer = f"the buffer ({queue.buffer})"
     if isinstance(high, Packets):
         holds = Packets(queue.buffer // _FULL_FRAME_BYTES)
         buffer = f"the {holds} of {_FULL_FRAME_BYTES}B that the buffer ({queue.buffer}) holds"
     if low >= holds:
-        yield warning(key, f"min is {low} at {rate}, not below {buffer}: this is drop_tail")
+        yield warning(key, f"min is {low}{at_rate}, not below {buffer}: this is drop_tail")
     elif high > holds:
         yield warning(
-            key, f"max is {high} at {rate}, above {buffer}: a full buffer drops before every packet is marked"
+            key, f"max is {high}{at_rate}, above {buffer}: a full buffer drops before every packet is marked"
         )
     if not aqm.ecn:
         yield warning("ecn", "without ECN, RED can only drop, ECT packets too")

@@ -47,6 +47,8 @@ def overridden(config: FabricConfig, changes: dict[str, Any]) -> FabricConfig:
         for step in steps[:-1]:
             here = here.setdefault(step, {})
         here[steps[-1]] = value
+        for length in range(1, len(steps)):
+            places.setdefault(steps[:length], config.document.place(steps[:length]))
         places[steps] = Place("<override>")
     return _from_document(config.document.merged_with(Document(root, places)))
 

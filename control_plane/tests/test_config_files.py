@@ -1,0 +1,313 @@
+"""Configuration files: levels, presets, merging, and what every mistake and every doubtful setting is told."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from eeon_control import config, data, topology
+from eeon_control.errors import InputError, Severity
+from eeon_control.units import Duration
+from hypothesis import given
+from hypothesis import strategies as st
+
+NS, US = Duration.parse("1ns"), Duration.parse("1us")
+FABRIC = topology.load("leaf-spine-4")
+BASE = """\
+profiles:
+  queue:
+    q: {buffer: 300KB}
+roles:
+  host_facing: {queue: q}
+  uplink: {queue: q}
+  spine: {queue: q}
+"""
+
+
+def refused(text: str) -> str:
+    with pytest.raises(InputError) as raised:
+        config.from_text(text, "c.yaml")
+    return str(raised.value)
+
+
+def checked(text: str, tick: Duration = NS, fabric=FABRIC) -> dict[str, Severity]:
+    return {
+        str(found): found.severity for found in config.check(config.from_text(text, "c.yaml"), fabric, tick)
+    }
+
+
+def with_queue(aqm: str) -> str:
+    return BASE.replace("q: {buffer: 300KB}", "q: {buffer: 300KB, aqm: " + aqm + "}")
+
+
+def with_eee(profile: str) -> str:
+    return BASE.replace("roles:", "  eee:\n    e: " + profile + "\nroles:").replace(
+        "host_facing: {queue: q}", "host_facing: {queue: q, eee: e}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (BASE + "rotes: 1\n", "c.yaml:8: error: rotes: 1: unknown key"),
+        (
+            BASE.replace("300KB", "200pkt"),
+            "c.yaml:3: error: profiles.queue.q.buffer: 200pkt: the buffer limit counts "
+            "bytes; 200pkt of 1500B frames are 300KB",
+        ),
+        (BASE.replace("300KB", "300"), "300 is not a number of bytes with a unit"),
+        (BASE.replace("300KB", "0B"), "must be above zero"),
+        (BASE.replace("300KB", "5GB"), "at most 4294967295B"),
+        (
+            BASE.replace("uplink: {queue: q}", "uplink: {queue: p}"),
+            "c.yaml:6: error: roles.uplink.queue: p: there is no queue profile of that name; there are q",
+        ),
+        (
+            BASE.replace("uplink: {queue: q}", "uplink: {eee: fast}"),
+            "there are off, standard, 12us10, 120us100",
+        ),
+        (BASE + "  host: {queue: q}\n", "roles.host.queue: q: queue profiles are for switch ports"),
+        (with_queue("{mode: codel}"), "codel: must be one of 'drop_tail', 'mark_threshold', 'red'"),
+        (with_queue("{threshold: 3KB}"), "c.yaml:3: error: profiles.queue.q.aqm: the key mode is required"),
+        (with_queue("{mode: mark_threshold}"), "profiles.queue.q.aqm.threshold: this key is required"),
+        (
+            with_queue("{mode: mark_threshold, threshold: 65pkt}"),
+            "profiles.queue.q.aqm.threshold: 65pkt: a marking threshold counts bytes; 65pkt of 1500B frames are 97.5KB",
+        ),
+        (
+            with_queue("{mode: red, min: 5pkt, max: 7KB, max_probability: 1}"),
+            "profiles.queue.q.aqm: min (5pkt) and max (7KB) must both be bytes or both be packets",
+        ),
+        (
+            with_queue("{mode: red, min: 9KB, max: 7KB, max_probability: 1}"),
+            "min (9KB) must not be above max (7KB)",
+        ),
+        (
+            with_queue("{mode: red, min: 12.5pkt, max: 70pkt, max_probability: 1}"),
+            "is not a whole number of pkt",
+        ),
+        (with_queue("{mode: red, min: 9KB, max_probability: 1}"), "give min and max"),
+        (
+            with_queue("{mode: red, min: 9KB, max: 9KB, target_delay: 1ms, max_probability: 1}"),
+            "give either target_delay or min and max",
+        ),
+        (
+            with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 150%}"),
+            "profiles.queue.q.aqm.max_probability: 150%: 150% is not a probability: it must lie between 0% and 100%",
+        ),
+        (
+            with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 1, average_weight: 0.002}"),
+            "the nearest one is 1/512",
+        ),
+        (
+            with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 1, average_weight: 0}"),
+            "a power of two",
+        ),
+        (with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 1, ecn: maybe}"), "valid boolean"),
+        (
+            with_queue("{mode: red, min: 1KB, max: 7KB, max_probability: 1, protect: all}"),
+            "must be one of 'ect', 'ece' or 'ack_syn'",
+        ),
+        (with_eee("{mode: coalesce}"), "mode coalesce needs a hold above zero, for example hold: 120us"),
+        (with_eee("{mode: standard, hold: 5us}"), "hold belongs to mode coalesce"),
+        (with_eee("{mode: coalesce, hold: 5us, trigger: 0pkt}"), "a trigger is at least 1pkt or 1B"),
+        (
+            with_eee("{mode: coalesce, hold: 5us, trigger: [1pkt, 2pkt]}"),
+            "the trigger is given twice in packets",
+        ),
+        (with_eee("{mode: coalesce, hold: 5us, trigger: []}"), "an empty trigger"),
+        (with_eee("{mode: off, wake: 5us}"), "mode off takes no timers"),
+        (
+            BASE.replace("roles:", "  eee: {standard: {mode: off}}\nroles:"),
+            "profiles.eee.standard: this name is a preset; choose another name",
+        ),
+        (BASE + "routing: {seed: -1}\n", "a seed is a whole number from 0 to 4294967295"),
+        (BASE + "routing: {seed: true}\n", "a seed is a whole number"),
+        ("profiles: 3", "c.yaml:1: error: profiles: 3: must be a mapping"),
+        ("profiles: {eee: 3}", "profiles.eee: 3: must be a mapping"),
+    ],
+)
+def test_mistake_is_told_with_its_place(text, error):
+    assert error in refused(text)
+
+
+def test_check_tells_what_does_not_fit_the_topology():
+    text = BASE.replace("  host_facing: {queue: q}\n", "") + (
+        "switches:\n  leaf9: {eee: standard}\nports:\n  leaf1:77: {queue: q}\n"
+    )
+    found = checked(text)
+    assert set(found.values()) == {Severity.ERROR}
+    assert sorted(line.partition("error: ")[2] for line in found) == [
+        "ports.leaf1:77: leaf1:77: topology leaf-spine-4 has no linked switch port of that name; "
+        "a port is written leaf1:3",
+        "roles.host_facing: no queue profile for 4 port(s) of this role (leaf1:1, leaf1:2, leaf2:1, leaf2:2); "
+        "name one under roles.host_facing.queue",
+        "switches.leaf9: leaf9: topology leaf-spine-4 has no switch of that name; "
+        "it has leaf1, leaf2, spine1, spine2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("aqm", "says"),
+    [
+        (
+            "{mode: mark_threshold, threshold: 300KB}",
+            "not below the buffer (300KB): the port drops before it marks",
+        ),
+        ("{mode: red, min: 300KB, max: 400KB, max_probability: 1, protect: ack_syn}", "this is drop_tail"),
+        (
+            "{mode: red, min: 30KB, max: 400KB, max_probability: 1, protect: ack_syn}",
+            "a full buffer drops before",
+        ),
+        (
+            "{mode: red, min: 10pkt, max: 201pkt, max_probability: 1, protect: ece}",
+            "max is 201pkt, above the 200pkt of 1500B that the buffer (300KB) holds",
+        ),
+        ("{mode: red, min: 30KB, max: 40KB, max_probability: 1}", "only ECT packets are spared"),
+        (
+            "{mode: red, min: 30KB, max: 40KB, max_probability: 1, ecn: false}",
+            "without ECN, RED can only drop",
+        ),
+        (
+            "{mode: red, min: 30KB, max: 40KB, max_probability: 1, protect: ece, average_weight: 1/512}",
+            "behaves like drop_tail",
+        ),
+    ],
+)
+def test_doubtful_queue_setting_is_a_warning_with_its_reason(aqm, says):
+    found = checked(with_queue(aqm))
+    assert [severity for line, severity in found.items() if says in line] == [Severity.WARNING]
+    assert Severity.ERROR not in found.values()
+
+
+@pytest.mark.parametrize(
+    "aqm",
+    [
+        "{mode: drop_tail}",
+        "{mode: mark_threshold, threshold: 97.5KB}",
+        "{mode: red, min: 30KB, max: 90KB, max_probability: 10%, protect: ack_syn}",
+    ],
+)
+def test_sound_queue_setting_has_no_warning(aqm):
+    assert checked(with_queue(aqm)) == {}
+
+
+@pytest.mark.parametrize(
+    ("profile", "tick", "says"),
+    [
+        (
+            "{mode: standard}",
+            US,
+            "wake is 16.5us, which this target's 1us tick cannot express; 16us or 17us would be exact",
+        ),
+        ("{mode: coalesce, hold: 120.5us, sleep: 182us, wake: 17us}", US, "hold is 120.5us"),
+        (
+            "{mode: standard, stall: 1500ps}",
+            NS,
+            "stall is 1.5ns, which this target's 1ns tick cannot express",
+        ),
+        ("{mode: coalesce, hold: 150000s}", NS, "timestamps compare over 140737488355.328us at most"),
+    ],
+)
+def test_timer_that_the_target_cannot_hold_is_an_error(profile, tick, says):
+    found = checked(with_eee(profile), tick)
+    lines = [line for line, severity in found.items() if severity is Severity.ERROR]
+    assert len(lines) == 1
+    assert lines[0].startswith("c.yaml:5: error: profiles.eee.e: e: ")
+    assert says in lines[0]
+
+
+def test_timers_of_whole_ticks_are_accepted_on_bmv2():
+    assert (
+        checked(with_eee("{mode: coalesce, hold: 120us, trigger: 100pkt, sleep: 182us, wake: 17us}"), US)
+        == {}
+    )
+
+
+def test_eee_on_a_speed_without_known_timing_is_refused_unless_timers_are_given():
+    slow = topology.load("flow-chasing-36")
+    [line] = checked(with_eee("{mode: standard}"), NS, slow)
+    assert "no EEE timing is known for 300Mbps, only for 100Mbps (100BASE-TX), 1Gbps (1000BASE-T)" in line
+    assert checked(with_eee("{mode: standard, sleep: 182us, wake: 16.5us}"), NS, slow) == {}
+
+
+def test_preset_that_does_not_fit_is_reported_where_it_is_attached():
+    text = BASE.replace("uplink: {queue: q}", "uplink: {queue: q, eee: 120us100}")
+    [line] = checked(text, US)
+    assert line.startswith("c.yaml:6: error: roles.uplink.eee: 120us100: sleep is 2.88us")
+
+
+def test_later_files_win_key_by_key_and_errors_name_the_file_that_has_the_key(tmp_path):
+    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    first.write_text(BASE)
+    second.write_text("profiles:\n  queue:\n    q: {buffer: 128KB}\nroles:\n  uplink: {eee: standard}\n")
+    loaded = config.load(first, second)
+    assert loaded.profiles.queue["q"].buffer == 128_000
+    assert (loaded.roles.uplink.queue, loaded.roles.uplink.eee) == ("q", "standard")
+    second.write_text("roles:\n  uplink: {eee: nonsense}\n")
+    with pytest.raises(InputError, match=re.escape(f"{second}:2: error: roles.uplink.eee: nonsense")):
+        config.load(first, second)
+
+
+def test_overridden_changes_keys_and_checks_them():
+    loaded = config.overridden(config.from_text(BASE), {"roles.uplink.eee": "120us100", "routing.seed": 7})
+    assert (loaded.roles.uplink.eee, loaded.routing.seed, loaded.roles.spine.queue) == ("120us100", 7, "q")
+    with pytest.raises(InputError, match="<override>: error: routing.seed: -7"):
+        config.overridden(loaded, {"routing.seed": -7})
+
+
+@given(
+    levels=st.fixed_dictionaries(
+        {},
+        optional={
+            level: st.sampled_from(["standard", "12us10", "120us100", "off"])
+            for level in ("role", "switch", "port")
+        },
+    )
+)
+def test_most_specific_level_wins(levels):
+    text = BASE
+    if "role" in levels:
+        text = text.replace("uplink: {queue: q}", f"uplink: {{queue: q, eee: {levels['role']}}}")
+    if "switch" in levels:
+        text += f"switches:\n  leaf1: {{eee: {levels['switch']}}}\n"
+    if "port" in levels:
+        text += f"ports:\n  'leaf1:3': {{eee: {levels['port']}}}\n"
+    loaded = config.from_text(text)
+    expected = levels.get("port") or levels.get("switch") or levels.get("role") or "off"
+    assert loaded.settings_of(FABRIC.port("leaf1:3")).eee_name == expected
+    other = levels.get("switch") or levels.get("role") or "off"
+    assert loaded.settings_of(FABRIC.port("leaf1:4")).eee_name == other
+    assert loaded.settings_of(FABRIC.port("leaf2:3")).eee_name == (levels.get("role") or "off")
+
+
+@pytest.mark.parametrize("name", data.names("examples"))
+@pytest.mark.parametrize("fabric", ["leaf-spine-4", "leaf-spine-160", "two-rack-80"])
+def test_example_that_ships_has_no_errors(name, fabric):
+    names = ["drop_tail", name] if name.startswith("eee_") else [name]
+    problems = config.check(config.load(*names), topology.load(fabric), NS)
+    assert [found for found in problems if found.severity is Severity.ERROR] == []
+
+
+def test_presets_are_the_papers_settings():
+    eee = config.from_text(BASE).profiles.eee
+    shown = {name: (str(one.hold), str(one.trigger.packets)) for name, one in eee.items() if one.trigger}
+    assert shown == {
+        "12us10": ("12us", "10pkt"),
+        "120us100": ("120us", "100pkt"),
+        "500us500": ("500us", "500pkt"),
+        "1ms1000": ("1ms", "1000pkt"),
+        "10ms1000": ("10ms", "1000pkt"),
+    }
+
+
+def test_examples_in_the_readme_are_legal():
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    blocks = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
+    [example] = [block for block in blocks if "profiles:" in block]
+    assert not [
+        found
+        for found in config.check(config.from_text(example), FABRIC, NS)
+        if found.severity is Severity.ERROR
+    ]

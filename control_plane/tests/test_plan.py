@@ -1,0 +1,302 @@
+"""The planner: entries written out for a small fabric, and what must hold for any fabric."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from eeon_control import config, constants, plan, program, topology
+from eeon_control.config.timers import eee_ticks, red_slope, red_thresholds
+from eeon_control.errors import InputError, PlanError
+from eeon_control.plan import Action, Entry, Exact, Lpm
+from eeon_control.plan.routes import GROUP_SIZE_LIMIT
+from eeon_control.topology import PortRole
+from eeon_control.units import Bytes, DataRate, Duration
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+NS = Duration.parse("1ns")
+LEAF1, SPINE1, SPINE2 = 0x020100000001, 0x020100000003, 0x020100000004
+H1, H2 = 0x020000000101, 0x020000000102
+
+CONFIG = """\
+profiles:
+  queue:
+    edge: {buffer: 128KB, aqm: {mode: red, min: 20pkt, max: 60pkt, max_probability: 10%, protect: ack_syn}}
+    core: {buffer: 300KB, aqm: {mode: mark_threshold, threshold: 97.5KB}}
+roles:
+  host_facing: {queue: edge}
+  uplink: {queue: core, eee: 120us100}
+  spine: {queue: core, eee: standard}
+  host: {eee: standard}
+"""
+
+
+def forward(port: int, source: int, destination: int) -> Action:
+    return Action("forward", (("port", port), ("src_mac", source), ("dst_mac", destination)))
+
+
+def test_entries_of_a_leaf_written_out():
+    entries = plan.intended(topology.load("leaf-spine-4"), config.from_text(CONFIG), NS)["leaf1"]
+    routes = [entry for entry in entries if entry.table == "ipv4_route"]
+    both_spines = (forward(3, LEAF1, SPINE1), forward(4, LEAF1, SPINE2))
+    assert routes == [
+        Entry("ipv4_route", (Lpm("dst", 0x0A000101, 32, 32),), (forward(1, LEAF1, H1),), selector=True),
+        Entry("ipv4_route", (Lpm("dst", 0x0A000102, 32, 32),), (forward(2, LEAF1, H2),), selector=True),
+        Entry("ipv4_route", (Lpm("dst", 0x0A000200, 24, 32),), both_spines, selector=True),
+    ]
+    assert [entry for entry in entries if entry.table == "ipv6_route"][2] == Entry(
+        "ipv6_route", (Lpm("dst", 0xFD00_0000_0000_0002 << 64, 64, 128),), both_spines, selector=True
+    )
+    port3 = {entry.table: entry.actions for entry in entries if entry.match == (Exact("port", 3),)}
+    assert port3 == {
+        "port_buffer": (Action("set_buffer_limit", (("buffer_bytes", 300_000),)),),
+        "port_aqm": (
+            Action(
+                "mark_threshold",
+                (("threshold_bytes", 97_500), ("l4s_threshold_bytes", 97_500), ("at_dequeue", 0)),
+            ),
+        ),
+        # 10GBASE-T: Ts 2.88us, Tw 4.48us; 0.8ns a byte
+        "port_eee": (
+            Action(
+                "eee",
+                (
+                    ("sleep_ticks", 2880),
+                    ("wake_ticks", 4480),
+                    ("stall_ticks", 0),
+                    ("hold_ticks", 120_000),
+                    ("trigger_packets", 100),
+                    ("trigger_bytes", 0),
+                    ("ticks_per_byte_q24", 13_421_773),
+                    ("overhead_bytes", 24),
+                ),
+            ),
+        ),
+    }
+    port1 = {entry.table: entry.actions for entry in entries if entry.match == (Exact("port", 1),)}
+    assert port1["port_eee"] == (Action("eee_off"),)
+    assert port1["port_aqm"] == (
+        Action(
+            "red",
+            (
+                ("min_threshold", 20),
+                ("max_threshold", 60),
+                ("probability_slope", 703_687_441_777),  # 0.1 x 2^48 / 40
+                ("in_packets", 1),
+                ("average_shift", 0),
+                ("ecn", 1),
+                ("protect", 2),
+            ),
+        ),
+    )
+
+
+def test_entries_of_a_spine_written_out():
+    entries = plan.intended(topology.load("leaf-spine-4"), config.from_text(CONFIG), NS)["spine1"]
+    assert [(entry.match_text, entry.action_text) for entry in entries if entry.table == "ipv4_route"] == [
+        ("dst=10.0.1.0/24", "forward(port=1, src_mac=02:01:00:00:00:03, dst_mac=02:01:00:00:00:01)"),
+        ("dst=10.0.2.0/24", "forward(port=2, src_mac=02:01:00:00:00:03, dst_mac=02:01:00:00:00:02)"),
+    ]
+
+
+def test_without_ecmp_one_of_the_equal_paths_is_used():
+    wanted = config.overridden(config.from_text(CONFIG), {"routing.ecmp": False})
+    entries = plan.intended(topology.load("leaf-spine-4"), wanted, NS)["leaf1"]
+    [remote] = [entry for entry in entries if entry.match_text == "dst=10.0.2.0/24"]
+    assert remote.actions == (forward(3, LEAF1, SPINE1),)
+
+
+def test_seeds_are_odd_different_per_switch_and_follow_the_configuration():
+    fabric = topology.load("leaf-spine-160")
+    for seed in range(50):
+        seeds = plan.ecmp_seed(seed, fabric)
+        assert len(set(seeds.values())) == 6
+        assert all(value % 2 == 1 and value < 1 << 32 for value in seeds.values())
+    assert plan.ecmp_seed(1, fabric) == plan.ecmp_seed(1, fabric) != plan.ecmp_seed(2, fabric)
+
+
+def test_errors_of_the_configuration_stop_the_planner():
+    wanted = config.overridden(config.from_text(CONFIG), {"switches.leaf9.eee": "off"})
+    with pytest.raises(InputError, match="has no switch of that name"):
+        plan.intended(topology.load("leaf-spine-4"), wanted, NS)
+    with pytest.raises(PlanError, match="must be above zero"):
+        plan.intended(topology.load("leaf-spine-4"), config.from_text(CONFIG), Duration(0))
+
+
+def test_more_equal_paths_than_a_group_holds_are_refused():
+    links = [f'  - endpoints: ["leaf1:{port}", "leaf2:{port}"]' for port in range(1, GROUP_SIZE_LIMIT + 2)]
+    text = "\n".join(
+        [
+            "name: wide",
+            "defaults: {rate: 10Gbps, delay: 500ns}",
+            "nodes: {leaf1: {kind: switch}, leaf2: {kind: switch}, h1: {kind: host}, h2: {kind: host}}",
+            "links:",
+            '  - endpoints: ["leaf1:0", "h1:0"]',
+            '  - endpoints: ["leaf2:0", "h2:0"]',
+            *links,
+        ]
+    )
+    with pytest.raises(PlanError, match="leaf1 has 65 equal-cost paths to leaf2; .* holds 64"):
+        plan.intended(topology.from_text(text), config.from_text(CONFIG), NS)
+
+
+def test_limits_are_the_programs():
+    schema = program.load().schema()
+    assert schema.action_profiles["ecmp_selector"].max_group_size == GROUP_SIZE_LIMIT
+    assert schema.action_profiles["ecmp_selector"].size == constants.ECMP_SELECTOR_SIZE
+    assert {schema.tables[name].size for name in ("ipv4_route", "ipv6_route")} == {constants.ROUTE_TABLE_SIZE}
+    assert {table.alias for table in schema.tables} == set(plan.TABLES)
+    assert len(constants.CLASSES) << 3 <= 1 << 6 and len(constants.VERDICTS) <= 8
+    assert schema.counters["received"].size == constants.RECEIVED_CELLS == constants.PORT_CELLS << 3
+    assert schema.counters["verdicts"].size == constants.VERDICT_CELLS == constants.PORT_CELLS << 6
+
+
+def test_class_and_verdict_names_are_in_the_programs_order():
+    assert constants.CLASSES == ("data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other")
+    assert constants.VERDICTS[:4] == ("forwarded", "marked", "early_dropped", "tail_dropped")
+    assert constants.DATA_PORT_MAX == 509
+
+
+def test_host_nics_have_the_timers_of_the_host_role():
+    fabric = topology.load("leaf-spine-4")
+    nics = plan.host_nics(fabric, config.from_text(CONFIG), NS)
+    assert set(nics) == {"h1", "h2", "h3", "h4"}
+    assert (nics["h1"].sleep_ticks, nics["h1"].wake_ticks, nics["h1"].hold_ticks) == (182_000, 16_500, 0)
+    off = config.overridden(config.from_text(CONFIG), {"roles.host.eee": "off"})
+    assert set(plan.host_nics(fabric, off, NS).values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("delay", "at_1g", "at_10g"),
+    [  # thesis table 6.4, halves rounded up
+        ("100us", (13, 38), (125, 375)),
+        ("200us", (25, 75), (250, 750)),
+        ("300us", (38, 113), (375, 1125)),
+        ("400us", (50, 150), (500, 1500)),
+        ("500us", (63, 188), (625, 1875)),
+        ("1ms", (125, 375), (1250, 3750)),
+        ("2ms", (250, 750), (2500, 7500)),
+        ("4ms", (500, 1500), (5000, 15000)),
+    ],
+)
+def test_target_delay_gives_the_thresholds_of_thesis_table_6_4(delay, at_1g, at_10g):
+    red = (
+        config.from_text(
+            "profiles: {queue: {q: {buffer: 3MB, aqm: {mode: red, max_probability: 1, target_delay: "
+            + delay
+            + "}}}}"
+        )
+        .profiles.queue["q"]
+        .aqm
+    )
+    assert red_thresholds(red, DataRate.parse("1Gbps")) == at_1g
+    assert red_thresholds(red, DataRate.parse("10Gbps")) == at_10g
+
+
+@given(low=st.integers(0, 2**32 - 1), span=st.integers(1, 2**32 - 1), percent=st.integers(0, 100))
+def test_slope_reaches_the_maximum_probability_at_the_maximum(low, span, percent):
+    slope = red_slope(low, low + span, Fraction(percent, 100))
+    assert slope < 1 << 64
+    assert abs(Fraction(slope * span, 1 << 48) - Fraction(percent, 100)) <= Fraction(span, 1 << 49)
+
+
+def test_slope_of_equal_thresholds_is_zero():
+    assert red_slope(70, 70, Fraction(1)) == 0
+
+
+@given(rate=st.sampled_from(["100Mbps", "1Gbps", "10Gbps"]), tick=st.sampled_from([1000, 10_000, 1_000_000]))
+def test_wire_time_per_byte_is_exact_to_half_a_step(rate, tick):
+    profile = config.from_text(
+        "profiles: {eee: {e: {mode: standard, sleep: 200us, wake: 30us}}}"
+    ).profiles.eee["e"]
+    speed = DataRate.parse(rate)
+    ticks = eee_ticks(profile, speed, Bytes(24), Duration(tick))
+    exact = Fraction(8 * 10**12, speed * tick)
+    assert abs(Fraction(ticks.ticks_per_byte_q24, 1 << 24) - exact) <= Fraction(1, 1 << 25)
+
+
+@pytest.mark.parametrize(
+    ("rate", "tick", "says"),
+    [("100bps", "1ns", "is too slow"), ("4000Tbps", "1s", r"takes less than 2\^-24")],
+)
+def test_rate_whose_wire_time_does_not_fit_is_refused(rate, tick, says):
+    profile = config.from_text("profiles: {eee: {e: {mode: standard, sleep: 1s, wake: 1s}}}").profiles.eee[
+        "e"
+    ]
+    with pytest.raises(PlanError, match=says):
+        eee_ticks(profile, DataRate.parse(rate), Bytes(24), Duration.parse(tick))
+
+
+@st.composite
+def any_topology(draw):
+    """A connected switch graph (a random tree plus random further links, parallel ones too) with hosts."""
+    switches = draw(st.integers(1, 8))
+    links = [(draw(st.integers(0, one - 1)), one) for one in range(1, switches)]
+    if switches > 1:
+        links += draw(
+            st.lists(
+                st.tuples(st.integers(0, switches - 1), st.integers(0, switches - 1)).filter(
+                    lambda ends: ends[0] != ends[1]
+                ),
+                max_size=12,
+            )
+        )
+    hosts = draw(st.lists(st.integers(0, switches - 1), min_size=1, max_size=8))
+    ports = [0] * switches
+    lines = ["name: any", "defaults: {rate: 10Gbps, delay: 500ns}", "nodes:"]
+    lines += [f"  s{one}: {{kind: switch}}" for one in range(switches)]
+    lines += [f"  h{number}: {{kind: host}}" for number in range(len(hosts))]
+    lines.append("links:")
+
+    def port(switch):
+        ports[switch] += 1
+        return f"s{switch}:{ports[switch]}"
+
+    lines += [f'  - endpoints: ["{port(a)}", "{port(b)}"]' for a, b in links]
+    lines += [f'  - endpoints: ["{port(switch)}", "h{number}:0"]' for number, switch in enumerate(hosts)]
+    return topology.from_text("\n".join(lines))
+
+
+@settings(max_examples=150, deadline=None)
+@given(fabric=any_topology(), ecmp=st.booleans())
+def test_every_path_to_every_host_arrives_without_a_loop(fabric, ecmp):
+    wanted = config.overridden(config.from_text(CONFIG), {"routing.ecmp": ecmp})
+    entries = plan.intended(fabric, wanted, NS)
+    for host in fabric.hosts.values():
+        for table, address, width in (("ipv4_route", host.ipv4, 32), ("ipv6_route", host.ipv6, 128)):
+            for start in fabric.switches:
+                _follow_all(fabric, entries, start, table, int(address), width, host, ())
+
+
+def _follow_all(fabric, entries, here, table, address, width, host, behind):
+    assert here not in behind, f"loop: {behind} -> {here}"
+    matching = [
+        entry
+        for entry in entries[here]
+        if entry.table == table
+        and entry.match[0].value
+        == address >> (width - entry.match[0].prefix_length) << (width - entry.match[0].prefix_length)
+    ]
+    best = max(matching, key=lambda entry: entry.match[0].prefix_length)
+    for action in best.actions:
+        values = dict(action.params)
+        port = fabric.port(f"{here}:{values['port']}")
+        if port.role is PortRole.HOST_FACING:
+            assert port.peer.node == host.name
+            assert values["dst_mac"] == int(host.mac.replace(":", ""), 16)
+        else:
+            assert values["dst_mac"] == int(fabric.switches[port.peer.node].mac.replace(":", ""), 16)
+            _follow_all(fabric, entries, port.peer.node, table, address, width, host, (*behind, here))
+
+
+@settings(max_examples=100, deadline=None)
+@given(fabric=any_topology())
+def test_every_linked_port_has_its_three_entries_and_no_key_twice(fabric):
+    entries = plan.intended(fabric, config.from_text(CONFIG), NS)
+    for name, switch in fabric.switches.items():
+        keys = [entry.key for entry in entries[name]]
+        assert len(set(keys)) == len(keys)
+        for port in switch.ports:
+            tables = {entry.table for entry in entries[name] if entry.match == (Exact("port", port.number),)}
+            assert tables == {"port_buffer", "port_aqm", "port_eee"}

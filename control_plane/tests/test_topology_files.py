@@ -1,0 +1,255 @@
+"""Topology files: what ships, what follows from a file, and what every mistake is told."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+
+import pytest
+from eeon_control import data, topology
+from eeon_control.errors import DataNotFound, InputError
+from eeon_control.topology import PortRole, SwitchRole, phy
+from eeon_control.units import Duration
+
+TINY = """\
+name: tiny
+defaults: {rate: 1Gbps, delay: 500ns}
+nodes:
+  leaf1: {kind: switch}
+  h1: {kind: host}
+  h2: {kind: host}
+links:
+  - endpoints: ["leaf1:1", "h1:0"]
+  - endpoints: ["leaf1:eth7", "h2:0"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "leaves", "spines", "hosts", "host_rate", "uplink_rate"),
+    [
+        ("leaf-spine-4", 2, 2, 4, 10**9, 10**10),
+        ("leaf-spine-160", 4, 2, 160, 10**9, 10**10),
+        ("two-rack-24", 2, 1, 24, 10**9, 10**10),
+        ("two-rack-50", 2, 1, 50, 10**9, 10**10),
+        ("two-rack-80", 2, 1, 80, 10**9, 10**10),
+        ("flow-chasing-36", 4, 2, 36, 3 * 10**8, 3 * 10**8),
+    ],
+)
+def test_topology_that_ships_has_the_papers_shape(name, leaves, spines, hosts, host_rate, uplink_rate):
+    loaded = topology.load(name)
+    assert loaded.name == name
+    roles = [switch.role for switch in loaded.switches.values()]
+    assert (roles.count(SwitchRole.LEAF), roles.count(SwitchRole.SPINE)) == (leaves, spines)
+    assert len(loaded.hosts) == hosts
+    assert len(loaded.links) == hosts + leaves * spines
+    rates = {port.role: int(port.rate) for port in loaded.ports()}
+    assert rates == {
+        PortRole.HOST_FACING: host_rate,
+        PortRole.UPLINK: uplink_rate,
+        PortRole.SPINE: uplink_rate,
+    }
+
+
+def test_every_topology_that_ships_is_in_the_test_above():
+    assert data.names("topologies") == [
+        "flow-chasing-36",
+        "leaf-spine-160",
+        "leaf-spine-4",
+        "two-rack-24",
+        "two-rack-50",
+        "two-rack-80",
+    ]
+
+
+def test_compact_form_numbers_ports_hosts_and_devices_as_its_readme_says():
+    loaded = topology.load("leaf-spine-4")
+    assert [(str(link.a), str(link.b)) for link in loaded.links] == [
+        ("leaf1:1", "h1:0"),
+        ("leaf1:2", "h2:0"),
+        ("leaf1:3", "spine1:1"),
+        ("leaf1:4", "spine2:1"),
+        ("leaf2:1", "h3:0"),
+        ("leaf2:2", "h4:0"),
+        ("leaf2:3", "spine1:2"),
+        ("leaf2:4", "spine2:2"),
+    ]
+    assert {name: one.device_id for name, one in loaded.switches.items()} == {
+        "leaf1": 1,
+        "leaf2": 2,
+        "spine1": 3,
+        "spine2": 4,
+    }
+
+
+def test_addresses_follow_from_leaf_and_port_order():
+    loaded = topology.load("leaf-spine-160")
+    host = loaded.hosts["h121"]  # the first of leaf 4
+    assert (host.mac, host.ipv4, host.ipv6) == (
+        "02:00:00:00:04:01",
+        IPv4Address("10.0.4.1"),
+        IPv6Address("fd00:0:0:4::1"),
+    )
+    assert (host.leaf, host.gateway_mac, host.port.rate) == ("leaf4", "02:01:00:00:00:04", 10**9)
+    assert str(loaded.hosts["h160"].ipv4) == "10.0.4.40"
+    assert loaded.switches["spine2"].mac == "02:01:00:00:00:06"
+    macs = [one.mac for one in (*loaded.hosts.values(), *loaded.switches.values())]
+    assert len(set(macs)) == len(macs)
+
+
+def test_long_form_derives_roles_and_accepts_interface_names():
+    loaded = topology.from_text(TINY)
+    assert loaded.switches["leaf1"].role is SwitchRole.LEAF
+    assert [port.number for port in loaded.switches["leaf1"].ports] == [1, 7]
+    assert str(loaded.hosts["h2"].ipv4) == "10.0.1.2"
+    assert loaded.links[0].overhead == 24
+    assert loaded.port("leaf1:7").peer.node == "h2"
+    assert loaded.port("leaf1:2") is None
+    assert loaded.port("h1:0") is None
+
+
+def test_a_file_may_be_given_by_path(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(TINY)
+    assert topology.load(path).name == "tiny"
+    with pytest.raises(DataNotFound, match="not one of the topologies that ship: flow-chasing-36, "):
+        topology.load("mine")
+
+
+def edited(old: str, new: str) -> str:
+    assert old in TINY
+    return TINY.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (edited("name: tiny\n", "name: tiny\nspeed: 3\n"), "f.yaml:2: error: speed: 3: unknown key"),
+        (
+            edited("{kind: host}\n  h2", "{kind: hst}\n  h2"),
+            "f.yaml:5: error: nodes.h1.kind: hst: must be one of 'switch' or 'host'",
+        ),
+        (
+            edited("  h2: {kind: host}", "  h1: {kind: host}"),
+            "f.yaml:6: error: nodes.h1: the key is given twice (first on line 5)",
+        ),
+        (edited('"h1:0"', '"h9:0"'), "f.yaml:8: error: links[0].endpoints[1]: h9:0: there is no node 'h9'"),
+        (
+            edited("leaf1:eth7", "leaf1:1"),
+            "f.yaml:9: error: links[1].endpoints[0]: leaf1:1: this port already has a link (f.yaml:8)",
+        ),
+        (
+            edited("leaf1:eth7", "leaf1:510"),
+            "f.yaml:9: error: links[1].endpoints[0]: leaf1:510: ports are 0 to 509 "
+            "(510 is the CPU port, 511 the drop port)",
+        ),
+        (
+            edited("leaf1:eth7", "leaf1"),
+            "an endpoint is written node:port, for example leaf1:3 or leaf1:eth3",
+        ),
+        (
+            edited('  - endpoints: ["leaf1:eth7", "h2:0"]\n', ""),
+            "f.yaml:6: error: nodes.h2: h2: a host has exactly one link; this one has 0",
+        ),
+        (
+            edited('"h2:0"]', '"h2:0"]\n  - endpoints: ["leaf1:9", "h2:1"]'),
+            "f.yaml:6: error: nodes.h2: h2: a host has exactly one link; this one has 2",
+        ),
+        (edited("leaf1:eth7", "h1:1"), "a host's link goes to a switch"),
+        (edited('"h2:0"', '"leaf1:8"'), "a link joins two different nodes"),
+        (
+            edited("rate: 1Gbps", "rate: 0Gbps"),
+            "f.yaml:2: error: defaults.rate: 0Gbps: a link's rate must be above zero, for example 10Gbps",
+        ),
+        (edited("delay: 500ns", "delay: 0ns"), "a link's delay must be above zero"),
+        (edited("rate: 1Gbps", "rate: 1000"), "1000 is not a bit rate with a unit"),
+        (edited("rate: 1Gbps, ", ""), "f.yaml:8: error: links[0].rate: no rate here and none in defaults"),
+        (
+            edited("leaf1: {kind: switch}", "leaf1: {kind: switch, role: spine}"),
+            "f.yaml:4: error: nodes.leaf1.role: spine: leaf1 has hosts, so it is a leaf",
+        ),
+        (edited("h1: {kind: host}", "h1: {kind: host, role: leaf}"), "only switches have a role"),
+        (
+            edited("  h1:", "  leaf2: {kind: switch}\n  h1:"),
+            "f.yaml:5: error: nodes.leaf2: leaf2: no path leads from leaf1 to leaf2; a fabric is one connected piece",
+        ),
+        (edited("  h1:", "  1leaf: {kind: switch}\n  h1:"), "a node's name is a letter followed by"),
+        ("name: x\n", "a topology needs nodes and links, or leaf_spine"),
+        (
+            TINY + "leaf_spine: {leaves: 1, hosts_per_leaf: 1, spines: 1}\n",
+            "use either leaf_spine, or nodes and links",
+        ),
+        (
+            "name: x\nleaf_spine: {leaves: 255, hosts_per_leaf: 1, spines: 1}",
+            "f.yaml:2: error: leaf_spine.leaves: 255",
+        ),
+        (
+            "name: x\nleaf_spine: {leaves: 2, hosts_per_leaf: 1, spines: 0}",
+            "several leaves need at least one spine",
+        ),
+        ("name: x\nleaf_spine: {leaves: 2, hosts_per_leaf: 1, spines: 1.5}", "leaf_spine.spines: 1.5"),
+        (
+            "name: x\nleaf_spine: {leaves: 2, hosts_per_leaf: 1, spines: 1}",
+            "no rate here and none in defaults",
+        ),
+        ("", "f.yaml: error: the file is empty"),
+        ("- 1", "the top level must be a mapping"),
+        ("a: [", "f.yaml:1: error: not YAML"),
+        ("a: !!python/object:os.system x", "is not used here"),
+        ("? [a]\n: 1", "a key must be plain text"),
+        ("[" * 5000, "not YAML"),
+        (
+            "a: &a [x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\n"
+            "d: &d [*c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d]\nf: [*e, *e, *e, *e, *e, *e, *e]\n",
+            "more than 100000 values",
+        ),
+    ],
+)
+def test_mistake_is_told_with_its_place(text, error):
+    with pytest.raises(InputError) as raised:
+        topology.from_text(text, "f.yaml")
+    assert error in str(raised.value)
+
+
+def test_all_mistakes_are_told_at_once_in_file_order():
+    text = edited("rate: 1Gbps", "rate: 10").replace("kind: switch", "kind: swtch")
+    with pytest.raises(InputError) as raised:
+        topology.from_text(text, "f.yaml")
+    assert [problem.place.line for problem in raised.value.problems] == [2, 4]
+
+
+def test_file_that_is_too_large_or_not_text_is_refused(tmp_path):
+    path = tmp_path / "big.yaml"
+    path.write_text("#" * (1 << 20) + "\n")
+    with pytest.raises(InputError, match="the limit is"):
+        topology.load(path)
+    path.write_bytes(b"name: \xff\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        topology.load(path)
+    with pytest.raises(DataNotFound):
+        topology.load(tmp_path)
+
+
+def test_phy_times_are_those_of_thesis_table_2_1():
+    times = {one.name: (str(one.wake), str(one.sleep)) for one in phy.KNOWN}
+    assert times == {
+        "100BASE-TX": ("30.5us", "200us"),
+        "1000BASE-T": ("16.5us", "182us"),
+        "10GBASE-T": ("4.48us", "2.88us"),
+    }
+    # Table 2.1, efficiency of a single 1500-byte frame: frame / (frame + Tw + Ts)
+    for one, percent in zip(phy.KNOWN, (34.2, 5.7, 14.0), strict=True):
+        frame = 1500 * 8 * 10**12 / one.rate
+        assert 100 * frame / (frame + one.wake + one.sleep) == pytest.approx(percent, abs=0.06)
+    assert phy.of_rate(topology.load("flow-chasing-36").links[0].rate) is None
+
+
+def test_examples_in_the_topologies_readme_are_legal():
+    readme = Path(data.folder("topologies") / "README.md").read_text()
+    blocks = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
+    assert [topology.from_text(block).name for block in blocks] == ["tiny", "leaf-spine-4"]
+
+
+def test_delay_of_every_topology_is_the_stated_assumption():
+    for name in data.names("topologies"):
+        assert {link.delay for link in topology.load(name).links} == {Duration.parse("500ns")}
