@@ -33,9 +33,9 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
         } else {
             classify.apply(hdr, meta, standard_metadata);
             if (hdr.packet_out.isValid()) {
-                packet_out_decap.apply(hdr, meta);
+                packet_out_decap.apply(hdr, meta, standard_metadata);
             } else if (meta.verdict != verdict_t.MALFORMED) {
-                route.apply(hdr, meta);
+                route.apply(hdr, meta, standard_metadata);
             }
 
             if (meta.verdict == verdict_t.FORWARDED) {
@@ -45,14 +45,11 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 }
             }
 
-            if (meta.verdict == verdict_t.FORWARDED) {
+            if ((bit<3>)meta.verdict <= (bit<3>)verdict_t.MARKED) {
                 eee_admit.apply(meta, standard_metadata);
-                standard_metadata.egress_spec = meta.egress_port;
             } else {
-                count_ingress_verdict.apply(meta, standard_metadata);
-                if (meta.verdict == verdict_t.TO_CPU) {
-                    standard_metadata.egress_spec = CPU_PORT;
-                } else {
+                count_not_queued.apply(meta, standard_metadata);
+                if (meta.verdict != verdict_t.TO_CPU) {
                     mark_to_drop(standard_metadata);
                 }
             }
@@ -66,9 +63,6 @@ control eeon_egress(inout headers_t hdr, inout metadata_t meta, inout standard_m
             packet_in_encap.apply(hdr, standard_metadata);
         } else {
             hold.apply(hdr, meta, standard_metadata);
-            if (meta.held == 0) {
-                count_egress_verdict.apply(meta);
-            }
         }
     }
 }
@@ -77,5 +71,5 @@ V1Switch(eeon_parser(),
          verify_ipv4_checksum(),
          eeon_ingress(),
          eeon_egress(),
-         update_ipv4_checksum(),
+         no_checksum_update(),
          eeon_deparser()) main;

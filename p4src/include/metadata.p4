@@ -37,9 +37,9 @@ struct metadata_t {
     @field_list(1)
     packet_class_t packet_class;
 
-    // Set CE when the packet leaves.
+    // MARKED: set CE when the packet leaves.
     @field_list(1)
-    bit<1> marked;
+    verdict_t verdict;
 
     // Decide at departure, against the bytes left behind.
     @field_list(1)
@@ -48,21 +48,13 @@ struct metadata_t {
     byte_count_t dequeue_threshold_bytes;
 
     // Ingress only.
-    verdict_t verdict;
     ecn_t ecn;                // NOT_ECT unless the packet is well-formed IP
     bit<1> tcp_ece;
     bit<16> l4_length;        // bytes of the IP payload
     bit<16> l4_src_port;      // 0 unless unfragmented TCP or UDP
     bit<16> l4_dst_port;
-    bit<32> flow_hash;
     bit<16> ecmp_key;
     byte_count_t found_bytes; // in the packet's queue when it arrived, itself excluded
-
-    // Egress only: the packet is not to leave yet.
-    bit<1> held;
-
-    // The IPv4 header was changed in this pass, so its checksum must be.
-    bit<1> ipv4_changed;
 }
 
 #endif // EEON_METADATA_P4_

@@ -60,8 +60,8 @@ enum bit<3> packet_class_t {
     OTHER = 6
 }
 
-// What became of a packet. Each packet received gets exactly one of these, or is still queued.
-// 0 and 1 are counted when the packet leaves its queue, and must stay 0 and 1: the marked flag is added to FORWARDED.
+// What became of a packet. Each packet received is counted under exactly one of these, or is still queued.
+// Those up to MARKED are queued, and counted when they leave. FORWARDED is what metadata starts from.
 enum bit<3> verdict_t {
     FORWARDED = 0,
     MARKED = 1, // forwarded, and this switch set CE

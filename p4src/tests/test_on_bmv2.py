@@ -115,6 +115,23 @@ def test_packet_leaves_with_next_hop_macs_ttl_less_one_and_a_right_checksum(star
     switch.drained(OUT)
 
 
+def test_checksum_stays_right_where_one_s_complement_wraps(start: Start) -> None:
+    switch = start()
+    eee(switch)
+    switch.cli(f"table_add port_aqm mark_threshold {OUT} => 0 0 0")
+    frames = [tcp(ecn=NOT_ECT)]  # the one that the others find
+    for ecn in (NOT_ECT, ECT_0, ECT_1):
+        # The IP identification makes the checksum whatever is wanted; 0xFFFF has no identification that makes it.
+        base = int.from_bytes(tcp(0, ecn)[24:26], "big")
+        for wanted in (0x0000, 0x0001, 0x0002, 0xFEFE, 0xFEFF, 0xFF00, 0xFF01, 0xFF02, 0xFFFE):
+            frame = tcp((base - wanted) % 0xFFFF, ecn)
+            assert int.from_bytes(frame[24:26], "big") == wanted
+            frames.append(frame)
+    switch.send(*frames)
+    left = [r.frame for r in switch.wait_for(OUT, len(frames))]
+    assert left == [expected_next_hop(f, CE if f[15] & 3 else None) for f in frames]
+
+
 def test_ipv4_options_and_vlan_tags_and_padding_pass_through(start: Start) -> None:
     switch = start()
     options = tcp(1, options=[scapy.IPOption(b"\x94\x04\x00\x00"), scapy.IPOption(b"\x94\x04\x00\x00")])

@@ -29,7 +29,7 @@ control aqm(inout metadata_t meta) {
             }
             meta.mark_at_dequeue = at_dequeue;
             if (at_dequeue == 0 && meta.found_bytes > meta.dequeue_threshold_bytes) {
-                meta.marked = 1;
+                meta.verdict = verdict_t.MARKED;
             }
         }
     }
@@ -71,7 +71,7 @@ control aqm(inout metadata_t meta) {
         if (congested) {
             if (ecn == 1 && meta.ecn != ecn_t.NOT_ECT) {
                 if (meta.ecn != ecn_t.CE) {
-                    meta.marked = 1;
+                    meta.verdict = verdict_t.MARKED;
                 }
             } else if (protect != protect_t.ECT && meta.tcp_ece == 1) {
                 // Spared: it carries congestion feedback.

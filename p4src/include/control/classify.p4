@@ -9,28 +9,6 @@
 #include "counters.p4"
 
 control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
-    @hidden
-    action start() {
-        meta.packet_class = packet_class_t.OTHER;
-        meta.verdict = verdict_t.NO_ROUTE;
-        meta.queued_bytes = standard_metadata.packet_length;
-    }
-
-    @hidden
-    action set_malformed() {
-        meta.verdict = verdict_t.MALFORMED;
-    }
-
-    @hidden
-    action read_ipv4() {
-        meta.ecn = hdr.ipv4.ecn;
-    }
-
-    @hidden
-    action read_ipv6() {
-        meta.ecn = hdr.ipv6.ecn;
-    }
-
     // The parser has made sure that the TCP header fits into the IP payload.
     @hidden
     action read_tcp() {
@@ -54,21 +32,27 @@ control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadat
         }
     }
 
-    apply {
-        start();
+    @hidden
+    action read_packet() {
+        meta.queued_bytes = standard_metadata.packet_length;
+        meta.packet_class = packet_class_t.OTHER;
         if (standard_metadata.parser_error != error.NoError || standard_metadata.checksum_error == 1) {
-            set_malformed();
+            meta.verdict = verdict_t.MALFORMED;
         } else {
             if (hdr.ipv4.isValid()) {
-                read_ipv4();
+                meta.ecn = hdr.ipv4.ecn;
             } else if (hdr.ipv6.isValid()) {
-                read_ipv6();
+                meta.ecn = hdr.ipv6.ecn;
             }
             if (hdr.tcp.isValid()) {
                 read_tcp();
             }
         }
-        received.count(standard_metadata.ingress_port ++ (bit<3>)meta.packet_class);
+        count_received(meta, standard_metadata.ingress_port);
+    }
+
+    apply {
+        read_packet();
     }
 }
 

@@ -15,21 +15,29 @@ counter<bit<12>>(RECEIVED_CELLS, CounterType.packets_and_bytes) received;
 @name("verdicts")
 counter<bit<15>>(VERDICT_CELLS, CounterType.packets_and_bytes) verdicts;
 
-// All but FORWARDED and MARKED, at the end of ingress.
-control count_ingress_verdict(in metadata_t meta, in standard_metadata_t standard_metadata) {
-    apply {
-        if (meta.verdict == verdict_t.EARLY_DROPPED || meta.verdict == verdict_t.TAIL_DROPPED) {
-            verdicts.count(meta.egress_port ++ (bit<3>)meta.packet_class ++ (bit<3>)meta.verdict);
-        } else {
-            verdicts.count(standard_metadata.ingress_port ++ (bit<3>)meta.packet_class ++ (bit<3>)meta.verdict);
-        }
-    }
+// Part of the action that classifies a packet (control/classify.p4).
+action count_received(in metadata_t meta, in port_id_t ingress_port) {
+    received.count(ingress_port ++ (bit<3>)meta.packet_class);
 }
 
-// FORWARDED or MARKED, when the packet leaves its queue.
-control count_egress_verdict(in metadata_t meta) {
+// FORWARDED or MARKED: part of the action that lets a packet go (control/hold.p4).
+action count_departure(in metadata_t meta) {
+    verdicts.count(meta.egress_port ++ (bit<3>)meta.packet_class ++ (bit<3>)meta.verdict);
+}
+
+// The other verdicts, at the end of ingress.
+control count_not_queued(in metadata_t meta, in standard_metadata_t standard_metadata) {
+    @hidden
+    action count() {
+        port_id_t port = standard_metadata.ingress_port;
+        if (meta.verdict == verdict_t.EARLY_DROPPED || meta.verdict == verdict_t.TAIL_DROPPED) {
+            port = meta.egress_port;
+        }
+        verdicts.count(port ++ (bit<3>)meta.packet_class ++ (bit<3>)meta.verdict);
+    }
+
     apply {
-        verdicts.count(meta.egress_port ++ (bit<3>)meta.packet_class ++ 2w0 ++ meta.marked);
+        count();
     }
 }
 

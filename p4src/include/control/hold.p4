@@ -1,4 +1,4 @@
-// Leaving the queue: the gate, the turn, the account, the mark.
+// Leaving the queue: the gate, the turn, the account, the mark, the count.
 //
 // A packet with a ticket leaves when the gate is open and its turn has come. Until then it goes round again: egress ->
 // recirculate -> ingress, which sends it straight back to the same queue. Time is read here and not in ingress, where a
@@ -14,6 +14,8 @@
 #include "../headers.p4"
 #include "../metadata.p4"
 #include "../sizes.p4"
+#include "checksum.p4"
+#include "counters.p4"
 #include "eee.p4"
 #include "occupancy.p4"
 
@@ -23,11 +25,19 @@ control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t 
         byte_count_t left;
         occupancy_leave(meta, left);
         if (meta.mark_at_dequeue == 1 && left > meta.dequeue_threshold_bytes) {
-            meta.marked = 1;
+            meta.verdict = verdict_t.MARKED;
         }
+        if (meta.verdict == verdict_t.MARKED) {
+            if (hdr.ipv4.isValid()) {
+                checksum_after_ce(hdr.ipv4.header_checksum, hdr.ipv4.ecn);
+                hdr.ipv4.ecn = ecn_t.CE;
+            } else {
+                hdr.ipv6.ecn = ecn_t.CE;
+            }
+        }
+        count_departure(meta);
     }
 
-    // One action, so that ingress sees a departure as a whole: queue, wire, gate and state.
     @hidden
     action leave_in_turn() {
         tick_t now = standard_metadata.egress_global_timestamp;
@@ -35,12 +45,13 @@ control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t 
         ticket_t serving;
         gate_open_at.read(gate, meta.egress_port);
         ticket_serving.read(serving, meta.egress_port);
-        meta.held = 1;
-        if (gate == 0 || !TICK_BEFORE(now, gate)) {
+        if (gate != 0 && TICK_BEFORE(now, gate)) {
+            recirculate_preserving_field_list(HOLD_FIELDS);
+        } else {
             if (TICKET_BEFORE(serving, meta.ticket) && meta.rounds < HOLD_PATIENCE_ROUNDS) {
                 meta.rounds = meta.rounds + 1;
+                recirculate_preserving_field_list(HOLD_FIELDS);
             } else {
-                meta.held = 0;
                 // One that was thought lost must not turn the count back.
                 if (!TICKET_BEFORE(meta.ticket, serving)) {
                     ticket_serving.write(meta.egress_port, meta.ticket + 1);
@@ -74,26 +85,11 @@ control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t 
         }
     }
 
-    @hidden
-    action set_ce() {
-        if (hdr.ipv4.isValid()) {
-            hdr.ipv4.ecn = ecn_t.CE;
-            meta.ipv4_changed = 1;
-        } else {
-            hdr.ipv6.ecn = ecn_t.CE;
-        }
-    }
-
     apply {
         if (meta.ticketed == 1) {
             leave_in_turn();
         } else {
             leave();
-        }
-        if (meta.held == 1) {
-            recirculate_preserving_field_list(HOLD_FIELDS);
-        } else if (meta.marked == 1) {
-            set_ce();
         }
     }
 }

@@ -7,16 +7,17 @@
 #include "../headers.p4"
 #include "../metadata.p4"
 
-// A port that is no data port gets the verdict NO_ROUTE: a queue behind the CPU or the drop port would never drain.
-control packet_out_decap(inout headers_t hdr, inout metadata_t meta) {
+// A packet-out is not judged malformed: it is the controller's.
+control packet_out_decap(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @hidden
     action decap() {
-        if (hdr.packet_out.egress_port < CPU_PORT) {
-            meta.egress_port = hdr.packet_out.egress_port;
-            meta.verdict = verdict_t.FORWARDED;
-        } else {
+        meta.verdict = verdict_t.FORWARDED;
+        // A queue behind the CPU port or the drop port would never drain.
+        if (hdr.packet_out.egress_port >= CPU_PORT) {
             meta.verdict = verdict_t.NO_ROUTE;
         }
+        meta.egress_port = hdr.packet_out.egress_port;
+        standard_metadata.egress_spec = hdr.packet_out.egress_port;
         meta.queued_bytes = meta.queued_bytes - (byte_count_t)(bit<32>)PACKET_OUT_BYTES;
         hdr.packet_out.setInvalid();
     }

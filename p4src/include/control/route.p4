@@ -2,8 +2,8 @@
 //
 //   dst -> ipv4_route / ipv6_route -> ecmp_selector -> forward(port, src_mac, dst_mac) | to_cpu()
 //
-// A packet that hits nothing keeps the verdict NO_ROUTE; so does one that is not IP. The TTL is checked after the route is
-// found, so that a packet for the controller is not lost to its TTL. No ICMP error is made.
+// What hits nothing, or is not IP, gets the verdict NO_ROUTE. The TTL is checked by forward, so that a packet for the
+// controller is not lost to its TTL. No ICMP error is made.
 
 #ifndef EEON_ROUTE_P4_
 #define EEON_ROUTE_P4_
@@ -11,33 +11,31 @@
 #include "../headers.p4"
 #include "../metadata.p4"
 #include "../sizes.p4"
+#include "checksum.p4"
 
-control route(inout headers_t hdr, inout metadata_t meta) {
+control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     // ecmp_key is already a hash, so the selector takes it as it is, modulo the size of the group.
     // (The annotation takes no constant by name.)
     @max_group_size(64)
     action_selector(HashAlgorithm.identity, ECMP_SELECTOR_SIZE, 16) ecmp_selector;
 
     // The ports are 0 for a fragment and for what is not TCP or UDP, so that all fragments of a flow take one path.
-    @hidden
-    action hash_ipv4() {
-        hash(meta.flow_hash, HashAlgorithm.crc32, 32w0,
-             { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.l4_src_port, meta.l4_dst_port },
-             64w1 << 32);
-    }
-
-    @hidden
-    action hash_ipv6() {
-        hash(meta.flow_hash, HashAlgorithm.crc32, 32w0,
-             { hdr.ipv6.src_addr, hdr.ipv6.dst_addr, hdr.ipv6.next_header, meta.l4_src_port, meta.l4_dst_port },
-             64w1 << 32);
-    }
-
+    //
     // A CRC is linear: two switches that start it from different values still agree on which flows differ in a bit, and
     // a spine would see only one value of the bit by which the leaf chose it. The carries of a product are not linear, and
     // an odd factor loses nothing. The upper half is taken because a low bit of a product depends on few bits of the hash.
     action set_ecmp_seed(bit<32> seed) {
-        meta.ecmp_key = (meta.flow_hash * seed)[31:16];
+        bit<32> flow_hash = 0;
+        if (hdr.ipv4.isValid()) {
+            hash(flow_hash, HashAlgorithm.crc32, 32w0,
+                 { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, meta.l4_src_port, meta.l4_dst_port },
+                 64w1 << 32);
+        } else if (hdr.ipv6.isValid()) {
+            hash(flow_hash, HashAlgorithm.crc32, 32w0,
+                 { hdr.ipv6.src_addr, hdr.ipv6.dst_addr, hdr.ipv6.next_header, meta.l4_src_port, meta.l4_dst_port },
+                 64w1 << 32);
+        }
+        meta.ecmp_key = (flow_hash * seed)[31:16];
     }
 
     table switch_config {
@@ -46,21 +44,43 @@ control route(inout headers_t hdr, inout metadata_t meta) {
         size = 1;
     }
 
+    @hidden
+    action set_no_route() {
+        meta.verdict = verdict_t.NO_ROUTE;
+    }
+
     action forward(port_id_t port, mac_addr_t src_mac, mac_addr_t dst_mac) {
-        // A queue behind the CPU port or the drop port would never drain.
-        if (port < CPU_PORT) {
-            meta.verdict = verdict_t.FORWARDED;
-        }
         meta.egress_port = port;
+        standard_metadata.egress_spec = port;
         hdr.ethernet.src_addr = src_mac;
         hdr.ethernet.dst_addr = dst_mac;
+        // A queue behind the CPU port or the drop port would never drain.
+        if (port >= CPU_PORT) {
+            meta.verdict = verdict_t.NO_ROUTE;
+        } else if (hdr.ipv4.isValid()) {
+            // RFC 1812 section 5.3.1: a packet whose TTL would become 0 is not forwarded.
+            if (hdr.ipv4.ttl <= 1) {
+                meta.verdict = verdict_t.TTL_EXPIRED;
+            } else {
+                hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
+                checksum_after_ttl_less_one(hdr.ipv4.header_checksum);
+            }
+        } else {
+            // RFC 8200 section 3, "Hop Limit".
+            if (hdr.ipv6.hop_limit <= 1) {
+                meta.verdict = verdict_t.TTL_EXPIRED;
+            } else {
+                hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
+            }
+        }
     }
 
     action to_cpu() {
+        standard_metadata.egress_spec = CPU_PORT;
         meta.verdict = verdict_t.TO_CPU;
     }
 
-    // BMv2 keeps no default action where there is a selector: a miss does nothing, which is what is meant here.
+    // BMv2 keeps no default action where there is a selector: a miss does nothing, and is asked for below.
     table ipv4_route {
         key = {
             hdr.ipv4.dst_addr: lpm @name("dst");
@@ -75,7 +95,6 @@ control route(inout headers_t hdr, inout metadata_t meta) {
         size = ROUTE_TABLE_SIZE;
     }
 
-    // BMv2 keeps no default action where there is a selector: a miss does nothing, which is what is meant here.
     table ipv6_route {
         key = {
             hdr.ipv6.dst_addr: lpm @name("dst");
@@ -90,48 +109,20 @@ control route(inout headers_t hdr, inout metadata_t meta) {
         size = ROUTE_TABLE_SIZE;
     }
 
-    // RFC 1812 section 5.3.1: a packet whose TTL would become 0 is not forwarded.
-    @hidden
-    action age_ipv4() {
-        if (meta.verdict == verdict_t.FORWARDED) {
-            if (hdr.ipv4.ttl <= 1) {
-                meta.verdict = verdict_t.TTL_EXPIRED;
-            } else {
-                hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
-                meta.ipv4_changed = 1;
-            }
-        }
-    }
-
-    // RFC 8200 section 3, "Hop Limit".
-    @hidden
-    action age_ipv6() {
-        if (meta.verdict == verdict_t.FORWARDED) {
-            if (hdr.ipv6.hop_limit <= 1) {
-                meta.verdict = verdict_t.TTL_EXPIRED;
-            } else {
-                hdr.ipv6.hop_limit = hdr.ipv6.hop_limit - 1;
-            }
-        }
-    }
-
+    // Each route is asked for `hit`, not for `action_run`: p4c gives each table its own copy of `forward`, a member of the
+    // shared selector holds one of the two, and BMv2 aborts when it looks for what follows the other table's copy.
     apply {
-        if (hdr.ipv4.isValid()) {
-            hash_ipv4();
-        } else if (hdr.ipv6.isValid()) {
-            hash_ipv6();
-        }
         switch_config.apply();
-        // Asking for `hit`, not for `action_run`: p4c gives each table its own copy of `forward`, a member of the shared
-        // selector holds one of the two, and BMv2 aborts when it looks for what follows the other table's copy.
         if (hdr.ipv4.isValid()) {
-            if (ipv4_route.apply().hit) {
-                age_ipv4();
+            if (!ipv4_route.apply().hit) {
+                set_no_route();
             }
         } else if (hdr.ipv6.isValid()) {
-            if (ipv6_route.apply().hit) {
-                age_ipv6();
+            if (!ipv6_route.apply().hit) {
+                set_no_route();
             }
+        } else {
+            set_no_route();
         }
     }
 }
