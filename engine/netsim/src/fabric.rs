@@ -203,9 +203,10 @@ impl Fabric {
     }
 
     fn run(&mut self, until: Time) {
-        // Control writes may have opened gates or queued packets.
+        // Control writes may have opened gates, or a new program may have emptied queues.
         for switch in 0..self.switches.len() {
             self.drain(switch);
+            self.observe_queues(switch);
         }
         loop {
             let event = self.schedule.peek();
