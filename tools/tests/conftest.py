@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from eeon_control import topology as topologies
+from made_jobs import small_job
 
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
-from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
+from eeon_tools.trace.mapreduce import Shuffle
 from eeon_tools.trace.segments import TcpModel
 
 
@@ -18,13 +19,6 @@ from eeon_tools.trace.segments import TcpModel
 def hosts() -> list[TraceHost]:
     """The four hosts of leaf-spine-4, two a leaf, at 1 Gbit/s."""
     return trace_hosts.of_topology(topologies.load("leaf-spine-4"))
-
-
-def small_job(maps: int = 4, split_bytes: int = 200_000) -> ShuffleSettings:
-    """A job of milliseconds on four hosts."""
-    return ShuffleSettings(
-        maps=maps, reducers=4, split_bytes=split_bytes, startup_ns=1_000_000, heartbeat_ns=1_000_000
-    )
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from conftest import small_job
+from made_jobs import small_job
 
 from eeon_tools.errors import ToolsError, TraceError
 from eeon_tools.trace import manifest as manifests

@@ -1,0 +1,233 @@
+"""The demo's page: what was run, what came out, what one sees, and what the papers say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eeon_tools.demo.findings import Finding, Results, early_control_drops
+from eeon_tools.demo.runs import AQMS, EEES, JOB, RUNS, TCP
+from eeon_tools.replay import html, plots
+from eeon_tools.replay.result import QueueDepth, RunResult
+from eeon_tools.replay.table import microseconds
+from eeon_tools.trace.manifest import Manifest
+
+AQM_TITLES: Mapping[str, str] = {
+    "drop_tail": "drop tail",
+    "red_ect": "RED, only ECT spared",
+    "red_ack_syn": "RED, ACK+SYN spared",
+    "mark_threshold": "marking threshold",
+}
+EEE_TITLES: Mapping[str, str] = {
+    "off": "never asleep",
+    "standard": "standard EEE",
+    "120us100": "120 us / 100 packets",
+}
+
+
+def demo_page(results: Results, found: list[Finding], manifest: Manifest) -> str:
+    """The whole page."""
+    runs = [results[run.aqm, run.eee] for run in RUNS]
+    labels = [f"{AQM_TITLES[run.aqm]}, {EEE_TITLES[run.eee]}" for run in RUNS]
+    awake = [results[aqm, "off"] for aqm in AQMS]
+    awake_labels = [AQM_TITLES[aqm] for aqm in AQMS]
+    total = sum(manifest.packets.values())
+    body = [
+        html.paragraph(
+            f"One Hadoop shuffle, {total:,} packets in {manifest.duration_ns / 1e6:,.0f} ms, went twelve "
+            "times through the same four-switch fabric: under four ways to treat a filling queue, each with "
+            "links that never sleep, with standard Energy-Efficient Ethernet, and with packet coalescing.",
+            "lead",
+        ),
+        _fabric(),
+        html.heading("What the papers say, and what came out"),
+        *(_finding(finding) for finding in found),
+        html.heading("All twelve runs"),
+        comparison_table(runs),
+        html.heading("Who gets dropped"),
+        html.paragraph(
+            "ECN lets a switch mark a packet instead of dropping it, but only packets whose sender said "
+            "ECT. Data does. Pure ACKs, SYNs and SYN-ACKs do not (RFC 3168), and in a shuffle they stand in "
+            "the same queues as the data, because every host sends and receives at once. A switch that "
+            "spares only ECT therefore drops exactly the packets that congestion control lives on: a lost "
+            "SYN costs a second, lost ACKs stall their sender."
+        ),
+        html.figure(
+            plots.drops_by_class(awake, awake_labels),
+            "Drops at all switches by the class of the dropped packet, links that never sleep. Left: "
+            "decided by AQM while there was room. Right: the 300 KB buffer was full.",
+        ),
+        html.heading("Queues over time"),
+        html.figure(
+            plots.queue_depth(_queue_rows(results)),
+            "The deepest queue of the fabric under each AQM: highest depth in each period of "
+            f"{_queue_rows(results)[0][1].period_us:g} us. Dashed: where that AQM starts to act at 1 Gbit/s "
+            "(drop tail: the buffer limit). The offer is the same in all four, so what differs is only what "
+            "the AQM drops.",
+        ),
+        html.heading("Latency"),
+        html.figure(
+            plots.latency(runs, labels),
+            "From a packet being offered to its host's NIC to the arrival of its last bit, by class: median "
+            "(dot) and 99th percentile (bar). What was dropped has no latency, so compare this with the "
+            "drops.",
+        ),
+        html.heading("Energy"),
+        html.figure(
+            plots.energy(runs, labels),
+            "Energy of all transmitters. Black line: links that never sleep. Dotted: links that sleep and "
+            "wake in no time. Standard EEE wakes for every packet and pays for each transition; coalescing "
+            "gathers packets first.",
+        ),
+        _energy_table(results),
+        html.heading("How to read this, and how not to"),
+        html.bullets(_limits()),
+        html.heading("Conditions"),
+        html.bullets(_conditions(results, manifest)),
+    ]
+    return html.page("A shuffle under twelve switch settings", body)
+
+
+def _fabric() -> str:
+    return html.paragraph(
+        "The fabric is a twin of `leaf-spine-4`: two leaves and two spines that run the project's P4 "
+        "program, each with a P4Runtime server through which the controller configured it and its counters "
+        "were read; two hosts a leaf at 1 Gbit/s; 10 Gbit/s between switches; 300 KB of buffer a port, the "
+        "shallow buffers of the thesis."
+    )
+
+
+def _finding(finding: Finding) -> str:
+    word = "Seen" if finding.holds else "Not seen"
+    return html.verdict(
+        f"{finding.claim} (thesis, {finding.source}). {word}: {finding.measured}."
+        if finding.source.startswith("section")
+        else f"{finding.claim}. {word}: {finding.measured}.",
+        finding.holds,
+    )
+
+
+def comparison_table(runs: list[RunResult]) -> str:
+    """One row a run, grouped by AQM."""
+    rows: list[list[html.Cell]] = []
+    for run, result in zip(RUNS, runs, strict=True):
+        control = early_control_drops(result)
+        total = result.total()
+        deepest = result.deepest_queue()
+        share = 100 * result.energy_joules.used / result.energy_joules.legacy
+        rows.append(
+            [
+                AQM_TITLES[run.aqm],
+                EEE_TITLES[run.eee],
+                f"{total.marked:,}",
+                (f"{control:,}", "bad" if control else "good"),
+                f"{result.packets['data'].early_dropped:,}",
+                f"{total.tail_dropped:,}",
+                microseconds(result.latency_us["data"].p50),
+                microseconds(result.latency_us["data"].p99),
+                microseconds(result.latency_us["ack"].p99),
+                f"{deepest.highest / 1000:,.0f}" if deepest else "0",
+                f"{1000 * result.energy_joules.used:,.0f}",
+                f"{share:.1f} %",
+                f"{result.wakes:,}",
+            ]
+        )
+    head = (
+        "AQM",
+        "EEE",
+        "marked",
+        "ACK, SYN early drop",
+        "data early drop",
+        "tail drop",
+        "data p50 us",
+        "data p99 us",
+        "ack p99 us",
+        "deepest queue KB",
+        "energy mJ",
+        "of never asleep",
+        "wakes",
+    )
+    return html.table(head, rows, group_size=len(EEES))
+
+
+def _queue_rows(results: Results) -> list[tuple[str, QueueDepth, float | None]]:
+    rows = []
+    limits = {
+        "drop_tail": 300_000.0,
+        "red_ect": 18_750.0,
+        "red_ack_syn": 18_750.0,
+        "mark_threshold": 30_000.0,
+    }
+    for aqm in AQMS:
+        queue = results[aqm, "off"].deepest_queue("host_facing")
+        if queue is not None:
+            rows.append((f"{AQM_TITLES[aqm]}: {queue.name}", queue, limits[aqm]))
+    return rows
+
+
+def _energy_table(results: Results) -> str:
+    rows = []
+    for eee in EEES:
+        run = results["mark_threshold", eee]
+        for layer in run.layers:
+            energy = layer.energy_joules
+            rows.append(
+                [
+                    EEE_TITLES[eee],
+                    layer.name,
+                    f"{layer.transmitters}",
+                    f"{1000 * energy.used:,.1f}",
+                    f"{100 * energy.used / energy.legacy:.1f} %",
+                    f"{100 * energy.ideal / energy.legacy:.1f} %",
+                    f"{100 * layer.busy_share:.1f} %",
+                    f"{100 * layer.lpi_share:.1f} %",
+                    f"{layer.wakes:,}",
+                ]
+            )
+    head = (
+        "EEE",
+        "transmitters",
+        "number",
+        "used mJ",
+        "of never asleep",
+        "ideal",
+        "busy",
+        "low-power idle",
+        "wakes",
+    )
+    layers = len(results["mark_threshold", "off"].layers)
+    table = html.table(head, rows, group_size=layers)
+    return html.paragraph("By layer, under the marking threshold:") + table
+
+
+def _limits() -> list[str]:
+    return [
+        "This is an open-loop replay. Hosts send what the trace says, whatever happens to it: nothing is "
+        "sent again and nobody slows down. So it shows what switches do to a given offer, which packets "
+        "they would drop or mark, and what that costs in time and energy. It does not show job runtimes or "
+        "throughput; the papers' figures for those need hosts that react.",
+        "A packet that was dropped does not count in latencies and makes the queue shorter for those behind "
+        "it.",
+        "A marked packet stays marked; at further switches it passes as it is and is not counted again.",
+        "Energy is of transmitters only, 0.5 W at 1 Gbit/s and 2.5 W at 10 Gbit/s, 10 % of it in low-power "
+        "idle and all of it while going to sleep and waking (thesis, chapters 2 to 4). Each direction of a "
+        "link sleeps by itself.",
+        "At 1 Gbit/s going to sleep takes 182 us, longer than the holding time of 120 us: there a sleep "
+        "that has begun must end before the link can wake, with or without coalescing.",
+    ]
+
+
+def _conditions(results: Results, manifest: Manifest) -> list[str]:
+    run = results["drop_tail", "off"]
+    passes = sum(result.p4_passes for result in results.values())
+    return [
+        f"Trace `{manifest.trace}`, seed {manifest.seed}, SHA-256 `{manifest.sha256}`: {JOB.maps} maps of "
+        f"{JOB.split_bytes / 1e6:g} MB, {JOB.reducers} reducers with {JOB.parallel_fetches} fetches at a "
+        f"time, windows of {TCP.window_bytes // 1024} KiB, {manifest.connections:,} connections.",
+        f"P4 program `{run.program_digest}`; {passes:,} passes in all; switch clocks tick every "
+        f"{run.tick_ps / 1000:g} ns.",
+        "Configurations: the controller's examples `drop_tail`, `red_ect`, `red_ack_syn`, `mark_threshold`, "
+        "each with `eee_off`, `eee_standard` or `eee_120us100`. RED: target delay 100 us, that is 13 to 38 "
+        "packets of instantaneous queue at 1 Gbit/s, marking or dropping all above the second.",
+        "Books checked in every run: of each class, what was sent was delivered or is counted as dropped by "
+        "the P4 program, and every queue's occupancy returned to zero.",
+    ]

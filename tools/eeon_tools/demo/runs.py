@@ -1,0 +1,93 @@
+"""The demo's trace and its twelve runs.
+
+The configurations are examples that ship with the controller and carry their sources: shallow buffers of 300
+KB a port (E-EON thesis, 200 packets), RED at its aggressive target delay of 100 us, marking thresholds of 30
+KB at 1 Gbit/s and 97.5 KB at 10 Gbit/s. The trace is a small Terasort shuffle whose connections were told of
+congestion as they would be with the thesis's shallow buffers; it is the same in all twelve runs.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from eeon_control import topology as topologies
+
+from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.session import ReplaySettings, replay
+from eeon_tools.trace import hosts as trace_hosts
+from eeon_tools.trace.generate import generate
+from eeon_tools.trace.manifest import Manifest
+from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
+from eeon_tools.trace.segments import TcpModel
+
+TOPOLOGY = "leaf-spine-4"
+TRACE_NAME = "shuffle.pcap"
+DEFAULT_SEED = 1
+AQMS = ("drop_tail", "red_ect", "red_ack_syn", "mark_threshold")
+EEES = ("off", "standard", "120us100")
+
+JOB = ShuffleSettings(
+    maps=96,
+    reducers=8,
+    split_bytes=1_000_000,
+    startup_ns=2_000_000,
+    heartbeat_ns=5_000_000,
+)
+"""A Terasort scaled down so that it takes half a second of virtual time: splits of 1 MB instead of 64,
+start-up of 2 ms instead of 1.6 s, heartbeats of 5 ms instead of 1 s. Work per byte, slots, fetches and noise
+are MRPerf's and Hadoop's."""
+
+TCP = TcpModel(ce_threshold_bytes=60_000)
+"""64 KiB windows (Hadoop's default buffers). Hosts were told of congestion from 60 KB on: twice the
+thresholds that the switches use, so that each AQM has something to do and none is chosen by the trace."""
+
+
+@dataclass(frozen=True)
+class DemoRun:
+    """One of the twelve."""
+
+    aqm: str
+    eee: str
+
+    @property
+    def name(self) -> str:
+        """`red_ect, eee standard`."""
+        return f"{self.aqm}, eee {self.eee}"
+
+    def settings(self, trace: Path) -> ReplaySettings:
+        """The replay that this run is."""
+        return ReplaySettings(self.name, trace, TOPOLOGY, (self.aqm, f"eee_{self.eee}"))
+
+
+RUNS = tuple(DemoRun(aqm, eee) for aqm in AQMS for eee in EEES)
+
+
+def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:
+    """Write the demo's trace into `folder`."""
+    hosts = trace_hosts.of_topology(topologies.load(TOPOLOGY))
+    path = folder / TRACE_NAME
+    return path, generate(path, TOPOLOGY, hosts, Shuffle(JOB, len(hosts), seed), TCP, seed)
+
+
+def run_all(trace: Path, workers: int, finished: Callable[[DemoRun, RunResult], None]) -> list[RunResult]:
+    """All twelve, in the order of RUNS whatever the order in which they end. `finished` hears of each.
+
+    Each worker is a process of its own, started afresh: gRPC does not survive a fork.
+    """
+    results: dict[DemoRun, RunResult] = {}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=workers, mp_context=context) as pool:
+        futures = {pool.submit(replay, run.settings(trace)): run for run in RUNS}
+        try:
+            for future in as_completed(futures):
+                run = futures[future]
+                results[run] = future.result()
+                finished(run, results[run])
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [results[run] for run in RUNS]

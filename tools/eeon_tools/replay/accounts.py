@@ -1,0 +1,124 @@
+"""The books of a replay: what hosts sent and got (the engine's measures) against what switches counted (P4
+counters).
+
+Two witnesses that share no code: the engine's hosts judge frames by their own reading of the headers, and the
+counters are written by the P4 program and read back over P4Runtime. A replay whose books do not balance is an
+error, never a number in a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from eeon_control.fabric import FabricCounters
+from eeon_control.topology import PortRole, Topology
+
+from eeon_tools.errors import ReplayError
+from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
+
+_DROPS = {"early_dropped": "early_dropped", "tail_dropped": "tail_dropped"}
+_OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed")
+_LEFT = ("forwarded", "marked")
+
+
+def class_packets(report: Mapping[str, Any], counters: FabricCounters) -> dict[str, ClassPackets]:
+    """Packets by class; drops and marks are sums over all switches."""
+    verdicts = {name: dict.fromkeys((*_LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
+    for count in counters.verdicts:
+        verdicts[count.packet_class][count.verdict] += count.packets
+    return {
+        name: ClassPackets(
+            sent=report["classes"][name]["sent"]["packets"],
+            delivered=report["classes"][name]["delivered"]["packets"],
+            marked=verdicts[name]["marked"],
+            early_dropped=verdicts[name]["early_dropped"],
+            tail_dropped=verdicts[name]["tail_dropped"],
+            other_dropped=sum(verdicts[name][verdict] for verdict in _OTHER_VERDICTS),
+        )
+        for name in CLASS_NAMES
+    }
+
+
+def check(
+    topology: Topology,
+    report: Mapping[str, Any],
+    counters: FabricCounters,
+    registers: Mapping[tuple[str, int], Mapping[str, int]],
+    packets: Mapping[str, ClassPackets],
+    offered: int,
+) -> None:
+    """Raise ReplayError, naming everything that does not add up, unless
+
+    * every packet of the trace was sent, and of each class what was sent was delivered or counted as dropped;
+    * each switch decided about each packet of each class that it received, exactly once;
+    * what leaf ports sent to hosts is what hosts got;
+    * every queue's occupancy is zero again, in bytes and in packets.
+    """
+    problems = [
+        *_sent(report, packets, offered),
+        *_classes(packets),
+        *_switches(counters),
+        *_deliveries(topology, counters, packets),
+        *_occupancy(registers),
+    ]
+    if problems:
+        shown = "\n  ".join(problems[:12])
+        more = f"\n  and {len(problems) - 12} more" if len(problems) > 12 else ""
+        raise ReplayError(f"the books of this replay do not balance:\n  {shown}{more}")
+
+
+def _sent(report: Mapping[str, Any], packets: Mapping[str, ClassPackets], offered: int) -> Iterable[str]:
+    if not report["idle"]:
+        yield "the fabric is not idle: packets are still queued or on the wire"
+    sent = sum(found.sent for found in packets.values())
+    if sent != offered:
+        yield f"{offered} packets of the trace were handed to hosts, {sent} were sent"
+    books = report["conservation"]
+    for name in ("misdelivered", "nic_drops", "queued"):
+        if books[name]:
+            yield f"{books[name]} packets {name.replace('_', ' ')}"
+
+
+def _classes(packets: Mapping[str, ClassPackets]) -> Iterable[str]:
+    for name, found in packets.items():
+        if found.sent != found.delivered + found.dropped:
+            yield (
+                f"{name}: sent {found.sent}, delivered {found.delivered} + early {found.early_dropped} + "
+                f"tail {found.tail_dropped} + other {found.other_dropped} = "
+                f"{found.delivered + found.dropped}"
+            )
+
+
+def _switches(counters: FabricCounters) -> Iterable[str]:
+    received: dict[tuple[str, str], int] = {}
+    decided: dict[tuple[str, str], int] = {}
+    for entered in counters.received:
+        key = entered.switch, entered.packet_class
+        received[key] = received.get(key, 0) + entered.packets
+    for verdict in counters.verdicts:
+        key = verdict.switch, verdict.packet_class
+        decided[key] = decided.get(key, 0) + verdict.packets
+    for (switch, name), count in received.items():
+        if decided.get((switch, name), 0) != count:
+            yield f"{switch}: received {count} {name}, decided about {decided.get((switch, name), 0)}"
+
+
+def _deliveries(
+    topology: Topology, counters: FabricCounters, packets: Mapping[str, ClassPackets]
+) -> Iterable[str]:
+    to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
+    left = dict.fromkeys(CLASS_NAMES, 0)
+    for count in counters.verdicts:
+        if count.verdict in _LEFT and (count.switch, count.port) in to_hosts:
+            left[count.packet_class] += count.packets
+    for name, count in left.items():
+        if count != packets[name].delivered:
+            yield f"{name}: leaves sent {count} to hosts, hosts got {packets[name].delivered}"
+
+
+def _occupancy(registers: Mapping[tuple[str, int], Mapping[str, int]]) -> Iterable[str]:
+    for (switch, port), values in registers.items():
+        for name in ("occupancy_bytes", "occupancy_packets"):
+            if values[name]:
+                yield f"{switch} port {port}: {name} is {values[name]} on an empty queue"

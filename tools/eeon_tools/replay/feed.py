@@ -1,0 +1,215 @@
+"""A trace as the hosts of a fabric send it: who sends each frame, and when, in batches of bounded size.
+
+Frames are sent by the host that has their source address. Captures made elsewhere can be replayed by mapping
+their addresses to hosts (`AddressMap`): then source and destination addresses, MACs and checksums are
+rewritten, because the fabric routes to its own addresses only. Frames that are not IP (ARP, LLDP) are what a
+host says to its neighbour and not to the fabric: they are left out and counted.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from eeon_tools.errors import TraceError
+from eeon_tools.trace.capture import Packet, read_packets
+from eeon_tools.trace.frames import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
+from eeon_tools.trace.hosts import TraceHost
+
+BATCH_PACKETS = 8192
+BATCH_BYTES = 16 << 20
+_PS_PER_NS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One frame that a host is to send: host index, time in picoseconds since the start, whole length,
+    headers."""
+
+    host: int
+    at_ps: int
+    frame_bytes: int
+    captured: bytes
+
+
+@dataclass
+class FeedCounts:
+    """What became of a trace's packets on their way into the fabric."""
+
+    offered: int = 0
+    not_ip: int = 0
+    first_ns: int = 0
+    last_ps: int = 0
+
+
+@dataclass(frozen=True)
+class AddressMap:
+    """Addresses of a foreign trace and the hosts that stand for them."""
+
+    hosts: dict[bytes, int] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, assignments: Iterable[str], hosts: list[TraceHost]) -> AddressMap:
+        """Read `ip=host` assignments. Raises TraceError naming the assignment that is wrong."""
+        by_name = {host.name: index for index, host in enumerate(hosts)}
+        found: dict[bytes, int] = {}
+        for text in assignments:
+            address, equals, name = text.partition("=")
+            try:
+                packed = ipaddress.ip_address(address.strip()).packed
+            except ValueError:
+                raise TraceError("--map", text, f"{address!r} is not an IP address; write ip=host") from None
+            if not equals or name.strip() not in by_name:
+                known = ", ".join(list(by_name)[:8])
+                raise TraceError(
+                    "--map", text, f"{name!r} is not a host of the fabric; there are {known}, ..."
+                )
+            if packed in found:
+                raise TraceError("--map", text, f"{address} is mapped twice")
+            found[packed] = by_name[name.strip()]
+        return cls(found)
+
+
+class Feed:
+    """Turns the packets of a trace into offers, in order of time. Iterate once; `counts` is then complete."""
+
+    def __init__(self, trace: Path, hosts: list[TraceHost], speed: float, mapping: AddressMap) -> None:
+        self._trace = trace
+        self._speed = speed
+        self._hosts = hosts
+        self._mapping = mapping
+        self._own = {host.ipv4.packed: index for index, host in enumerate(hosts)}
+        self._own |= {host.ipv6.packed: index for index, host in enumerate(hosts)}
+        self.counts = FeedCounts()
+
+    def batches(self) -> Iterator[list[Offer]]:
+        """Offers in lists that are bounded in number and in bytes of whole frames."""
+        batch: list[Offer] = []
+        size = 0
+        for offer in self._offers():
+            batch.append(offer)
+            size += offer.frame_bytes
+            if len(batch) == BATCH_PACKETS or size >= BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _offers(self) -> Iterator[Offer]:
+        counts = self.counts
+        previous = -1
+        for number, packet in enumerate(read_packets(self._trace), start=1):
+            if number == 1:
+                counts.first_ns = previous = packet.time_ns
+            if packet.time_ns < previous:
+                raise TraceError(
+                    self._trace,
+                    f"packet {number}",
+                    f"is {previous - packet.time_ns} ns earlier than the one before; sort the trace by time "
+                    "first (reordercap does)",
+                )
+            previous = packet.time_ns
+            place = _source_place(packet.captured)
+            if place is None:
+                counts.not_ip += 1
+                continue
+            since_start = packet.time_ns - counts.first_ns
+            if self._speed == 1.0:
+                at_ps = since_start * _PS_PER_NS
+            else:
+                at_ps = round(since_start * _PS_PER_NS / self._speed)
+            counts.offered += 1
+            counts.last_ps = at_ps
+            yield self._offer(number, packet, place, at_ps)
+        if counts.offered == 0:
+            raise TraceError(self._trace, "", "holds no IPv4 or IPv6 packet; there is nothing to replay")
+
+    def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer:
+        at, length = place
+        source = packet.captured[at : at + length]
+        if self._mapping.hosts:
+            return self._mapped(number, packet, place, at_ps)
+        host = self._own.get(source)
+        if host is None:
+            raise self._unknown(number, "source", source)
+        return Offer(host, at_ps, packet.frame_bytes, packet.captured)
+
+    def _mapped(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer:
+        at, length = place
+        frame = bytearray(packet.captured)
+        ends = []
+        changes = 0
+        for what, offset in (("source", at), ("destination", at + length)):
+            address = bytes(frame[offset : offset + length])
+            host = self._mapping.hosts.get(address, self._own.get(address))
+            if host is None:
+                raise self._unknown(number, what, address)
+            own = self._hosts[host]
+            new = own.ipv4.packed if length == 4 else own.ipv6.packed
+            changes += _words(new) - _words(address)
+            frame[offset : offset + length] = new
+            ends.append(host)
+        sender = self._hosts[ends[0]]
+        frame[0:6], frame[6:12] = sender.gateway_mac, sender.mac
+        _fix_checksums(frame, at, length, changes)
+        return Offer(ends[0], at_ps, packet.frame_bytes, bytes(frame))
+
+    def _unknown(self, number: int, what: str, address: bytes) -> TraceError:
+        text = ipaddress.ip_address(address)
+        return TraceError(
+            self._trace,
+            f"packet {number}",
+            f"{what} {text} is no host of the fabric ({self._hosts[0].ipv4} to {self._hosts[-1].ipv4}); "
+            f"say which host stands for it: --map {text}={self._hosts[0].name}",
+        )
+
+
+def _source_place(frame: bytes) -> tuple[int, int] | None:
+    """Where the source address stands and how long it is, or None when the frame is not IP or is cut before
+    that."""
+    at = 12
+    ethertype = int.from_bytes(frame[at : at + 2], "big")
+    while ethertype in ETHERTYPES_VLAN:
+        at += 4
+        ethertype = int.from_bytes(frame[at : at + 2], "big")
+    at += 2
+    if ethertype == ETHERTYPE_IPV4 and len(frame) >= at + 20:
+        return at + 12, 4
+    if ethertype == ETHERTYPE_IPV6 and len(frame) >= at + 40:
+        return at + 8, 16
+    return None
+
+
+def _words(data: bytes) -> int:
+    return sum(int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2))
+
+
+def _fix_checksums(frame: bytearray, source_at: int, length: int, change: int) -> None:
+    """Bring the IPv4 header checksum and the TCP or UDP one up to date after addresses changed by `change`.
+
+    Incremental (RFC 1624), because the payload may not be there. A UDP checksum of zero means none (RFC 768).
+    """
+    if length == 4:
+        ip = source_at - 12
+        _adjust(frame, ip + 10, change)
+        if int.from_bytes(frame[ip + 6 : ip + 8], "big") & 0x1FFF:
+            return
+        protocol, transport = frame[ip + 9], ip + (frame[ip] & 0xF) * 4
+    else:
+        ip = source_at - 8
+        protocol, transport = frame[ip + 6], ip + 40
+    at = {6: transport + 16, 17: transport + 6}.get(protocol)
+    if at is None or len(frame) < at + 2 or (protocol == 17 and frame[at : at + 2] == b"\0\0"):
+        return
+    _adjust(frame, at, change)
+    if protocol == 17 and frame[at : at + 2] == b"\0\0":
+        frame[at : at + 2] = b"\xff\xff"
+
+
+def _adjust(frame: bytearray, at: int, change: int) -> None:
+    # RFC 1624 (3): HC' = ~(~HC + ~m + m'), in one's complement arithmetic, which is arithmetic modulo 0xffff.
+    # A sum that is 0 there is written 0xffff, for only a packet of zeros has the sum 0.
+    total = (0xFFFF - int.from_bytes(frame[at : at + 2], "big") + change) % 0xFFFF
+    frame[at : at + 2] = (0xFFFF - (total or 0xFFFF)).to_bytes(2, "big")

@@ -1,0 +1,136 @@
+"""The page about one replay."""
+
+from __future__ import annotations
+
+from eeon_tools.replay import html, plots
+from eeon_tools.replay.result import CLASS_NAMES, RunResult
+from eeon_tools.replay.table import microseconds
+
+
+def run_page(run: RunResult) -> str:
+    """What one replay did to each class, where packets waited, and what the links used."""
+    total = run.total()
+    deepest = sorted((queue for queue in run.queues if queue.highest), key=lambda q: -q.highest)[:4]
+    energy = run.energy_joules
+    body = [
+        html.paragraph(
+            f"{total.sent:,} packets of `{run.trace}` through a twin of `{run.topology}` configured with "
+            f"`{' + '.join(run.config)}`: {total.delivered:,} delivered, {total.marked:,} marked by "
+            f"switches, {total.early_dropped:,} dropped early by AQM, {total.tail_dropped:,} dropped because "
+            "a buffer was full.",
+            "lead",
+        ),
+        html.paragraph(
+            "This is an open-loop replay: hosts send what the trace says and do not react to drops, marks "
+            "or delay."
+        ),
+        html.heading("By class"),
+        class_table(run),
+        html.figure(
+            plots.drops_by_class([run], [run.name]),
+            "Drops at all switches, by the class of the packet that was dropped.",
+        ),
+        html.figure(
+            plots.latency([run], [run.name]),
+            "From being offered to the host's NIC to the arrival of the last bit: median (dot) and 99th "
+            "percentile (bar).",
+        ),
+    ]
+    if deepest:
+        rows = [(queue.name, queue, None) for queue in deepest]
+        caption = f"The deepest queues: highest depth in each period of {deepest[0].period_us:g} us."
+        body += [html.heading("Queues"), html.figure(plots.queue_depth(rows), caption)]
+    if energy.legacy:
+        share = f"{100 * energy.used / energy.legacy:.1f} %"
+        body += [
+            html.heading("Energy"),
+            html.paragraph(
+                f"{1000 * energy.used:,.2f} mJ used in {1000 * run.virtual_seconds:,.2f} ms, {share} of "
+                f"links that never sleep ({1000 * energy.legacy:,.2f} mJ); links that sleep and wake in no "
+                f"time would have used {1000 * energy.ideal:,.2f} mJ."
+            ),
+            html.figure(
+                plots.energy([run], [run.name]), "Transmitters of both ends of every link, by layer."
+            ),
+            layer_table(run),
+        ]
+    body += [html.heading("Conditions"), conditions(run)]
+    return html.page(f"Replay {run.name}", body)
+
+
+def class_table(run: RunResult) -> str:
+    """Packets and latency by class."""
+    rows = []
+    for name in CLASS_NAMES:
+        found, latency = run.packets[name], run.latency_us[name]
+        if not found.sent:
+            continue
+        counts = (found.sent, found.delivered, found.marked)
+        drops = (found.early_dropped, found.tail_dropped, found.other_dropped)
+        times = (latency.mean, latency.p50, latency.p99)
+        rows.append(
+            [
+                name,
+                *(f"{count:,}" for count in counts),
+                *((f"{count:,}", "bad" if count else "") for count in drops),
+                *(microseconds(value) for value in times),
+            ]
+        )
+    head = (
+        "class",
+        "sent",
+        "delivered",
+        "marked",
+        "early drop",
+        "tail drop",
+        "other drop",
+        "mean us",
+        "p50 us",
+        "p99 us",
+    )
+    return html.table(head, rows)
+
+
+def layer_table(run: RunResult) -> str:
+    """Energy by kind of transmitter."""
+    rows = [
+        [
+            layer.name,
+            f"{layer.transmitters}",
+            f"{1000 * layer.energy_joules.used:,.2f}",
+            f"{1000 * layer.energy_joules.legacy:,.2f}",
+            f"{1000 * layer.energy_joules.ideal:,.2f}",
+            f"{100 * layer.busy_share:.1f} %",
+            f"{100 * layer.lpi_share:.1f} %",
+            f"{layer.wakes:,}",
+        ]
+        for layer in run.layers
+    ]
+    head = (
+        "transmitters",
+        "number",
+        "used mJ",
+        "never asleep mJ",
+        "ideal mJ",
+        "busy",
+        "low-power idle",
+        "wakes",
+    )
+    return html.table(head, rows)
+
+
+def conditions(run: RunResult) -> str:
+    """Everything that one needs to get the same numbers again."""
+    seed = "none (no manifest)" if run.trace_seed is None else str(run.trace_seed)
+    return html.bullets(
+        [
+            f"Trace `{run.trace}`, SHA-256 `{run.trace_sha256}`, seed {seed}, sent at {run.speed:g} times "
+            "its own speed.",
+            f"P4 program `{run.program_digest}`, {run.p4_passes:,} passes; switch clocks tick every "
+            f"{run.tick_ps / 1000:g} ns; seed of random draws {run.seed}.",
+            f"{run.reordered} packets left a port out of order; {run.phy_violations} transmissions began "
+            "before their PHY was awake.",
+            "Books checked: of every class, what was sent was delivered or counted as dropped by the P4 "
+            "program; every queue's occupancy returned to zero.",
+        ]
+    )

@@ -1,0 +1,174 @@
+"""Plots of replays as SVG text that stands inside a page. They take results and return drawings, nothing
+else.
+
+Figures are drawn without pyplot, which keeps global state, and with a fixed salt for ids, so that the same
+results give the same page. Text stays text.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from eeon_tools.replay.result import CLASS_NAMES, QueueDepth, RunResult
+
+# Okabe and Ito's palette, which people with any colour vision can tell apart.
+CLASS_COLOURS = {
+    "data": "#0072B2",
+    "ack": "#E69F00",
+    "ack_ece": "#D55E00",
+    "syn": "#CC79A7",
+    "syn_ack": "#882255",
+    "fin_rst": "#009E73",
+    "other": "#999999",
+}
+_INK = "#333333"
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "eeon",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.edgecolor": "#aaaaaa",
+    "axes.labelcolor": _INK,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
+    "legend.frameon": False,
+}
+
+
+def _figure(width: float, height: float) -> Figure:
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _svg(figure: Figure) -> str:
+    """The figure as an `<svg>` element fit to stand in HTML: no prologue, no metadata, no namespaces."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text)
+    # The page decides the width; the drawing keeps its shape.
+    opening, rest = text.split(">", 1)
+    return re.sub(r' (width|height)="[^"]*"', "", opening) + ">" + rest
+
+
+def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
+    """Depth over time of one queue a row: (title, queue, line to draw in bytes or None). All rows share their
+    axes."""
+    with matplotlib.rc_context(_STYLE):
+        figure = _figure(9.5, 0.6 + 1.35 * len(rows))
+        axes = figure.subplots(len(rows), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        for axis, (title, queue, line) in zip(axes, rows, strict=True):
+            times = [index * queue.period_us / 1000 for index in range(len(queue.peak_bytes) + 1)]
+            peaks = [value / 1000 for value in queue.peak_bytes]
+            if peaks:
+                axis.stairs(peaks, times, fill=True, color="#56B4E9", alpha=0.9, linewidth=0)
+            if line is not None:
+                axis.axhline(line / 1000, color="#D55E00", linewidth=1, linestyle="--")
+            axis.set_title(title)
+            axis.set_ylim(bottom=0)
+            axis.set_xlim(left=0)
+        axes[-1].set_xlabel("time, ms")
+        figure.supylabel("bytes waiting, KB", fontsize=9, color=_INK)
+        return _svg(figure)
+
+
+def drops_by_class(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
+    """Two panels of bars, one bar a run: share of each class that was dropped early, and packets
+    tail-dropped."""
+    with matplotlib.rc_context(_STYLE):
+        figure = _figure(9.5, 0.9 + 0.42 * len(runs))
+        early, tail = figure.subplots(1, 2, sharey=True)
+        _stacked(early, runs, "early_dropped")
+        _stacked(tail, runs, "tail_dropped")
+        early.set_title("dropped early by AQM, packets")
+        tail.set_title("dropped because the buffer was full, packets")
+        early.set_yticks(range(len(runs)), labels)
+        early.invert_yaxis()
+        handles, names = early.get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=len(names))
+        return _svg(figure)
+
+
+def _stacked(axis: Axes, runs: Sequence[RunResult], field: str) -> None:
+    left = [0] * len(runs)
+    for name in CLASS_NAMES:
+        if not any(run.packets[name].sent for run in runs):
+            continue
+        counts = [int(getattr(run.packets[name], field)) for run in runs]
+        axis.barh(range(len(runs)), counts, left=left, height=0.7, color=CLASS_COLOURS[name], label=name)
+        left = [a + b for a, b in zip(left, counts, strict=True)]
+    for row, total in enumerate(left):
+        axis.annotate(f" {total:,}", (total, row), va="center", fontsize=8, color=_INK)
+    axis.set_xlim(0, max([*left, 1]) * 1.15)
+    axis.grid(axis="y", visible=False)
+
+
+def latency(
+    runs: Sequence[RunResult], labels: Sequence[str], classes: Sequence[str] = ("data", "ack", "syn")
+) -> str:
+    """Median and 99th percentile of each class, one row a run, on a logarithmic scale of microseconds."""
+    with matplotlib.rc_context(_STYLE):
+        figure = _figure(9.5, 0.9 + 0.34 * len(runs))
+        axes = figure.subplots(1, len(classes), sharey=True, sharex=True, squeeze=False)[0]
+        for axis, name in zip(axes, classes, strict=True):
+            colour = CLASS_COLOURS[name]
+            for row, run in enumerate(runs):
+                found = run.latency_us[name]
+                if found.p50 is None or found.p99 is None:
+                    continue
+                axis.plot(
+                    [found.p50, found.p99], [row, row], color=colour, linewidth=2.5, alpha=0.4, zorder=2
+                )
+                axis.plot(found.p50, row, "o", color=colour, markersize=5, zorder=3)
+                axis.plot(found.p99, row, "|", color=colour, markersize=11, markeredgewidth=2.5, zorder=3)
+            axis.set_title(name)
+            axis.set_xscale("log")
+            axis.set_xlabel("microseconds")
+        axes[0].set_yticks(range(len(runs)), labels)
+        axes[0].invert_yaxis()
+        return _svg(figure)
+
+
+def energy(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
+    """Energy used by all links, one bar a run, split by layer; a mark for the ideal and one for links that
+    never sleep."""
+    layer_colours = ("#0072B2", "#56B4E9", "#009E73", "#F0E442")
+    with matplotlib.rc_context(_STYLE):
+        figure = _figure(9.5, 1.0 + 0.36 * len(runs))
+        axis = figure.subplots()
+        left = [0.0] * len(runs)
+        for index, layer in enumerate(runs[0].layers):
+            used = [1000 * run.layers[index].energy_joules.used for run in runs]
+            colour = layer_colours[index % len(layer_colours)]
+            axis.barh(range(len(runs)), used, left=left, height=0.66, color=colour, label=layer.name)
+            left = [a + b for a, b in zip(left, used, strict=True)]
+        for row, run in enumerate(runs):
+            for value, style, name in (
+                (run.energy_joules.ideal, ":", "ideal"),
+                (run.energy_joules.legacy, "-", "never asleep"),
+            ):
+                axis.plot(
+                    [1000 * value] * 2, [row - 0.42, row + 0.42], style, color="black", linewidth=1.4,
+                    label=name if row == 0 else None,
+                )  # fmt: skip
+        axis.set_yticks(range(len(runs)), labels)
+        axis.invert_yaxis()
+        axis.set_xlabel("energy of all transmitters over the run, mJ")
+        axis.grid(axis="y", visible=False)
+        figure.legend(loc="outside lower center", ncols=6)
+        return _svg(figure)

@@ -1,0 +1,136 @@
+"""What a replay says, as plain data with units in the names; and its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from eeon_tools.trace.frames import CLASSES
+
+CLASS_NAMES = tuple(kind.label for kind in CLASSES)
+"""Packet classes in the order in which everything lists them."""
+
+
+@dataclass(frozen=True)
+class ClassPackets:
+    """Packets of one class, from host to host.
+
+    `marked`: set to CE by a switch. `early_dropped`: by AQM. `tail_dropped`: did not fit into the buffer.
+    `other_dropped`: no route, hop limit, malformed, or sent to the controller.
+    sent = delivered + early_dropped + tail_dropped + other_dropped.
+    """
+
+    sent: int = 0
+    delivered: int = 0
+    marked: int = 0
+    early_dropped: int = 0
+    tail_dropped: int = 0
+    other_dropped: int = 0
+
+    @property
+    def dropped(self) -> int:
+        """All that did not arrive."""
+        return self.early_dropped + self.tail_dropped + self.other_dropped
+
+
+@dataclass(frozen=True)
+class Latency:
+    """From a frame being offered to its host's NIC until its last bit has arrived; None when nothing
+    arrived."""
+
+    mean: float | None
+    p50: float | None
+    p99: float | None
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Joules over the run. `legacy`: PHYs that never sleep. `ideal`: PHYs that sleep and wake in no time."""
+
+    used: float
+    legacy: float
+    ideal: float
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The transmitters of one kind: host NICs, leaf ports to hosts, leaf ports to spines, spine ports.
+
+    `lpi_share`: share of the time in low-power idle, averaged over them. `wakes`: wake-ups. `busy_share`:
+    share of the time with a frame on the wire.
+    """
+
+    name: str
+    transmitters: int
+    energy_joules: Energy
+    lpi_share: float
+    busy_share: float
+    wakes: int
+
+
+@dataclass(frozen=True)
+class QueueDepth:
+    """Bytes waiting at one switch port: the peak in each period, from the start of the run; zeros at the end
+    left out."""
+
+    switch: str
+    port: int
+    role: str
+    peer: str
+    period_us: float
+    peak_bytes: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """`leaf1:3 to h3`."""
+        return f"{self.switch}:{self.port} to {self.peer}"
+
+    @property
+    def highest(self) -> int:
+        """Bytes at the deepest moment of the run."""
+        return max(self.peak_bytes, default=0)
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One replay. Everything but `wall_seconds` is the same whenever the same trace meets the same
+    settings."""
+
+    name: str
+    topology: str
+    config: tuple[str, ...]
+    trace: str
+    trace_sha256: str
+    trace_seed: int | None
+    seed: int
+    speed: float
+    target: str
+    tick_ps: int
+    program_digest: str
+    virtual_seconds: float
+    skipped_not_ip: int
+    packets: Mapping[str, ClassPackets]
+    latency_us: Mapping[str, Latency]
+    energy_joules: Energy
+    layers: tuple[Layer, ...]
+    queues: tuple[QueueDepth, ...]
+    wakes: int
+    reordered: int
+    phy_violations: int
+    p4_passes: int
+    wall_seconds: float
+
+    def total(self) -> ClassPackets:
+        """All classes together."""
+        parts = [asdict(packets) for packets in self.packets.values()]
+        return ClassPackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
+
+    def deepest_queue(self, role: str | None = None) -> QueueDepth | None:
+        """The queue with the highest peak, of one role or of all; the first one when several are equal."""
+        queues = [queue for queue in self.queues if role is None or queue.role == role]
+        return max(queues, key=lambda queue: queue.highest, default=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)

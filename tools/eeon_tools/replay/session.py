@@ -1,0 +1,181 @@
+"""One replay from beginning to end.
+
+1. build the twin of the topology and serve each of its switches over P4Runtime on loopback
+2. let the controller apply the configuration to all of them, at virtual time zero
+3. feed the trace in order of time, a bounded batch at a time, letting virtual time follow
+4. run until nothing is left to happen, then on to the common end of the measurement
+5. read counters and registers back over P4Runtime, check the books, and make a result of it
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eeon_control import config as configs
+from eeon_control import program as programs
+from eeon_control import topology as topologies
+from eeon_control.topology import Topology
+
+from eeon_tools.errors import ReplayError, TraceError
+from eeon_tools.replay import accounts
+from eeon_tools.replay.feed import AddressMap, Feed
+from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult
+from eeon_tools.replay.spec import TICK_PS, fabric_spec
+from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.trace import hosts as trace_hosts
+from eeon_tools.trace import manifest as manifests
+
+SETTLE_PS = 5_000_000_000
+"""Energy is measured until this long after the last packet was offered, the same for every configuration, so
+that one which delivers later is not charged for more time."""
+IDLE_LIMIT_PS = 3_600 * 10**12
+"""A fabric that is not idle an hour after the trace's end never will be."""
+_PS_PER_US = 10**6
+_PS_PER_S = 10**12
+_REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
+LAYER_NAMES = {
+    "host_nic": "host to leaf",
+    "leaf_to_host": "leaf to host",
+    "leaf_to_spine": "leaf to spine",
+    "spine_to_leaf": "spine to leaf",
+    "leaf_to_leaf": "leaf to leaf",
+    "spine_to_spine": "spine to spine",
+}
+
+
+@dataclass(frozen=True)
+class ReplaySettings:
+    """One replay as data; two equal ones give the same result.
+
+    `config`: configuration files or names of examples that ship, later ones over earlier ones. `speed`: how
+    many times faster than its own times the trace is sent. `seed`: of the switches' random draws.
+    """
+
+    name: str
+    trace: Path
+    topology: str
+    config: tuple[str, ...]
+    speed: float = 1.0
+    seed: int = 1
+    mapping: tuple[str, ...] = field(default=())
+
+
+def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda packets: None) -> RunResult:
+    """Run one replay. `progress` hears how many packets have been fed.
+
+    Raises TraceError, the controller's errors, UnavailableError without an engine, and ReplayError when the
+    run's books do not balance.
+    """
+    started = time.monotonic()
+    topology = topologies.load(settings.topology)
+    config = configs.load(*settings.config)
+    program = programs.load()
+    hosts = trace_hosts.of_topology(topology)
+    manifest = _manifest(settings.trace)
+    feed = Feed(settings.trace, hosts, settings.speed, AddressMap.parse(settings.mapping, hosts))
+    spec = fabric_spec(topology, config, settings.seed)
+    with RunningTwin(topology, program, spec) as twin:
+        twin.apply(config)
+        for batch in feed.batches():
+            twin.send(batch)
+            twin.run_until(batch[-1].at_ps)
+            progress(feed.counts.offered)
+        if not twin.run_to_idle(feed.counts.last_ps + IDLE_LIMIT_PS):
+            raise ReplayError(f"{settings.name}: packets are still under way an hour after the trace's end")
+        twin.run_until(feed.counts.last_ps + SETTLE_PS)
+        report = twin.report()
+        counters = twin.counters()
+        registers = twin.registers(_REGISTERS)
+    packets = accounts.class_packets(report, counters)
+    accounts.check(topology, report, counters, registers, packets, feed.counts.offered)
+    return RunResult(
+        name=settings.name,
+        topology=topology.name,
+        config=settings.config,
+        trace=settings.trace.name,
+        trace_sha256=manifest.sha256 if manifest else manifests.digest(settings.trace),
+        trace_seed=manifest.seed if manifest else None,
+        seed=settings.seed,
+        speed=settings.speed,
+        target="twin",
+        tick_ps=TICK_PS,
+        program_digest=program.digest,
+        virtual_seconds=report["elapsed_ps"] / _PS_PER_S,
+        skipped_not_ip=feed.counts.not_ip,
+        packets=packets,
+        latency_us=_latencies(report),
+        energy_joules=_energy(report["energy"]["total"]),
+        layers=_layers(report),
+        queues=_queues(topology, report),
+        wakes=sum(values["wakes"] for values in registers.values()),
+        reordered=sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
+        phy_violations=report["energy"]["total"]["violations"],
+        p4_passes=report["p4_passes"],
+        wall_seconds=time.monotonic() - started,
+    )
+
+
+def _manifest(trace: Path) -> manifests.Manifest | None:
+    """The trace's manifest, if it has one; it must belong to this very file."""
+    manifest = manifests.read(trace)
+    if manifest is not None and manifests.digest(trace) != manifest.sha256:
+        raise TraceError(
+            manifests.manifest_path(trace),
+            "$.sha256",
+            "belongs to another file; make the trace again or remove it",
+        )
+    return manifest
+
+
+def _latencies(report: Mapping[str, Any]) -> dict[str, Latency]:
+    found = {}
+    for name in CLASS_NAMES:
+        measured = report["classes"][name]["latency"]
+        if measured is None:
+            found[name] = Latency(None, None, None)
+        else:
+            found[name] = Latency(*(measured[key] / _PS_PER_US for key in ("mean_ps", "p50_ps", "p99_ps")))
+    return found
+
+
+def _energy(layer: Mapping[str, Any]) -> Energy:
+    return Energy(layer["used_joules"], layer["legacy_joules"], layer["ideal_joules"])
+
+
+def _layers(report: Mapping[str, Any]) -> tuple[Layer, ...]:
+    layers = report["energy"]["layers"]
+    return tuple(
+        Layer(
+            name=shown,
+            transmitters=layers[key]["transmitters"],
+            energy_joules=_energy(layers[key]),
+            lpi_share=layers[key]["lpi_share"],
+            busy_share=layers[key]["transmitting_share"],
+            wakes=layers[key]["wakes"],
+        )
+        for key, shown in LAYER_NAMES.items()
+        if key in layers
+    )
+
+
+def _queues(topology: Topology, report: Mapping[str, Any]) -> tuple[QueueDepth, ...]:
+    depth = report["queue_depth"]
+    found = []
+    for queue in depth["queues"]:
+        port = topology.port(f"{queue['switch']}:{queue['port']}")
+        assert port is not None, "the engine was given the ports of this topology and no others"
+        found.append(
+            QueueDepth(
+                switch=queue["switch"],
+                port=queue["port"],
+                role=port.role.value,
+                peer=port.peer.node,
+                period_us=depth["period_ps"] / _PS_PER_US,
+                peak_bytes=tuple(queue["max_bytes"]),
+            )
+        )
+    return tuple(found)

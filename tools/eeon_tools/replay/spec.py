@@ -1,0 +1,127 @@
+"""From a topology and a configuration to the fabric that the engine builds (the JSON of its `FabricSpec`).
+
+Only what the engine cannot learn from the controller is said here: what is joined to what, link speeds, PHYs,
+and the hosts' NICs. What the switches do with packets is written into their tables over P4Runtime afterwards.
+EEE is in both: the tables tell the program when a port may send, the spec tells each PHY whether it sleeps,
+so that the energy that the PHY really used can be held against what the program believes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eeon_control.config import FabricConfig
+from eeon_control.config.timers import eee_timers
+from eeon_control.topology import Link, Port, Topology
+from eeon_control.topology import phy as phys
+from eeon_control.units import DataRate
+
+from eeon_tools.errors import UnavailableError
+
+TICK_PS = 1000
+"""The twin's timestamps count nanoseconds."""
+CPU_PORT = 510
+DROP_PORT = 511
+GATE_REGISTER = "gate_open_at"
+QUEUE_SAMPLES = 512
+_QUEUE_SAMPLE_PS = 10_000_000
+
+
+def fabric_spec(topology: Topology, config: FabricConfig, seed: int) -> dict[str, Any]:
+    """The spec of a twin of `topology` whose PHYs and NICs are as `config` says.
+
+    Raises UnavailableError when two ports of one speed are given different EEE timings (a twin has one kind
+    of PHY for each speed), or when EEE is on at a speed whose power is not known.
+    """
+    return {
+        "seed": seed,
+        "tick_ps": TICK_PS,
+        "cpu_port": CPU_PORT,
+        "drop_port": DROP_PORT,
+        "gate_register": GATE_REGISTER,
+        "switches": [
+            {"name": switch.name, "device_id": switch.device_id} for switch in topology.switches.values()
+        ],
+        "hosts": [
+            {
+                "name": host.name,
+                "mac": host.mac,
+                "ipv4": str(host.ipv4),
+                "ipv6": str(host.ipv6),
+                "nic": {"eee": _nic_eee(config, host.port), "buffer_bytes": None},
+            }
+            for host in topology.hosts.values()
+        ],
+        "links": [_link(topology, config, link) for link in topology.links],
+        "phy": _phys(topology, config),
+        "queue_samples": {"period_ps": _QUEUE_SAMPLE_PS, "max": QUEUE_SAMPLES},
+    }
+
+
+def _link(topology: Topology, config: FabricConfig, link: Link) -> dict[str, Any]:
+    ends: list[dict[str, Any]] = []
+    for end in (link.a, link.b):
+        shown: dict[str, Any] = {"node": end.node, "port": 0 if end.node in topology.hosts else end.port}
+        port = topology.port(str(end))
+        if port is not None and config.eee_of(port).mode != "off":
+            shown["eee"] = {"stall_ps": int(config.eee_of(port).stall)}
+        ends.append(shown)
+    return {
+        "a": ends[0],
+        "b": ends[1],
+        "rate_bps": int(link.rate),
+        "delay_ps": int(link.delay),
+        "overhead_bytes": int(link.overhead),
+    }
+
+
+def _nic_eee(config: FabricConfig, port: Port) -> dict[str, int] | None:
+    eee = config.eee_of(port)
+    if eee.mode == "off":
+        return None
+    trigger = eee.trigger
+    return {
+        "stall_ps": int(eee.stall),
+        "hold_ps": int(eee.hold or 0),
+        "trigger_packets": int(trigger.packets or 0) if trigger else 0,
+        "trigger_bytes": int(trigger.bytes or 0) if trigger else 0,
+    }
+
+
+def _phys(topology: Topology, config: FabricConfig) -> list[dict[str, Any]]:
+    """One PHY for each link speed whose power is known, with the timings that the configuration asks for."""
+    timings: dict[DataRate, tuple[int, int]] = {}
+    asked_by: dict[DataRate, str] = {}
+    for port in (*topology.ports(), *(host.port for host in topology.hosts.values())):
+        eee = config.eee_of(port)
+        if eee.mode == "off":
+            continue
+        sleep, wake = eee_timers(eee, port.rate)
+        timing = (int(sleep), int(wake))
+        if timings.setdefault(port.rate, timing) != timing:
+            raise UnavailableError(
+                f"port {port.name} and port {asked_by[port.rate]} are both {port.rate} but have different "
+                "EEE sleep or wake times; a twin has one kind of PHY for each speed"
+            )
+        asked_by.setdefault(port.rate, port.name)
+    found = []
+    for rate in sorted({link.rate for link in topology.links}):
+        known = phys.of_rate(rate)
+        if known is None or known.watts is None:
+            if rate in timings:
+                raise UnavailableError(
+                    f"port {asked_by[rate]}: the power of a {rate} PHY is not known, so its energy cannot be "
+                    "told; switch EEE off at this speed"
+                )
+            continue
+        sleep_ps, wake_ps = timings.get(rate, (int(known.sleep), int(known.wake)))
+        found.append(
+            {
+                "rate_bps": int(rate),
+                "watts": known.watts,
+                "lpi_fraction": known.lpi_fraction,
+                "sleep_ps": sleep_ps,
+                "wake_ps": wake_ps,
+            }
+        )
+    return found

@@ -1,0 +1,103 @@
+"""Results as tables in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from eeon_tools.replay.result import CLASS_NAMES, RunResult
+
+
+def _plain(*columns: str, title: str | None = None) -> Table:
+    table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    return table
+
+
+def microseconds(value: float | None) -> str:
+    """A latency with as many digits as it deserves."""
+    if value is None:
+        return "-"
+    return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+
+
+def by_class(run: RunResult) -> Table:
+    """One replay: what became of each class, and how long it took."""
+    table = _plain(
+        "class", "sent", "delivered", "marked", "early drop", "tail drop", "other drop",
+        "mean us", "p50 us", "p99 us",
+    )  # fmt: skip
+    for name in CLASS_NAMES:
+        found, latency = run.packets[name], run.latency_us[name]
+        if not found.sent:
+            continue
+        counts = (
+            found.sent, found.delivered, found.marked,
+            found.early_dropped, found.tail_dropped, found.other_dropped,
+        )  # fmt: skip
+        times = (latency.mean, latency.p50, latency.p99)
+        table.add_row(name, *(f"{count:,}" for count in counts), *(microseconds(time) for time in times))
+    return table
+
+
+def by_layer(run: RunResult) -> Table:
+    """One replay: energy and sleep of each kind of transmitter."""
+    table = _plain(
+        "transmitters", "number", "used mJ", "never asleep mJ", "ideal mJ", "busy", "low-power idle", "wakes"
+    )
+    for layer in run.layers:
+        energy = layer.energy_joules
+        joules = (energy.used, energy.legacy, energy.ideal)
+        table.add_row(
+            layer.name,
+            f"{layer.transmitters}",
+            *(f"{1000 * value:,.2f}" for value in joules),
+            f"{100 * layer.busy_share:.1f} %",
+            f"{100 * layer.lpi_share:.1f} %",
+            f"{layer.wakes:,}",
+        )
+    return table
+
+
+def comparison(runs: Sequence[RunResult], labels: Sequence[tuple[str, str]], group_size: int) -> Table:
+    """Many replays of one trace, one a row; `labels` are (AQM, EEE). A line after every `group_size` rows."""
+    table = _plain(
+        "AQM", "EEE", "marked", "early ack", "early syn", "early data", "tail drop",
+        "data p50", "data p99", "ack p99", "queue KB", "energy", "wakes",
+    )  # fmt: skip
+    for number, (run, (aqm, eee)) in enumerate(zip(runs, labels, strict=True), start=1):
+        found = run.packets
+        acks = found["ack"].early_dropped + found["ack_ece"].early_dropped
+        syns = found["syn"].early_dropped + found["syn_ack"].early_dropped
+        deepest = run.deepest_queue()
+        energy = run.energy_joules
+        table.add_row(
+            aqm,
+            eee,
+            f"{run.total().marked:,}",
+            _alarm(acks),
+            _alarm(syns),
+            _alarm(found["data"].early_dropped),
+            f"{run.total().tail_dropped:,}",
+            microseconds(found_latency(run, "data", "p50")),
+            microseconds(found_latency(run, "data", "p99")),
+            microseconds(found_latency(run, "ack", "p99")),
+            f"{deepest.highest / 1000:,.0f}" if deepest else "0",
+            f"{100 * energy.used / energy.legacy:.1f} %" if energy.legacy else "-",
+            f"{run.wakes:,}",
+            end_section=number % group_size == 0,
+        )
+    return table
+
+
+def found_latency(run: RunResult, name: str, measure: str) -> float | None:
+    """One latency of one class."""
+    value: float | None = getattr(run.latency_us[name], measure)
+    return value
+
+
+def _alarm(count: int) -> Text:
+    return Text(f"{count:,}", style="bold red" if count else "")

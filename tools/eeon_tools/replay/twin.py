@@ -1,0 +1,106 @@
+"""A running twin: the engine's fabric, a P4Runtime server on loopback for each of its switches, and the
+controller.
+
+The only module that touches the engine. Everything that the switches are told and everything that is read out
+of them goes through P4Runtime, as with real switches; only frames, the clock and what hosts and PHYs measured
+go directly.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any
+
+from eeon_control import fabric
+from eeon_control.config import FabricConfig
+from eeon_control.fabric import FabricCounters
+from eeon_control.program import Program
+from eeon_control.topology import Topology
+
+from eeon_tools.errors import ReplayError, UnavailableError
+from eeon_tools.replay.feed import Offer
+from eeon_tools.replay.spec import TICK_PS
+
+
+class RunningTwin:
+    """A twin between `with` and its end; virtual time stands at zero until `run_until`."""
+
+    def __init__(self, topology: Topology, program: Program, spec: dict[str, Any]) -> None:
+        self._topology = topology
+        self._program = program
+        self._spec = spec
+        self._stack = ExitStack()
+        self.targets: dict[str, str] = {}
+        """Where each switch's P4Runtime server listens."""
+
+    def __enter__(self) -> RunningTwin:
+        try:
+            from eeon_engine import Program as EngineProgram
+            from eeon_engine import Twin
+            from eeon_engine.p4runtime import serve
+        except ImportError as error:
+            raise UnavailableError(
+                f"the engine is not installed ({error}); `make setup` builds it into .venv"
+            ) from error
+        with ExitStack() as stack:
+            self._twin = Twin(EngineProgram(self._program.json), json.dumps(self._spec))
+            for name in self._topology.switches:
+                server = stack.enter_context(serve(self._twin.switch(name)))
+                self.targets[name] = server.address
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def apply(self, config: FabricConfig) -> None:
+        """Let the controller write the program and the configuration into every switch, or into none."""
+        fabric.apply_sync(self._topology, config, self.targets, TICK_PS)
+
+    def send(self, batch: Sequence[Offer]) -> None:
+        """Hand frames to hosts; those of one batch are in order of time and not before the last
+        `run_until`."""
+        offsets = array("Q", [0])
+        frames = bytearray()
+        for offer in batch:
+            frames += offer.captured
+            offsets.append(len(frames))
+        taken = self._twin.feed(
+            array("I", [offer.host for offer in batch]),
+            array("Q", [offer.at_ps for offer in batch]),
+            offsets,
+            frames,
+            array("I", [offer.frame_bytes for offer in batch]),
+        )
+        if taken != len(batch):
+            raise ReplayError(
+                f"the twin took {taken} of {len(batch)} frames; too many are waiting for their time"
+            )
+
+    def run_until(self, at_ps: int) -> None:
+        """Let everything happen that is due before `at_ps`."""
+        self._twin.run_until(at_ps)
+
+    def run_to_idle(self, limit_ps: int) -> bool:
+        """Let everything happen; whether nothing was left to happen at `limit_ps`."""
+        idle: bool = self._twin.run_to_idle(limit_ps)
+        return idle
+
+    def report(self) -> dict[str, Any]:
+        """What hosts, links and PHYs measured (the engine's `Report`)."""
+        report: dict[str, Any] = json.loads(self._twin.report())
+        return report
+
+    def counters(self) -> FabricCounters:
+        """The P4 program's counters of every linked port, over P4Runtime."""
+        return fabric.read_counters_sync(self._topology, self.targets)
+
+    def registers(self, names: Iterable[str]) -> dict[tuple[str, int], dict[str, int]]:
+        """The P4 program's registers of every linked port, over P4Runtime."""
+        return fabric.read_registers_sync(self._topology, self.targets, names)

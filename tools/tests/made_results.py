@@ -1,0 +1,63 @@
+"""Results made by hand, for tests of what is done with results."""
+
+from __future__ import annotations
+
+from eeon_tools.replay.result import (
+    CLASS_NAMES,
+    ClassPackets,
+    Energy,
+    Latency,
+    Layer,
+    QueueDepth,
+    RunResult,
+)
+
+
+def run_result(
+    name: str = "one",
+    early_acks: int = 0,
+    marked: int = 40,
+    used: float = 0.5,
+    data_p50: float = 100.0,
+    tail: int = 3,
+) -> RunResult:
+    """A plausible replay; the arguments are what findings look at."""
+    packets = {kind: ClassPackets() for kind in CLASS_NAMES}
+    latency = {kind: Latency(None, None, None) for kind in CLASS_NAMES}
+    packets["data"] = ClassPackets(1000, 1000 - tail, marked, 0, tail, 0)
+    packets["ack"] = ClassPackets(500, 500 - early_acks, 0, early_acks, 0, 0)
+    packets["syn"] = ClassPackets(20, 20, 0, 0, 0, 0)
+    latency["data"] = Latency(data_p50 * 1.2, data_p50, data_p50 * 9)
+    latency["ack"] = Latency(60.0, 50.0, 900.0)
+    energy = Energy(used, 1.0, 0.2)
+    return RunResult(
+        name=name,
+        topology="leaf-spine-4",
+        config=("drop_tail",),
+        trace="t.pcap",
+        trace_sha256="0" * 64,
+        trace_seed=1,
+        seed=1,
+        speed=1.0,
+        target="twin",
+        tick_ps=1000,
+        program_digest="a" * 64,
+        virtual_seconds=0.01,
+        skipped_not_ip=0,
+        packets=packets,
+        latency_us=latency,
+        energy_joules=energy,
+        layers=(
+            Layer("host to leaf", 4, energy, 0.4, 0.3, 12),
+            Layer("leaf to host", 4, energy, 0.4, 0.3, 12),
+        ),
+        queues=(
+            QueueDepth("leaf1", 1, "host_facing", "h1", 10.0, (0, 1500, 90_000, 40_000)),
+            QueueDepth("leaf1", 3, "uplink", "spine1", 10.0, (0, 1500)),
+        ),
+        wakes=24,
+        reordered=0,
+        phy_violations=0,
+        p4_passes=4000,
+        wall_seconds=1.25,
+    )

@@ -1,0 +1,191 @@
+"""summary.json and the pages, from results made by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+import pytest
+from made_results import run_result
+
+from eeon_tools.demo import summary
+from eeon_tools.demo.findings import findings
+from eeon_tools.demo.page import demo_page
+from eeon_tools.demo.runs import RUNS
+from eeon_tools.errors import ReplayError
+from eeon_tools.replay import plots
+from eeon_tools.replay.page import run_page
+from eeon_tools.replay.result import CLASS_NAMES, RunResult
+from eeon_tools.trace.manifest import Manifest
+
+MANIFEST = Manifest(
+    trace="shuffle.pcap",
+    sha256="0" * 64,
+    topology="leaf-spine-4",
+    hosts=(),
+    generator={},
+    seed=1,
+    packets={"data": 1000, "ack": 500, "syn": 20},
+    duration_ns=10_000_000,
+    frame_bytes=1,
+    connections=20,
+)
+
+
+def as_the_papers_say() -> dict[tuple[str, str], RunResult]:
+    energy = {"off": 1.0, "standard": 0.6, "120us100": 0.4}
+    latency = {"off": 100.0, "standard": 130.0, "120us100": 260.0}
+    return {
+        (run.aqm, run.eee): run_result(
+            run.name,
+            early_acks=77 if run.aqm == "red_ect" else 0,
+            marked=0 if run.aqm == "drop_tail" else 40,
+            used=energy[run.eee],
+            data_p50=latency[run.eee],
+        )
+        for run in RUNS
+    }
+
+
+def test_there_are_twelve_runs_of_four_aqms_and_three_eee_modes() -> None:
+    assert len(RUNS) == len(set(RUNS)) == 12
+    assert {run.aqm for run in RUNS} == {"drop_tail", "red_ect", "red_ack_syn", "mark_threshold"}
+    assert {run.eee for run in RUNS} == {"off", "standard", "120us100"}
+
+
+def test_the_summary_has_exactly_the_keys_that_it_promises(tmp_path: Path) -> None:
+    results = as_the_papers_say()
+    document = summary.summarise(9, [(run, results[run.aqm, run.eee]) for run in RUNS])
+    summary.write(tmp_path / "summary.json", document)
+    read = json.loads((tmp_path / "summary.json").read_text())
+    assert list(read) == ["program_digest", "trace", "seed", "runs"]
+    assert (read["trace"], read["seed"], len(read["runs"])) == ("t.pcap", 9, 12)
+    run = read["runs"][3]
+    assert list(run) == [
+        "name",
+        "aqm",
+        "eee",
+        "packets",
+        "latency_us",
+        "energy_joules",
+        "reordered",
+        "wall_seconds",
+        "p4_passes",
+    ]
+    assert tuple(run["packets"]) == tuple(run["latency_us"]) == CLASS_NAMES
+    assert run["packets"]["ack"] == {
+        "sent": 500,
+        "delivered": 423,
+        "marked": 0,
+        "early_dropped": 77,
+        "tail_dropped": 0,
+        "other_dropped": 0,
+    }
+    assert run["latency_us"]["data"] == {"mean": 120.0, "p50": 100.0, "p99": 900.0}
+    assert run["latency_us"]["fin_rst"] == {"mean": None, "p50": None, "p99": None}
+    assert run["energy_joules"] == {"used": 1.0, "legacy": 1.0, "ideal": 0.2}
+
+
+def test_a_summary_with_a_negative_count_is_not_written(tmp_path: Path) -> None:
+    results = as_the_papers_say()
+    document = summary.summarise(9, [(run, results[run.aqm, run.eee]) for run in RUNS])
+    document["runs"][0]["packets"]["ack"]["sent"] = -1
+    with pytest.raises(jsonschema.ValidationError):
+        summary.write(tmp_path / "summary.json", document)
+    assert not (tmp_path / "summary.json").exists()
+
+
+def test_runs_of_different_programs_are_not_summarised_together() -> None:
+    import dataclasses
+
+    one = run_result()
+    other = dataclasses.replace(one, program_digest="b" * 64)
+    with pytest.raises(ReplayError, match="changed while the demo ran"):
+        summary.summarise(1, [(RUNS[0], one), (RUNS[1], other)])
+
+
+def test_findings_hold_when_results_are_as_the_papers_say() -> None:
+    assert [finding.claim for finding in findings(as_the_papers_say()) if not finding.holds] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "changed", "claim"),
+    [
+        (("red_ect", "off"), run_result(early_acks=0), "RED that spares only ECT"),
+        (("red_ack_syn", "standard"), run_result(early_acks=1, used=0.6), "Protecting ACKs and SYNs"),
+        (
+            ("mark_threshold", "120us100"),
+            run_result(early_acks=1, used=0.4, data_p50=260),
+            "A true marking threshold",
+        ),
+        (("drop_tail", "120us100"), run_result(marked=0, used=0.7), "Links that sleep when idle"),
+    ],
+)
+def test_a_finding_that_does_not_come_out_is_said(
+    key: tuple[str, str], changed: RunResult, claim: str
+) -> None:
+    failed = [
+        finding.claim for finding in findings({**as_the_papers_say(), key: changed}) if not finding.holds
+    ]
+    assert len(failed) == 1
+    assert failed[0].startswith(claim)
+
+
+class _Page(HTMLParser):
+    """Collects what would make a browser fetch something, and checks that elements are closed."""
+
+    VOID = frozenset({"meta", "br", "img", "link", "input", "hr"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.references: list[str] = []
+        self.open: list[str] = []
+        self.svgs = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.svgs += tag == "svg"
+        if tag in {"script", "link", "img", "iframe", "object"}:
+            self.references.append(tag)
+        self.references += [
+            v for k, v in attrs if k in {"src", "href", "xlink:href"} and v and not v.startswith("#")
+        ]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    results = as_the_papers_say()
+    return {"demo": demo_page(results, findings(results), MANIFEST), "run": run_page(run_result("a < b & c"))}
+
+
+@pytest.mark.parametrize(("name", "drawings"), [("demo", 4), ("run", 4)])
+def test_a_page_needs_nothing_but_itself(pages: dict[str, str], name: str, drawings: int) -> None:
+    parser = _Page()
+    parser.feed(pages[name])
+    assert parser.open == []
+    assert parser.references == []
+    assert parser.svgs == drawings
+    assert "http:" not in pages[name] and "https:" not in pages[name]
+    assert not re.search(r"url\((?!#)|@import", pages[name])
+
+
+def test_names_are_escaped(pages: dict[str, str]) -> None:
+    assert "a &lt; b &amp; c" in pages["run"]
+    assert "a < b" not in pages["run"]
+
+
+def test_the_same_results_give_the_same_page(pages: dict[str, str]) -> None:
+    results = as_the_papers_say()
+    assert demo_page(results, findings(results), MANIFEST) == pages["demo"]
+
+
+def test_plots_of_nothing_but_zeros_are_drawn() -> None:
+    run = run_result(tail=0, marked=0)
+    assert plots.drops_by_class([run], ["one"]).startswith("<svg")

@@ -1,0 +1,145 @@
+"""Feeding: who sends what and when; foreign addresses; order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Dot1Q, Ether
+from scapy.packet import Packet
+
+from eeon_tools.errors import TraceError
+from eeon_tools.replay.feed import BATCH_PACKETS, AddressMap, Feed, Offer
+from eeon_tools.trace.capture import open_writer
+from eeon_tools.trace.hosts import TraceHost
+
+
+def write(path: Path, packets: list[tuple[int, Packet]], keep: int | None = None) -> Path:
+    writer = open_writer(path)
+    for time_ns, packet in packets:
+        frame = bytes(packet)
+        writer.write(time_ns, frame[:keep], len(frame))
+    writer.close()
+    return path
+
+
+def offers(path: Path, hosts: list[TraceHost], speed: float = 1.0, maps: tuple[str, ...] = ()) -> list[Offer]:
+    feed = Feed(path, hosts, speed, AddressMap.parse(maps, hosts))
+    return [offer for batch in feed.batches() for offer in batch]
+
+
+def segment(source: str, destination: str, payload: bytes = b"") -> Packet:
+    return Ether() / IP(src=source, dst=destination) / TCP(flags="A") / payload
+
+
+def test_the_host_with_the_source_address_sends_and_time_starts_at_the_first_packet(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    packets = [
+        (10**18, segment("10.0.2.1", "10.0.1.1")),
+        (10**18 + 7, segment("10.0.1.2", "10.0.1.1", b"x" * 99)),
+    ]
+    found = offers(write(tmp_path / "t.pcapng", packets, keep=54), hosts)
+    assert [(o.host, o.at_ps, o.frame_bytes, len(o.captured)) for o in found] == [
+        (2, 0, 54, 54),
+        (1, 7000, 153, 54),
+    ]
+
+
+def test_ipv6_and_vlan_tags_are_seen_through(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    six = Ether() / Dot1Q(vlan=3) / IPv6(src="fd00:0:0:2::2", dst="fd00:0:0:1::1") / UDP()
+    assert [o.host for o in offers(write(tmp_path / "t.pcap", [(0, six)]), hosts)] == [3]
+
+
+def test_a_higher_speed_divides_the_times(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    path = write(tmp_path / "t.pcap", [(n * 1000, segment("10.0.1.1", "10.0.2.1")) for n in range(3)])
+    assert [o.at_ps for o in offers(path, hosts, speed=4.0)] == [0, 250_000, 500_000]
+
+
+def test_frames_that_are_not_ip_are_left_out_and_counted(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    path = write(tmp_path / "t.pcap", [(0, Ether() / ARP()), (5, segment("10.0.1.1", "10.0.2.1"))])
+    feed = Feed(path, hosts, 1.0, AddressMap())
+    assert sum(len(batch) for batch in feed.batches()) == 1
+    assert (feed.counts.not_ip, feed.counts.offered) == (1, 1)
+
+
+def test_a_trace_without_any_ip_packet_is_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    with pytest.raises(TraceError, match="nothing to replay"):
+        offers(write(tmp_path / "t.pcap", [(0, Ether() / ARP())]), hosts)
+
+
+def test_a_source_that_is_no_host_is_refused_with_the_way_out(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    path = write(
+        tmp_path / "t.pcap", [(0, segment("10.0.1.1", "10.0.2.1")), (1, segment("192.0.2.9", "10.0.1.1"))]
+    )
+    with pytest.raises(
+        TraceError, match=r"packet 2: source 192\.0\.2\.9 is no host .* --map 192\.0\.2\.9=h1"
+    ):
+        offers(path, hosts)
+
+
+def test_packets_that_go_back_in_time_are_refused(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    path = write(
+        tmp_path / "t.pcap", [(5, segment("10.0.1.1", "10.0.2.1")), (4, segment("10.0.1.1", "10.0.2.1"))]
+    )
+    with pytest.raises(TraceError, match="packet 2: is 1 ns earlier"):
+        offers(path, hosts)
+
+
+def test_batches_are_bounded(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    path = write(
+        tmp_path / "t.pcap", [(n, segment("10.0.1.1", "10.0.2.1")) for n in range(BATCH_PACKETS + 10)]
+    )
+    assert [len(batch) for batch in Feed(path, hosts, 1.0, AddressMap()).batches()] == [BATCH_PACKETS, 10]
+
+
+@pytest.mark.parametrize(
+    "packet",
+    [
+        Ether() / IP(src="192.0.2.1", dst="198.51.100.7") / TCP(flags="PA", seq=77) / b"hello!",
+        Ether()
+        / IP(src="192.0.2.1", dst="198.51.100.7", options=b"\x01" * 4)
+        / UDP(sport=9, dport=8)
+        / b"odd",
+        Ether() / IP(src="192.0.2.1", dst="198.51.100.7") / UDP(chksum=0) / b"none",
+        Ether() / IPv6(src="2001:db8::1", dst="2001:db8::2") / TCP() / b"six",
+        Ether() / IPv6(src="2001:db8::1", dst="2001:db8::2") / UDP() / b"",
+    ],
+    ids=lambda packet: packet.summary(),
+)
+def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
+    tmp_path: Path, hosts: list[TraceHost], packet: Packet
+) -> None:
+    path = write(tmp_path / "t.pcap", [(0, packet)])
+    layer = packet.getlayer(1)
+    (offer,) = offers(path, hosts, maps=(f"{layer.src}=h2", f"{layer.dst}=h3"))
+    assert offer.host == 1
+    rewritten = Ether(offer.captured)
+    expected = packet.copy()
+    six = IPv6 in packet
+    source, target = hosts[1], hosts[2]
+    expected.src, expected.dst = source.mac.hex(":"), source.gateway_mac.hex(":")
+    expected.getlayer(1).src = str(source.ipv6 if six else source.ipv4)
+    expected.getlayer(1).dst = str(target.ipv6 if six else target.ipv4)
+    # scapy computes the checksums of `expected` anew; ours were adjusted.
+    assert bytes(rewritten) == bytes(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("10.1=h1", "is not an IP address"),
+        ("192.0.2.1", "is not a host of the fabric"),
+        ("192.0.2.1=h9", "'h9' is not a host of the fabric"),
+    ],
+)
+def test_a_wrong_mapping_is_named(hosts: list[TraceHost], text: str, message: str) -> None:
+    with pytest.raises(TraceError, match=message):
+        AddressMap.parse([text], hosts)
+
+
+def test_an_address_mapped_twice_is_refused(hosts: list[TraceHost]) -> None:
+    with pytest.raises(TraceError, match="mapped twice"):
+        AddressMap.parse(["192.0.2.1=h1", "192.0.2.1=h2"], hosts)
