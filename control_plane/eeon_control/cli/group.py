@@ -74,12 +74,13 @@ def _plugins() -> dict[str, EntryPoint]:
 
 
 def _broken(name: str, reason: str) -> click.Command:
-    def fail() -> None:
+    def fail(arguments: tuple[str, ...]) -> None:
         raise EeonError(f"eeon {name}: {reason}")
 
     return click.Command(
         name,
         callback=fail,
+        params=[click.Argument(["arguments"], nargs=-1)],
         help=reason,
         short_help="(cannot be loaded)",
         context_settings={"ignore_unknown_options": True},

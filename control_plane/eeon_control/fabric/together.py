@@ -34,12 +34,16 @@ async def open_all(
 
 
 async def each(sessions: Mapping[str, Session], work: Callable[[Session], Awaitable[T]]) -> dict[str, T]:
-    """Do the same on all switches at once. Raises one FabricError naming every switch that failed."""
+    """Do the same on all switches at once. Raises one error naming every switch that failed.
+
+    It is a FabricError, or the subclass of it that all failures are of.
+    """
     results = await asyncio.gather(*(work(session) for session in sessions.values()), return_exceptions=True)
     _raise_bugs(results)
-    failed = [str(result) for result in results if isinstance(result, BaseException)]
+    failed = [result for result in results if isinstance(result, FabricError)]
     if failed:
-        raise FabricError("\n".join(failed))
+        kinds = {type(error) for error in failed}
+        raise (kinds.pop() if len(kinds) == 1 else FabricError)("\n".join(str(error) for error in failed))
     return {
         name: result
         for name, result in zip(sessions, results, strict=True)

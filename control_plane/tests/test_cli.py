@@ -1,0 +1,240 @@
+"""The eeon command: exit codes, output for people and for programs, errors without tracebacks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint
+
+import click
+import pytest
+from click.testing import CliRunner
+from eeon_control import program, topology
+from eeon_control.cli import group, main
+from fake_p4runtime import FakeFabric
+
+CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100", "-t", "leaf-spine-4"]
+
+
+def eeon(*arguments: str):
+    result = CliRunner().invoke(main, list(arguments), env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@contextmanager
+def fakes():
+    """Fake switches on an event loop of their own, as the command runs its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    async def start():
+        fabric = FakeFabric(topology.load("leaf-spine-4"))
+        await fabric.__aenter__()
+        return fabric
+
+    fabric = asyncio.run_coroutine_threadsafe(start(), loop).result(20)
+    try:
+        yield fabric
+    finally:
+        asyncio.run_coroutine_threadsafe(fabric.__aexit__(), loop).result(20)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(20)
+        loop.close()
+
+
+def write_targets(tmp_path, fabric) -> str:
+    path = tmp_path / "targets.yaml"
+    lines = [f"  {name}: {address}" for name, address in fabric.targets.items()]
+    path.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+    return str(path)
+
+
+def test_plan_exits_2_with_changes_and_0_after_apply(tmp_path):
+    with fakes() as fabric:
+        targets = write_targets(tmp_path, fabric)
+        planned = eeon("config", "plan", *CONFIG, "-T", targets)
+        applied = eeon("config", "apply", *CONFIG, "-T", targets)
+        again = eeon("config", "plan", *CONFIG, "-T", targets)
+        applied_again = eeon("config", "apply", *CONFIG, "-T", targets)
+    assert planned.exit_code == 2
+    assert "dst=10.0.2.0/24" in planned.stdout and "4 of 4 switches change" in planned.stdout
+    assert applied.exit_code == 0 and "entries read back as intended" in applied.stdout
+    assert (again.exit_code, again.stdout) == (0, "no changes: 4 switches are as intended\n")
+    assert (applied_again.exit_code, applied_again.stdout) == (0, "no changes: 4 switches are as intended\n")
+
+
+def test_plan_as_json_lists_every_change(tmp_path):
+    with fakes() as fabric:
+        planned = eeon("config", "plan", *CONFIG, "-T", write_targets(tmp_path, fabric), "-o", "json")
+    switches = json.loads(planned.stdout)
+    assert list(switches) == ["leaf1", "leaf2", "spine1", "spine2"]
+    assert switches["leaf1"]["push_pipeline"] is True
+    assert {
+        "kind": "insert",
+        "table": "port_buffer",
+        "match": "port=1",
+        "before": None,
+        "after": "set_buffer_limit(buffer_bytes=300000)",
+    } in switches["leaf1"]["changes"]
+
+
+def test_unreachable_switch_is_an_error_of_exit_code_1_without_a_traceback(tmp_path):
+    path = tmp_path / "targets.yaml"
+    path.write_text(
+        "tick: 1ns\nswitches: {leaf1: 127.0.0.1:1, leaf2: 127.0.0.1:1, spine1: 127.0.0.1:1, "
+        "spine2: 127.0.0.1:1}\n"
+    )
+    result = eeon("config", "plan", *CONFIG, "-T", str(path))
+    assert result.exit_code == 1
+    assert "leaf1 (127.0.0.1:1, device id 1): " in result.stderr and "Traceback" not in result.output
+    shown = eeon("show", "fabric", "-t", "leaf-spine-4", "-T", str(path))
+    assert shown.exit_code == 0 and shown.stdout.count("UNAVAILABLE") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["config", "plan"], "Missing option '-c'"),
+        (["config", "nonsense"], "No such command"),
+        (["config", "plan", *CONFIG], "no switches: give a targets file (-T) or --target"),
+        (["config", "plan", *CONFIG, "--target", "leaf1=127.0.0.1:1"], "no tick: give --tick"),
+        (["config", "plan", *CONFIG, "--target", "leaf1"], "write SWITCH=HOST:PORT"),
+        (["config", "plan", *CONFIG, "--tick", "5"], "has no unit"),
+        (
+            ["config", "plan", *CONFIG, "--tick", "1ns", "--target", "leaf1=127.0.0.1:1"],
+            "no target for leaf2",
+        ),
+        (["config", "validate", "-c", "nonsense"], "not one of the examples that ship: drop_tail, "),
+        (["config", "validate", "-c", "drop_tail", "-t", "nonsense"], "not one of the topologies that ship"),
+    ],
+)
+def test_wrong_usage_exits_1_and_says_what_is_missing(arguments, says):
+    result = eeon(*arguments)
+    assert result.exit_code == 1
+    assert says in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_wrong_targets_file_is_told_with_file_and_line(tmp_path):
+    path = tmp_path / "targets.yaml"
+    path.write_text("tick: 0ns\nswitches:\n  leaf1: nowhere\n")
+    result = eeon("config", "plan", *CONFIG, "-T", str(path))
+    assert result.exit_code == 1
+    assert f"{path}:1: error: tick: 0ns: must be above zero" in result.stderr
+    assert f"{path}:3: error: switches.leaf1: nowhere: a target is host:port" in result.stderr
+
+
+def test_validate_shows_warnings_on_stderr_and_counts_entries():
+    result = eeon("config", "validate", "-c", "red_ect", "-t", "leaf-spine-4")
+    assert result.exit_code == 0
+    assert "red_ect on leaf-spine-4: valid; 60 entries on 4 switches" in result.stdout
+    assert "warning: profiles.queue.fabric.aqm.protect: ect: only ECT packets are spared" in result.stderr
+
+
+def test_validate_refuses_timers_that_bmv2_cannot_express():
+    result = eeon("config", "validate", *CONFIG, "--tick", "1us")
+    assert result.exit_code == 1
+    assert "this target's 1us tick cannot express" in result.stderr
+
+
+def test_list_names_what_ships():
+    result = eeon("config", "list")
+    assert "  mark_threshold\n" in result.stdout and "  two-rack-50\n" in result.stdout
+
+
+def test_show_commands_report_counters_and_registers_of_the_switches(tmp_path):
+    with fakes() as fabric:
+        options = ["-t", "leaf-spine-4", "-T", write_targets(tmp_path, fabric)]
+        eeon("config", "apply", *CONFIG, *options[2:])
+        schema = program.load().schema()
+        leaf = fabric.switches["leaf1"]
+        verdicts, received = schema.counters["verdicts"].id, schema.counters["received"].id
+        leaf.counters[verdicts, 3 << 6 | 0 << 3 | 0] = (10, 15_000)  # port 3: data forwarded
+        leaf.counters[verdicts, 3 << 6 | 0 << 3 | 1] = (4, 6000)  # data marked
+        leaf.counters[verdicts, 3 << 6 | 1 << 3 | 3] = (2, 120)  # ACKs tail-dropped
+        leaf.counters[received, 1 << 3 | 0] = (16, 21_120)
+        leaf.registers[schema.registers["occupancy_bytes"].id, 3] = 97_500
+        leaf.registers[schema.registers["eee_state"].id, 3] = 1
+        leaf.registers[schema.registers["lpi_ticks"].id, 3] = 2_500_000
+        leaf.registers[schema.registers["wakes"].id, 3] = 12
+        views = {
+            name: eeon("show", name, *options, "-o", "json")
+            for name in ("fabric", "ports", "queues", "ecn", "eee", "counters")
+        }
+        tables = {name: eeon("show", name, *options) for name in views}
+        nonzero = eeon("show", "ecn", *options, "-o", "json", "--nonzero")
+        leaf.refuse_registers = True
+        without = eeon("show", "queues", *options)
+    assert {name: (views[name].exit_code, tables[name].exit_code) for name in views} == dict.fromkeys(
+        views, (0, 0)
+    )
+    rows = {name: {row.get("port"): row for row in json.loads(views[name].stdout)} for name in views}
+    assert {row["status"] for row in json.loads(views["fabric"].stdout)} == {"ready"}
+    port = rows["ports"]["leaf1:3"]
+    assert (port["sent_packets"], port["sent_bytes"], port["dropped_packets"]) == (14, 21_000, 2)
+    assert rows["ports"]["leaf1:1"]["received_packets"] == 16
+    assert rows["queues"]["leaf1:3"] == {
+        "port": "leaf1:3",
+        "occupancy_bytes": 97_500,
+        "occupancy_packets": 0,
+        "buffer_bytes": 300_000,
+        "aqm": "red 125pkt..375pkt, up to 1, ECN, protect ack_syn",
+    }
+    assert rows["eee"]["leaf1:3"] == {
+        "port": "leaf1:3",
+        "mode": "coalesce",
+        "hold_ps": 120_000_000,
+        "trigger": "100pkt",
+        "stall_ps": 0,
+        "state": "hold",
+        "lpi_ps": 2_500_000_000,
+        "wakes": 12,
+        "held_packets": 0,
+    }
+    assert json.loads(nonzero.stdout) == [
+        {
+            "port": "leaf1:3",
+            "class": "data",
+            "forwarded": 10,
+            "marked": 4,
+            "early_dropped": 0,
+            "tail_dropped": 0,
+        },
+        {
+            "port": "leaf1:3",
+            "class": "ack",
+            "forwarded": 0,
+            "marked": 0,
+            "early_dropped": 0,
+            "tail_dropped": 2,
+        },
+    ]
+    assert "97.5KB" in tables["queues"].stdout and "2.5ms" in tables["eee"].stdout
+    assert "this target has no registers over P4Runtime" in without.stdout and "97.5KB" not in without.stdout
+
+
+def test_command_of_another_package_is_offered_and_a_broken_one_does_not_harm(monkeypatch):
+    good = click.Command("hello", callback=lambda: click.echo("hello"))
+    points = {"hello": good, "broken": ImportError("no module named x"), "odd": 3}
+
+    class Point(EntryPoint):
+        def load(self):
+            if isinstance(points[self.name], Exception):
+                raise points[self.name]
+            return points[self.name]
+
+    monkeypatch.setattr(
+        group, "entry_points", lambda group: [Point(name, "pkg:it", group) for name in points]
+    )
+    assert eeon("hello").stdout == "hello\n"
+    listed = eeon("--help").stdout
+    assert "hello" in listed and "config" in listed
+    broken, odd = eeon("broken", "--some", "thing"), eeon("odd")
+    assert broken.exit_code == odd.exit_code == 1
+    assert "pkg:it cannot be loaded: ImportError: no module named x" in broken.stderr
+    assert "pkg:it is not a click command" in odd.stderr

@@ -1,0 +1,146 @@
+"""The controller against BMv2's simple_switch_grpc, where it is installed: the same entries go in and read back.
+
+No packets are sent here; what the program does with them is tested in p4src/tests and ptf_tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+from eeon_control import config, fabric, topology
+from eeon_control.errors import ApplyError, NoRegisters
+from eeon_control.fabric.session import Session
+
+BMV2 = shutil.which("simple_switch_grpc")
+TICK_PS = 1_000_000
+pytestmark = pytest.mark.skipif(BMV2 is None, reason="simple_switch_grpc is not on PATH")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def fabric4():
+    return topology.load("leaf-spine-4")
+
+
+@pytest.fixture(scope="module")
+def targets(fabric4, tmp_path_factory):
+    """One simple_switch_grpc process for every switch, without ports and without a program."""
+    found, processes = {}, []
+    with contextlib.ExitStack() as stack:
+        for switch in fabric4.switches.values():
+            port = free_port()
+            log = stack.enter_context((tmp_path_factory.mktemp("bmv2") / f"{switch.name}.log").open("w"))
+            processes.append(
+                subprocess.Popen(
+                    [
+                        BMV2,
+                        "--no-p4",
+                        "--device-id",
+                        str(switch.device_id),
+                        "--thrift-port",
+                        str(free_port()),
+                        "--",
+                        "--grpc-server-addr",
+                        f"127.0.0.1:{port}",
+                        "--cpu-port",
+                        "510",
+                    ],
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                )
+            )
+            found[switch.name] = f"127.0.0.1:{port}"
+        try:
+            for name, address in found.items():
+                wait_for(name, int(address.rpartition(":")[2]))
+            yield found
+        finally:
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.wait(10)
+
+
+def wait_for(name: str, port: int) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"{name}: simple_switch_grpc does not listen on port {port}")
+
+
+RED = ("red_ack_syn",)
+THRESHOLD = ("mark_threshold",)
+EEE = {
+    "profiles.eee.slow": {
+        "mode": "coalesce",
+        "hold": "120us",
+        "trigger": "100pkt",
+        "sleep": "182us",
+        "wake": "17us",
+    },
+    "roles.host_facing.eee": "slow",
+}
+
+
+def test_apply_loads_the_program_writes_every_entry_and_finds_no_difference_afterwards(fabric4, targets):
+    wanted = config.overridden(config.load(*RED), EEE)
+    report = fabric.apply_sync(fabric4, wanted, targets, TICK_PS)
+    assert not report.plan.is_empty
+    assert fabric.plan_sync(fabric4, wanted, targets, TICK_PS).is_empty
+    assert fabric.apply_sync(fabric4, wanted, targets, TICK_PS).plan.is_empty
+
+
+def test_change_is_made_in_place_and_back(fabric4, targets):
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    report = fabric.apply_sync(
+        fabric4, config.overridden(config.load(*THRESHOLD), {"routing.ecmp": False}), targets, TICK_PS
+    )
+    assert not any(one.push_pipeline for one in report.plan.switches.values())
+    assert {change.kind.value for change in report.plan.switches["leaf1"].changes} == {"modify"}
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    assert fabric.plan_sync(fabric4, config.load(*RED), targets, TICK_PS).is_empty
+
+
+def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeypatch):
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    send = Session.write_changes
+    failed = []
+
+    async def break_once(self, changes):
+        if self.name == "spine1" and not failed:
+            failed.append(self.name)
+            await send(self, changes[: len(changes) // 2])
+            raise self._error("refused a write: the test says so")
+        await send(self, changes)
+
+    monkeypatch.setattr(Session, "write_changes", break_once)
+    with pytest.raises(ApplyError) as error:
+        fabric.apply_sync(fabric4, config.load(*THRESHOLD), targets, TICK_PS)
+    assert list(error.value.failures) == ["spine1"] and not error.value.not_undone
+    assert fabric.plan_sync(fabric4, config.load(*RED), targets, TICK_PS).is_empty
+
+
+def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, targets):
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    counters = fabric.read_counters_sync(fabric4, targets)
+    assert len(counters.verdicts) == 12 * 7 * 8 and not any(count.packets for count in counters.verdicts)
+    with pytest.raises(NoRegisters, match="this target has no registers over P4Runtime"):
+        fabric.read_registers_sync(fabric4, targets, ["wakes"])
+
+
+def test_status_says_ready(fabric4, targets):
+    fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
+    assert set(asyncio.run(fabric.read_status(fabric4, targets)).values()) == {"ready"}
