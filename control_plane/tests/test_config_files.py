@@ -1,4 +1,4 @@
-"""Configuration files: levels, presets, merging, and what every mistake and every doubtful setting is told."""
+"""Configuration files: levels, presets, merging, and what mistakes and doubtful settings are told."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from eeon_control import config, data, topology
 from eeon_control.errors import InputError, Severity
 from eeon_control.units import Duration
-from hypothesis import given
-from hypothesis import strategies as st
 
 NS, US = Duration.parse("1ns"), Duration.parse("1us")
 FABRIC = topology.load("leaf-spine-4")
@@ -253,7 +254,7 @@ def test_later_files_win_key_by_key_and_errors_name_the_file_that_has_the_key(tm
 def test_overridden_changes_keys_and_checks_them():
     loaded = config.overridden(config.from_text(BASE), {"roles.uplink.eee": "120us100", "routing.seed": 7})
     assert (loaded.roles.uplink.eee, loaded.routing.seed, loaded.roles.spine.queue) == ("120us100", 7, "q")
-    with pytest.raises(InputError, match="<override>: error: routing.seed: -7"):
+    with pytest.raises(InputError, match=r"<override>: error: routing.seed: -7"):
         config.overridden(loaded, {"routing.seed": -7})
 
 

@@ -1,4 +1,4 @@
-"""The controller against BMv2's simple_switch_grpc, where it is installed: the same entries go in and read back.
+"""The controller against BMv2's simple_switch_grpc, where it is installed: entries go in and read back.
 
 No packets are sent here; what the program does with them is tested in p4src/tests and ptf_tests.
 """
@@ -13,6 +13,7 @@ import subprocess
 import time
 
 import pytest
+
 from eeon_control import config, fabric, topology
 from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric.session import Session

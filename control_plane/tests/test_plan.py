@@ -5,6 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.timers import eee_ticks, red_slope, red_thresholds
 from eeon_control.errors import InputError, PlanError
@@ -12,8 +15,6 @@ from eeon_control.plan import Action, Entry, Exact, Lpm
 from eeon_control.plan.routes import GROUP_SIZE_LIMIT
 from eeon_control.topology import PortRole
 from eeon_control.units import Bytes, DataRate, Duration
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 NS = Duration.parse("1ns")
 LEAF1, SPINE1, SPINE2 = 0x020100000001, 0x020100000003, 0x020100000004
@@ -137,7 +138,7 @@ def test_more_equal_paths_than_a_group_holds_are_refused():
             *links,
         ]
     )
-    with pytest.raises(PlanError, match="leaf1 has 65 equal-cost paths to leaf2; .* holds 64"):
+    with pytest.raises(PlanError, match=r"leaf1 has 65 equal-cost paths to leaf2; .* holds 64"):
         plan.intended(topology.from_text(text), config.from_text(CONFIG), NS)
 
 

@@ -23,7 +23,7 @@ class EeonGroup(click.Group):
         return sorted({*super().list_commands(ctx), *_plugins()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """An own command, or one of another package; a package that cannot be imported is said, not raised."""
+        """An own command, or another package's; one that cannot be loaded says so when it is used."""
         own = super().get_command(ctx, cmd_name)
         plugin = _plugins().get(cmd_name)
         if own is not None or plugin is None:
