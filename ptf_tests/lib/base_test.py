@@ -1,4 +1,5 @@
-"""Test cases: a switch with the program loaded (`SwitchTest`), and one with hosts behind its ports (`FabricTest`).
+"""Test cases: a switch with the program loaded (`SwitchTest`), and one with hosts behind its ports
+(`FabricTest`).
 
 Every FabricTest ends with two checks of its own, whatever it did: once the switch has run empty, both
 occupancy registers of every port are zero, and every packet received is accounted for by one verdict.
@@ -27,14 +28,18 @@ from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
 WIRE_OVERHEAD_BYTES = 24
-"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes a frame takes on the wire beyond itself."""
+"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes a frame takes on the wire beyond
+itself."""
+
+_PLUG_TIMEOUT_SECS = 5.0
 
 TestClass = TypeVar("TestClass", bound=type)
 
 
-def exact_time_only(cls: TestClass) -> TestClass:
-    """Mark a test that needs a clock of its own: skipped on targets that run in real time."""
-    cls.needs_exact_time = True
+def virtual_time_only(cls: TestClass) -> TestClass:
+    """Mark a test that compares exact times, or that would fill many queues in real time: skipped on targets whose
+    clock is not the test's."""
+    cls.needs_virtual_time = True
     return cls
 
 
@@ -55,15 +60,15 @@ class SwitchTest(BaseTest):
     """A switch that runs the program, and a P4Runtime client that is primary. No entries."""
 
     options = SwitchOptions()
-    needs_exact_time = False
+    needs_virtual_time = False
     maxDiff = None
 
     def setUp(self) -> None:
         super().setUp()
         self.dataplane = ptf.dataplane_instance
         self.switch = targets.current()
-        if self.needs_exact_time and not self.switch.exact_time:
-            self.skipTest(f"target {self.switch.name} runs in real time; this case compares exact times")
+        if self.needs_virtual_time and not self.switch.virtual_time:
+            self.skipTest(f"target {self.switch.name} runs in real time; this case needs virtual time")
         try:
             address = self.switch.start(self.options)
         except targets.CannotBuild as lack:
@@ -145,7 +150,9 @@ class FabricTest(SwitchTest):
 
     def setUp(self) -> None:
         super().setUp()
-        self.client.write(*(self.client.update("INSERT", route) for route in self._routes()))
+        routes = [self.client.update("INSERT", route) for route in self.routes()]
+        if routes:
+            self.client.write(*routes)
         self._base: dict[str, dict[tuple[int, ...], int]] = {}
         self.forget_counts()
 
@@ -158,13 +165,16 @@ class FabricTest(SwitchTest):
         finally:
             super().tearDown()
 
-    def _routes(self) -> Iterable[p4r.Entity]:
+    def routes(self) -> Iterable[p4r.Entity]:
+        """The entries that make the hosts reachable; they are not removed one by one when the test ends."""
         for port in DATA_PORTS:
             for table, prefix in (
                 ("ipv4_route", (int(IPv4Address(packets.host_ipv4(port, 0))), 24)),
                 ("ipv6_route", (int(IPv6Address(packets.host_ipv6(port, 0))), 64)),
             ):
-                yield self.client.one_shot_entry(table, {"dst": prefix}, [("forward", self.next_hop(port), 1)])
+                yield self.client.one_shot_entry(
+                    table, {"dst": prefix}, [("forward", self.next_hop(port), 1)]
+                )
 
     def next_hop(self, port: int) -> dict[str, int]:
         """Parameters of `forward` to the host behind `port`."""
@@ -185,8 +195,9 @@ class FabricTest(SwitchTest):
         self.switch.drain()
 
     def plug(self, port: int) -> None:
-        """Put one full frame on the wire of `port`, so that what arrives next, at the same instant, queues and
-        finds exactly the bytes of those before it. Counts are forgotten, and the plug's own are left out."""
+        """Put one full frame on the wire of `port`, so that what arrives next, at the same instant, queues
+        and finds exactly the bytes of those before it. Counts are forgotten, and the plug's own are left
+        out."""
         ingress = 1 if port != 1 else 2
         self.switch.before_plug(port)
         self.forget_counts()
@@ -197,6 +208,8 @@ class FabricTest(SwitchTest):
             self._base[counter][cell] = self._base[counter].get(cell, 0) + 1
         self.send(ingress, packets.udp(port, frm=ingress, payload=packets.FULL_FRAME - 42))
         self.switch.advance(ns=1)
+        plug = self.dataplane.poll(port_number=port, timeout=_PLUG_TIMEOUT_SECS)
+        self.assertIsInstance(plug, self.dataplane.PollSuccess, "the plug must be on the wire, not queued")
 
     def burst(self, port: int, frames: Sequence[bytes], ingress: int = 1) -> list[Departure]:
         """Send frames to `port` at one instant behind a plug, let the queue empty, and return what left
@@ -204,11 +217,13 @@ class FabricTest(SwitchTest):
         self.plug(port)
         self.send(ingress, *frames)
         self.drain()
-        return self.departures(port)[1:]
+        return self.departures(port)
 
     # --- configuration -------------------------------------------------------------------------------------
 
-    def mark_threshold(self, port: int, threshold: int, l4s: int | None = None, dequeue: bool = False) -> None:
+    def mark_threshold(
+        self, port: int, threshold: int, l4s: int | None = None, dequeue: bool = False
+    ) -> None:
         """Mark above `threshold` bytes; ECT(1) above `l4s` bytes (default: the same)."""
         params = {
             "threshold_bytes": threshold,
@@ -262,16 +277,16 @@ class FabricTest(SwitchTest):
         found = self._since("verdicts", self._all_verdicts)
         return {(PacketClass(c), Verdict(v)): count for (p, c, v), count in found.items() if p == port}
 
-    def _since(
-        self, name: str, read: Callable[[], dict[tuple[int, ...], int]]
-    ) -> dict[tuple[int, ...], int]:
+    def _since(self, name: str, read: Callable[[], dict[tuple[int, ...], int]]) -> dict[tuple[int, ...], int]:
         base = self._base[name]
         found = read()
         changes = {key: found.get(key, 0) - base.get(key, 0) for key in found | base}
         return {key: change for key, change in changes.items() if change}
 
     def _all_received(self) -> dict[tuple[int, ...], int]:
-        return self._cells("received", {p << 3 | c: (p, c) for p in (*DATA_PORTS, CPU_PORT) for c in range(7)})
+        return self._cells(
+            "received", {p << 3 | c: (p, c) for p in (*DATA_PORTS, CPU_PORT) for c in range(7)}
+        )
 
     def _all_verdicts(self) -> dict[tuple[int, ...], int]:
         ports = (*DATA_PORTS, CPU_PORT)

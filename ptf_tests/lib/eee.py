@@ -1,7 +1,7 @@
 """EEE for tests: a port that sleeps, and a model of when its packets must leave.
 
-The model is written from DESIGN's rules in plain arithmetic over a whole arrival list, not as registers, so that it can
-judge the program's state machine. Times are nanoseconds = ticks of the switch under test.
+The model is written from DESIGN's rules in plain arithmetic over a whole arrival list, not as registers, so
+that it can judge the program's state machine. Times are nanoseconds = ticks of the switch under test.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, Departure, FabricTest, exact_time_only
+from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, Departure, FabricTest, virtual_time_only
 from ptf_tests.lib.targets.base import SwitchOptions
 
 SLEEP_NS = 182_000
@@ -58,8 +58,8 @@ class Outcome:
 def predict(settings: Eee, arrivals: Sequence[tuple[int, int]], idle_since: int) -> Outcome:
     """When each arrival (time, frame bytes) leaves a port that has been idle since `idle_since`.
 
-    Arrivals are in order. A sleep period is opened by the first arrival that finds the port idle for `stall`; every
-    arrival until the gate opens belongs to it.
+    Arrivals are in order. A sleep period is opened by the first arrival that finds the port idle for `stall`;
+    every arrival until the gate opens belongs to it.
     """
     departures: list[int] = []
     lpi = wakes = 0
@@ -95,10 +95,10 @@ def predict(settings: Eee, arrivals: Sequence[tuple[int, int]], idle_since: int)
     return Outcome(departures, lpi, wakes)
 
 
-@exact_time_only
+@virtual_time_only
 class EeeTest(FabricTest):
-    """Port 2 has EEE. `late_ns` is how late a packet may leave, for each packet before it in its queue and itself:
-    zero where the traffic manager keeps the gate, a recirculation where the packets go round."""
+    """Port 2 has EEE. `late_ns` is how late a packet may leave, for each packet before it in its queue and
+    itself: zero where the traffic manager keeps the gate, a recirculation where the packets go round."""
 
     options = SwitchOptions(gate=True)
     late_ns = 0
@@ -116,8 +116,8 @@ class EeeTest(FabricTest):
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
     def prime(self, port: int = 2) -> int:
-        """Send one frame through the sleeping port and return when its wire goes idle again, which is still to come:
-        from there the port's idle time counts."""
+        """Send one frame through the sleeping port and return when its wire goes idle again, which is still
+        to come: from there the port's idle time counts."""
         self.send(1, packets.udp(port))
         self.switch.advance(ns=self.settings.hold + self.settings.wake + self.late_ns)
         (departure,) = self.departures(port)
@@ -125,15 +125,16 @@ class EeeTest(FabricTest):
         return departure.at_ns + self.wire_ns(len(departure.frame))
 
     def asleep_since_long(self, port: int = 2) -> int:
-        """Prime the port and wait until it has been asleep for a millisecond; return when that sleep was complete."""
+        """Prime the port and wait until it has been asleep for a millisecond; return when that sleep was
+        complete."""
         idle = self.prime(port)
         asleep = idle + self.settings.stall + self.settings.sleep
         self.at(asleep + 1_000_000)
         return asleep
 
     def assert_leaves(self, found: Sequence[Departure], wanted: Sequence[int], base: int = 0) -> None:
-        """The departures are at `wanted`, exactly, or as late as the target may be; times in messages count from
-        `base`."""
+        """The departures are at `wanted`, exactly, or as late as the target may be; times in messages count
+        from `base`."""
         self.assertEqual(len(found), len(wanted), "packets that left")
         if not self.late_ns:
             self.assertEqual([d.at_ns - base for d in found], [at - base for at in wanted])

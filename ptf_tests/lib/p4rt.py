@@ -26,7 +26,8 @@ Match = int | tuple[int, int]
 
 
 class P4RuntimeError(Exception):
-    """The switch refused a request. `codes` holds one gRPC code per update (0 = accepted), if it gave them."""
+    """The switch refused a request. `codes` holds one gRPC code per update (0 = accepted), if it gave
+    them."""
 
     def __init__(self, message: str, code: int, codes: Sequence[int] = ()) -> None:
         super().__init__(message)

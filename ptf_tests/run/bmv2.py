@@ -1,4 +1,5 @@
-"""Runs the cases on BMv2: `python ptf_tests/run/bmv2.py [CASE ...]`. Skipped, saying so, where BMv2 is not installed.
+"""Runs the cases on BMv2: `python ptf_tests/run/bmv2.py [CASE ...]`. Skipped, saying so, where BMv2 is not
+installed.
 
 No root and no network interfaces: packets go over nanomsg (`--packet-in`), which is ptf's platform `nn`.
 """
@@ -42,14 +43,24 @@ def run(request: suite.Request) -> int:
             switch = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         try:
             if not _listens(grpc_port, switch):
-                print(f"ptf bmv2: simple_switch_grpc did not start:\n{Path(folder, 'output.txt').read_text()}")
+                print(
+                    f"ptf bmv2: simple_switch_grpc did not start:\n{Path(folder, 'output.txt').read_text()}"
+                )
                 return 1
+            _deepen_queues(thrift_port)
             ports = f"0-{{{DATA_PORTS[0]}-{DATA_PORTS[-1]}}}@{packets}"
             params = {"grpc_address": f"127.0.0.1:{grpc_port}", "thrift_port": thrift_port}
             return suite.run("bmv2", request, ("--platform", "nn", "--device-socket", ports), params)
         finally:
             switch.terminate()
             switch.wait()
+
+
+def _deepen_queues(thrift_port: int) -> None:
+    """The program keeps its own limits; a target's queue that overflows (BMv2: 64 packets) would do so
+    silently."""
+    cli = ("simple_switch_CLI", "--thrift-port", str(thrift_port))
+    subprocess.run(cli, input=b"set_queue_depth 100000\n", check=True, stdout=subprocess.DEVNULL)
 
 
 def _free_ports(count: int) -> list[int]:

@@ -1,7 +1,7 @@
 """The seven packet classes, seen through the `received` counter: cells are (ingress port, class).
 
-Payload is what the IP and TCP lengths say, never what the frame's length says. What this group cannot see: the
-class is also used by AQM protection, which has cases of its own (protection.py).
+Payload is what the IP and TCP lengths say, never what the frame's length says. What this group cannot see:
+the class is also used by AQM protection, which has cases of its own (protection.py).
 """
 
 from ptf.packet import IP, TCP, Ether
@@ -84,7 +84,9 @@ class AckPaddedToTheEthernetMinimumIsAnAck(_Classified):
 class AckWithSackBlocksIsAnAck(_Classified):
     def runTest(self):
         sack = [("NOP", None), ("NOP", None), ("SAck", (1, 2, 3, 4, 5, 6))]
-        self.expect(PacketClass.ACK, packets.tcp(2, tcp_options=sack), packets.tcp(2, tcp_options=sack, ipv6=True))
+        self.expect(
+            PacketClass.ACK, packets.tcp(2, tcp_options=sack), packets.tcp(2, tcp_options=sack, ipv6=True)
+        )
 
 
 class AckEceIsPureAckWithEce(_Classified):
@@ -161,7 +163,8 @@ class IcmpIsOther(_Classified):
 
 
 class FragmentsAreOther(_Classified):
-    """A later fragment holds no TCP header, and the first one's lengths are not the segment's: both are other."""
+    """A later fragment holds no TCP header, and the first one's lengths are not the segment's: both are
+    other."""
 
     def runTest(self):
         self.expect(
@@ -207,7 +210,8 @@ class TcpHeaderCutShortIsOther(_Classified):
 
 @group("malformed")
 class TcpHeaderLongerThanItsPacketIsOther(_Classified):
-    """A data offset beyond the IP packet's end gives no payload length; padding must not be taken for options."""
+    """A data offset beyond the IP packet's end gives no payload length; padding must not be taken for
+    options."""
 
     def runTest(self):
         segment = packets.network(2) / TCP(flags="A", dataofs=15)

@@ -1,8 +1,9 @@
-"""Packet coalescing: the first packet that finds the port asleep starts a timer, and the port wakes when it fires or
-when enough has been held, whichever is first. Departure times are exact to the tick (1 ns).
+"""Packet coalescing: the first packet that finds the port asleep starts a timer, and the port wakes when it
+fires or when enough has been held, whichever is first. Departure times are exact to the tick (1 ns).
 
-The timer starts at the first arrival even while the link is still in its sleep transition, and a sleep that has begun is
-never aborted; with Ts = 182 us of 1000BASE-T that matters, as it is longer than the 12 and 120 us of the papers.
+The timer starts at the first arrival even while the link is still in its sleep transition, and a sleep that
+has begun is never aborted; with Ts = 182 us of 1000BASE-T that matters, as it is longer than the 12 and 120
+us of the papers.
 """
 
 import random
@@ -61,7 +62,8 @@ class HoldTimerIsNotRestartedByLaterArrivals(_Holding):
 
 
 class HoldTimerRunsDuringTheSleepTransition(_Holding):
-    """Arrival 10 us into the transition: the timer fires at 130 us, the link is asleep at 182 us and wakes at once."""
+    """Arrival 10 us into the transition: the timer fires at 130 us, the link is asleep at 182 us and wakes at
+    once."""
 
     def runTest(self):
         self.eee(Eee(hold=HOLD))
@@ -277,7 +279,8 @@ class HoldAccountsLpiAndWakes(_Holding):
 
 
 class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
-    """The gate stays as it was settled and opens; nothing is stuck or overtaken, and the next packet is not held."""
+    """The gate stays as it was settled and opens; nothing is stuck or overtaken, and the next packet is not
+    held."""
 
     def runTest(self):
         self.eee(Eee(hold=HOLD))
@@ -381,8 +384,8 @@ class HoldSurvivesTheWrapOfTheClock(_Holding):
 
 
 class HoldFollowsTheModelUnderRandomTraffic(_Holding):
-    """Twelve settings, each with 120 random arrivals in bursts and gaps: every departure, the LPI account and the wakes
-    are as the model (lib/eee.py) says."""
+    """Twelve settings, each with 120 random arrivals in bursts and gaps: every departure, the LPI account and
+    the wakes are as the model (lib/eee.py) says."""
 
     needs_gate = True
 
@@ -426,6 +429,8 @@ class HoldFollowsTheModelUnderRandomTraffic(_Holding):
         expected = predict(settings, arrivals, idle)
         left = self.departures(port)
         self.assertEqual([int.from_bytes(d.frame[38:42], "big") for d in left], list(range(120)), "order")
-        self.assertEqual([d.at_ns - arrivals[0][0] for d in left], [t - arrivals[0][0] for t in expected.departures])
+        self.assertEqual(
+            [d.at_ns - arrivals[0][0] for d in left], [t - arrivals[0][0] for t in expected.departures]
+        )
         self.assertEqual(self.register("lpi_ticks", port) - lpi, expected.lpi_ns)
         self.assertEqual(self.register("wakes", port) - wakes, expected.wakes)

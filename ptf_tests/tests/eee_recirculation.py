@@ -1,8 +1,9 @@
-"""Every EEE case again on a switch whose traffic manager has no gate: held packets go round (BMv2's way) until they may
-leave. Departures, order and accounts must be the same, but for the time a packet takes to go round.
+"""Every EEE case again on a switch whose traffic manager has no gate: held packets go round (BMv2's way)
+until they may leave. Departures, order and accounts must be the same, but for the time a packet takes to go
+round.
 
-Cases that compare with the exact model are left out; everything else is taken over under its name with a prefix, e.g.
-`eee_recirculation.RecirculatingHoldByTimerReleasesAfterHoldAndWake`.
+Cases that compare with the exact model are left out; everything else is taken over under its name with a
+prefix, e.g. `eee_recirculation.RecirculatingHoldByTimerReleasesAfterHoldAndWake`.
 """
 
 from dataclasses import replace
@@ -28,6 +29,11 @@ def _without_gate(case: type[EeeTest]) -> type[EeeTest]:
 
 for _module in (eee_standard, eee_hold):
     for _name, _case in list(vars(_module).items()):
-        if isinstance(_case, type) and issubclass(_case, EeeTest) and "runTest" in vars(_case) and not _case.needs_gate:
+        if (
+            isinstance(_case, type)
+            and issubclass(_case, EeeTest)
+            and "runTest" in vars(_case)
+            and not _case.needs_gate
+        ):
             globals()[f"Recirculating{_name}"] = _without_gate(_case)
 del _name, _case, _module

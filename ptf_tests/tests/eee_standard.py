@@ -1,5 +1,6 @@
-"""Standard EEE, without coalescing: a port that has been idle sleeps, and a packet that finds it asleep waits for the
-wake. Departure times are exact to the tick (1 ns); frames are stamped with the moment their first bit is on the wire.
+"""Standard EEE, without coalescing: a port that has been idle sleeps, and a packet that finds it asleep waits
+for the wake. Departure times are exact to the tick (1 ns); frames are stamped with the moment their first bit
+is on the wire.
 
 idle  when the wire went idle          stall  idle time before sleep begins
 Ts    the sleep transition, 182 us     Tw     waking, 16.5 us
@@ -107,7 +108,8 @@ class StandardEeeArrivalAsTheStallEndsFindsSleepBegun(EeeTest):
 
 
 class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
-    """Stall 0: the packet that comes as the last bit has gone finds sleep begun, one a tick earlier does not."""
+    """Stall 0: the packet that comes as the last bit has gone finds sleep begun, one a tick earlier does
+    not."""
 
     def runTest(self):
         self.eee(Eee())
@@ -171,8 +173,8 @@ class StandardEeeArrivalAfterTheGateOpenedIsNotDelayed(EeeTest):
 
 
 class StandardEeeRegistersTellTheWake(EeeTest):
-    """While the packet waits: state WAKE, the gate at the end of the wake, the sleep it interrupts. Afterwards: ACTIVE,
-    no gate, busy until the wire is idle."""
+    """While the packet waits: state WAKE, the gate at the end of the wake, the sleep it interrupts.
+    Afterwards: ACTIVE, no gate, busy until the wire is idle."""
 
     def runTest(self):
         self.eee(Eee())
@@ -232,7 +234,8 @@ class StandardEeeAccountsLpiAndWakes(EeeTest):
 
 
 class StandardEeeWakeWithoutLowPowerAddsNothing(EeeTest):
-    """A packet in the sleep transition makes the port wake as soon as it is asleep: a wake, but no time in LPI."""
+    """A packet in the sleep transition makes the port wake as soon as it is asleep: a wake, but no time in
+    LPI."""
 
     def runTest(self):
         self.eee(Eee())
@@ -259,7 +262,8 @@ class StandardEeePortsSleepByThemselves(EeeTest):
 
 
 class EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder(EeeTest):
-    """The wake that is under way ends as planned; what comes after the change neither overtakes nor waits for ever."""
+    """The wake that is under way ends as planned; what comes after the change neither overtakes nor waits for
+    ever."""
 
     def runTest(self):
         self.eee(Eee())

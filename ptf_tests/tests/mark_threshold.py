@@ -1,7 +1,8 @@
-"""The true marking threshold: an ECT packet is marked if and only if the queue it meets holds more than K bytes.
+"""The true marking threshold: an ECT packet is marked if and only if the queue it meets holds more than K
+bytes.
 
-Queues are built behind a plug: one frame is on the wire, and what follows at the same instant queues. The Nth of
-equal frames (from 0) therefore finds N times its length. RFC 8257, section 3.1: mark when the occupancy is
+Queues are built behind a plug: one frame is on the wire, and what follows at the same instant queues. The Nth
+of equal frames (from 0) therefore finds N times its length. RFC 8257, section 3.1: mark when the occupancy is
 greater than K, so a packet that finds exactly K is not marked.
 """
 
@@ -96,7 +97,8 @@ class MarkThresholdMarksUdp(FabricTest):
 
 
 class MarkChangesOnlyEcnAndChecksum(_Marking):
-    """DSCP, options, payload, padding, flow label: all as before. The IPv4 checksum is right for the new byte."""
+    """DSCP, options, payload, padding, flow label: all as before. The IPv4 checksum is right for the new
+    byte."""
 
     def runTest(self):
         self.mark_threshold(2, 0)
@@ -149,11 +151,11 @@ class Ect1HasAThresholdOfItsOwn(_Marking):
 
     def runTest(self):
         self.mark_threshold(2, 6 * SIZE, l4s=2 * SIZE)
-        frames = [
-            packets.data(2, size=SIZE, ecn=Ecn.ECT1 if n % 2 else Ecn.ECT0, seq=n) for n in range(12)
-        ]
+        frames = [packets.data(2, size=SIZE, ecn=Ecn.ECT1 if n % 2 else Ecn.ECT0, seq=n) for n in range(12)]
         ect0, ect1 = (self.marks(frames)[kind::2] for kind in (0, 1))
-        self.assertEqual(ect0, [False, False, False, False, True, True], "ECT(0) finds 0, 2, 4, 6, 8, 10 frames")
+        self.assertEqual(
+            ect0, [False, False, False, False, True, True], "ECT(0) finds 0, 2, 4, 6, 8, 10 frames"
+        )
         self.assertEqual(ect1, [False, True, True, True, True, True], "ECT(1) finds 1, 3, 5, 7, 9, 11 frames")
 
 
@@ -173,8 +175,8 @@ class MarkAtDequeueMarksWhatLeavesABacklog(_Marking):
 
 
 class EnqueueAndDequeueMarkOppositeEndsOfABurst(_Marking):
-    """SONiC's ECN test plan tells the two by exactly this: marking at dequeue marks the first packet of a burst
-    and not its last, marking at enqueue the last and not the first."""
+    """SONiC's ECN test plan tells the two by exactly this: marking at dequeue marks the first packet of a
+    burst and not its last, marking at enqueue the last and not the first."""
 
     def runTest(self):
         self.mark_threshold(2, 10 * SIZE, dequeue=True)
@@ -240,15 +242,15 @@ class ThresholdsOfPortsAreTheirOwn(FabricTest):
             self.send(1, packets.data(2, size=SIZE, ecn=Ecn.ECT0, seq=n))
             self.send(1, packets.data(3, size=SIZE, ecn=Ecn.ECT0, seq=n))
         self.drain()
-        self.assertEqual([d.ecn for d in self.departures(2)[1:]], [Ecn.ECT0] + [Ecn.CE] * 9)
-        self.assertEqual([d.ecn for d in self.departures(3)[1:]], [Ecn.ECT0] * 10)
+        self.assertEqual([d.ecn for d in self.departures(2)], [Ecn.ECT0] + [Ecn.CE] * 9)
+        self.assertEqual([d.ecn for d in self.departures(3)], [Ecn.ECT0] * 10)
 
 
 class DropTailNeverMarks(_Marking):
     """The default mode: a deep queue of ECT packets leaves as it came."""
 
     def runTest(self):
-        self.assertEqual(self.marks(self.frames(200)), [False] * 200)
+        self.assertEqual(self.marks(self.frames(60)), [False] * 60)
 
 
 class DropTailByNameNeverMarks(_Marking):

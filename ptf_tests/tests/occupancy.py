@@ -1,13 +1,14 @@
-"""The program's own account of each queue, in bytes and packets: right at every moment, and zero when the port is empty.
+"""The program's own account of each queue, in bytes and packets: right at every moment, and zero when the
+port is empty.
 
-Every other case of the suite ends with the same check (FabricTest.tearDown); these look at the moments between, and at
-histories that could make the account drift.
+Every other case of the suite ends with the same check (FabricTest.tearDown); these look at the moments
+between, and at histories that could make the account drift.
 """
 
 import random
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.packets import Ecn
 
 
@@ -49,6 +50,7 @@ class OccupancyCountsPaddingAndVlanTags(_Occupancy):
         self.assert_waiting(2, 60, 58)
 
 
+@virtual_time_only
 class OccupancyFallsByOneFrameAtEachDeparture(_Occupancy):
     """The plug's last bit has gone after its wire time; then each frame leaves the queue as it starts."""
 
@@ -86,6 +88,7 @@ class OccupancyDoesNotCountWhatIsDropped(_Occupancy):
         self.assert_waiting(2, 1000, 500)
 
 
+@virtual_time_only
 class OccupancyReturnsToZeroAfterADeepBurst(_Occupancy):
     def runTest(self):
         self.plug(2)
@@ -96,6 +99,7 @@ class OccupancyReturnsToZeroAfterADeepBurst(_Occupancy):
         self.assert_empty()
 
 
+@virtual_time_only
 class OccupancyReturnsToZeroAfterOverload(_Occupancy):
     """Ten times what the buffer holds, three times over, in every mode that drops or marks."""
 
@@ -109,9 +113,10 @@ class OccupancyReturnsToZeroAfterOverload(_Occupancy):
             self.assert_empty()
 
 
+@virtual_time_only
 class OccupancyReturnsToZeroAfterRandomTraffic(_Occupancy):
-    """Five hundred packets of every kind over four ports with four modes, faster than the links in the mean: the
-    registers are never negative (huge), and zero in the end."""
+    """Five hundred packets of every kind over four ports with four modes, faster than the links in the mean:
+    the registers are never negative (huge), and zero in the end."""
 
     def runTest(self):
         source = random.Random(7)
@@ -125,7 +130,9 @@ class OccupancyReturnsToZeroAfterRandomTraffic(_Occupancy):
             kind = source.randrange(10)
             ipv6 = bool(source.randrange(2))
             if kind < 6:
-                frame = packets.data(port, size=source.randrange(80, 1515), ecn=source.randrange(4), ipv6=ipv6)
+                frame = packets.data(
+                    port, size=source.randrange(80, 1515), ecn=source.randrange(4), ipv6=ipv6
+                )
             elif kind < 9:
                 packet_class = source.choice(list(packets.PacketClass))
                 frame = packets.of_class(packet_class, port, ipv6=ipv6, ecn=source.randrange(4))

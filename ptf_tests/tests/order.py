@@ -3,7 +3,7 @@
 import random
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.eee import Eee, EeeTest
 from ptf_tests.lib.packets import Ecn
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -63,6 +63,7 @@ class OrderIsKeptWhenSomeAreMarked(_Order):
         self.assert_in_order(2, 100)
 
 
+@virtual_time_only
 class OrderIsKeptWhenSomeAreDropped(_Order):
     def runTest(self):
         self.red(2, low=0, high=60_000, probability=0.6, protect=2)
@@ -84,7 +85,9 @@ class _OrderUnderHold(_Order, EeeTest):
             self.switch.advance(ns=source.choice((0, 0, 100, 2_000, 9_000, 40_000)))
         self.drain()
         self.assert_in_order(2, 400)
-        self.assertGreater(self.register("wakes", 2), 20, "the port must have slept often for this case to mean much")
+        self.assertGreater(
+            self.register("wakes", 2), 20, "the port must have slept often for this case to mean much"
+        )
 
 
 class OrderIsKeptByTheGate(_OrderUnderHold):

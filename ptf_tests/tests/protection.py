@@ -1,12 +1,13 @@
 """Who is spared when RED drops: each protection mode against each packet class, Not-ECT, in a full queue.
 
-The queue is held above `max` by ECT packets, which are marked and never dropped; then one Not-ECT packet of the class
-is offered. Spared means forwarded unmarked (it is Not-ECT, so it must not be marked either). One case for each mode and
-class, made from the tables below, e.g. `protection.ProtectEctDropsSyn`.
+The queue is held above `max` by ECT packets, which are marked and never dropped; then one Not-ECT packet of
+the class is offered. Spared means forwarded unmarked (it is Not-ECT, so it must not be marked either). One
+case for each mode and class, made from the tables below, e.g. `protection.ProtectEctDropsSyn`.
 
 The modes (RED with thresholds is what the papers criticise; `ack_syn` is what they ask for):
   ect      only ECT packets are spared: what switches do today
-  ece      also TCP packets with ECE set: an ECN-setup SYN or SYN-ACK (RFC 3168, 6.1.1), an ACK that echoes congestion
+  ece      also TCP packets with ECE set: an ECN-setup SYN or SYN-ACK (RFC 3168, 6.1.1), an ACK that echoes
+  congestion
   ack_syn  all pure ACKs, with and without ECE, every SYN and every SYN-ACK
 """
 

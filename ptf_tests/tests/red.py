@@ -1,15 +1,16 @@
 """RED: nothing below `min`, everything at and above `max`, a straight line of probability between them.
 
-Thresholds are compared with the queue a packet finds (itself excluded): instantaneous, or an average with weight
-2^-average_shift. ECT packets are marked; Not-ECT are dropped instead, unless protected (protection.py). Where a case
-is statistical, it compares a count with the sum of the probabilities along the very queue that was met, and allows five
-standard deviations; the switch's random numbers are seeded, so what passes once passes always.
+Thresholds are compared with the queue a packet finds (itself excluded): instantaneous, or an average with
+weight 2^-average_shift. ECT packets are marked; Not-ECT are dropped instead, unless protected
+(protection.py). Where a case is statistical, it compares a count with the sum of the probabilities along the
+very queue that was met, and allows five standard deviations; the switch's random numbers are seeded, so what
+passes once passes always.
 """
 
 from math import sqrt
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 
 SIZE = 500
@@ -50,7 +51,8 @@ class RedBelowMinNeverDrops(_Red):
 
 
 class RedAtMaxAlwaysMarks(_Red):
-    """`max` is inclusive: the frame that finds exactly `max` bytes is marked. With min = max there is no slope."""
+    """`max` is inclusive: the frame that finds exactly `max` bytes is marked. With min = max there is no
+    slope."""
 
     def runTest(self):
         self.red(2, low=5 * SIZE, high=5 * SIZE)
@@ -72,8 +74,8 @@ class RedAboveMaxMarksEvenWithATinyProbability(_Red):
 
 
 class RedAboveMaxDropsNotEct(_Red):
-    """Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, which leaves
-    the queue at `max`."""
+    """Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, which
+    leaves the queue at `max`."""
 
     def runTest(self):
         self.red(2, low=5 * SIZE, high=5 * SIZE)
@@ -128,9 +130,10 @@ class RedWithEcnOffDropsEctToo(_Red):
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames[:5]])
 
 
+@virtual_time_only
 class RedProbabilityRisesOnAStraightLine(_Red):
-    """Bursts of ECT frames climb from an empty queue to `max`. Over many bursts the marks in each quarter of the
-    range are as many as the line says, and none fall outside."""
+    """Bursts of ECT frames climb from an empty queue to `max`. Over many bursts the marks in each quarter of
+    the range are as many as the line says, and none fall outside."""
 
     def runTest(self):
         steps, bursts, probability = 40, 60, 0.5
@@ -149,10 +152,11 @@ class RedProbabilityRisesOnAStraightLine(_Red):
                 self.assertAlmostEqual(found, wanted, delta=allowed)
 
 
+@virtual_time_only
 class RedDropProbabilityHoldsAtOneDepth(_Red):
-    """Dropped packets do not change the queue, so a Not-ECT run at one depth repeats one probability. ECT(0) frames
-    that may be marked but never dropped first fill the queue half way; then 2000 tiny ACKs, Not-ECT, are
-    offered: the count of drops follows the probability at the depth each of them met."""
+    """Dropped packets do not change the queue, so a Not-ECT run at one depth repeats one probability. ECT(0)
+    frames that may be marked but never dropped first fill the queue half way; then 2000 tiny ACKs, Not-ECT,
+    are offered: the count of drops follows the probability at the depth each of them met."""
 
     def runTest(self):
         high, probability, offered = 200_000, 0.4, 2000
@@ -189,6 +193,7 @@ class RedInBytesCountsBytes(_Red):
         self.assertEqual(self.marks(small), [False] * 47 + [True] * 13)
 
 
+@virtual_time_only
 class RedInPacketsProbabilityRisesOnAStraightLine(_Red):
     def runTest(self):
         steps, bursts = 20, 60
@@ -209,8 +214,8 @@ class RedInstantaneousForgetsAnOldBurst(_Red):
 
 
 class RedAveragedToleratesABurst(_Red):
-    """Weight 1/512: a burst of 40 frames moves the average by less than two frames, so a `max` of five frames that
-    the instantaneous queue passes eightfold marks nothing (Floyd and Jacobson 1993, section 4)."""
+    """Weight 1/512: a burst of 40 frames moves the average by less than two frames, so a `max` of five frames
+    that the instantaneous queue passes eightfold marks nothing (Floyd and Jacobson 1993, section 4)."""
 
     def runTest(self):
         self.red(2, low=5 * SIZE, high=5 * SIZE, average_shift=9)
@@ -218,8 +223,8 @@ class RedAveragedToleratesABurst(_Red):
 
 
 class RedAverageFollowsItsDefinition(_Red):
-    """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register is that in units of 2^-16 byte;
-    we allow one byte for rounding over the burst."""
+    """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register is that in units of 2^-16
+    byte; we allow one byte for rounding over the burst."""
 
     def runTest(self):
         self.red(2, low=2**31, high=2**31, average_shift=4)
@@ -229,7 +234,9 @@ class RedAverageFollowsItsDefinition(_Red):
         for n in range(50):
             self.send(1, ect(1)[0])
             average += (n * SIZE - average) / 16
-            self.assertAlmostEqual(self.register("red_average", 2) / 2**16, average, delta=1.0, msg=f"frame {n}")
+            self.assertAlmostEqual(
+                self.register("red_average", 2) / 2**16, average, delta=1.0, msg=f"frame {n}"
+            )
 
 
 class RedAveragedMarksOnceTheAverageReachesMax(_Red):

@@ -41,8 +41,8 @@ class Target(ABC):
     """The switch under test."""
 
     name: str
-    exact_time: bool
-    """Whether departures can be checked to the tick: the clock is the test's own."""
+    virtual_time: bool
+    """Whether the clock is the test's to advance, so that departures can be checked to the tick."""
     device_id: int = 1
 
     @abstractmethod
@@ -66,8 +66,9 @@ class Target(ABC):
         """Let time pass until every queue is empty and nothing is on its way to PTF."""
         self.advance(ms=DRAIN_MS)
 
-    def before_plug(self, port: int) -> None:
-        """A test is about to fill the queue of `port`: make its link slow, where it has no rate of its own."""
+    def before_plug(self, port: int) -> None:  # noqa: B027 - most targets have nothing to do
+        """A test is about to fill the queue of `port`: make its link slow, where it has no rate of its
+        own."""
 
     def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
         """One cell of a register."""

@@ -1,13 +1,15 @@
 """BMv2's simple_switch_grpc, reached over nanomsg (no root) and in real time.
 
 What differs from the engine, and what is done about it:
-  * its queues have rates in packets per second and no bytes: a port whose queue a test fills is slowed down first,
-    through the Thrift CLI;
+  * its queues have rates in packets per second and no bytes: a port whose queue a test fills is slowed down
+    first, through the Thrift CLI;
   * it has no registers over P4Runtime: they are read through the same CLI;
   * its clock is the machine's: cases that compare exact times are skipped (SwitchTest);
-  * it is one process for the whole run: each test pushes the pipeline anew, which empties tables and registers.
+  * it is one process for the whole run: each test pushes the pipeline anew, which empties tables and
+    registers.
 
-The process is started by ptf_tests/run/bmv2.py. This module must not be used while another program drives the switch.
+The process is started by ptf_tests/run/bmv2.py. This module must not be used while another program drives the
+switch.
 """
 
 from __future__ import annotations
@@ -35,12 +37,16 @@ class Bmv2Target(Target):
     """See the module."""
 
     name = "bmv2"
-    exact_time = False
+    virtual_time = False
     device_id = 1
 
     def __init__(self, grpc_address: str, thrift_port: int) -> None:
         self._address = grpc_address
-        self._cli_command = [which("simple_switch_CLI") or "simple_switch_CLI", "--thrift-port", str(thrift_port)]
+        self._cli_command = [
+            which("simple_switch_CLI") or "simple_switch_CLI",
+            "--thrift-port",
+            str(thrift_port),
+        ]
         self._cli: subprocess.Popen[bytes] | None = None
         self._plugged: set[int] = set()
 
@@ -80,7 +86,6 @@ class Bmv2Target(Target):
     def before_plug(self, port: int) -> None:
         """Slow the port down, so that a burst queues."""
         self._plugged.add(port)
-        self._command(f"set_queue_depth 100000 {port}")
         self._command(f"set_queue_rate {_SLOW_PPS} {port}")
 
     def register_read(self, client: P4RuntimeClient, name: str, index: int) -> int:
@@ -94,8 +99,8 @@ class Bmv2Target(Target):
         return int(answer.rpartition("=")[2])
 
     def _command(self, line: str) -> str:
-        """One command of simple_switch_CLI, and its answer. The CLI reads the program when it starts, so it is
-        started after the pipeline has been pushed."""
+        """One command of simple_switch_CLI, and its answer. The CLI reads the program when it starts, so it
+        is started after the pipeline has been pushed."""
         if self._cli is None:
             pipe = subprocess.PIPE
             self._cli = subprocess.Popen(self._cli_command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)

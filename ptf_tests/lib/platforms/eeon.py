@@ -1,0 +1,25 @@
+"""PTF platform `eeon`: the data-plane ports are those of a switch of the engine in this very process.
+
+    ptf --platform eeon --platform-dir ptf_tests/lib/platforms --test-params "target='engine';..."
+
+ptf imports this file by name and calls `platform_config_update`. The port class goes through
+`dataplane.portclass`, the door that ptf's data plane leaves open for other kinds of ports.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptf_tests.lib.ports import DATA_PORTS
+from ptf_tests.lib.targets import base
+from ptf_tests.lib.targets.engine import EnginePort, EngineTarget
+
+
+def platform_config_update(config: dict[str, Any]) -> None:
+    """Tell ptf which ports there are and of what class."""
+    target = base.current()
+    if not isinstance(target, EngineTarget):
+        raise RuntimeError(f"platform eeon serves target engine, not {target.name}")
+    config["engine_target"] = target
+    config["dataplane"] = {"portclass": EnginePort}
+    config["port_map"] = {(0, port): f"port {port}" for port in DATA_PORTS}

@@ -1,0 +1,166 @@
+"""The engine inside the test's own process: its ports are PTF's ports, and its clock is the test's to
+advance.
+
+Nothing happens unless the test lets time pass; what is sent arrives at the present instant and is processed
+at once. Each test has a new switch with a P4Runtime server of its own on a loopback port.
+
+To PTF this is a platform (lib/platforms/eeon.py): `EnginePort` and `EngineSource` are what its data plane
+sends to and selects on. PTF reads the source in a thread of its own; `advance` returns when that thread has
+taken everything.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from eeon_engine import Switch
+from eeon_engine._engine import Port
+from eeon_engine.p4runtime import Server, serve
+from ptf.dataplane import DataPlanePacketSourceIface, DataPlanePortIface
+
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
+from ptf_tests.lib.targets.base import SwitchOptions, Target
+
+_TICK_PS = 1_000
+_OVERHEAD_BYTES = 24
+"""Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3)."""
+_GATE_REGISTER = "gate_open_at"
+_PTF_TIMEOUT_SECS = 30.0
+
+
+class DepartureTime(float):
+    """Seconds, as PTF wants a time stamp, and the exact nanosecond."""
+
+    ns: int
+
+    def __new__(cls, ns: int) -> DepartureTime:
+        time = super().__new__(cls, ns / 1e9)
+        time.ns = ns
+        return time
+
+
+class EngineSource(DataPlanePacketSourceIface):
+    """What has left the switch and PTF has not taken yet: one source for all ports, in order of departure."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[int, int, bytes, DepartureTime]] = deque()
+        self._taken = threading.Condition()
+        # A semaphore that select() understands: readable as often as frames wait.
+        self._fd = os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_NONBLOCK)
+
+    def fileno(self) -> int:
+        """For select()."""
+        return self._fd
+
+    def recv(self) -> tuple[int, int, bytes, DepartureTime]:
+        """The oldest frame: (device, port, frame, time). Called by PTF's thread when `fileno` is readable."""
+        os.eventfd_read(self._fd)
+        with self._taken:
+            frame = self._waiting.popleft()
+            if not self._waiting:
+                self._taken.notify_all()
+        return frame
+
+    def put(self, frames: Sequence[tuple[int, int, bytes]]) -> None:
+        """Hand over frames, as (time in ns, port, bytes), and wait until PTF's thread has taken them."""
+        if not frames:
+            return
+        with self._taken:
+            self._waiting.extend((0, port, frame, DepartureTime(at_ns)) for at_ns, port, frame in frames)
+            os.eventfd_write(self._fd, len(frames))
+            if not self._taken.wait_for(lambda: not self._waiting, _PTF_TIMEOUT_SECS):
+                raise RuntimeError(
+                    f"PTF's data plane has not taken {len(self._waiting)} frames; is its thread alive?"
+                )
+
+
+class EngineTarget(Target):
+    """See the module."""
+
+    name = "engine"
+    virtual_time = True
+    device_id = 1
+
+    def __init__(self) -> None:
+        self.source = EngineSource()
+        self._switch: Switch | None = None
+        self._server: Server | None = None
+        self._clock_start_ns = 0
+
+    def start(self, options: SwitchOptions) -> str:
+        """A new switch without a program, and its server."""
+        self.stop()
+        self._clock_start_ns = options.clock_start_ns
+        self._switch = Switch(
+            device_id=self.device_id,
+            ports=[
+                Port(port, rate_bps=options.port_rate_bps, overhead_bytes=_OVERHEAD_BYTES)
+                for port in DATA_PORTS
+            ],
+            tick_ps=_TICK_PS,
+            cpu_port=CPU_PORT,
+            gate_register=_GATE_REGISTER if options.gate else None,
+            seed=options.seed,
+            clock_start=options.clock_start_ns * 1_000 // _TICK_PS,
+        )
+        self._server = serve(self._switch)
+        return self._server.address
+
+    def stop(self) -> None:
+        """Stop the server. It takes its time to look up from waiting for packets, so not in the test's."""
+        if self._server is not None:
+            threading.Thread(target=self._server.stop, args=(0,), daemon=True).start()
+        self._server = self._switch = None
+
+    def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
+        """Let the switch run, up to and including the new time."""
+        switch = self._running()
+        left = switch.advance_to(switch.now_ps + (ns + us * 1_000 + ms * 1_000_000) * 1_000)
+        self.source.put(
+            [
+                (self._clock_start_ns + at_ps // 1_000, port, frame)
+                for at_ps, port, frame in left
+                if port != CPU_PORT
+            ]
+        )
+
+    @property
+    def now_ns(self) -> int:
+        """The switch's clock, as the program sees it (before it wraps)."""
+        return self._clock_start_ns + self._running().now_ps // 1_000
+
+    def inject(self, port: int, frame: bytes) -> None:
+        """A frame arrives on a port, now."""
+        self._running().inject(port, frame)
+        self.advance()
+
+    def _running(self) -> Switch:
+        if self._switch is None:
+            raise RuntimeError("no switch is running: a packet was sent outside of a test")
+        return self._switch
+
+
+class EnginePort(DataPlanePortIface):
+    """One port of the switch, as PTF's data plane sees it."""
+
+    def __init__(self, interface: str, device: int, port: int, config: dict[str, Any]) -> None:
+        self._port = port
+        self._target: EngineTarget = config["engine_target"]
+
+    def get_packet_source(self) -> EngineSource:
+        """The source that all ports share."""
+        return self._target.source
+
+    def send(self, packet: bytes) -> int:
+        """A frame enters the switch; returns its length, as a socket would."""
+        self._target.inject(self._port, packet)
+        return len(packet)
+
+
+def make() -> EngineTarget:
+    """The target; it needs no parameters."""
+    return EngineTarget()
