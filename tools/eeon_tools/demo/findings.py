@@ -90,8 +90,8 @@ def _threshold_drops_nothing_early(results: Results) -> Finding:
 
 
 def _threshold_speaks_up(results: Results) -> Finding:
-    # Hosts do not react in a replay, so an AQM that only marks cannot shorten a queue here. What can be seen is
-    # how much of the traffic it would have told to slow down.
+    # Hosts do not react in a replay, so an AQM that only marks cannot shorten a queue here. What can be
+    # seen is how much of the traffic it would have told to slow down.
     run = results["mark_threshold", "off"]
     data = run.packets["data"]
     share = data.marked / data.delivered if data.delivered else 0.0

@@ -150,7 +150,7 @@ def comparison_table(runs: list[RunResult]) -> str:
 
 
 def _queue_rows(results: Results) -> list[tuple[str, QueueDepth, float | None]]:
-    rows = []
+    rows: list[tuple[str, QueueDepth, float | None]] = []
     limits = {
         "drop_tail": 300_000.0,
         "red_ect": 18_750.0,

@@ -60,7 +60,7 @@ def run_page(run: RunResult) -> str:
 
 def class_table(run: RunResult) -> str:
     """Packets and latency by class."""
-    rows = []
+    rows: list[list[html.Cell]] = []
     for name in CLASS_NAMES:
         found, latency = run.packets[name], run.latency_us[name]
         if not found.sent:

@@ -103,4 +103,7 @@ class RunningTwin:
 
     def registers(self, names: Iterable[str]) -> dict[tuple[str, int], dict[str, int]]:
         """The P4 program's registers of every linked port, over P4Runtime."""
-        return fabric.read_registers_sync(self._topology, self.targets, names)
+        read: dict[tuple[str, int], dict[str, int]] = fabric.read_registers_sync(
+            self._topology, self.targets, names
+        )
+        return read

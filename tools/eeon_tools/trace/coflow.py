@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -235,10 +236,10 @@ class CoflowReplay:
             if self._base_ms is None:
                 self._base_ms = coflow.arrival_ms
             when = int((coflow.arrival_ms - self._base_ms) * _NS_PER_MS / self._time_scale)
-            model.at(when, lambda _, due=coflow: self._begin(due, model))
+            model.at(when, partial(self._begin, coflow, model))
             return
 
-    def _begin(self, coflow: Coflow, model: SegmentModel) -> None:
+    def _begin(self, coflow: Coflow, model: SegmentModel, _now: int) -> None:
         self.coflows += 1
         dealt = self._dealt
         for rack, megabytes in coflow.reducers:

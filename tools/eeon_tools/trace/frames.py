@@ -117,8 +117,7 @@ def classify(frame: bytes) -> FrameFacts:
 
 
 def _ones_complement_sum(data: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    return total
+    return sum(int(word) for word in struct.unpack(f"!{len(data) // 2}H", data))
 
 
 def _fold(total: int) -> int:

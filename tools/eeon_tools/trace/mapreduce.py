@@ -24,6 +24,7 @@ import math
 import random
 from collections import deque
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from eeon_tools.trace.segments import Fetch, SegmentModel
@@ -138,9 +139,7 @@ class Shuffle:
                 continue
             reducer.fetching += 1
             self.fetches += 1
-            self._model.fetch(
-                Fetch(reducer.host, source, self._partition), lambda when, r=reducer: self._fetched(r, when)
-            )
+            self._model.fetch(Fetch(reducer.host, source, self._partition), partial(self._fetched, reducer))
 
     def _fetched(self, reducer: _Reducer, now: int) -> None:
         reducer.fetching -= 1

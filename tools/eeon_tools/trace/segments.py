@@ -44,9 +44,11 @@ from eeon_tools.trace.frames import (
     ECE,
     ECT_0,
     FIN,
+    MIN_FRAME_BYTES,
     NOT_ECT,
     PSH,
     SYN,
+    SYN_OPTIONS_BYTES,
     WIRE_OVERHEAD_BYTES,
     FlowTemplate,
     max_segment_bytes,
@@ -61,6 +63,10 @@ SLOW_START_LIMIT_SEGMENTS = 2
 """RFC 3465 2.3: L = 2, so that an ACK of two segments opens the window by two."""
 EPHEMERAL_PORTS = (32768, 60999)
 """Linux's ip_local_port_range."""
+_HEADER_BYTES = {False: 14 + 20 + 20, True: 14 + 40 + 20}
+# Ethernet, IP and TCP headers without options, by `ipv6`.
+_RECEIVE_WINDOW_BYTES = 4 << 20
+# Advertised and never reached; the limit of the model is the sender's.
 _NS_PER_S = 1_000_000_000
 
 
@@ -111,24 +117,33 @@ class Segment:
     frame_bytes: int
 
 
+@dataclass(slots=True)
 class _Connection:
-    """Both ends of one fetch. Byte counters are relative; ISNs are added when a segment is built."""
-
-    __slots__ = (
-        "ack_pending", "client", "client_isn", "client_template", "cwnd", "cwr_due", "ece_latch", "end",
-        "in_cwr", "on_done", "rcv_nxt", "recover", "request_bytes", "server", "server_isn",
-        "server_template", "size", "snd_nxt", "snd_una", "ssthresh",
-    )  # fmt: skip
+    """Both ends of one fetch. Sequence numbers are relative: a SYN has number 0, the first byte 1."""
 
     client: int
     server: int
-    size: int
+    end: int
+    """Number after the last byte of the response; the server's FIN has it."""
     request_bytes: int
     client_isn: int
     server_isn: int
     client_template: FlowTemplate
     server_template: FlowTemplate
     on_done: Callable[[int], None] | None
+    cwnd: int
+    ssthresh: int
+    snd_una: int = 1
+    snd_nxt: int = 1
+    recover: int = 0
+    """End of what was sent when the window was halved; while `in_cwr` it is not halved again before that is acked."""
+    in_cwr: bool = False
+    cwr_due: bool = False
+    """The next data segment says CWR."""
+    ece_latch: bool = False
+    """The client's ACKs say ECE."""
+    ack_pending: int = 0
+    """Data segments that the client has not acknowledged."""
 
 
 # A frame in flight: connection, whether the client sent it, flags, relative seq and ack, payload, ECN field.
@@ -233,10 +248,10 @@ class SegmentModel:
         return Segment(sent_at, source, flags, payload, ecn, headers, frame_bytes)
 
     def _frame_bytes(self, flags: int, payload: int) -> int:
-        header = MAX_MTU_HEADERS[self._model.ipv6] + (12 if flags & SYN else 0)
-        return max(60, header + payload)
+        header = _HEADER_BYTES[self._model.ipv6] + (SYN_OPTIONS_BYTES if flags & SYN else 0)
+        return max(MIN_FRAME_BYTES, header + payload)
 
-    # The endpoints. Relative sequence numbers: a SYN takes number 0, the first byte is 1.
+    # The endpoints.
 
     def _connect(self, fetch: Fetch, on_done: Callable[[int], None] | None) -> _Connection:
         client, server = self._hosts[fetch.client], self._hosts[fetch.server]
@@ -248,35 +263,27 @@ class SegmentModel:
         offset = _mix(self._seed, fetch.client, fetch.server) % span
         port = first + (offset + used) % span
         service = self._model.server_port
-        window = 4 << 20
         v6 = self._model.ipv6
         client_ip, server_ip = (client.ipv6, server.ipv6) if v6 else (client.ipv4, server.ipv4)
 
-        conn = _Connection()
-        conn.client, conn.server, conn.size, conn.on_done = (
-            fetch.client,
-            fetch.server,
-            fetch.size_bytes,
-            on_done,
+        conn = _Connection(
+            client=fetch.client,
+            server=fetch.server,
+            end=1 + fetch.size_bytes,
+            request_bytes=self._model.request_bytes,
+            client_isn=_mix(self._seed, self.connections, 1) & 0xFFFFFFFF,
+            server_isn=_mix(self._seed, self.connections, 2) & 0xFFFFFFFF,
+            client_template=FlowTemplate(
+                client.mac, client.gateway_mac, client_ip, server_ip, port, service, _RECEIVE_WINDOW_BYTES
+            ),
+            server_template=FlowTemplate(
+                server.mac, server.gateway_mac, server_ip, client_ip, service, port, _RECEIVE_WINDOW_BYTES
+            ),
+            on_done=on_done,
+            cwnd=min(INITIAL_WINDOW_SEGMENTS * self._mss, self._window),
+            ssthresh=self._window,
         )
-        conn.request_bytes = self._model.request_bytes
-        conn.client_template = FlowTemplate(
-            client.mac, client.gateway_mac, client_ip, server_ip, port, service, window
-        )
-        conn.server_template = FlowTemplate(
-            server.mac, server.gateway_mac, server_ip, client_ip, service, port, window
-        )
-        conn.client_isn = _mix(self._seed, self.connections, 1) & 0xFFFFFFFF
-        conn.server_isn = _mix(self._seed, self.connections, 2) & 0xFFFFFFFF
         self.connections += 1
-        conn.snd_una = conn.snd_nxt = 1
-        conn.end = 1 + fetch.size_bytes
-        conn.cwnd = min(INITIAL_WINDOW_SEGMENTS * self._mss, self._window)
-        conn.ssthresh = self._window
-        conn.recover = 0
-        conn.in_cwr = conn.cwr_due = conn.ece_latch = False
-        conn.rcv_nxt = 1
-        conn.ack_pending = 0
         return conn
 
     def _deliver(self, now: int, flight: _Flight) -> None:
@@ -350,20 +357,15 @@ class SegmentModel:
                 conn.ece_latch = False
             if ecn == CE:
                 conn.ece_latch = True
-            conn.rcv_nxt = seq + payload
             conn.ack_pending += 1
             if conn.ack_pending == 2 or flags & PSH:
                 conn.ack_pending = 0
                 ece = ECE if conn.ece_latch else 0
-                self._send(conn, True, ACK | ece, conn.request_bytes + 1, conn.rcv_nxt, 0, NOT_ECT)
+                self._send(conn, True, ACK | ece, conn.request_bytes + 1, seq + payload, 0, NOT_ECT)
         elif flags & FIN:
             self._send(conn, True, FIN | ACK, conn.request_bytes + 1, seq + 1, 0, NOT_ECT)
             if conn.on_done is not None:
                 conn.on_done(now)
-
-
-MAX_MTU_HEADERS = {False: 14 + 20 + 20, True: 14 + 40 + 20}
-"""Ethernet, IP and TCP headers without options, by `ipv6`."""
 
 
 class _WireTime:
