@@ -12,15 +12,35 @@
 //! … [`State::run`] (egress) → [`State::update_checksums`] → [`State::deparse`].
 #![forbid(unsafe_code)]
 
+mod action_profile;
+mod calculation;
+mod checksum;
+mod compile;
+mod counter;
 mod error;
+mod execute;
+mod expression;
+mod header;
+mod json;
+mod key;
 mod limits;
+mod load;
+mod match_table;
+mod match_unit;
+mod meter;
+mod op;
+mod parser;
 mod phv;
 mod program;
+mod register;
+mod runtime;
 mod state;
 mod target;
 
+pub use counter::CounterValue;
 pub use error::{Fault, LoadError, RuntimeError};
 pub use limits::Limits;
+pub use meter::MeterRate;
 pub use phv::{Field, Phv};
 pub use program::{
     ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, EnumInfo, FieldList, FieldListInfo,
@@ -28,7 +48,7 @@ pub use program::{
     RegisterInfo, TableInfo, TableKeyInfo, TableType,
 };
 pub use state::{
-    ActionData, CounterValue, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo,
-    MeterRate, MtAction, MtDefault, MtEntry, State,
+    ActionData, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction,
+    MtDefault, MtEntry, State,
 };
 pub use target::{LogMessage, Target};

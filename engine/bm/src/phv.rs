@@ -1,12 +1,17 @@
 //! The packet header vector: one flat array of words that holds every header field, validity bit, constant,
 //! action parameter and temporary of one packet. Not the packet's bytes: those stay with the caller.
+//!
+//! Order of the slots: metadata, headers with their validity and stack indices (what a reset zeroes), then
+//! action parameters, temporaries, constants.
 
+use crate::header::{BitWriter, VlStore};
+use crate::op::Slot;
 use crate::program::{FieldList, Program};
 
 /// A field resolved at load: where it is in the [`Phv`] and how wide it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    pub(crate) slot: u32,
+    pub(crate) slot: Slot,
     pub(crate) width: u16,
     pub(crate) signed: bool,
 }
@@ -16,12 +21,25 @@ impl Field {
     pub fn width(self) -> u32 {
         u32::from(self.width)
     }
+
+    pub(crate) fn words(self) -> usize {
+        if self.width > 64 {
+            2
+        } else {
+            1
+        }
+    }
 }
 
 /// The scratch of one packet; reusable through [`Phv::reset`].
 #[derive(Debug, Clone)]
 pub struct Phv {
     pub(crate) slots: Vec<u64>,
+    /// Bytes of variable-length fields.
+    pub(crate) vl: Vec<u8>,
+    /// Where checksum and hash inputs are put together, and field lists kept over a reset.
+    pub(crate) bytes: Vec<u8>,
+    kept: Vec<u64>,
     /// Length of the packet as received, in bytes: what counters and meters of bytes add.
     pub ingress_length: u64,
     /// BMv2's packet length register, in bytes: follows headers as they are added and removed.
@@ -32,38 +50,62 @@ pub struct Phv {
 impl Phv {
     /// Scratch for packets of `program`, reset.
     pub fn new(program: &Program) -> Phv {
-        let _ = program;
-        todo!()
+        let mut slots = vec![0; program.slots()];
+        slots[program.const_base..].copy_from_slice(&program.constants);
+        Phv {
+            slots,
+            vl: vec![0; program.vl_bytes],
+            bytes: Vec::new(),
+            kept: Vec::new(),
+            ingress_length: 0,
+            packet_length: 0,
+            payload_offset: 0,
+        }
     }
 
     /// As new: every header invalid, every field zero, both lengths set to `length` bytes.
     pub fn reset(&mut self, program: &Program, length: u64) {
-        let _ = (program, length);
-        todo!()
+        self.slots[..program.reset_end].fill(0);
+        self.ingress_length = length;
+        self.packet_length = length;
+        self.payload_offset = 0;
     }
 
     /// Zeroes all metadata (user and standard), leaving headers alone.
     pub fn reset_metadata(&mut self, program: &Program) {
-        let _ = program;
-        todo!()
+        self.slots[..program.metadata_end].fill(0);
     }
 
     /// Zeroes all metadata except the fields of `keep`: what BMv2 does for resubmit, recirculate and clone.
     pub fn reset_metadata_except(&mut self, program: &Program, keep: FieldList) {
-        let _ = (program, keep);
-        todo!()
+        let fields = program.list_fields(keep);
+        self.kept.clear();
+        for f in fields {
+            self.kept.extend_from_slice(&self.slots[f.slot as usize..][..f.words()]);
+        }
+        self.reset_metadata(program);
+        let mut at = 0;
+        for f in fields {
+            self.slots[f.slot as usize..][..f.words()].copy_from_slice(&self.kept[at..at + f.words()]);
+            at += f.words();
+        }
     }
 
     /// Copies the fields of `list` from another packet.
     pub fn copy_fields(&mut self, program: &Program, list: FieldList, from: &Phv) {
-        let _ = (program, list, from);
-        todo!()
+        for f in program.list_fields(list) {
+            let range = f.slot as usize..f.slot as usize + f.words();
+            self.slots[range.clone()].copy_from_slice(&from.slots[range]);
+        }
     }
 
     /// Becomes a copy of `from` without allocating (both must be of the same program).
     pub fn copy_from(&mut self, from: &Phv) {
-        let _ = from;
-        todo!()
+        self.slots.copy_from_slice(&from.slots);
+        self.vl.copy_from_slice(&from.vl);
+        self.ingress_length = from.ingress_length;
+        self.packet_length = from.packet_length;
+        self.payload_offset = from.payload_offset;
     }
 
     /// Value of a field of up to 64 bits (a signed one sign-extended); the low 64 bits of a wider one.
@@ -75,24 +117,110 @@ impl Phv {
     /// Sets a field, truncated to its width. The high word of a field wider than 64 bits becomes zero.
     #[inline]
     pub fn set(&mut self, field: Field, value: u64) {
-        let _ = (field, value);
-        todo!()
+        let slot = field.slot as usize;
+        if field.width > 64 {
+            self.slots[slot] = value;
+            self.slots[slot + 1] = 0;
+            return;
+        }
+        let unused = 64 - u32::from(field.width);
+        let shifted = value << unused;
+        self.slots[slot] = if field.signed { (shifted as i64 >> unused) as u64 } else { shifted >> unused };
     }
 
     /// Value of a field of up to 128 bits, zero-extended from its width.
     pub fn get_wide(&self, field: Field) -> u128 {
-        let _ = field;
-        todo!()
+        let slot = field.slot as usize;
+        let low = u128::from(self.slots[slot]);
+        if field.width > 64 {
+            (low | u128::from(self.slots[slot + 1]) << 64) & u128::MAX >> (128 - u32::from(field.width))
+        } else {
+            low & u128::MAX >> (128 - u32::from(field.width))
+        }
     }
 
     /// Big-endian bytes of the fields of a learn list, each padded to whole bytes, appended to `out`.
     pub fn sample(&self, program: &Program, list: FieldList, out: &mut Vec<u8>) {
-        let _ = (program, list, out);
-        todo!()
+        for &f in program.list_fields(list) {
+            let bytes = self.get_wide(f).to_be_bytes();
+            out.extend_from_slice(&bytes[16 - usize::from(f.width).div_ceil(8)..]);
+        }
     }
 
     /// Bytes that the parser consumed: where the payload begins in the parsed packet.
     pub fn payload_offset(&self) -> usize {
         self.payload_offset
+    }
+
+    /// A 128-bit value in two slots, low word first.
+    #[inline]
+    pub(crate) fn pair(&self, slot: Slot) -> u128 {
+        let at = slot as usize;
+        u128::from(self.slots[at]) | u128::from(self.slots[at + 1]) << 64
+    }
+
+    #[inline]
+    pub(crate) fn set_pair(&mut self, slot: Slot, value: u128) {
+        let at = slot as usize;
+        self.slots[at] = value as u64;
+        self.slots[at + 1] = (value >> 64) as u64;
+    }
+
+    /// Bytes of a variable-length field.
+    pub(crate) fn vl_bytes(&self, store: VlStore) -> &[u8] {
+        &self.vl[store.start..store.start + self.slots[store.length as usize] as usize]
+    }
+
+    pub(crate) fn copy_vl(&mut self, to: VlStore, from: VlStore) {
+        let length = (self.slots[from.length as usize] as usize).min(to.capacity);
+        self.vl.copy_within(from.start..from.start + length, to.start);
+        self.slots[to.length as usize] = length as u64;
+    }
+
+    /// Bytes of a header as it would be deparsed, its variable-length field included.
+    pub(crate) fn header_bytes(&self, program: &Program, header: u32) -> u64 {
+        let h = &program.headers[header as usize];
+        let variable = h.vl.map_or(0, |vl| self.slots[program.vl_stores[vl as usize].length as usize]);
+        u64::from(program.header_types[h.type_id as usize].fixed_bytes()) + variable
+    }
+
+    /// Appends a header's bytes.
+    #[inline]
+    pub(crate) fn deparse_header(&self, program: &Program, header: u32, out: &mut Vec<u8>) {
+        let h = &program.headers[header as usize];
+        let ty = &program.header_types[h.type_id as usize];
+        let slots = &self.slots[h.base as usize..(h.base + ty.words) as usize];
+        ty.before.deparse(slots, out);
+        if let (Some(vl), Some((_, after))) = (h.vl, &ty.variable) {
+            out.extend_from_slice(self.vl_bytes(program.vl_stores[vl as usize]));
+            after.deparse(slots, out);
+        }
+    }
+
+    /// Appends a field's bits.
+    pub(crate) fn write_field(&self, field: Field, out: &mut BitWriter<'_>) {
+        let slot = field.slot as usize;
+        if field.width > 64 {
+            out.push(self.slots[slot + 1], u32::from(field.width) - 64);
+            out.push(self.slots[slot], 64);
+        } else {
+            out.push(self.slots[slot], u32::from(field.width));
+        }
+    }
+}
+
+#[cfg(test)]
+impl Phv {
+    /// A packet of no program, for tests of lookups.
+    pub(crate) fn of_slots(slots: Vec<u64>) -> Phv {
+        Phv {
+            slots,
+            vl: Vec::new(),
+            bytes: Vec::new(),
+            kept: Vec::new(),
+            ingress_length: 0,
+            packet_length: 0,
+            payload_offset: 0,
+        }
     }
 }

@@ -1,8 +1,16 @@
 //! A loaded program: immutable, shared between switches by `Arc`. Names are kept for the runtime interface and for
 //! error messages; packets use dense ids only.
 
+use std::collections::HashMap;
+
+use crate::calculation::{Calculation, HashCall};
+use crate::checksum::Checksum;
 use crate::error::LoadError;
+use crate::header::{Header, HeaderType, Stack, VlStore};
 use crate::limits::Limits;
+use crate::match_table::MatchTable;
+use crate::op::{Op, Pc, Slot};
+use crate::parser::Select;
 use crate::phv::Field;
 
 macro_rules! id {
@@ -228,9 +236,96 @@ pub struct EnumInfo {
     pub entries: Vec<(String, u64)>,
 }
 
+/// A deparser: headers in the order of emission.
+#[derive(Debug)]
+pub(crate) struct Deparser {
+    pub(crate) name: String,
+    pub(crate) headers: Vec<u32>,
+}
+
+/// A parser or pipeline: where its instructions begin.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) name: String,
+    pub(crate) pc: Pc,
+}
+
+/// One `log_msg` call.
+#[derive(Debug)]
+pub(crate) struct LogCall {
+    pub(crate) format: String,
+    pub(crate) values: Vec<Field>,
+}
+
 /// A loaded program.
 #[derive(Debug)]
-pub struct Program {}
+pub struct Program {
+    pub(crate) header_types: Vec<HeaderType>,
+    pub(crate) headers: Vec<Header>,
+    pub(crate) stacks: Vec<Stack>,
+    pub(crate) vl_stores: Vec<VlStore>,
+    pub(crate) vl_bytes: usize,
+    pub(crate) metadata_end: usize,
+    pub(crate) reset_end: usize,
+    pub(crate) param_base: usize,
+    pub(crate) const_base: usize,
+    pub(crate) constants: Vec<u64>,
+    pub(crate) condition_slot: Slot,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) selects: Vec<Select>,
+    pub(crate) hash_calls: Vec<HashCall>,
+    pub(crate) log_calls: Vec<LogCall>,
+    pub(crate) calculations: Vec<Calculation>,
+    pub(crate) checksums: Vec<Checksum>,
+    pub(crate) parsers: Vec<Start>,
+    pub(crate) pipelines: Vec<Start>,
+    pub(crate) deparsers: Vec<Deparser>,
+    pub(crate) core_errors: CoreErrors,
+    pub(crate) match_tables: Vec<MatchTable>,
+    pub(crate) profile_selectors: Vec<Option<Calculation>>,
+    pub(crate) lists: Vec<Vec<Field>>,
+    pub(crate) max_steps: u32,
+    pub(crate) max_parser_steps: u32,
+    pub(crate) names: Names,
+    pub(crate) tables: Vec<TableInfo>,
+    pub(crate) actions: Vec<ActionInfo>,
+    pub(crate) action_profiles: Vec<ActionProfileInfo>,
+    pub(crate) register_arrays: Vec<RegisterInfo>,
+    pub(crate) counter_arrays: Vec<CounterInfo>,
+    pub(crate) meter_arrays: Vec<MeterInfo>,
+    pub(crate) parse_vsets: Vec<ParseVsetInfo>,
+    pub(crate) field_lists: Vec<FieldListInfo>,
+    pub(crate) learn_lists: Vec<LearnListInfo>,
+    pub(crate) enums: Vec<EnumInfo>,
+    pub(crate) errors: EnumInfo,
+}
+
+/// Names to dense ids, for load and the runtime interface.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) headers: HashMap<String, u32>,
+    pub(crate) aliases: HashMap<(String, String), Field>,
+    pub(crate) tables: HashMap<String, u32>,
+    pub(crate) profiles: HashMap<String, u32>,
+    pub(crate) registers: HashMap<String, u32>,
+    pub(crate) counters: HashMap<String, u32>,
+    pub(crate) meters: HashMap<String, u32>,
+    pub(crate) vsets: HashMap<String, u32>,
+}
+
+/// Values of the core library's parser errors. BMv2 gives those that the program does not list the reserved 2^31 - 1.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CoreErrors {
+    pub(crate) no_error: u32,
+    pub(crate) packet_too_short: u32,
+    pub(crate) stack_out_of_bounds: u32,
+    pub(crate) header_too_short: u32,
+    pub(crate) parser_timeout: u32,
+    pub(crate) parser_invalid_argument: u32,
+}
+
+/// What BMv2 reserves for a core error without a value.
+pub(crate) const UNLISTED_ERROR: u32 = i32::MAX as u32;
 
 impl Program {
     /// Loads a BMv2 JSON with the default [`Limits`].
@@ -240,84 +335,122 @@ impl Program {
 
     /// Loads a BMv2 JSON.
     pub fn from_json_with(json: &[u8], limits: &Limits) -> Result<Program, LoadError> {
-        let _ = (json, limits);
-        Err(LoadError::new("program", "not loaded"))
+        crate::load::load(json, limits)
     }
 
     /// The parser of this name (v1model: "parser").
     pub fn parser(&self, name: &str) -> Option<ParserId> {
-        let _ = name;
-        todo!()
+        position(&self.parsers, |p| p.name == name).map(ParserId)
     }
+
     /// The deparser of this name (v1model: "deparser").
     pub fn deparser(&self, name: &str) -> Option<DeparserId> {
-        let _ = name;
-        todo!()
+        position(&self.deparsers, |d| d.name == name).map(DeparserId)
     }
+
     /// The pipeline of this name (v1model: "ingress", "egress").
     pub fn pipeline(&self, name: &str) -> Option<PipelineId> {
-        let _ = name;
-        todo!()
+        position(&self.pipelines, |p| p.name == name).map(PipelineId)
     }
+
     /// A field by header instance and member; field aliases are looked at first, as BMv2 does.
+    /// Variable-length fields have none.
     pub fn field(&self, header: &str, field: &str) -> Option<Field> {
-        let _ = (header, field);
-        todo!()
+        if let Some(&aliased) = self.names.aliases.get(&(header.to_owned(), field.to_owned())) {
+            return Some(aliased);
+        }
+        let h = &self.headers[*self.names.headers.get(header)? as usize];
+        if field == "$valid$" {
+            return Some(Field { slot: h.valid, width: 1, signed: false });
+        }
+        let f = self.header_types[h.type_id as usize].field(field).filter(|f| !f.variable)?;
+        Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
     }
+
     /// The field list with this JSON id; 0 is never one.
     pub fn field_list(&self, id: u64) -> Option<FieldList> {
-        let _ = id;
-        todo!()
+        self.field_lists.iter().find(|l| u64::from(l.id) == id && id != 0).map(|l| l.list)
     }
+
     /// The learn list with this JSON id; 0 is never one.
     pub fn learn_list(&self, id: u64) -> Option<&LearnListInfo> {
-        let _ = id;
-        todo!()
+        self.learn_lists.iter().find(|l| u64::from(l.id) == id && id != 0)
     }
-    /// The value of an error constant, such as "PacketTooShort"; unlisted core errors have BMv2's reserved value.
+
+    /// The value of an error constant, such as "PacketTooShort", that the program lists.
     pub fn error_code(&self, name: &str) -> Option<u32> {
-        let _ = name;
-        todo!()
+        self.errors.entries.iter().find(|(n, _)| n == name).map(|&(_, value)| value as u32)
     }
+
     /// Tables in dense order.
     pub fn tables(&self) -> &[TableInfo] {
-        todo!()
+        &self.tables
     }
+
     /// Actions in dense order.
     pub fn actions(&self) -> &[ActionInfo] {
-        todo!()
+        &self.actions
     }
+
     /// Action profiles in dense order.
     pub fn action_profiles(&self) -> &[ActionProfileInfo] {
-        todo!()
+        &self.action_profiles
     }
+
     /// Register arrays in dense order.
     pub fn register_arrays(&self) -> &[RegisterInfo] {
-        todo!()
+        &self.register_arrays
     }
+
     /// Counter arrays in dense order.
     pub fn counter_arrays(&self) -> &[CounterInfo] {
-        todo!()
+        &self.counter_arrays
     }
+
     /// Meter arrays in dense order.
     pub fn meter_arrays(&self) -> &[MeterInfo] {
-        todo!()
+        &self.meter_arrays
     }
+
     /// Parser value sets in dense order.
     pub fn parse_vsets(&self) -> &[ParseVsetInfo] {
-        todo!()
+        &self.parse_vsets
     }
+
+    /// Field lists in dense order.
+    pub fn field_lists(&self) -> &[FieldListInfo] {
+        &self.field_lists
+    }
+
     /// Learn lists in dense order.
     pub fn learn_lists(&self) -> &[LearnListInfo] {
-        todo!()
+        &self.learn_lists
     }
+
     /// Enums.
     pub fn enums(&self) -> &[EnumInfo] {
-        todo!()
+        &self.enums
     }
+
+    /// The program's errors.
+    pub fn errors(&self) -> &EnumInfo {
+        &self.errors
+    }
+
     /// Dense index of a register array (0-based), for [`crate::State::register_cells`].
     pub fn register_index(&self, name: &str) -> Option<usize> {
-        let _ = name;
-        todo!()
+        self.names.registers.get(name).map(|&at| at as usize)
     }
+
+    pub(crate) fn list_fields(&self, list: FieldList) -> &[Field] {
+        &self.lists[list.0 as usize]
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.const_base + self.constants.len()
+    }
+}
+
+fn position<T>(items: &[T], found: impl FnMut(&T) -> bool) -> Option<u32> {
+    items.iter().position(found).map(|at| at as u32)
 }

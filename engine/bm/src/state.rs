@@ -1,11 +1,18 @@
-//! One switch's mutable state and its runtime interface, with BMv2's names.
+//! One switch's mutable state, and a packet's way through it. The runtime interface is in `runtime`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::error::{Fault, RuntimeError};
+use crate::action_profile::ActionProfile;
+use crate::counter::CounterValue;
+use crate::error::Fault;
+use crate::execute::{execute, Context, Stop};
+use crate::match_table::Entries;
+use crate::meter::Meter;
 use crate::phv::Phv;
 use crate::program::{ActionId, DeparserId, ParserId, PipelineId, Program};
-use crate::target::Target;
+use crate::register::Register;
+use crate::target::{LogMessage, Target};
 
 /// Names one entry of a table. Handles are given in rising order, from 0 in every table, and not used again.
 pub type EntryHandle = u64;
@@ -62,24 +69,6 @@ pub struct MtEntry {
     pub action: MtAction,
 }
 
-/// A counter cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CounterValue {
-    /// Bytes.
-    pub bytes: u64,
-    /// Packets.
-    pub packets: u64,
-}
-
-/// One rate of a meter: BMv2's unit, per microsecond.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MeterRate {
-    /// Packets or bytes per microsecond.
-    pub info_rate: f64,
-    /// Packets or bytes.
-    pub burst_size: u32,
-}
-
 /// A member as read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberInfo {
@@ -100,19 +89,80 @@ pub struct GroupInfo {
     pub members: Vec<MemberHandle>,
 }
 
+/// Everything that packets and the control plane change.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    pub(crate) tables: Vec<Entries>,
+    pub(crate) profiles: Vec<ActionProfile>,
+    pub(crate) registers: Vec<Register>,
+    /// Indirect counters; empty for direct ones, which are with their entries.
+    pub(crate) counters: Vec<Vec<CounterValue>>,
+    /// Indirect meters; empty for direct ones.
+    pub(crate) meters: Vec<Vec<Meter>>,
+    pub(crate) vsets: Vec<BTreeSet<u128>>,
+    /// Where keys of more than two words are put together.
+    pub(crate) scratch: Vec<u64>,
+    /// Where the values of a `log_msg` are gathered.
+    pub(crate) log_values: Vec<i128>,
+}
+
+impl Cells {
+    pub(crate) fn new(program: &Program) -> Cells {
+        Cells {
+            tables: program.match_tables.iter().map(Entries::new).collect(),
+            profiles: vec![ActionProfile::default(); program.action_profiles.len()],
+            registers: program.register_arrays.iter().map(|r| Register::new(r.size, r.bitwidth)).collect(),
+            counters: program
+                .counter_arrays
+                .iter()
+                .map(|c| vec![CounterValue::default(); if c.direct_table.is_some() { 0 } else { c.size }])
+                .collect(),
+            meters: program
+                .meter_arrays
+                .iter()
+                .map(|m| vec![Meter::default(); if m.direct_table.is_some() { 0 } else { m.size }])
+                .collect(),
+            vsets: vec![BTreeSet::new(); program.parse_vsets.len()],
+            scratch: Vec::new(),
+            log_values: Vec::new(),
+        }
+    }
+}
+
 /// One switch's entries, counters, meters, registers and value sets.
 #[derive(Debug)]
 pub struct State {
-    program: Arc<Program>,
+    pub(crate) program: Arc<Program>,
+    pub(crate) cells: Cells,
 }
 
-type Result<T> = std::result::Result<T, RuntimeError>;
+/// The target of a parser and of conditions, which have no side effects on a switch; `log_msg` there is not shown.
+struct Detached;
+
+impl Target for Detached {
+    fn drop_port(&self) -> u64 {
+        0
+    }
+    fn now_ps(&self) -> u64 {
+        0
+    }
+    fn random(&mut self, lo: u64, _hi: u64) -> u64 {
+        lo
+    }
+    fn clone_ingress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
+    fn clone_egress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
+    fn resubmit(&mut self, _phv: &Phv, _field_list: u64) {}
+    fn recirculate(&mut self, _phv: &Phv, _field_list: u64) {}
+    fn generate_digest(&mut self, _phv: &Phv, _receiver: u64, _learn_list: u64) {}
+    fn truncate(&mut self, _phv: &Phv, _bytes: u64) {}
+    fn log_msg(&mut self, _message: LogMessage<'_>) {}
+}
 
 /// The packet path.
 impl State {
     /// The state a switch starts with: const entries and default actions set, every cell zero.
     pub fn new(program: &Arc<Program>) -> State {
-        State { program: Arc::clone(program) }
+        State { program: Arc::clone(program), cells: Cells::new(program) }
     }
 
     /// The program.
@@ -121,15 +171,42 @@ impl State {
     }
 
     /// Parses `packet` into a reset `phv`. Returns the parser error (`NoError` is the program's value for it, usually 0).
-    pub fn parse(&self, parser: ParserId, phv: &mut Phv, packet: &[u8]) -> u32 {
-        let _ = (parser, phv, packet);
-        todo!()
+    ///
+    /// Where BMv2 would stop the switch (a failed `assert`, a division by zero, a stack index out of bounds) the
+    /// packet gets `ParserInvalidArgument`.
+    pub fn parse(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8]) -> u32 {
+        let program = &*self.program;
+        let mut context = Context {
+            program,
+            cells: &mut self.cells,
+            target: &mut Detached,
+            packet,
+            cursor: 0,
+            parsing: true,
+            max_steps: program.max_parser_steps,
+        };
+        let stop = execute(&mut context, phv, program.parsers[parser.0 as usize].pc);
+        phv.payload_offset = context.cursor;
+        match stop {
+            Ok(Stop::Done) => program.core_errors.no_error,
+            Ok(Stop::ParserError(code)) => code,
+            Err(_) => program.core_errors.parser_invalid_argument,
+        }
     }
 
     /// Whether every checksum that the program verifies holds. `packet` is what was parsed.
-    pub fn verify_checksums(&self, phv: &mut Phv, packet: &[u8]) -> bool {
-        let _ = (phv, packet);
-        todo!()
+    pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
+        let program = Arc::clone(&self.program);
+        let payload = packet.get(phv.payload_offset..).unwrap_or_default();
+        let mut hold = true;
+        for checksum in program.checksums.iter().filter(|c| c.verify) {
+            if phv.slots[checksum.valid as usize] == 0 || !self.condition(&program, phv, checksum.condition) {
+                continue;
+            }
+            let computed = program.calculations[checksum.calculation as usize].output(&program, phv, payload);
+            hold &= u128::from(computed) == phv.get_wide(checksum.target);
+        }
+        hold
     }
 
     /// Runs one pipeline.
@@ -138,129 +215,54 @@ impl State {
         pipeline: PipelineId,
         phv: &mut Phv,
         target: &mut T,
-    ) -> std::result::Result<(), Fault> {
-        let _ = (pipeline, phv, target);
-        todo!()
+    ) -> Result<(), Fault> {
+        let program = &*self.program;
+        let mut context = Context {
+            program,
+            cells: &mut self.cells,
+            target,
+            packet: &[],
+            cursor: 0,
+            parsing: false,
+            max_steps: program.max_steps,
+        };
+        execute(&mut context, phv, program.pipelines[pipeline.0 as usize].pc).map(|_| ())
     }
 
     /// Computes and stores the checksums that the program updates. `payload` is what follows the headers.
-    pub fn update_checksums(&self, phv: &mut Phv, payload: &[u8]) {
-        let _ = (phv, payload);
-        todo!()
+    pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8]) {
+        let program = Arc::clone(&self.program);
+        for checksum in program.checksums.iter().filter(|c| c.update) {
+            if self.condition(&program, phv, checksum.condition) {
+                let calculation = &program.calculations[checksum.calculation as usize];
+                let computed = calculation.output(&program, phv, payload);
+                phv.set(checksum.target, computed);
+            }
+        }
     }
 
     /// Appends the valid headers in the deparser's order to `out` (not the payload).
     pub fn deparse(&self, deparser: DeparserId, phv: &mut Phv, out: &mut Vec<u8>) {
-        let _ = (deparser, phv, out);
-        todo!()
-    }
-}
-
-macro_rules! signatures {
-    ($($(#[$doc:meta])* fn $name:ident(&$($m:ident)? ; $($arg:ident : $ty:ty),*) -> $ret:ty;)*) => {
-        /// The runtime interface.
-        impl State {
-            $($(#[$doc])* #[allow(clippy::too_many_arguments)]
-            pub fn $name(&$($m)? self, $($arg: $ty),*) -> $ret { $(let _ = $arg;)* todo!() })*
+        let program = &*self.program;
+        for &header in &program.deparsers[deparser.0 as usize].headers {
+            if phv.slots[program.headers[header as usize].valid as usize] != 0 {
+                phv.deparse_header(program, header, out);
+            }
         }
-    };
-}
+    }
 
-signatures! {
-    /// Adds an entry to a direct table. `priority` is BMv2's (low wins), used by ternary and range tables only.
-    fn mt_add_entry(&mut; table: &str, key: &[MatchKeyParam], action: &str, data: &[Vec<u8>], priority: u32) -> Result<EntryHandle>;
-    /// Replaces the action of an entry.
-    fn mt_modify_entry(&mut; table: &str, handle: EntryHandle, action: &str, data: &[Vec<u8>]) -> Result<()>;
-    /// Deletes an entry of any table.
-    fn mt_delete_entry(&mut; table: &str, handle: EntryHandle) -> Result<()>;
-    /// Deletes every entry; with `reset_default` also resets the default entry.
-    fn mt_clear_entries(&mut; table: &str, reset_default: bool) -> Result<()>;
-    /// Sets the default action of a direct table.
-    fn mt_set_default_action(&mut; table: &str, action: &str, data: &[Vec<u8>]) -> Result<()>;
-    /// Sets the default entry back to what the program says.
-    fn mt_reset_default_entry(&mut; table: &str) -> Result<()>;
-    /// Entries in order of handle.
-    fn mt_get_entries(&; table: &str) -> Result<Vec<MtEntry>>;
-    /// One entry.
-    fn mt_get_entry(&; table: &str, handle: EntryHandle) -> Result<MtEntry>;
-    /// The entry with this key (and priority, for ternary and range tables), if any.
-    fn mt_get_entry_from_key(&; table: &str, key: &[MatchKeyParam], priority: u32) -> Result<Option<MtEntry>>;
-    /// The default entry.
-    fn mt_get_default_entry(&; table: &str) -> Result<MtDefault>;
-    /// Number of entries.
-    fn mt_get_num_entries(&; table: &str) -> Result<usize>;
-    /// Adds an entry that points at a member.
-    fn mt_indirect_add_entry(&mut; table: &str, key: &[MatchKeyParam], member: MemberHandle, priority: u32) -> Result<EntryHandle>;
-    /// Points an entry at another member.
-    fn mt_indirect_modify_entry(&mut; table: &str, handle: EntryHandle, member: MemberHandle) -> Result<()>;
-    /// Makes a member the default.
-    fn mt_indirect_set_default_member(&mut; table: &str, member: MemberHandle) -> Result<()>;
-    /// Adds an entry that points at a group.
-    fn mt_indirect_ws_add_entry(&mut; table: &str, key: &[MatchKeyParam], group: GroupHandle, priority: u32) -> Result<EntryHandle>;
-    /// Points an entry at another group.
-    fn mt_indirect_ws_modify_entry(&mut; table: &str, handle: EntryHandle, group: GroupHandle) -> Result<()>;
-    /// Makes a group the default.
-    fn mt_indirect_ws_set_default_group(&mut; table: &str, group: GroupHandle) -> Result<()>;
-    /// Adds a member.
-    fn mt_act_prof_add_member(&mut; profile: &str, action: &str, data: &[Vec<u8>]) -> Result<MemberHandle>;
-    /// Replaces a member's action.
-    fn mt_act_prof_modify_member(&mut; profile: &str, member: MemberHandle, action: &str, data: &[Vec<u8>]) -> Result<()>;
-    /// Deletes a member that nothing uses.
-    fn mt_act_prof_delete_member(&mut; profile: &str, member: MemberHandle) -> Result<()>;
-    /// Creates an empty group.
-    fn mt_act_prof_create_group(&mut; profile: &str) -> Result<GroupHandle>;
-    /// Deletes a group that nothing uses.
-    fn mt_act_prof_delete_group(&mut; profile: &str, group: GroupHandle) -> Result<()>;
-    /// Adds a member to a group.
-    fn mt_act_prof_add_member_to_group(&mut; profile: &str, member: MemberHandle, group: GroupHandle) -> Result<()>;
-    /// Removes a member from a group.
-    fn mt_act_prof_remove_member_from_group(&mut; profile: &str, member: MemberHandle, group: GroupHandle) -> Result<()>;
-    /// Members in order of handle.
-    fn mt_act_prof_get_members(&; profile: &str) -> Result<Vec<MemberInfo>>;
-    /// Groups in order of handle.
-    fn mt_act_prof_get_groups(&; profile: &str) -> Result<Vec<GroupInfo>>;
-    /// A direct counter of an entry.
-    fn mt_read_counters(&; table: &str, handle: EntryHandle) -> Result<CounterValue>;
-    /// Sets a direct counter.
-    fn mt_write_counters(&mut; table: &str, handle: EntryHandle, value: CounterValue) -> Result<()>;
-    /// Zeroes every direct counter of a table.
-    fn mt_reset_counters(&mut; table: &str) -> Result<()>;
-    /// Rates of an entry's direct meter; an empty slice switches it off.
-    fn mt_set_meter_rates(&mut; table: &str, handle: EntryHandle, rates: &[MeterRate]) -> Result<()>;
-    /// Rates of an entry's direct meter; empty if never set.
-    fn mt_get_meter_rates(&; table: &str, handle: EntryHandle) -> Result<Vec<MeterRate>>;
-    /// A counter cell.
-    fn read_counters(&; counter: &str, index: u64) -> Result<CounterValue>;
-    /// Sets a counter cell.
-    fn write_counters(&mut; counter: &str, index: u64, value: CounterValue) -> Result<()>;
-    /// Zeroes a counter array.
-    fn reset_counters(&mut; counter: &str) -> Result<()>;
-    /// Rates of one meter; an empty slice switches it off.
-    fn meter_set_rates(&mut; meter: &str, index: u64, rates: &[MeterRate]) -> Result<()>;
-    /// Rates of every meter of an array.
-    fn meter_array_set_rates(&mut; meter: &str, rates: &[MeterRate]) -> Result<()>;
-    /// Rates of one meter; empty if never set.
-    fn meter_get_rates(&; meter: &str, index: u64) -> Result<Vec<MeterRate>>;
-    /// A register cell, as big-endian bytes of the register's width.
-    fn register_read(&; register: &str, index: u64) -> Result<Vec<u8>>;
-    /// Every cell of a register.
-    fn register_read_all(&; register: &str) -> Result<Vec<Vec<u8>>>;
-    /// Writes a cell.
-    fn register_write(&mut; register: &str, index: u64, value: &[u8]) -> Result<()>;
-    /// Writes cells `start..end`.
-    fn register_write_range(&mut; register: &str, start: u64, end: u64, value: &[u8]) -> Result<()>;
-    /// Zeroes a register.
-    fn register_reset(&mut; register: &str) -> Result<()>;
-    /// Low 64 bits of every cell of the register with this dense index, without copying: for the port gate.
-    fn register_cells(&; index: usize) -> &[u64];
-    /// Adds a value to a parser value set.
-    fn parse_vset_add(&mut; vset: &str, value: &[u8]) -> Result<()>;
-    /// Removes a value.
-    fn parse_vset_remove(&mut; vset: &str, value: &[u8]) -> Result<()>;
-    /// Values in order.
-    fn parse_vset_get(&; vset: &str) -> Result<Vec<Vec<u8>>>;
-    /// Empties a value set.
-    fn parse_vset_clear(&mut; vset: &str) -> Result<()>;
-    /// Back to how the switch started.
-    fn reset_state(&mut;) -> ();
+    /// A checksum's condition; one that cannot be computed does not hold.
+    fn condition(&mut self, program: &Program, phv: &mut Phv, condition: Option<crate::op::Pc>) -> bool {
+        let Some(pc) = condition else { return true };
+        let mut context = Context {
+            program,
+            cells: &mut self.cells,
+            target: &mut Detached,
+            packet: &[],
+            cursor: 0,
+            parsing: false,
+            max_steps: program.max_steps,
+        };
+        execute(&mut context, phv, pc).is_ok() && phv.slots[program.condition_slot as usize] != 0
+    }
 }

@@ -1,0 +1,216 @@
+//! Calculations: a list of fields and headers turned into bytes, and a hash or checksum of them.
+//!
+//! The algorithms are BMv2's, bit for bit. What p4c can name but this engine cannot compute is refused at load.
+
+use crate::header::BitWriter;
+use crate::op::Slot;
+use crate::phv::{Field, Phv};
+use crate::program::Program;
+
+/// Parameters of a CRC, after Ross Williams' model; input and output are reflected together.
+#[derive(Debug, Clone)]
+pub(crate) struct Crc {
+    width: u32,
+    initial: u32,
+    final_xor: u32,
+    /// Remainder of each byte, computed reflected.
+    table: Box<[u32; 256]>,
+}
+
+impl Crc {
+    /// `polynomial` without its top bit, most significant bit first.
+    fn new(width: u32, polynomial: u32, initial: u32, final_xor: u32) -> Crc {
+        let reflected = polynomial.reverse_bits() >> (32 - width);
+        let mut table = Box::new([0; 256]);
+        for (byte, entry) in (0u32..).zip(table.iter_mut()) {
+            *entry = (0..8).fold(byte, |r, _| if r & 1 == 1 { r >> 1 ^ reflected } else { r >> 1 });
+        }
+        Crc { width, initial, final_xor, table }
+    }
+
+    fn compute(&self, data: &[u8]) -> u32 {
+        let start = self.initial.reverse_bits() >> (32 - self.width);
+        let remainder =
+            data.iter().fold(start, |r, &byte| r >> 8 ^ self.table[((r ^ u32::from(byte)) & 0xff) as usize]);
+        remainder ^ self.final_xor
+    }
+}
+
+/// A hash or checksum algorithm.
+#[derive(Debug, Clone)]
+pub(crate) enum Algorithm {
+    Crc(Crc),
+    /// CRC-16/CCITT-FALSE: not reflected.
+    CrcCcitt,
+    Csum16,
+    Xor16,
+    Identity,
+}
+
+impl Algorithm {
+    /// The algorithm that a BMv2 JSON names.
+    pub(crate) fn named(name: &str) -> Option<Algorithm> {
+        Some(match name {
+            "crc16" | "crc16_custom" => Algorithm::Crc(Crc::new(16, 0x8005, 0, 0)),
+            "crc32" | "crc32_custom" => Algorithm::Crc(Crc::new(32, 0x04c1_1db7, u32::MAX, u32::MAX)),
+            "crcCCITT" => Algorithm::CrcCcitt,
+            "csum16" | "cksum16" => Algorithm::Csum16,
+            "xor16" => Algorithm::Xor16,
+            "identity" => Algorithm::Identity,
+            _ => return None,
+        })
+    }
+
+    /// What [`Algorithm::named`] knows, for messages.
+    pub(crate) const NAMES: &'static str =
+        "crc16, crc16_custom, crc32, crc32_custom, crcCCITT, csum16, xor16, identity";
+
+    pub(crate) fn compute(&self, data: &[u8]) -> u64 {
+        match self {
+            Algorithm::Crc(crc) => u64::from(crc.compute(data)),
+            Algorithm::CrcCcitt => u64::from(data.iter().fold(0xffff_u16, |r, &byte| {
+                (0..8).fold(
+                    r ^ u16::from(byte) << 8,
+                    |r, _| if r >> 15 == 1 { r << 1 ^ 0x1021 } else { r << 1 },
+                )
+            })),
+            Algorithm::Csum16 => u64::from(csum16(data)),
+            Algorithm::Xor16 => u64::from(words16(data).fold(0, |x, word| x ^ word)),
+            Algorithm::Identity => data.iter().take(8).fold(0, |v, &byte| v << 8 | u64::from(byte)),
+        }
+    }
+}
+
+/// Big-endian 16-bit words; an odd last byte is padded with a zero byte.
+fn words16(data: &[u8]) -> impl Iterator<Item = u16> + '_ {
+    data.chunks(2).map(|pair| u16::from(pair[0]) << 8 | u16::from(*pair.get(1).unwrap_or(&0)))
+}
+
+/// The Internet checksum (RFC 1071): ones' complement of the ones' complement sum.
+fn csum16(data: &[u8]) -> u16 {
+    let mut sum = 0u64;
+    let mut chunks = data.chunks_exact(4);
+    for four in &mut chunks {
+        sum += u64::from(u32::from_be_bytes([four[0], four[1], four[2], four[3]]));
+    }
+    sum += words16(chunks.remainder()).map(u64::from).sum::<u64>();
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+/// One thing that a calculation covers.
+#[derive(Debug, Clone)]
+pub(crate) enum Input {
+    /// A field; left out when its header is not valid.
+    Field { field: Field, valid: Slot },
+    /// A variable-length field: index of its store.
+    Variable { store: u32, valid: Slot },
+    /// A constant of some bits.
+    Constant { value: u128, width: u32 },
+    /// A whole header; left out when it is not valid.
+    Header { header: u32, valid: Slot },
+}
+
+/// A calculation.
+#[derive(Debug, Clone)]
+pub(crate) struct Calculation {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) inputs: Vec<Input>,
+    /// Whether what follows the headers is covered too.
+    pub(crate) payload: bool,
+}
+
+/// A call of `modify_field_with_hash_based_offset`: `base + hash % size`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HashCall {
+    pub(crate) calculation: u32,
+    pub(crate) d: Slot,
+    pub(crate) base: Slot,
+    pub(crate) size: Slot,
+}
+
+impl Calculation {
+    /// The result over the packet's headers; `payload` is used only by calculations that cover it.
+    pub(crate) fn output(&self, program: &Program, phv: &mut Phv, payload: &[u8]) -> u64 {
+        let mut bytes = std::mem::take(&mut phv.bytes);
+        bytes.clear();
+        let mut writer = BitWriter::new(&mut bytes);
+        for input in &self.inputs {
+            match input {
+                Input::Field { field, valid } => {
+                    if phv.slots[*valid as usize] != 0 {
+                        phv.write_field(*field, &mut writer);
+                    }
+                }
+                Input::Variable { store, valid } => {
+                    if phv.slots[*valid as usize] != 0 {
+                        writer.push_bytes(phv.vl_bytes(program.vl_stores[*store as usize]));
+                    }
+                }
+                Input::Constant { value, width } => {
+                    if *width > 64 {
+                        writer.push((*value >> 64) as u64, *width - 64);
+                    }
+                    writer.push(*value as u64, (*width).min(64));
+                }
+                Input::Header { header, valid } => {
+                    if phv.slots[*valid as usize] != 0 {
+                        writer.header(phv, program, *header);
+                    }
+                }
+            }
+        }
+        if self.payload {
+            bytes.extend_from_slice(payload);
+        }
+        let result = self.algorithm.compute(&bytes);
+        phv.bytes = bytes;
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, data: &[u8]) -> u64 {
+        Algorithm::named(name).unwrap().compute(data)
+    }
+
+    #[test]
+    fn crcs_of_the_check_string_are_those_of_the_crc_catalogue() {
+        // The "check" values of CRC-16/ARC, CRC-32/ISO-HDLC and CRC-16/IBM-3740 for "123456789".
+        assert_eq!(of("crc16", b"123456789"), 0xbb3d);
+        assert_eq!(of("crc32", b"123456789"), 0xcbf4_3926);
+        assert_eq!(of("crcCCITT", b"123456789"), 0x29b1);
+    }
+
+    #[test]
+    fn the_checksum_of_rfc_1071s_example_is_its_complemented_sum() {
+        // RFC 1071, section 3: the sum of 00 01 f2 03 f4 f5 f6 f7 is ddf2.
+        assert_eq!(of("csum16", &[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), 0x220d);
+    }
+
+    #[test]
+    fn a_checksum_over_an_odd_number_of_bytes_pads_with_zero() {
+        assert_eq!(of("csum16", &[0x12, 0x34, 0x56]), of("csum16", &[0x12, 0x34, 0x56, 0x00]));
+    }
+
+    #[test]
+    fn identity_takes_the_first_eight_bytes() {
+        assert_eq!(of("identity", &[1, 2]), 0x0102);
+        assert_eq!(of("identity", &[1, 2, 3, 4, 5, 6, 7, 8, 9]), 0x0102_0304_0506_0708);
+    }
+
+    #[test]
+    fn xor16_pads_the_last_byte_on_the_right() {
+        assert_eq!(of("xor16", &[0x12, 0x34, 0xab]), 0x1234 ^ 0xab00);
+    }
+
+    #[test]
+    fn an_unknown_algorithm_has_no_name() {
+        assert!(Algorithm::named("toeplitz").is_none());
+    }
+}

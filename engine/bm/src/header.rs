@@ -1,0 +1,361 @@
+//! Header types and instances: how the bits of a header map to slots, and the two loops that move them.
+//!
+//! A header type is cut at load into chunks of at most eight bytes. Extraction loads a chunk once as a
+//! big-endian word and shifts each field out of it; deparsing does the reverse. A field that crosses chunks, or is
+//! wider than 64 bits, is moved in pieces.
+
+use crate::op::Slot;
+use crate::phv::Phv;
+use crate::program::Program;
+
+/// A field of a header type.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldDef {
+    pub(crate) name: String,
+    /// Bits; 0 for the variable-length field.
+    pub(crate) width: u32,
+    pub(crate) signed: bool,
+    /// First word, relative to the header's first.
+    pub(crate) off: u32,
+    pub(crate) variable: bool,
+}
+
+/// One field, or part of one, inside a chunk.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    off: u32,
+    width: u8,
+    /// Position of the lowest bit in the chunk's word.
+    word_shift: u8,
+    /// Position of the lowest bit in the slot.
+    slot_shift: u8,
+    /// The first piece of its slot overwrites, later ones are added.
+    first: bool,
+    /// Width to sign-extend from after the last piece of a signed field's slot; 0 otherwise.
+    sign: u8,
+}
+
+#[derive(Debug, Clone)]
+struct Chunk {
+    byte: u32,
+    bytes: u8,
+    pieces: Vec<Piece>,
+}
+
+/// The fixed-size fields before or after the variable-length one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Layout {
+    chunks: Vec<Chunk>,
+    pub(crate) bytes: u32,
+}
+
+/// A header type.
+#[derive(Debug, Clone)]
+pub(crate) struct HeaderType {
+    pub(crate) name: String,
+    pub(crate) fields: Vec<FieldDef>,
+    pub(crate) words: u32,
+    pub(crate) before: Layout,
+    /// Index of the variable-length field, and what follows it.
+    pub(crate) variable: Option<(usize, Layout)>,
+    /// Longest header in bytes, of a type with a variable-length field.
+    pub(crate) max_bytes: u32,
+    /// A type whose fixed part is not whole bytes (metadata) cannot be extracted or deparsed.
+    pub(crate) whole_bytes: bool,
+    /// Field names to indices.
+    pub(crate) index: std::collections::HashMap<String, usize>,
+}
+
+impl HeaderType {
+    /// Bytes without the variable-length field.
+    pub(crate) fn fixed_bytes(&self) -> u32 {
+        self.before.bytes + self.variable.as_ref().map_or(0, |(_, after)| after.bytes)
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Option<&FieldDef> {
+        self.index.get(name).map(|&at| &self.fields[at])
+    }
+}
+
+/// Where a variable-length field's bytes are in the packet's arena, and where its length (in bytes) is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VlStore {
+    pub(crate) start: usize,
+    pub(crate) capacity: usize,
+    pub(crate) length: Slot,
+}
+
+/// A header instance.
+#[derive(Debug, Clone)]
+pub(crate) struct Header {
+    pub(crate) name: String,
+    pub(crate) type_id: u32,
+    /// First word.
+    pub(crate) base: Slot,
+    pub(crate) valid: Slot,
+    pub(crate) metadata: bool,
+    /// Index into the program's variable-length stores.
+    pub(crate) vl: Option<u32>,
+}
+
+/// A header stack; its elements have consecutive ids.
+#[derive(Debug, Clone)]
+pub(crate) struct Stack {
+    pub(crate) type_id: u32,
+    pub(crate) first: u32,
+    pub(crate) size: u32,
+    /// Slot of the index that the next extraction fills.
+    pub(crate) next: Slot,
+}
+
+/// Part of a field for [`Layout::new`].
+struct Part {
+    off: u32,
+    width: u32,
+    sign: u32,
+}
+
+impl Layout {
+    /// Lays out consecutive fixed-size fields.
+    pub(crate) fn new(fields: &[FieldDef]) -> Layout {
+        let mut parts = Vec::new();
+        for f in fields {
+            if f.width > 64 {
+                let sign = if f.signed { f.width - 64 } else { 0 };
+                parts.push(Part { off: f.off + 1, width: f.width - 64, sign });
+                parts.push(Part { off: f.off, width: 64, sign: 0 });
+            } else {
+                parts.push(Part { off: f.off, width: f.width, sign: if f.signed { f.width } else { 0 } });
+            }
+        }
+        let total: u32 = parts.iter().map(|p| p.width).sum();
+        // Chunk borders: the last field border on a byte within 64 bits, or else 64 bits.
+        let mut borders = Vec::new();
+        let (mut bit, mut start, mut candidate) = (0, 0, None);
+        for p in &parts {
+            while bit + p.width - start > 64 {
+                start = candidate.take().filter(|&c| c > start).unwrap_or(start + 64);
+                borders.push(start);
+            }
+            bit += p.width;
+            if bit % 8 == 0 {
+                candidate = Some(bit);
+            }
+        }
+        if total > start {
+            borders.push(total);
+        }
+        let mut chunks = Vec::new();
+        let mut from = 0;
+        for &to in &borders {
+            let bytes = (to - from).div_ceil(8);
+            let mut pieces = Vec::new();
+            let mut at = 0;
+            for p in &parts {
+                let (lo, hi) = (at.max(from), (at + p.width).min(to));
+                if lo < hi {
+                    pieces.push(Piece {
+                        off: p.off,
+                        width: (hi - lo) as u8,
+                        word_shift: (from + bytes * 8 - hi) as u8,
+                        slot_shift: (at + p.width - hi) as u8,
+                        first: lo == at,
+                        sign: if hi == at + p.width { p.sign as u8 } else { 0 },
+                    });
+                }
+                at += p.width;
+            }
+            chunks.push(Chunk { byte: from / 8, bytes: bytes as u8, pieces });
+            from = to;
+        }
+        Layout { chunks, bytes: total.div_ceil(8) }
+    }
+
+    /// Moves `data` (at least `self.bytes` long; more lets whole words be loaded) into the slots from `base`.
+    #[inline]
+    pub(crate) fn extract(&self, data: &[u8], slots: &mut [u64]) {
+        for chunk in &self.chunks {
+            let at = chunk.byte as usize;
+            let word = match data.get(at..at + 8) {
+                Some(eight) => {
+                    let mut bytes = [0; 8];
+                    bytes.copy_from_slice(eight);
+                    u64::from_be_bytes(bytes) >> (64 - 8 * u32::from(chunk.bytes))
+                }
+                None => data[at..at + usize::from(chunk.bytes)].iter().fold(0, |w, &b| w << 8 | u64::from(b)),
+            };
+            for p in &chunk.pieces {
+                let bits = (word >> p.word_shift & u64::MAX >> (64 - p.width)) << p.slot_shift;
+                let slot = &mut slots[p.off as usize];
+                *slot = if p.first { bits } else { *slot | bits };
+                if p.sign != 0 {
+                    let unused = 64 - u32::from(p.sign);
+                    *slot = ((*slot << unused) as i64 >> unused) as u64;
+                }
+            }
+        }
+    }
+
+    /// Appends the slots from `base` to `out`.
+    #[inline]
+    pub(crate) fn deparse(&self, slots: &[u64], out: &mut Vec<u8>) {
+        let start = out.len();
+        // Whole words are written and the last one's surplus cut off again.
+        out.resize(start + self.bytes as usize + 8, 0);
+        for chunk in &self.chunks {
+            let mut word = 0;
+            for p in &chunk.pieces {
+                word |= (slots[p.off as usize] >> p.slot_shift & u64::MAX >> (64 - p.width)) << p.word_shift;
+            }
+            let at = start + chunk.byte as usize;
+            out[at..at + 8].copy_from_slice(&(word << (64 - 8 * u32::from(chunk.bytes))).to_be_bytes());
+        }
+        out.truncate(start + self.bytes as usize);
+    }
+}
+
+/// Appends bits to a byte string that need not stay byte-aligned: the input of a checksum or hash.
+pub(crate) struct BitWriter<'a> {
+    out: &'a mut Vec<u8>,
+    /// Bits used in the last byte; 0 when aligned.
+    used: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> BitWriter<'a> {
+        BitWriter { out, used: 0 }
+    }
+
+    /// Appends the low `width <= 64` bits.
+    pub(crate) fn push(&mut self, value: u64, width: u32) {
+        if self.used == 0 && width % 8 == 0 {
+            let bytes = value.to_be_bytes();
+            self.out.extend_from_slice(&bytes[8 - (width / 8) as usize..]);
+            return;
+        }
+        let mut left = width;
+        while left > 0 {
+            if self.used == 0 {
+                self.out.push(0);
+            }
+            let take = left.min(8 - self.used);
+            let bits = (value >> (left - take)) as u8 & (0xff >> (8 - take));
+            if let Some(last) = self.out.last_mut() {
+                *last |= bits << (8 - self.used - take);
+            }
+            self.used = (self.used + take) % 8;
+            left -= take;
+        }
+    }
+
+    /// Appends a whole header.
+    pub(crate) fn header(&mut self, phv: &Phv, program: &Program, header: u32) {
+        if self.used == 0 {
+            phv.deparse_header(program, header, self.out);
+            return;
+        }
+        let start = self.out.len();
+        phv.deparse_header(program, header, self.out);
+        let bytes = self.out.split_off(start);
+        self.push_bytes(&bytes);
+    }
+
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
+        if self.used == 0 {
+            self.out.extend_from_slice(bytes);
+        } else {
+            for &b in bytes {
+                self.push(u64::from(b), 8);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fields(widths: &[u32]) -> Vec<FieldDef> {
+        let mut off = 0;
+        widths
+            .iter()
+            .map(|&width| {
+                let def = FieldDef { name: String::new(), width, signed: false, off, variable: false };
+                off += if width > 64 { 2 } else { 1 };
+                def
+            })
+            .collect()
+    }
+
+    /// Bit by bit, most significant first: what the layout must agree with.
+    fn bits_at(data: &[u8], from: u32, width: u32) -> u128 {
+        (from..from + width)
+            .fold(0, |v, bit| v << 1 | u128::from(data[bit as usize / 8] >> (7 - bit % 8) & 1))
+    }
+
+    #[test]
+    fn ipv4s_first_word_comes_apart_at_its_field_borders() {
+        let layout = Layout::new(&fields(&[4, 4, 6, 2, 16, 16, 3, 13]));
+        let mut slots = [0; 8];
+        layout.extract(&[0x45, 0x03, 0x05, 0xdc, 0x12, 0x34, 0x40, 0x00], &mut slots);
+        assert_eq!(slots, [4, 5, 0, 3, 1500, 0x1234, 2, 0]);
+    }
+
+    #[test]
+    fn a_signed_field_is_sign_extended() {
+        let mut defs = fields(&[4, 4]);
+        defs[1].signed = true;
+        let mut slots = [0; 2];
+        Layout::new(&defs).extract(&[0x5e], &mut slots);
+        assert_eq!(slots, [5, -2i64 as u64]);
+    }
+
+    proptest! {
+        #[test]
+        fn extraction_agrees_with_a_bit_by_bit_reading_and_deparsing_gives_the_bytes_back(
+            widths in prop::collection::vec(1u32..=128, 1..20),
+            seed in prop::collection::vec(any::<u8>(), 400),
+            spare in 0usize..9,
+        ) {
+            let mut widths = widths;
+            let total: u32 = widths.iter().sum();
+            if total % 8 != 0 {
+                widths.push(8 - total % 8);
+            }
+            let defs = fields(&widths);
+            let layout = Layout::new(&defs);
+            let data = &seed[..layout.bytes as usize + spare];
+            let mut slots = vec![u64::MAX; 2 * widths.len()];
+            layout.extract(data, &mut slots);
+            let mut bit = 0;
+            for def in &defs {
+                let expected = bits_at(data, bit, def.width);
+                prop_assert_eq!(slots[def.off as usize], expected as u64);
+                if def.width > 64 {
+                    prop_assert_eq!(slots[def.off as usize + 1], (expected >> 64) as u64);
+                }
+                bit += def.width;
+            }
+            let mut out = vec![9];
+            layout.deparse(&slots, &mut out);
+            prop_assert_eq!(&out[1..], &data[..layout.bytes as usize]);
+        }
+
+        #[test]
+        fn a_bit_writer_appends_most_significant_bits_first(
+            items in prop::collection::vec((any::<u64>(), 1u32..=64), 1..20)
+        ) {
+            let mut out = Vec::new();
+            let mut writer = BitWriter::new(&mut out);
+            for &(value, width) in &items {
+                writer.push(value, width);
+            }
+            let mut bit = 0;
+            for &(value, width) in &items {
+                prop_assert_eq!(bits_at(&out, bit, width) as u64, value & u64::MAX >> (64 - width));
+                bit += width;
+            }
+        }
+    }
+}

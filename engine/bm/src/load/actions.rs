@@ -1,0 +1,527 @@
+//! Actions: their parameters, and their primitives turned into instructions.
+
+use std::collections::HashMap;
+
+use super::expressions::Params;
+use super::{look_up, ActionSource, Loader, Result};
+use crate::calculation::HashCall;
+use crate::compile::Label;
+use crate::error::LoadError;
+use crate::expression::{clip, Bool, Class, Expr, HeaderRef, Int};
+use crate::json::Json;
+use crate::limits::Limits;
+use crate::op::{Op, Slot, WideOp};
+use crate::phv::Field;
+use crate::program::{ActionInfo, LogCall, ParamInfo};
+
+/// Primitives that a parser may call: those without effect on a switch or its state.
+const PARSER_PRIMITIVES: [&str; 11] = [
+    "assign",
+    "assign_VL",
+    "assign_header",
+    "assign_header_stack",
+    "add_header",
+    "remove_header",
+    "push",
+    "pop",
+    "assert",
+    "assume",
+    "log_msg",
+];
+
+/// A place that can be assigned to.
+enum Place {
+    Fixed(Field),
+    /// A field of a header found at run time.
+    Found {
+        header: HeaderRef,
+        off: u32,
+        width: u32,
+        signed: bool,
+    },
+}
+
+impl Place {
+    fn width(&self) -> u32 {
+        match self {
+            Place::Fixed(f) => f.width(),
+            Place::Found { width, .. } => *width,
+        }
+    }
+
+    fn signed(&self) -> bool {
+        match self {
+            Place::Fixed(f) => f.signed,
+            Place::Found { signed, .. } => *signed,
+        }
+    }
+
+    fn value(&self) -> Expr {
+        match self {
+            Place::Fixed(f) => super::expressions::place(*f),
+            Place::Found { header, off, width, signed } => {
+                Expr::Field { header: header.clone(), off: *off, width: *width, signed: *signed }
+            }
+        }
+    }
+}
+
+type Signatures<'a> = (Vec<ActionSource<'a>>, HashMap<u64, u32>, Vec<ActionInfo>, u32);
+
+/// The parameters of every action, and how many slots the largest set of them needs.
+pub(super) fn load_signatures<'a>(
+    root: &Json<'a>,
+    limits: &Limits,
+    param_base: Slot,
+) -> Result<Signatures<'a>> {
+    let mut sources = Vec::new();
+    let mut ids = HashMap::new();
+    let mut infos = Vec::new();
+    let mut most = 0;
+    for json in root.list("actions", limits.max_objects)? {
+        let id = json.get("id")?.number(u64::from(u32::MAX))?;
+        if ids.insert(id, sources.len() as u32).is_some() {
+            return Err(json.error(format!("the id {id} is there twice")));
+        }
+        let mut params = Vec::new();
+        let mut infos_of = Vec::new();
+        let mut words = 0;
+        for param in json.list("runtime_data", limits.max_objects)? {
+            let given = param.get("bitwidth")?;
+            let width = given.u64()?;
+            let widest = u64::from(limits.max_width.min(128));
+            if width == 0 || width > widest {
+                return Err(
+                    given.error(format!("is {width}; parameters of 1 to {widest} bits are supported"))
+                );
+            }
+            params.push(Field { slot: param_base + words, width: width as u16, signed: false });
+            words += if width > 64 { 2 } else { 1 };
+            infos_of.push(ParamInfo { name: param.get("name")?.str()?.to_owned(), bitwidth: width as u32 });
+        }
+        most = most.max(words);
+        infos.push(ActionInfo { name: json.get("name")?.str()?.to_owned(), id: id as u32, params: infos_of });
+        sources.push(ActionSource { json, params, words, pc: None });
+    }
+    Ok((sources, ids, infos, most))
+}
+
+impl Loader<'_> {
+    /// Compiles every action for tables to call.
+    pub(super) fn compile_actions(&mut self) -> Result<()> {
+        for at in 0..self.action_sources.len() {
+            self.action_sources[at].pc = Some(self.compiler.pc());
+            self.compile_action(at)?;
+            let place = self.action_sources[at].json.clone();
+            self.compiler.emit(Op::Ret).map_err(|e| place.error(e))?;
+        }
+        Ok(())
+    }
+
+    /// Compiles an action at the current place.
+    pub(super) fn compile_action(&mut self, action: usize) -> Result<()> {
+        let json = self.action_sources[action].json.clone();
+        let params = self.action_sources[action].params.clone();
+        let primitives = json.list("primitives", self.limits.max_instructions)?;
+        let labels: Vec<Label> = (0..=primitives.len()).map(|_| self.compiler.label()).collect();
+        for (at, primitive) in primitives.iter().enumerate() {
+            self.compiler.place(labels[at]);
+            self.compiler.release_temps();
+            let op = primitive.get("op")?.str()?;
+            match op {
+                "_jump" | "_jump_if_zero" => self.jump(primitive, op, at, &labels, &params)?,
+                _ => self.primitive(primitive, op, &params)?,
+            }
+        }
+        self.compiler.place(labels[primitives.len()]);
+        Ok(())
+    }
+
+    /// A primitive in a parse state.
+    pub(super) fn parser_primitive(&mut self, json: &Json<'_>) -> Result<()> {
+        let op = json.get("op")?.str()?;
+        if !PARSER_PRIMITIVES.contains(&op) {
+            return Err(json.error(format!("primitive '{}' is not supported in a parser", clip(op))));
+        }
+        self.primitive(json, op, &[])
+    }
+
+    fn jump(
+        &mut self,
+        json: &Json<'_>,
+        op: &str,
+        at: usize,
+        labels: &[Label],
+        params: Params<'_>,
+    ) -> Result<()> {
+        let arguments = json.get("parameters")?;
+        let (condition, target) = if op == "_jump" {
+            let [target] = arguments.tuple()?;
+            (None, target)
+        } else {
+            let [condition, target] = arguments.tuple()?;
+            (Some(self.int(&condition, params)?), target)
+        };
+        let Expr::Const(Int { negative: false, magnitude }) = self.int(&target, params)? else {
+            return Err(target.error("a jump needs a constant target"));
+        };
+        let to = usize::try_from(magnitude).ok().filter(|&to| to < labels.len()).ok_or_else(|| {
+            target.error(format!("jumps to primitive {magnitude}; there are {}", labels.len() - 1))
+        })?;
+        let fail = |e: String| json.error(e);
+        let backward = to <= at;
+        match condition {
+            None => {
+                if backward {
+                    self.compiler.emit(Op::Step).map_err(fail)?;
+                }
+                self.compiler.jump(labels[to]).map_err(fail)
+            }
+            Some(value) => {
+                let condition = match value {
+                    Expr::FromBool(condition) => *condition,
+                    value => Bool::NonZero(value),
+                };
+                if !backward {
+                    return self.compiler.branch(&condition, labels[to], false).map_err(fail);
+                }
+                let on = self.compiler.label();
+                self.compiler.branch(&condition, on, true).map_err(fail)?;
+                self.compiler.emit(Op::Step).map_err(fail)?;
+                self.compiler.jump(labels[to]).map_err(fail)?;
+                self.compiler.place(on);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn primitive(&mut self, json: &Json<'_>, op: &str, params: Params<'_>) -> Result<()> {
+        let arguments = json.get("parameters")?;
+        match op {
+            "assign" => {
+                let [to, value] = arguments.tuple()?;
+                let value = self.int(&value, params)?;
+                let to = self.place(&to, params)?;
+                self.assign(json, &to, &value)
+            }
+            "assign_VL" => {
+                let [to, from] = arguments.tuple()?;
+                let (d, s) = (self.variable_store(&to)?, self.variable_store(&from)?);
+                let capacity = |store: u32| self.vl_stores[store as usize].capacity;
+                if capacity(d) < capacity(s) {
+                    return Err(json.error("the destination is shorter than the source can be"));
+                }
+                self.emit(json, Op::AssignVl { d, s })
+            }
+            "assign_header" => {
+                let [to, from] = arguments.tuple()?;
+                let (to_ref, from_ref) =
+                    (self.writable_header(&to, params)?, self.header_ref(&from, params)?);
+                if self.type_of(&to_ref) != self.type_of(&from_ref) {
+                    return Err(json.error("the headers are of different types"));
+                }
+                let d = self.header_slot(json, &to_ref)?;
+                let s = self.header_slot(json, &from_ref)?;
+                self.emit(json, Op::AssignHeader { d, s })
+            }
+            "assign_header_stack" => {
+                let [to, from] = arguments.tuple()?;
+                let (d, s) = (self.stack(&to)?, self.stack(&from)?);
+                let (a, b) = (&self.stacks[d as usize], &self.stacks[s as usize]);
+                if a.type_id != b.type_id || a.size != b.size {
+                    return Err(json.error("the stacks are of different types or sizes"));
+                }
+                self.emit(json, Op::AssignStack { d, s })
+            }
+            "add_header" | "remove_header" => {
+                let [header] = arguments.tuple()?;
+                let header = self.writable_header(&header, params)?;
+                let h = self.header_slot(json, &header)?;
+                self.emit(json, if op == "add_header" { Op::AddHeader { h } } else { Op::RemoveHeader { h } })
+            }
+            "push" | "pop" => {
+                let [stack, count] = arguments.tuple()?;
+                let stack = self.stack(&stack)?;
+                let n = self.scalar(&count, params)?;
+                self.emit(json, if op == "push" { Op::Push { stack, n } } else { Op::Pop { stack, n } })
+            }
+            "exit" => self.emit(json, Op::Exit),
+            "assert" | "assume" => {
+                let [condition] = arguments.tuple()?;
+                let condition = self.condition(&condition, params)?;
+                let a = self.compiler.boolean(&condition).map_err(|e| json.error(e))?;
+                let id = self.asserts;
+                self.asserts += 1;
+                self.emit(json, Op::Assert { a, id })
+            }
+            "log_msg" => self.log_msg(json, params),
+            "count" => {
+                let [counter, index] = arguments.tuple()?;
+                let c = self.array(&counter, "counter_array")?;
+                if self.counter_arrays[c as usize].direct_table.is_some() {
+                    return Err(counter.error("is a direct counter; those count by themselves"));
+                }
+                let idx = self.scalar(&index, params)?;
+                self.emit(json, Op::Count { c, idx })
+            }
+            "execute_meter" => {
+                let [meter, index, to] = arguments.tuple()?;
+                let m = self.array(&meter, "meter_array")?;
+                if self.meter_arrays[m as usize].direct_table.is_some() {
+                    return Err(meter.error("is a direct meter; those are executed by their table"));
+                }
+                let idx = self.scalar(&index, params)?;
+                let to = self.place(&to, params)?;
+                self.into_place(json, &to, |w, d| Op::ExecuteMeter { w, d, m, idx })
+            }
+            "register_read" => self.register_read(json, params),
+            "register_write" => self.register_write(json, params),
+            "modify_field_with_hash_based_offset" => self.hash(json, params),
+            "modify_field_rng_uniform" => {
+                let [to, lo, hi] = arguments.tuple()?;
+                let (lo, hi) = (self.scalar(&lo, params)?, self.scalar(&hi, params)?);
+                let to = self.place(&to, params)?;
+                self.into_place(json, &to, |w, d| Op::Rng { w, d, lo, hi })
+            }
+            "mark_to_drop" => self.mark_to_drop(json),
+            "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
+                let [session, list] = arguments.tuple()?;
+                let (session, list) = (self.scalar(&session, params)?, self.scalar(&list, params)?);
+                let ingress = op == "clone_ingress_pkt_to_egress";
+                self.emit(
+                    json,
+                    if ingress {
+                        Op::CloneIngress { session, list }
+                    } else {
+                        Op::CloneEgress { session, list }
+                    },
+                )
+            }
+            "resubmit" | "recirculate" => {
+                let [list] = arguments.tuple()?;
+                let list = self.scalar(&list, params)?;
+                self.emit(
+                    json,
+                    if op == "resubmit" { Op::Resubmit { list } } else { Op::Recirculate { list } },
+                )
+            }
+            "generate_digest" => {
+                let [receiver, list] = arguments.tuple()?;
+                let (receiver, list) = (self.scalar(&receiver, params)?, self.scalar(&list, params)?);
+                self.emit(json, Op::Digest { receiver, list })
+            }
+            "truncate" => {
+                let [length] = arguments.tuple()?;
+                let a = self.scalar(&length, params)?;
+                self.emit(json, Op::Truncate { a })
+            }
+            "no_op" => Ok(()),
+            other => Err(json.error(format!("primitive '{}' is not supported", clip(other)))),
+        }
+    }
+
+    pub(super) fn emit(&mut self, json: &Json<'_>, op: Op) -> Result<()> {
+        self.compiler.emit(op).map_err(|e| json.error(e))
+    }
+
+    /// An unsigned value of up to 64 bits.
+    pub(super) fn scalar(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<Slot> {
+        let expr = self.int(json, params)?;
+        if expr.range().class() != Some(Class::U64) {
+            return Err(json.error("needs a value that is not negative and fits 64 bits"));
+        }
+        self.compiler.exact64(&expr, "the value").map_err(|e| json.error(e))
+    }
+
+    fn header_slot(&mut self, json: &Json<'_>, header: &HeaderRef) -> Result<Slot> {
+        self.compiler.header(header).map_err(|e| json.error(e))
+    }
+
+    fn writable_header(&self, json: &Json<'_>, params: Params<'_>) -> Result<HeaderRef> {
+        let header = self.header_ref(json, params)?;
+        match &header {
+            HeaderRef::Fixed(id) if self.headers[*id as usize].metadata => {
+                Err(json.error("is metadata, whose validity cannot change"))
+            }
+            _ => Ok(header),
+        }
+    }
+
+    fn stack(&self, json: &Json<'_>) -> Result<u32> {
+        match json.get("type")?.str()? {
+            "header_stack" => look_up(&self.stack_ids, "header stack", &json.get("value")?),
+            other => Err(json.error(format!("a header stack is needed, not '{}'", clip(other)))),
+        }
+    }
+
+    /// An array of cells of the given JSON type.
+    fn array(&self, json: &Json<'_>, kind: &'static str) -> Result<u32> {
+        let given = json.get("type")?.str()?;
+        if given != kind {
+            return Err(json.error(format!("a '{kind}' is needed, not '{}'", clip(given))));
+        }
+        let names = match kind {
+            "counter_array" => &self.names.counters,
+            "meter_array" => &self.names.meters,
+            "register_array" => &self.names.registers,
+            _ => &self.calculation_ids,
+        };
+        look_up(names, kind, &json.get("value")?)
+    }
+
+    /// The variable-length field that an argument names.
+    fn variable_store(&self, json: &Json<'_>) -> Result<u32> {
+        if json.get("type")?.str()? != "field" {
+            return Err(json.error("assign_VL takes fields of headers that are not in a stack"));
+        }
+        let target = json.get("value")?;
+        let [header, member] = target.tuple()?;
+        let id = look_up(&self.names.headers, "header", &header)?;
+        let h = &self.headers[id as usize];
+        let ty = &self.header_types[h.type_id as usize];
+        match (h.vl, ty.field(member.str()?)) {
+            (Some(store), Some(f)) if f.variable => Ok(store),
+            _ => Err(json.error("is no field of variable length")),
+        }
+    }
+
+    fn place(&self, json: &Json<'_>, params: Params<'_>) -> Result<Place> {
+        if json.get("type")?.str()? == "field" {
+            let target = json.get("value")?;
+            if target.array()?.get(1).and_then(|m| m.value.as_str()) == Some("$valid$") {
+                return Err(json.error("validity is written with add_header and remove_header"));
+            }
+            return Ok(Place::Fixed(self.field(&target)?.0));
+        }
+        let first_param = params.first().map_or(Slot::MAX, |p| p.slot);
+        match self.int(json, params)? {
+            // Slots of parameters come after those of headers.
+            Expr::Slot { slot, width, signed } if slot < first_param && (slot as usize) < self.reset_end => {
+                Ok(Place::Fixed(Field { slot, width: width as u16, signed }))
+            }
+            Expr::Field { header, off, width, signed } => Ok(Place::Found { header, off, width, signed }),
+            _ => Err(json.error("is no place that can be assigned to")),
+        }
+    }
+
+    fn assign(&mut self, json: &Json<'_>, to: &Place, value: &Expr) -> Result<()> {
+        let fail = |e: String| json.error(e);
+        match to {
+            Place::Fixed(f) => self.compiler.store(f.slot, f.width(), f.signed, value).map_err(fail),
+            Place::Found { header, off, width, signed } => {
+                let words = if *width > 64 { 2 } else { 1 };
+                let t = self.compiler.temp(words).map_err(fail)?;
+                self.compiler.store(t, *width, *signed, value).map_err(fail)?;
+                let h = self.header_slot(json, header)?;
+                for word in 0..words {
+                    self.emit(json, Op::Store { h, off: off + word, a: t + word })?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs an instruction that writes a value of at most 64 bits to a place, or leaves it as it was.
+    fn into_place(&mut self, json: &Json<'_>, to: &Place, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
+        match to {
+            Place::Fixed(f) if f.width <= 64 && !f.signed => self.emit(json, op(f.width as u8, f.slot)),
+            _ => {
+                let fail = |e: String| json.error(e);
+                let t = self.compiler.temp(1).map_err(fail)?;
+                let old = self.compiler.low64(&to.value(), to.width().min(64)).map_err(fail)?;
+                self.emit(json, Op::Mov { w: 64, d: t, a: old })?;
+                self.emit(json, op(to.width().min(64) as u8, t))?;
+                self.assign(json, to, &Expr::Slot { slot: t, width: 64, signed: to.signed() })
+            }
+        }
+    }
+
+    fn register_read(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
+        let [to, register, index] = json.get("parameters")?.tuple()?;
+        let r = self.array(&register, "register_array")?;
+        let to = self.place(&to, params)?;
+        let idx = self.scalar(&index, params)?;
+        let width = self.register_arrays[r as usize].bitwidth;
+        if width <= 64 && to.width() <= 64 {
+            return self.into_place(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
+        }
+        // An index out of range must leave the old value, whatever its width.
+        let fail = |e: String| json.error(e);
+        let t = self.compiler.temp(2).map_err(fail)?;
+        let old = self.compiler.low128(&to.value(), 128).map_err(fail)?;
+        self.emit(json, Op::Wide { op: WideOp::Mov, w: 128, d: t, a: old, b: 0 })?;
+        self.emit(json, Op::RegisterReadWide { d: t, r, idx })?;
+        self.assign(json, &to, &Expr::Slot { slot: t, width: 128, signed: false })
+    }
+
+    fn register_write(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
+        let [register, index, value] = json.get("parameters")?.tuple()?;
+        let r = self.array(&register, "register_array")?;
+        let idx = self.scalar(&index, params)?;
+        let value = self.int(&value, params)?;
+        let width = self.register_arrays[r as usize].bitwidth;
+        let fail = |e: String| json.error(e);
+        if width <= 64 {
+            let a = self.compiler.low64(&value, width).map_err(fail)?;
+            self.emit(json, Op::RegisterWrite { r, idx, a })
+        } else {
+            let a = self.compiler.low128(&value, width).map_err(fail)?;
+            self.emit(json, Op::RegisterWriteWide { r, idx, a })
+        }
+    }
+
+    fn hash(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
+        let [to, base, calculation, size] = json.get("parameters")?.tuple()?;
+        let id = self.array(&calculation, "calculation")?;
+        if self.calculations[id as usize].payload {
+            return Err(calculation.error("covers the payload, which is not supported in an action"));
+        }
+        let to = self.place(&to, params)?;
+        // BMv2 takes the low 64 bits of base and size.
+        let low = |loader: &mut Self, argument: &Json<'_>| {
+            let expr = loader.int(argument, params)?;
+            let fail = |e: String| argument.error(e);
+            let cut = loader.compiler.temp(1).map_err(fail)?;
+            loader.compiler.store(cut, 64, false, &expr).map_err(fail)?;
+            Ok::<Slot, LoadError>(cut)
+        };
+        let (base, size) = (low(self, &base)?, low(self, &size)?);
+        let d = self.compiler.temp(1).map_err(|e| json.error(e))?;
+        let call = self.hash_calls.len() as u32;
+        self.hash_calls.push(HashCall { calculation: id, d, base, size });
+        self.emit(json, Op::Hash { call })?;
+        self.assign(json, &to, &Expr::Slot { slot: d, width: 64, signed: false })
+    }
+
+    fn mark_to_drop(&mut self, json: &Json<'_>) -> Result<()> {
+        let [header] = json.get("parameters")?.tuple()?;
+        let HeaderRef::Fixed(id) = self.header_ref(&header, &[])? else {
+            return Err(header.error("needs the standard metadata"));
+        };
+        let h = &self.headers[id as usize];
+        let ty = &self.header_types[h.type_id as usize];
+        let slot =
+            |name: &str| ty.field(name).filter(|f| f.width <= 64).map(|f| (h.base + f.off, f.width as u8));
+        let (egress_spec, w) = slot("egress_spec")
+            .ok_or_else(|| header.error(format!("'{}' has no field 'egress_spec'", clip(&h.name))))?;
+        let mcast_grp = slot("mcast_grp").map_or(self.unused_slot, |(slot, _)| slot);
+        self.emit(json, Op::MarkToDrop { w, egress_spec, mcast_grp })
+    }
+
+    fn log_msg(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
+        let [format, values] = json.get("parameters")?.tuple()?;
+        let format = format.get("value")?.str()?.to_owned();
+        let mut fields = Vec::new();
+        for value in values.list("value", self.limits.max_objects)? {
+            let expr = self.int(&value, params)?;
+            let fail = |e: String| value.error(e);
+            let signed = expr.range().neg > 0;
+            let t = self.compiler.temp(2).map_err(fail)?;
+            self.compiler.store(t, 128, signed, &expr).map_err(fail)?;
+            fields.push(Field { slot: t, width: 128, signed });
+        }
+        let call = self.log_calls.len() as u32;
+        self.log_calls.push(LogCall { format, values: fields });
+        self.emit(json, Op::Log { call })
+    }
+}

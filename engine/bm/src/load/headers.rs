@@ -1,0 +1,291 @@
+//! Header types, header instances and stacks, and with them the order of a packet's slots.
+
+use std::collections::HashMap;
+
+use super::{actions, add_name, look_up, Loader, Result};
+use crate::compile::Compiler;
+use crate::expression::clip;
+use crate::header::{FieldDef, Header, HeaderType, Layout, Stack, VlStore};
+use crate::json::Json;
+use crate::limits::Limits;
+use crate::op::Slot;
+use crate::phv::Field;
+use crate::program::Names;
+
+/// Widest header with a variable-length field, in bytes.
+const MAX_VARIABLE_BYTES: u64 = 65_536;
+
+impl<'a> Loader<'a> {
+    /// Lays out the packet: metadata, headers, stacks, then room for conditions, parameters and temporaries.
+    pub(super) fn with_headers(root: &Json<'a>, limits: &'a Limits) -> Result<Loader<'a>> {
+        let mut header_types = Vec::new();
+        let mut header_type_ids = HashMap::new();
+        for json in root.list("header_types", limits.max_objects)? {
+            let ty = load_type(&json, limits)?;
+            add_name(&mut header_type_ids, &json, &ty.name, header_types.len())?;
+            header_types.push(ty);
+        }
+
+        // Instances, stack elements first within their stack so that an element is found by adding its index.
+        let instances = root.list("headers", limits.max_objects)?;
+        let mut by_json_id: HashMap<u64, usize> = HashMap::new();
+        for (at, json) in instances.iter().enumerate() {
+            if by_json_id.insert(json.get("id")?.u64()?, at).is_some() {
+                return Err(json.error("the id is there twice"));
+            }
+        }
+        let mut order: Vec<Option<u32>> = vec![None; instances.len()];
+        let mut sequence = Vec::new();
+        let mut stacks = Vec::new();
+        let mut stack_ids = HashMap::new();
+        for json in root.list("header_stacks", limits.max_objects)? {
+            let name = json.get("name")?.str()?.to_owned();
+            let type_id = look_up(&header_type_ids, "header type", &json.get("header_type")?)?;
+            let members = json.list("header_ids", limits.max_objects)?;
+            if members.is_empty() {
+                return Err(json.error("a stack of no headers"));
+            }
+            let first = sequence.len() as u32;
+            for member in &members {
+                let at =
+                    *by_json_id.get(&member.u64()?).ok_or_else(|| member.error("no header has this id"))?;
+                if order[at].is_some() {
+                    return Err(member.error("the header is in two stacks, or twice in one"));
+                }
+                if look_up(&header_type_ids, "header type", &instances[at].get("header_type")?)? != type_id {
+                    return Err(member.error("the header is not of the stack's type"));
+                }
+                if instances[at].get("metadata")?.bool()? {
+                    return Err(member.error("metadata in a stack is not supported"));
+                }
+                order[at] = Some(sequence.len() as u32);
+                sequence.push(at);
+            }
+            add_name(&mut stack_ids, &json, &name, stacks.len())?;
+            stacks.push(Stack { type_id, first, size: members.len() as u32, next: 0 });
+        }
+        for (at, place) in order.iter().enumerate() {
+            if place.is_none() {
+                sequence.push(at);
+            }
+        }
+
+        let mut names = Names::default();
+        let mut headers: Vec<Header> = Vec::new();
+        for &at in &sequence {
+            let json = &instances[at];
+            let name = json.get("name")?.str()?.to_owned();
+            let type_id = look_up(&header_type_ids, "header type", &json.get("header_type")?)?;
+            let metadata = json.get("metadata")?.bool()?;
+            add_name(&mut names.headers, json, &name, headers.len())?;
+            headers.push(Header { name, type_id, base: 0, valid: 0, metadata, vl: None });
+        }
+
+        let mut next: Slot = 0;
+        let too_large = || {
+            root.error(format!("headers need more than {} machine words, the limit", limits.max_phv_words))
+        };
+        let mut take = |words: u32| {
+            let slot = next;
+            next = next.checked_add(words).filter(|&n| n as usize <= limits.max_phv_words)?;
+            Some(slot)
+        };
+        for header in headers.iter_mut().filter(|h| h.metadata) {
+            header.base = take(header_types[header.type_id as usize].words).ok_or_else(too_large)?;
+        }
+        let metadata_end = take(0).ok_or_else(too_large)?;
+        let mut vl_stores = Vec::new();
+        let mut vl_bytes = 0;
+        for header in headers.iter_mut().filter(|h| !h.metadata) {
+            let ty = &header_types[header.type_id as usize];
+            header.base = take(ty.words).ok_or_else(too_large)?;
+            header.valid = take(1).ok_or_else(too_large)?;
+            if let Some((field, _)) = &ty.variable {
+                header.vl = Some(vl_stores.len() as u32);
+                let capacity = (ty.max_bytes - ty.fixed_bytes()) as usize;
+                let length = header.base + ty.fields[*field].off;
+                vl_stores.push(VlStore { start: vl_bytes, capacity, length });
+                vl_bytes += capacity;
+                if vl_bytes / 8 > limits.max_phv_words {
+                    return Err(too_large());
+                }
+            }
+        }
+        for stack in &mut stacks {
+            stack.next = take(1).ok_or_else(too_large)?;
+        }
+        let reset_end = take(0).ok_or_else(too_large)?;
+        let condition_slot = take(2).ok_or_else(too_large)?;
+        let param_base = condition_slot + 2;
+        let (action_sources, action_ids, infos, param_words) =
+            actions::load_signatures(root, limits, param_base)?;
+        take(param_words).ok_or_else(too_large)?;
+        let unused_slot = take(1).ok_or_else(too_large)?;
+        let mut compiler = Compiler::new(unused_slot + 1, limits.max_instructions);
+        // Metadata is always valid.
+        let one = compiler.constant(1);
+        for header in headers.iter_mut().filter(|h| h.metadata) {
+            header.valid = one;
+            if header_types[header.type_id as usize].variable.is_some() {
+                return Err(root.error(format!(
+                    "headers '{}': metadata with a variable-length field is not supported",
+                    clip(&header.name)
+                )));
+            }
+        }
+
+        Ok(Loader {
+            limits,
+            compiler,
+            header_types,
+            headers,
+            stacks,
+            vl_stores,
+            vl_bytes,
+            metadata_end: metadata_end as usize,
+            reset_end: reset_end as usize,
+            condition_slot,
+            unused_slot,
+            stack_ids,
+            action_sources,
+            action_ids,
+            calculation_ids: HashMap::new(),
+            selects: Vec::new(),
+            hash_calls: Vec::new(),
+            log_calls: Vec::new(),
+            calculations: Vec::new(),
+            checksums: Vec::new(),
+            parsers: Vec::new(),
+            pipelines: Vec::new(),
+            deparsers: Vec::new(),
+            match_tables: Vec::new(),
+            profile_selectors: Vec::new(),
+            lists: Vec::new(),
+            asserts: 0,
+            cells: 0,
+            names,
+            tables: Vec::new(),
+            actions: infos,
+            action_profiles: Vec::new(),
+            register_arrays: Vec::new(),
+            counter_arrays: Vec::new(),
+            meter_arrays: Vec::new(),
+            parse_vsets: Vec::new(),
+            field_lists: Vec::new(),
+            learn_lists: Vec::new(),
+        })
+    }
+
+    /// Names that a target expects for fields that the program calls otherwise.
+    pub(super) fn load_aliases(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("field_aliases", self.limits.max_objects)? {
+            let [alias, target] = json.tuple()?;
+            let name = alias.str()?;
+            let Some((header, field)) = name.rsplit_once('.') else {
+                return Err(alias.error(format!("'{}' is not of the form header.field", clip(name))));
+            };
+            let (field_place, _) = self.field(&target)?;
+            self.names.aliases.insert((header.to_owned(), field.to_owned()), field_place);
+        }
+        Ok(())
+    }
+
+    /// The field that a `[header, member]` tuple names, and its header.
+    pub(super) fn field(&self, json: &Json<'_>) -> Result<(Field, u32)> {
+        let [header, member] = json.tuple()?;
+        let id = look_up(&self.names.headers, "header", &header)?;
+        let h = &self.headers[id as usize];
+        let name = member.str()?;
+        if name == "$valid$" {
+            return Ok((Field { slot: h.valid, width: 1, signed: false }, id));
+        }
+        let ty = &self.header_types[h.type_id as usize];
+        let f = ty
+            .field(name)
+            .ok_or_else(|| json.error(format!("header '{}' has no field '{}'", clip(&h.name), clip(name))))?;
+        if f.variable {
+            return Err(json.error(format!(
+                "'{}.{}' has a variable length and has no value here; it can be assigned with assign_VL, \
+                 deparsed and covered by a calculation",
+                clip(&h.name),
+                clip(name)
+            )));
+        }
+        Ok((Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed }, id))
+    }
+}
+
+fn load_type(json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
+    let name = json.get("name")?.str()?.to_owned();
+    if json.opt("length_exp")?.is_some() {
+        return Err(json.error("'length_exp' (P4-14 variable-length headers) is not supported"));
+    }
+    let mut fields: Vec<FieldDef> = Vec::new();
+    let mut index = HashMap::new();
+    let mut off = 0;
+    let mut variable = None;
+    for f in json.list("fields", limits.max_objects)? {
+        let parts = f.array()?;
+        let [field_name, width, rest @ ..] = &parts[..] else {
+            return Err(f.error("a field is [name, width] or [name, width, signed]"));
+        };
+        let signed = rest.first().map_or(Ok(false), Json::bool)?;
+        if rest.get(1).map_or(Ok(false), Json::bool)? {
+            return Err(f.error("saturating fields are not supported"));
+        }
+        let field_name = field_name.str()?;
+        let is_variable = width.value.as_str() == Some("*");
+        let bits = if is_variable { 0 } else { width.u64()? };
+        let widest = u64::from(limits.max_width.min(128));
+        if !is_variable && (bits == 0 || bits > widest) {
+            return Err(f.error(format!(
+                "field '{}' is {bits} bits wide; fields of 1 to {widest} bits are supported",
+                clip(field_name)
+            )));
+        }
+        if is_variable && variable.replace(fields.len()).is_some() {
+            return Err(f.error("a second variable-length field in one header type"));
+        }
+        if index.insert(field_name.to_owned(), fields.len()).is_some() {
+            return Err(f.error(format!("the field '{}' is there twice", clip(field_name))));
+        }
+        fields.push(FieldDef {
+            name: field_name.to_owned(),
+            width: bits as u32,
+            signed,
+            off,
+            variable: is_variable,
+        });
+        off += if bits > 64 { 2 } else { 1 };
+    }
+    let split = variable.unwrap_or(fields.len());
+    let bits = |part: &[FieldDef]| part.iter().map(|f| f.width).sum::<u32>();
+    let before_bits = bits(&fields[..split]);
+    let after = &fields[(split + 1).min(fields.len())..];
+    let whole_bytes = before_bits % 8 == 0 && bits(after) % 8 == 0;
+    if variable.is_some() && !whole_bytes {
+        return Err(
+            json.error("a variable-length field that does not begin and end at whole bytes is not supported")
+        );
+    }
+    let before = Layout::new(&fields[..split]);
+    let after = Layout::new(after);
+    let mut max_bytes = 0;
+    if variable.is_some() {
+        let given = json.get("max_length")?;
+        max_bytes = given.number(MAX_VARIABLE_BYTES)? as u32;
+        if max_bytes < before.bytes + after.bytes {
+            return Err(given.error("is less than the header's fixed fields need"));
+        }
+    }
+    Ok(HeaderType {
+        name,
+        words: off,
+        before,
+        variable: variable.map(|at| (at, after)),
+        max_bytes,
+        whole_bytes,
+        index,
+        fields,
+    })
+}

@@ -1,0 +1,201 @@
+//! Loading: from BMv2 JSON to a [`Program`]. What cannot be run is refused here, by name and place; a packet
+//! never meets it.
+//!
+//! Order matters: headers give slots, actions give the size of the parameter area, then everything that is made of
+//! instructions can be compiled.
+
+mod actions;
+mod expressions;
+mod headers;
+mod objects;
+mod parsers;
+mod pipelines;
+
+use std::collections::HashMap;
+
+use crate::calculation::{Calculation, HashCall};
+use crate::checksum::Checksum;
+use crate::compile::Compiler;
+use crate::error::LoadError;
+use crate::expression::clip;
+use crate::header::{Header, HeaderType, Stack, VlStore};
+use crate::json::{self, Json};
+use crate::limits::Limits;
+use crate::match_table::MatchTable;
+use crate::op::{Pc, Slot};
+use crate::parser::Select;
+use crate::phv::Field;
+use crate::program::{
+    ActionInfo, ActionProfileInfo, CounterInfo, Deparser, FieldListInfo, LearnListInfo, LogCall, MeterInfo,
+    Names, ParseVsetInfo, Program, RegisterInfo, Start, TableInfo,
+};
+
+type Result<T> = std::result::Result<T, LoadError>;
+
+/// The JSON version this loader understands: BMv2's docs/JSON_format.md.
+const MAJOR_VERSION: u64 = 2;
+const LATEST_MINOR_VERSION: u64 = 24;
+
+/// An action before it is compiled, with the place of its parameters.
+struct ActionSource<'a> {
+    json: Json<'a>,
+    params: Vec<Field>,
+    words: u32,
+    /// Where it begins, once compiled for tables to call.
+    pc: Option<Pc>,
+}
+
+/// A program as far as it is loaded.
+struct Loader<'a> {
+    limits: &'a Limits,
+    compiler: Compiler,
+    header_types: Vec<HeaderType>,
+    headers: Vec<Header>,
+    stacks: Vec<Stack>,
+    vl_stores: Vec<VlStore>,
+    vl_bytes: usize,
+    metadata_end: usize,
+    reset_end: usize,
+    condition_slot: Slot,
+    /// A slot that is written and never read.
+    unused_slot: Slot,
+    stack_ids: HashMap<String, u32>,
+    action_sources: Vec<ActionSource<'a>>,
+    action_ids: HashMap<u64, u32>,
+    calculation_ids: HashMap<String, u32>,
+    selects: Vec<Select>,
+    hash_calls: Vec<HashCall>,
+    log_calls: Vec<LogCall>,
+    calculations: Vec<Calculation>,
+    checksums: Vec<Checksum>,
+    parsers: Vec<Start>,
+    pipelines: Vec<Start>,
+    deparsers: Vec<Deparser>,
+    match_tables: Vec<MatchTable>,
+    profile_selectors: Vec<Option<Calculation>>,
+    lists: Vec<Vec<Field>>,
+    asserts: u32,
+    cells: usize,
+    names: Names,
+    tables: Vec<TableInfo>,
+    actions: Vec<ActionInfo>,
+    action_profiles: Vec<ActionProfileInfo>,
+    register_arrays: Vec<RegisterInfo>,
+    counter_arrays: Vec<CounterInfo>,
+    meter_arrays: Vec<MeterInfo>,
+    parse_vsets: Vec<ParseVsetInfo>,
+    field_lists: Vec<FieldListInfo>,
+    learn_lists: Vec<LearnListInfo>,
+}
+
+/// Loads a program.
+pub(crate) fn load(text: &[u8], limits: &Limits) -> Result<Program> {
+    let value = json::parse(text, limits.max_json_bytes)?;
+    let root = Json::root(&value);
+    check_version(&root)?;
+    for kind in ["header_unions", "header_union_stacks", "extern_instances"] {
+        if let Some(first) = root.list(kind, limits.max_objects)?.first() {
+            return Err(first.error(format!("{kind} are not supported")));
+        }
+    }
+
+    let mut loader = Loader::with_headers(&root, limits)?;
+    loader.load_aliases(&root)?;
+    let (errors, core_errors) = objects::load_errors(&root, limits)?;
+    let enums = objects::load_enums(&root, limits)?;
+    loader.load_lists(&root)?;
+    loader.load_arrays(&root)?;
+    loader.load_calculations(&root)?;
+    loader.load_vsets(&root)?;
+    loader.compile_actions()?;
+    loader.load_pipelines(&root)?;
+    loader.load_parsers(&root)?;
+    loader.load_deparsers(&root)?;
+    loader.load_checksums(&root)?;
+
+    let (ops, const_base, constants) =
+        loader.compiler.finish().map_err(|reason| LoadError::new("program", reason))?;
+    Ok(Program {
+        header_types: loader.header_types,
+        headers: loader.headers,
+        stacks: loader.stacks,
+        vl_stores: loader.vl_stores,
+        vl_bytes: loader.vl_bytes,
+        metadata_end: loader.metadata_end,
+        reset_end: loader.reset_end,
+        param_base: loader.condition_slot as usize + 2,
+        const_base: const_base as usize,
+        constants,
+        condition_slot: loader.condition_slot,
+        ops,
+        selects: loader.selects,
+        hash_calls: loader.hash_calls,
+        log_calls: loader.log_calls,
+        calculations: loader.calculations,
+        checksums: loader.checksums,
+        parsers: loader.parsers,
+        pipelines: loader.pipelines,
+        deparsers: loader.deparsers,
+        core_errors,
+        match_tables: loader.match_tables,
+        profile_selectors: loader.profile_selectors,
+        lists: loader.lists,
+        max_steps: limits.max_steps,
+        max_parser_steps: limits.max_parser_steps,
+        names: loader.names,
+        tables: loader.tables,
+        actions: loader.actions,
+        action_profiles: loader.action_profiles,
+        register_arrays: loader.register_arrays,
+        counter_arrays: loader.counter_arrays,
+        meter_arrays: loader.meter_arrays,
+        parse_vsets: loader.parse_vsets,
+        field_lists: loader.field_lists,
+        learn_lists: loader.learn_lists,
+        enums,
+        errors,
+    })
+}
+
+fn check_version(root: &Json<'_>) -> Result<()> {
+    let Some(meta) = root.opt("__meta__")? else {
+        return Err(root.error("has no '__meta__' with a version: not a BMv2 program of version 2"));
+    };
+    let version = meta.get("version")?;
+    let [major, minor] = version.tuple()?;
+    let (major, minor) = (major.u64()?, minor.u64()?);
+    if major != MAJOR_VERSION || minor > LATEST_MINOR_VERSION {
+        return Err(version.error(format!(
+            "is {major}.{minor}; versions {MAJOR_VERSION}.0 to {MAJOR_VERSION}.{LATEST_MINOR_VERSION} are supported"
+        )));
+    }
+    Ok(())
+}
+
+/// Adds a name, which must be new among its kind.
+fn add_name(names: &mut HashMap<String, u32>, json: &Json<'_>, name: &str, id: usize) -> Result<()> {
+    if names.insert(name.to_owned(), id as u32).is_some() {
+        return Err(json.error(format!("the name '{}' is there twice", clip(name))));
+    }
+    Ok(())
+}
+
+/// The id of a name of some kind.
+fn look_up(names: &HashMap<String, u32>, kind: &str, json: &Json<'_>) -> Result<u32> {
+    let name = json.str()?;
+    names.get(name).copied().ok_or_else(|| json.error(format!("no {kind} is named '{}'", clip(name))))
+}
+
+impl Loader<'_> {
+    /// Counts cells of arrays against the limit.
+    fn take_cells(&mut self, json: &Json<'_>, count: usize) -> Result<()> {
+        self.cells = self.cells.saturating_add(count);
+        if self.cells > self.limits.max_cells {
+            return Err(json.error(format!(
+                "registers, counters and meters have more than {} cells together, the limit",
+                self.limits.max_cells
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,256 @@
+//! What is declared beside headers and control flow: errors, enums, lists, arrays of cells, calculations, checksums, value sets.
+
+use super::{add_name, look_up, Loader, Result};
+use crate::calculation::{Algorithm, Calculation, Input};
+use crate::checksum::Checksum;
+use crate::expression::{clip, Int};
+use crate::json::Json;
+use crate::limits::Limits;
+use crate::op::Op;
+use crate::phv::Field;
+use crate::program::{
+    CoreErrors, CounterInfo, EnumInfo, FieldList, FieldListInfo, LearnListInfo, MeterInfo, ParseVsetInfo,
+    RegisterInfo, UNLISTED_ERROR,
+};
+
+fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(String, u64)>> {
+    json.list(key, limits.max_objects)?
+        .iter()
+        .map(|entry| {
+            let parts = entry.array()?;
+            let [name, value, ..] = &parts[..] else {
+                return Err(entry.error("a constant is [name, value]"));
+            };
+            Ok((name.str()?.to_owned(), value.number(u64::from(UNLISTED_ERROR) - 1)?))
+        })
+        .collect()
+}
+
+pub(super) fn load_errors(root: &Json<'_>, limits: &Limits) -> Result<(EnumInfo, CoreErrors)> {
+    let entries = load_constants(root, "errors", limits)?;
+    let value =
+        |name: &str| entries.iter().find(|(n, _)| n == name).map_or(UNLISTED_ERROR, |&(_, v)| v as u32);
+    let core = CoreErrors {
+        no_error: value("NoError"),
+        packet_too_short: value("PacketTooShort"),
+        stack_out_of_bounds: value("StackOutOfBounds"),
+        header_too_short: value("HeaderTooShort"),
+        parser_timeout: value("ParserTimeout"),
+        parser_invalid_argument: value("ParserInvalidArgument"),
+    };
+    Ok((EnumInfo { name: "error".to_owned(), entries }, core))
+}
+
+pub(super) fn load_enums(root: &Json<'_>, limits: &Limits) -> Result<Vec<EnumInfo>> {
+    root.list("enums", limits.max_objects)?
+        .iter()
+        .map(|json| {
+            let name = json.get("name")?.str()?.to_owned();
+            Ok(EnumInfo { name, entries: load_constants(json, "entries", limits)? })
+        })
+        .collect()
+}
+
+impl Loader<'_> {
+    fn json_id(json: &Json<'_>) -> Result<u32> {
+        Ok(json.get("id")?.number(u64::from(u32::MAX))? as u32)
+    }
+
+    /// Field lists and learn lists.
+    pub(super) fn load_lists(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("field_lists", self.limits.max_objects)? {
+            let (id, name) = (Self::json_id(&json)?, json.get("name")?.str()?.to_owned());
+            let list = self.load_list(&json)?;
+            self.field_lists.push(FieldListInfo { name, id, list });
+        }
+        for json in root.list("learn_lists", self.limits.max_objects)? {
+            let (id, name) = (Self::json_id(&json)?, json.get("name")?.str()?.to_owned());
+            let list = self.load_list(&json)?;
+            let bitwidths = self.lists[list.0 as usize].iter().map(|f| f.width()).collect();
+            self.learn_lists.push(LearnListInfo { name, id, list, bitwidths });
+        }
+        Ok(())
+    }
+
+    fn load_list(&mut self, json: &Json<'_>) -> Result<FieldList> {
+        let mut fields = Vec::new();
+        for element in json.list("elements", self.limits.max_objects)? {
+            match element.get("type")?.str()? {
+                "field" => fields.push(self.field(&element.get("value")?)?.0),
+                // A constant keeps or samples nothing that the packet has; p4c copies it to a field first.
+                other => {
+                    return Err(
+                        element.error(format!("an element of type '{}' is not supported", clip(other)))
+                    );
+                }
+            }
+        }
+        self.lists.push(fields);
+        Ok(FieldList(self.lists.len() as u32 - 1))
+    }
+
+    /// Registers, counters and meters.
+    pub(super) fn load_arrays(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("register_arrays", self.limits.max_objects)? {
+            let name = json.get("name")?.str()?.to_owned();
+            let given = json.get("bitwidth")?;
+            let widest = u64::from(self.limits.max_width.min(128));
+            let bitwidth = given.u64()?;
+            if bitwidth == 0 || bitwidth > widest {
+                return Err(
+                    given.error(format!("is {bitwidth}; registers of 1 to {widest} bits are supported"))
+                );
+            }
+            let size = json.get("size")?.number(self.limits.max_cells as u64)? as usize;
+            self.take_cells(&json, size)?;
+            add_name(&mut self.names.registers, &json, &name, self.register_arrays.len())?;
+            let id = Self::json_id(&json)?;
+            self.register_arrays.push(RegisterInfo { name, id, size, bitwidth: bitwidth as u32 });
+        }
+        for json in root.list("counter_arrays", self.limits.max_objects)? {
+            let name = json.get("name")?.str()?.to_owned();
+            let (size, direct_table) = self.size_or_table(&json)?;
+            add_name(&mut self.names.counters, &json, &name, self.counter_arrays.len())?;
+            let id = Self::json_id(&json)?;
+            self.counter_arrays.push(CounterInfo { name, id, size, direct_table });
+        }
+        for json in root.list("meter_arrays", self.limits.max_objects)? {
+            let name = json.get("name")?.str()?.to_owned();
+            let (size, direct_table) = self.size_or_table(&json)?;
+            let kind = json.get("type")?;
+            let bytes = match kind.str()? {
+                "bytes" => true,
+                "packets" => false,
+                other => return Err(kind.error(format!("'{}' is neither bytes nor packets", clip(other)))),
+            };
+            let rate_count = json.get("rate_count")?.number(16)? as usize;
+            add_name(&mut self.names.meters, &json, &name, self.meter_arrays.len())?;
+            let id = Self::json_id(&json)?;
+            self.meter_arrays.push(MeterInfo { name, id, size, bytes, rate_count, direct_table });
+        }
+        Ok(())
+    }
+
+    fn size_or_table(&mut self, json: &Json<'_>) -> Result<(usize, Option<String>)> {
+        if json.get("is_direct")?.bool()? {
+            return Ok((0, Some(json.get("binding")?.str()?.to_owned())));
+        }
+        let size = json.get("size")?.number(self.limits.max_cells as u64)? as usize;
+        self.take_cells(json, size)?;
+        Ok((size, None))
+    }
+
+    pub(super) fn load_calculations(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("calculations", self.limits.max_objects)? {
+            let name = json.get("name")?.str()?.to_owned();
+            let calculation = self.load_calculation(&json)?;
+            add_name(&mut self.calculation_ids, &json, &name, self.calculations.len())?;
+            self.calculations.push(calculation);
+        }
+        Ok(())
+    }
+
+    /// A calculation: also what an action selector hashes with.
+    pub(super) fn load_calculation(&self, json: &Json<'_>) -> Result<Calculation> {
+        let given = json.get("algo")?;
+        let algorithm = Algorithm::named(given.str()?).ok_or_else(|| {
+            given.error(format!(
+                "hash '{}' is not supported; these are: {}",
+                clip(given.str().unwrap_or("")),
+                Algorithm::NAMES
+            ))
+        })?;
+        let mut inputs = Vec::new();
+        let mut payload = false;
+        for input in json.list("input", self.limits.max_objects)? {
+            if payload {
+                return Err(input.error("an input after the payload is not supported"));
+            }
+            match input.get("type")?.str()? {
+                "field" => inputs.push(self.load_field_input(&input)?),
+                "hexstr" => {
+                    let width = input.get("bitwidth")?;
+                    let bits = width.u64()?;
+                    if bits == 0 || bits > 128 {
+                        return Err(
+                            width.error(format!("is {bits}; constants of 1 to 128 bits are supported"))
+                        );
+                    }
+                    let value = Int::parse(input.get("value")?.str()?).map_err(|e| input.error(e))?;
+                    inputs.push(Input::Constant { value: value.bits(), width: bits as u32 });
+                }
+                "header" => {
+                    let header = look_up(&self.names.headers, "header", &input.get("value")?)?;
+                    let h = &self.headers[header as usize];
+                    if !self.header_types[h.type_id as usize].whole_bytes {
+                        return Err(input.error(format!("header '{}' is not whole bytes", clip(&h.name))));
+                    }
+                    inputs.push(Input::Header { header, valid: h.valid });
+                }
+                "payload" => payload = true,
+                other => {
+                    return Err(input.error(format!("an input of type '{}' is not supported", clip(other))))
+                }
+            }
+        }
+        Ok(Calculation { algorithm, inputs, payload })
+    }
+
+    fn load_field_input(&self, input: &Json<'_>) -> Result<Input> {
+        let target = input.get("value")?;
+        let [header, member] = target.tuple()?;
+        let id = look_up(&self.names.headers, "header", &header)?;
+        let h = &self.headers[id as usize];
+        let is_variable =
+            self.header_types[h.type_id as usize].field(member.str()?).is_some_and(|f| f.variable);
+        match h.vl {
+            Some(store) if is_variable => Ok(Input::Variable { store, valid: h.valid }),
+            _ => Ok(Input::Field { field: self.field(&target)?.0, valid: h.valid }),
+        }
+    }
+
+    pub(super) fn load_checksums(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("checksums", self.limits.max_objects)? {
+            let kind = json.get("type")?;
+            if kind.str()? != "generic" {
+                return Err(kind.error(format!("checksum type '{}' is not supported", clip(kind.str()?))));
+            }
+            let (target, header): (Field, u32) = self.field(&json.get("target")?)?;
+            let calculation = look_up(&self.calculation_ids, "calculation", &json.get("calculation")?)?;
+            let flag = |key: &str| json.opt(key)?.map_or(Ok(true), |v| v.bool());
+            let (update, verify) = (flag("update")?, flag("verify")?);
+            let condition = match json.opt("if_cond")? {
+                None => None,
+                Some(condition) => {
+                    let pc = self.compiler.pc();
+                    self.compiler.release_temps();
+                    let parsed = self.condition(&condition, &[])?;
+                    let fail = |e: String| condition.error(e);
+                    let a = self.compiler.boolean(&parsed).map_err(fail)?;
+                    let d = self.condition_slot;
+                    self.emit(&condition, Op::Mov { w: 64, d, a })?;
+                    self.emit(&condition, Op::Halt)?;
+                    Some(pc)
+                }
+            };
+            let valid = self.headers[header as usize].valid;
+            self.checksums.push(Checksum { target, valid, calculation, update, verify, condition });
+        }
+        Ok(())
+    }
+
+    pub(super) fn load_vsets(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("parse_vsets", self.limits.max_objects)? {
+            let name = json.get("name")?.str()?.to_owned();
+            let given = json.get("compressed_bitwidth")?;
+            let bitwidth = given.u64()?;
+            if bitwidth == 0 || bitwidth > 128 {
+                return Err(given.error(format!("is {bitwidth}; value sets of 1 to 128 bits are supported")));
+            }
+            add_name(&mut self.names.vsets, &json, &name, self.parse_vsets.len())?;
+            let id = Self::json_id(&json)?;
+            self.parse_vsets.push(ParseVsetInfo { name, id, bitwidth: bitwidth as u32 });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,387 @@
+//! Parsers and deparsers. A parse state becomes its operations followed by a jump or a select; cycles are fine,
+//! because every backward jump and every select counts a step.
+
+use std::collections::HashMap;
+
+use super::{add_name, look_up, Loader, Result};
+use crate::compile::Label;
+use crate::expression::{clip, Bool, HeaderRef};
+use crate::json::Json;
+use crate::key::KeyPlan;
+use crate::op::{Op, Pc, Slot};
+use crate::parser::{Case, Select};
+use crate::phv::Field;
+use crate::program::{Deparser, Start};
+
+/// States of one parser by name.
+type States = HashMap<String, Label>;
+
+/// What an extraction goes to.
+enum Extracted {
+    Header(u32),
+    Stack(u32),
+}
+
+impl Loader<'_> {
+    pub(super) fn load_parsers(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("parsers", self.limits.max_objects)? {
+            let name = json.get("name")?.str()?.to_owned();
+            let states = json.list("parse_states", self.limits.max_objects)?;
+            let mut labels = States::new();
+            let mut seen = HashMap::new();
+            for (at, state) in states.iter().enumerate() {
+                let state_name = state.get("name")?.str()?;
+                add_name(&mut seen, state, state_name, at)?;
+                labels.insert(state_name.to_owned(), self.compiler.label());
+            }
+            let pc = self.compiler.pc();
+            let init = json.get("init_state")?;
+            if init.is_null() {
+                self.emit(&json, Op::Halt)?;
+            } else {
+                let label = self.state(&labels, &init)?;
+                self.compiler.jump(label).map_err(|e| init.error(e))?;
+            }
+            let mut pending = Vec::new();
+            for state in &states {
+                let label = labels[state.get("name")?.str()?];
+                self.compiler.place(label);
+                for op in state.list("parser_ops", self.limits.max_instructions)? {
+                    self.compiler.release_temps();
+                    self.parser_op(&op)?;
+                }
+                self.compiler.release_temps();
+                self.transition(state, &labels, &mut pending)?;
+            }
+            let end = self.compiler.pc();
+            self.emit(&json, Op::Halt)?;
+            // Targets of selects are known only now that every state has its place.
+            for (select, targets) in pending {
+                let pc_of = |label: Option<Label>| label.and_then(|l| self.compiler.target(l)).unwrap_or(end);
+                let pcs: Vec<Pc> = targets.into_iter().map(pc_of).collect();
+                let select: &mut Select = &mut self.selects[select];
+                let (default, of_cases) = pcs.split_last().map_or((end, &[][..]), |(d, rest)| (*d, rest));
+                select.default = default;
+                for (case, pc) in select.cases.iter_mut().zip(of_cases) {
+                    match case {
+                        Case::Value { to, .. } | Case::Vset { to, .. } => *to = *pc,
+                    }
+                }
+                select.narrow = narrow_cases(select);
+            }
+            self.parsers.push(Start { name, pc });
+        }
+        Ok(())
+    }
+
+    fn state(&self, labels: &States, json: &Json<'_>) -> Result<Label> {
+        let name = json.str()?;
+        labels
+            .get(name)
+            .copied()
+            .ok_or_else(|| json.error(format!("no parse state is named '{}'", clip(name))))
+    }
+
+    fn parser_op(&mut self, json: &Json<'_>) -> Result<()> {
+        let arguments = json.get("parameters")?;
+        match json.get("op")?.str()? {
+            "extract" => {
+                let [target] = arguments.tuple()?;
+                let (extracted, type_id) = self.extracted(&target)?;
+                if self.header_types[type_id as usize].variable.is_some() {
+                    return Err(target.error("has a variable-length field; extract_VL gives its length"));
+                }
+                self.emit(
+                    json,
+                    match extracted {
+                        Extracted::Header(header) => Op::Extract { header },
+                        Extracted::Stack(stack) => Op::ExtractStack { stack },
+                    },
+                )
+            }
+            "extract_VL" => {
+                let [target, length] = arguments.tuple()?;
+                let (extracted, type_id) = self.extracted(&target)?;
+                let ty = &self.header_types[type_id as usize];
+                if ty.variable.is_none() {
+                    return Err(target.error("has no variable-length field"));
+                }
+                let max = ty.max_bytes;
+                let len = self.scalar(&length, &[])?;
+                self.emit(
+                    json,
+                    match extracted {
+                        Extracted::Header(header) => Op::ExtractVl { header, len, max },
+                        Extracted::Stack(stack) => Op::ExtractStackVl { stack, len, max },
+                    },
+                )
+            }
+            "set" => self.set(json),
+            "verify" => {
+                let [condition, error] = arguments.tuple()?;
+                let condition = self.condition(&condition, &[])?;
+                // The common "verify(true, ...)" needs nothing.
+                if condition == Bool::Const(true) {
+                    return Ok(());
+                }
+                let a = self.compiler.boolean(&condition).map_err(|e| json.error(e))?;
+                let error = self.scalar(&error, &[])?;
+                self.emit(json, Op::Verify { a, error })
+            }
+            "advance" => {
+                let [bits] = arguments.tuple()?;
+                let a = self.scalar(&bits, &[])?;
+                self.emit(json, Op::Advance { a })
+            }
+            "shift" => {
+                let [bytes] = arguments.tuple()?;
+                let bits = bytes.number(1 << 32)? * 8;
+                let a = self.compiler.constant(bits);
+                self.emit(json, Op::Advance { a })
+            }
+            "primitive" => {
+                let [primitive] = arguments.tuple()?;
+                self.parser_primitive(&primitive)
+            }
+            other => Err(json.error(format!("parser operation '{}' is not supported", clip(other)))),
+        }
+    }
+
+    fn extracted(&self, json: &Json<'_>) -> Result<(Extracted, u32)> {
+        let value = json.get("value")?;
+        let (extracted, type_id) = match json.get("type")?.str()? {
+            "regular" => {
+                let id = look_up(&self.names.headers, "header", &value)?;
+                if self.headers[id as usize].metadata {
+                    return Err(json.error("is metadata, which is not extracted from a packet"));
+                }
+                (Extracted::Header(id), self.headers[id as usize].type_id)
+            }
+            "stack" => {
+                let id = look_up(&self.stack_ids, "header stack", &value)?;
+                (Extracted::Stack(id), self.stacks[id as usize].type_id)
+            }
+            other => return Err(json.error(format!("extraction to a '{}' is not supported", clip(other)))),
+        };
+        let ty = &self.header_types[type_id as usize];
+        if !ty.whole_bytes {
+            return Err(json.error(format!("header type '{}' is not whole bytes", clip(&ty.name))));
+        }
+        Ok((extracted, type_id))
+    }
+
+    fn set(&mut self, json: &Json<'_>) -> Result<()> {
+        let [to, value] = json.get("parameters")?.tuple()?;
+        if value.get("type")?.str()? == "lookahead" {
+            let (field, _) = self.field(&to.get("value")?)?;
+            let found = self.lookahead(&value)?;
+            let expr = super::expressions::place(found);
+            return self
+                .compiler
+                .store(field.slot, field.width(), field.signed, &expr)
+                .map_err(|e| json.error(e));
+        }
+        let target = to.get("value")?;
+        let is_variable = |target: &Json<'_>| -> Result<bool> {
+            let [header, member] = target.tuple()?;
+            let id = look_up(&self.names.headers, "header", &header)?;
+            let ty = &self.header_types[self.headers[id as usize].type_id as usize];
+            Ok(ty.field(member.str()?).is_some_and(|f| f.variable))
+        };
+        let op = if is_variable(&target)? { "assign_VL" } else { "assign" };
+        self.primitive(json, op, &[])
+    }
+
+    /// Bits ahead of the parser, in a temporary.
+    fn lookahead(&mut self, json: &Json<'_>) -> Result<Field> {
+        let value = json.get("value")?;
+        let [offset, width] = value.tuple()?;
+        let bit = offset.number(1 << 20)? as u32;
+        let bits = width.u64()?;
+        if bits == 0 || bits > 128 {
+            return Err(width.error(format!("is {bits}; a lookahead of 1 to 128 bits is supported")));
+        }
+        let w = bits as u8;
+        let d = self.compiler.temp(2).map_err(|e| json.error(e))?;
+        self.emit(
+            json,
+            if bits > 64 { Op::LookaheadWide { w, d, bit } } else { Op::Lookahead { w, d, bit } },
+        )?;
+        Ok(Field { slot: d, width: bits as u16, signed: false })
+    }
+
+    fn transition(
+        &mut self,
+        state: &Json<'_>,
+        labels: &States,
+        pending: &mut Vec<(usize, Vec<Option<Label>>)>,
+    ) -> Result<()> {
+        let mut key = Vec::new();
+        for part in state.list("transition_key", self.limits.max_objects)? {
+            key.push((self.key_part(&part)?, u128::MAX));
+        }
+        let mut cases = Vec::new();
+        let mut targets = Vec::new();
+        let mut default = None;
+        for transition in state.list("transitions", self.limits.max_objects)? {
+            let next = transition.get("next_state")?;
+            let label = if next.is_null() { None } else { Some(self.state(labels, &next)?) };
+            // What BMv2 does for JSON of before 2.1, where the type was in the value.
+            let kind = match transition.opt("type")? {
+                Some(kind) => kind.str()?,
+                None => return Err(transition.error("has no 'type'")),
+            };
+            match kind {
+                "default" => default = label,
+                "hexstr" if !key.is_empty() => {
+                    let value = self.padded(&transition.get("value")?, &key)?;
+                    let mask = match transition.opt("mask")? {
+                        Some(mask) => self.padded(&mask, &key)?,
+                        None => vec![u128::MAX; key.len()],
+                    };
+                    cases.push((Ok((value, mask)), label));
+                }
+                "parse_vset" if !key.is_empty() => {
+                    let given = transition.get("value")?;
+                    let vset = look_up(&self.names.vsets, "parse_vset", &given)?;
+                    let bits: u32 = key.iter().map(|(f, _): &(Field, u128)| f.width()).sum();
+                    let declared = self.parse_vsets[vset as usize].bitwidth;
+                    if bits != declared {
+                        return Err(
+                            given.error(format!("holds values of {declared} bits, but the key has {bits}"))
+                        );
+                    }
+                    let mask = match transition.opt("mask")? {
+                        Some(mask) => self.padded(&mask, &key)?,
+                        None => vec![u128::MAX; key.len()],
+                    };
+                    cases.push((Err((vset, mask)), label));
+                }
+                "hexstr" | "parse_vset" => {
+                    return Err(transition.error("compares a key, but the state has none"));
+                }
+                other => {
+                    return Err(
+                        transition.error(format!("transition type '{}' is not supported", clip(other)))
+                    )
+                }
+            }
+        }
+        if cases.is_empty() {
+            return match default {
+                None => self.emit(state, Op::Halt),
+                Some(label) => {
+                    if self.compiler.target(label).is_some() {
+                        self.emit(state, Op::Step)?;
+                    }
+                    self.compiler.jump(label).map_err(|e| state.error(e))
+                }
+            };
+        }
+        let plan = KeyPlan::new(&key);
+        let mut built = Vec::new();
+        for (case, label) in cases {
+            targets.push(label);
+            built.push(match case {
+                Ok((value, mask)) => {
+                    let mask = plan.pack(mask);
+                    let value = plan.pack(value).iter().zip(&mask).map(|(v, m)| v & m).collect();
+                    Case::Value { value, mask, to: 0 }
+                }
+                Err((vset, mask)) => {
+                    let mask = plan.concatenated(&plan.pack(mask));
+                    Case::Vset { vset, mask, to: 0 }
+                }
+            });
+        }
+        targets.push(default);
+        let select = self.selects.len();
+        self.selects.push(Select { key: plan, cases: built, narrow: None, default: 0 });
+        pending.push((select, targets));
+        self.emit(state, Op::Select { select: select as u32 })
+    }
+
+    fn key_part(&mut self, part: &Json<'_>) -> Result<Field> {
+        let value = part.get("value")?;
+        match part.get("type")?.str()? {
+            "field" => Ok(self.field(&value)?.0),
+            "lookahead" => self.lookahead(part),
+            "stack_field" => {
+                let [stack, member] = value.tuple()?;
+                let stack = look_up(&self.stack_ids, "header stack", &stack)?;
+                let ty = &self.header_types[self.stacks[stack as usize].type_id as usize];
+                let name = member.str()?;
+                let f = ty
+                    .field(name)
+                    .filter(|f| !f.variable)
+                    .ok_or_else(|| member.error(format!("the stack's type has no field '{}'", clip(name))))?;
+                let (off, width, signed) = (f.off, f.width, f.signed);
+                let fail = |e: String| part.error(e);
+                let h: Slot = self.compiler.header(&HeaderRef::Last(stack)).map_err(fail)?;
+                let d = self.compiler.temp(2).map_err(fail)?;
+                self.emit(part, Op::Load { d, h, off })?;
+                if width > 64 {
+                    self.emit(part, Op::Load { d: d + 1, h, off: off + 1 })?;
+                }
+                Ok(Field { slot: d, width: width as u16, signed })
+            }
+            other => Err(part.error(format!("a transition key of type '{}' is not supported", clip(other)))),
+        }
+    }
+
+    /// One value per key field, out of a hexstr in which every field is padded to whole bytes.
+    fn padded(&self, json: &Json<'_>, key: &[(Field, u128)]) -> Result<Vec<u128>> {
+        let text = json.str()?;
+        let digits = text.strip_prefix("0x").unwrap_or(text);
+        let length: usize = key.iter().map(|(f, _)| f.width().div_ceil(8) as usize * 2).sum();
+        let significant = digits.trim_start_matches('0');
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_hexdigit()) || significant.len() > length {
+            return Err(json.error(format!("'{}' is not {} bytes in hexadecimal", clip(text), length / 2)));
+        }
+        let padded = format!("{significant:0>length$}");
+        let mut at = 0;
+        key.iter()
+            .map(|(f, _)| {
+                let digits = f.width().div_ceil(8) as usize * 2;
+                let part = &padded[at..at + digits];
+                at += digits;
+                u128::from_str_radix(part, 16).map_err(|e| json.error(format!("'{part}': {e}")))
+            })
+            .collect()
+    }
+
+    pub(super) fn load_deparsers(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("deparsers", self.limits.max_objects)? {
+            let name = json.get("name")?.str()?.to_owned();
+            if let Some(first) = json.list("primitives", self.limits.max_objects)?.first() {
+                return Err(first.error("operations in a deparser are not supported"));
+            }
+            let mut headers = Vec::new();
+            for header in json.list("order", self.limits.max_objects)? {
+                let id = look_up(&self.names.headers, "header", &header)?;
+                let h = &self.headers[id as usize];
+                if h.metadata || !self.header_types[h.type_id as usize].whole_bytes {
+                    return Err(header.error("is metadata, or not whole bytes, and cannot be deparsed"));
+                }
+                headers.push(id);
+            }
+            self.deparsers.push(Deparser { name, headers });
+        }
+        Ok(())
+    }
+}
+
+/// The cases of a one-word key without value sets, flattened for speed.
+fn narrow_cases(select: &Select) -> Option<Vec<(u64, u64, Pc)>> {
+    if select.key.words != 1 {
+        return None;
+    }
+    select
+        .cases
+        .iter()
+        .map(|case| match case {
+            Case::Value { value, mask, to } => Some((value[0], mask[0], *to)),
+            Case::Vset { .. } => None,
+        })
+        .collect()
+}

@@ -1,0 +1,603 @@
+//! Pipelines: tables, conditionals and action calls, laid out as one run of instructions each.
+//!
+//! p4c wraps every statement of a control in a table without key whose default action is constant. Such a
+//! table can only ever do one thing, so its action is put in its place. Nodes are laid out depth first, so that
+//! most transitions fall through.
+
+use std::collections::HashMap;
+
+use super::{add_name, look_up, Loader, Result};
+use crate::compile::Label;
+use crate::expression::{clip, Int};
+use crate::json::Json;
+use crate::key::{ones, KeyPlan};
+use crate::match_table::{ActionCall, MatchTable, TableAction};
+use crate::match_unit::{Bound, PackedKey};
+use crate::op::{Op, Pc};
+use crate::phv::Field;
+use crate::program::{ActionId, ActionProfileInfo, MatchType, Start, TableInfo, TableKeyInfo, TableType};
+
+/// A node of a pipeline's control flow.
+enum Node<'a> {
+    Table(Json<'a>),
+    Conditional(Json<'a>),
+    ActionCall(Json<'a>),
+}
+
+/// Control flow of one pipeline.
+struct Flow<'a> {
+    nodes: Vec<Node<'a>>,
+    names: HashMap<String, u32>,
+    labels: Vec<Label>,
+}
+
+/// Where a table goes from an action.
+struct Next {
+    on_hit: Option<u32>,
+    on_miss: Option<u32>,
+    fixed_hit: bool,
+    fixed_miss: bool,
+    by_action: Vec<Option<u32>>,
+    base: Option<u32>,
+}
+
+impl Next {
+    fn hit(&self, local: usize) -> Option<u32> {
+        if self.fixed_hit {
+            self.on_hit
+        } else {
+            self.by_action[local]
+        }
+    }
+
+    fn miss(&self, local: usize) -> Option<u32> {
+        if self.fixed_miss {
+            self.on_miss
+        } else {
+            self.by_action[local]
+        }
+    }
+
+    /// Without any action to run.
+    fn none(&self) -> Option<u32> {
+        if self.fixed_miss {
+            self.on_miss
+        } else {
+            self.base
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        [self.on_hit, self.on_miss, self.base].into_iter().chain(self.by_action.iter().copied()).flatten()
+    }
+}
+
+impl<'a> Flow<'a> {
+    fn node(&self, json: &Json<'_>) -> Result<Option<u32>> {
+        if json.is_null() {
+            return Ok(None);
+        }
+        look_up(&self.names, "table or conditional", json).map(Some)
+    }
+
+    fn optional(&self, json: &Json<'_>, key: &str) -> Result<Option<u32>> {
+        json.opt(key)?.map_or(Ok(None), |next| self.node(&next))
+    }
+
+    fn next_of_table(&self, json: &Json<'_>, actions: &[String]) -> Result<Next> {
+        let given = json.get("next_tables")?;
+        let map = given.object()?;
+        let base = self.optional(json, "base_default_next")?;
+        let mut next = Next {
+            on_hit: None,
+            on_miss: None,
+            fixed_hit: map.contains_key("__HIT__"),
+            fixed_miss: map.contains_key("__MISS__"),
+            by_action: Vec::new(),
+            base,
+        };
+        if next.fixed_hit {
+            next.on_hit = self.node(&given.get("__HIT__")?)?;
+        }
+        if next.fixed_miss {
+            next.on_miss = self.node(&given.get("__MISS__")?)?;
+        }
+        for action in actions {
+            let target = if map.contains_key(action) { self.node(&given.get(action)?)? } else { base };
+            next.by_action.push(target);
+        }
+        Ok(next)
+    }
+}
+
+/// A table as far as it can be read before its successors have places.
+struct PendingTable {
+    table: u32,
+    next: Next,
+}
+
+impl<'a> Loader<'a> {
+    pub(super) fn load_pipelines(&mut self, root: &Json<'a>) -> Result<()> {
+        for json in root.list("pipelines", self.limits.max_objects)? {
+            for profile in json.list("action_profiles", self.limits.max_objects)? {
+                self.load_profile(&profile)?;
+            }
+            let name = json.get("name")?.str()?.to_owned();
+            let pc = self.load_flow(&json)?;
+            self.pipelines.push(Start { name, pc });
+        }
+        self.check_direct_arrays(root)
+    }
+
+    fn load_profile(&mut self, json: &Json<'_>) -> Result<()> {
+        let name = json.get("name")?.str()?.to_owned();
+        let id = json.get("id")?.number(u64::from(u32::MAX))? as u32;
+        let max_size = json.opt("max_size")?.map_or(Ok(0), |v| v.number(u64::from(u32::MAX)))? as usize;
+        let selector = json.opt("selector")?.map(|s| self.load_calculation(&s)).transpose()?;
+        add_name(&mut self.names.profiles, json, &name, self.action_profiles.len())?;
+        let with_selector = selector.is_some();
+        self.action_profiles.push(ActionProfileInfo { name, id, max_size, with_selector });
+        self.profile_selectors.push(selector);
+        Ok(())
+    }
+
+    fn load_flow(&mut self, json: &Json<'a>) -> Result<Pc> {
+        let mut flow = Flow { nodes: Vec::new(), names: HashMap::new(), labels: Vec::new() };
+        let kinds: [(&str, fn(Json<'a>) -> Node<'a>); 3] = [
+            ("tables", Node::Table),
+            ("conditionals", Node::Conditional),
+            ("action_calls", Node::ActionCall),
+        ];
+        for (key, node) in kinds {
+            for item in json.list(key, self.limits.max_objects)? {
+                add_name(&mut flow.names, &item, item.get("name")?.str()?, flow.nodes.len())?;
+                flow.labels.push(self.compiler.label());
+                flow.nodes.push(node(item));
+            }
+        }
+        let init = flow.node(&json.get("init_table")?)?;
+        let end = self.compiler.label();
+        let pc = self.compiler.pc();
+        let mut pending = Vec::new();
+        let mut placed = vec![false; flow.nodes.len()];
+        let mut edges = vec![Vec::new(); flow.nodes.len()];
+        // Nodes still to be laid out; the last is next, so that a node's first successor follows it.
+        let mut stack: Vec<u32> = init.into_iter().collect();
+        if init.is_none() {
+            self.emit(json, Op::Halt)?;
+        }
+        // Nodes that control flow does not reach come too: the control plane knows their tables.
+        stack.splice(0..0, (0..flow.nodes.len() as u32).rev());
+        while let Some(at) = stack.pop() {
+            if std::mem::replace(&mut placed[at as usize], true) {
+                continue;
+            }
+            self.compiler.place(flow.labels[at as usize]);
+            self.compiler.release_temps();
+            let successors = match &flow.nodes[at as usize] {
+                Node::Table(table) => self.load_table(&flow, &table.clone(), end, &mut pending, &placed)?,
+                Node::Conditional(conditional) => {
+                    self.load_conditional(&flow, &conditional.clone(), end, &placed)?
+                }
+                Node::ActionCall(call) => self.load_action_call(&flow, &call.clone(), end, &placed)?,
+            };
+            stack.extend(successors.iter().rev());
+            edges[at as usize] = successors;
+        }
+        self.compiler.place(end);
+        self.emit(json, Op::Halt)?;
+        if let Some(at) = cycle(&edges) {
+            let (Node::Table(node) | Node::Conditional(node) | Node::ActionCall(node)) =
+                &flow.nodes[at as usize];
+            return Err(node.error("is part of a loop of tables and conditionals, which is not supported"));
+        }
+        for PendingTable { table, next } in pending {
+            let end = self.compiler.target(end).unwrap_or_default();
+            let pc_of = |node: Option<u32>| {
+                node.and_then(|n| self.compiler.target(flow.labels[n as usize])).unwrap_or(end)
+            };
+            let hits: Vec<Pc> = (0..next.by_action.len()).map(|local| pc_of(next.hit(local))).collect();
+            let misses: Vec<Pc> = (0..next.by_action.len()).map(|local| pc_of(next.miss(local))).collect();
+            let none = pc_of(next.none());
+            let table = &mut self.match_tables[table as usize];
+            table.next_none = none;
+            for (local, action) in table.actions.iter_mut().enumerate() {
+                (action.next_hit, action.next_miss) = (hits[local], misses[local]);
+            }
+        }
+        Ok(pc)
+    }
+
+    /// Goes on at a node: by falling through if it is laid out next.
+    fn go(
+        &mut self,
+        json: &Json<'_>,
+        flow: &Flow<'_>,
+        to: Option<u32>,
+        end: Label,
+        placed: &[bool],
+    ) -> Result<()> {
+        match to {
+            Some(node) if !placed[node as usize] => Ok(()),
+            Some(node) => self.compiler.jump(flow.labels[node as usize]).map_err(|e| json.error(e)),
+            None => self.compiler.jump(end).map_err(|e| json.error(e)),
+        }
+    }
+
+    fn load_conditional(
+        &mut self,
+        flow: &Flow<'_>,
+        json: &Json<'_>,
+        end: Label,
+        placed: &[bool],
+    ) -> Result<Vec<u32>> {
+        let expression = json.get("expression")?;
+        let condition = self.condition(&expression, &[])?;
+        let (on_true, on_false) = (flow.optional(json, "true_next")?, flow.optional(json, "false_next")?);
+        let otherwise = on_false.map_or(end, |n| flow.labels[n as usize]);
+        self.compiler.branch(&condition, otherwise, false).map_err(|e| expression.error(e))?;
+        self.go(json, flow, on_true, end, placed)?;
+        Ok(on_true.into_iter().chain(on_false).collect())
+    }
+
+    fn load_action_call(
+        &mut self,
+        flow: &Flow<'_>,
+        json: &Json<'_>,
+        end: Label,
+        placed: &[bool],
+    ) -> Result<Vec<u32>> {
+        let action = self.action(&json.get("action_id")?)?;
+        if !self.action_sources[action].params.is_empty() {
+            return Err(json.error("calls an action that takes parameters"));
+        }
+        let next = flow.optional(json, "next_node")?;
+        self.compile_action(action)?;
+        self.emit(json, Op::EndInline)?;
+        self.go(json, flow, next, end, placed)?;
+        Ok(next.into_iter().collect())
+    }
+
+    fn action(&self, json: &Json<'_>) -> Result<usize> {
+        let id = json.u64()?;
+        self.action_ids
+            .get(&id)
+            .map(|&at| at as usize)
+            .ok_or_else(|| json.error(format!("no action has the id {id}")))
+    }
+
+    fn load_table(
+        &mut self,
+        flow: &Flow<'_>,
+        json: &Json<'_>,
+        end: Label,
+        pending: &mut Vec<PendingTable>,
+        placed: &[bool],
+    ) -> Result<Vec<u32>> {
+        let (info, table, next) = self.read_table(flow, json)?;
+        let id = self.tables.len() as u32;
+        add_name(&mut self.names.tables, json, &info.name, id as usize)?;
+        let inline = match &table.default {
+            Some(call) if info.key.is_empty() && info.const_default && call.data.is_empty() => {
+                (info.table_type == TableType::Simple && !info.with_counters).then_some(call.local as usize)
+            }
+            _ => None,
+        };
+        let successors = match inline {
+            Some(local) => {
+                self.compile_action(table.actions[local].action as usize)?;
+                self.emit(json, Op::EndInline)?;
+                let to = next.miss(local);
+                self.go(json, flow, to, end, placed)?;
+                to.into_iter().collect()
+            }
+            None => {
+                self.emit(json, Op::Apply { table: id })?;
+                let mut successors: Vec<u32> = next.all().collect();
+                successors.sort_unstable();
+                successors.dedup();
+                successors
+            }
+        };
+        self.tables.push(info);
+        self.match_tables.push(table);
+        pending.push(PendingTable { table: id, next });
+        Ok(successors)
+    }
+
+    fn read_table(&mut self, flow: &Flow<'_>, json: &Json<'_>) -> Result<(TableInfo, MatchTable, Next)> {
+        let name = json.get("name")?.str()?.to_owned();
+        let match_type = self.match_type(&json.get("match_type")?)?;
+        let kind = json.get("type")?;
+        let table_type = match kind.str()? {
+            "simple" => TableType::Simple,
+            "indirect" => TableType::Indirect,
+            "indirect_ws" => TableType::IndirectWs,
+            other => return Err(kind.error(format!("table type '{}' is not supported", clip(other)))),
+        };
+        let profile = match table_type {
+            TableType::Simple => None,
+            _ => {
+                // BMv2 before 2.0 called it act_prof_name.
+                let given = json.get("action_profile")?;
+                let profile = look_up(&self.names.profiles, "action profile", &given)?;
+                if table_type == TableType::IndirectWs && self.profile_selectors[profile as usize].is_none() {
+                    return Err(given.error("has no selector, which a table of type indirect_ws needs"));
+                }
+                Some(profile)
+            }
+        };
+        let (key_info, key) = self.table_key(json, match_type)?;
+
+        let mut actions = Vec::new();
+        let mut action_names = Vec::new();
+        for id in json.get("action_ids")?.array()? {
+            let at = self.action(&id)?;
+            let source = &self.action_sources[at];
+            if actions.iter().any(|a: &TableAction| a.action == at as u32) {
+                return Err(id.error("the action is there twice"));
+            }
+            let pc = source.pc.unwrap_or_default();
+            actions.push(TableAction {
+                action: at as u32,
+                pc,
+                words: source.words,
+                next_hit: 0,
+                next_miss: 0,
+            });
+            action_names.push(self.actions[at].name.clone());
+        }
+        let next = flow.next_of_table(json, &action_names)?;
+        let stride = actions.iter().map(|a| a.words as usize).max().unwrap_or(0);
+
+        let mut const_default_action = false;
+        let mut const_default = false;
+        let mut default = None;
+        if let Some(entry) = json.opt("default_entry")? {
+            if table_type != TableType::Simple {
+                return Err(entry.error("only tables of type simple have a default entry in the program"));
+            }
+            let flag = |key: &str| entry.opt(key)?.map_or(Ok(false), |v| v.bool());
+            (const_default_action, const_default) = (flag("action_const")?, flag("action_entry_const")?);
+            default = Some(self.action_call(&entry, &actions)?);
+        }
+        let max_size = json.opt("max_size")?.map_or(Ok(u64::MAX), |v| v.u64())?;
+        let max_size = usize::try_from(max_size).unwrap_or(usize::MAX);
+        let with_counters = json.opt("with_counters")?.map_or(Ok(false), |v| v.bool())?;
+        let support_timeout = json.opt("support_timeout")?.map_or(Ok(false), |v| v.bool())?;
+        let direct_meter = self.direct_meter(json, &name)?;
+
+        let mut const_entries = Vec::new();
+        let entries = json.list("entries", self.limits.max_objects)?;
+        if !entries.is_empty() && (table_type != TableType::Simple || key.fields.is_empty()) {
+            return Err(json.error("only tables of type simple with a key have entries in the program"));
+        }
+        for entry in &entries {
+            let packed = self.const_key(entry, match_type, &key_info, &key)?;
+            let same = |(other, _): &(PackedKey, ActionCall)| *other == packed;
+            if const_entries.iter().any(same) {
+                return Err(entry.error("another entry has the same key"));
+            }
+            let call = self.action_call(&entry.get("action_entry")?, &actions)?;
+            const_entries.push((packed, call));
+        }
+
+        let info = TableInfo {
+            name,
+            id: json.get("id")?.number(u64::from(u32::MAX))? as u32,
+            match_type,
+            table_type,
+            key: key_info,
+            actions: actions.iter().map(|a| ActionId(a.action)).collect(),
+            max_size,
+            action_profile: profile.map(|p| self.action_profiles[p as usize].name.clone()),
+            with_counters,
+            direct_meter: direct_meter.map(|(m, _)| self.meter_arrays[m as usize].name.clone()),
+            support_timeout,
+            const_entries: !const_entries.is_empty(),
+            const_default,
+        };
+        let table = MatchTable {
+            key,
+            match_type,
+            table_type,
+            actions,
+            next_none: 0,
+            stride,
+            profile,
+            direct_meter,
+            default,
+            const_default_action,
+            const_entries,
+        };
+        Ok((info, table, next))
+    }
+
+    fn match_type(&self, json: &Json<'_>) -> Result<MatchType> {
+        Ok(match json.str()? {
+            "exact" => MatchType::Exact,
+            "lpm" => MatchType::Lpm,
+            "ternary" => MatchType::Ternary,
+            "range" => MatchType::Range,
+            "valid" => MatchType::Valid,
+            other => return Err(json.error(format!("match type '{}' is not supported", clip(other)))),
+        })
+    }
+
+    fn table_key(&self, json: &Json<'_>, of_table: MatchType) -> Result<(Vec<TableKeyInfo>, KeyPlan)> {
+        let mut infos = Vec::new();
+        let mut fields = Vec::new();
+        let mut prefixes = 0;
+        for part in json.list("key", self.limits.max_objects)? {
+            let given = part.get("match_type")?;
+            let match_type = self.match_type(&given)?;
+            let target = part.get("target")?;
+            let (field, label): (Field, String) = if match_type == MatchType::Valid {
+                let header = look_up(&self.names.headers, "header", &target)?;
+                let h = &self.headers[header as usize];
+                (Field { slot: h.valid, width: 1, signed: false }, h.name.clone())
+            } else {
+                let (field, _) = self.field(&target)?;
+                let [header, member] = target.tuple()?;
+                (field, format!("{}.{}", header.str()?, member.str()?))
+            };
+            let fits = match match_type {
+                MatchType::Exact | MatchType::Valid => true,
+                MatchType::Lpm => of_table != MatchType::Exact,
+                MatchType::Ternary => matches!(of_table, MatchType::Ternary | MatchType::Range),
+                MatchType::Range => of_table == MatchType::Range,
+            };
+            if !fits {
+                return Err(given.error("does not go with the match type of the table"));
+            }
+            prefixes += usize::from(match_type == MatchType::Lpm);
+            if prefixes > 1 {
+                return Err(given.error("is a second lpm field in one table"));
+            }
+            let mask = match part.opt("mask")? {
+                Some(mask) => Int::parse(mask.str()?).map_err(|e| mask.error(e))?.bits(),
+                None => u128::MAX,
+            };
+            let name = part.opt("name")?.map_or(Ok(label), |n| n.str().map(str::to_owned))?;
+            infos.push(TableKeyInfo { name, match_type, bitwidth: field.width() });
+            fields.push((field, mask));
+        }
+        Ok((infos, KeyPlan::new(&fields)))
+    }
+
+    /// The meter array bound to a table, and the field that gets the colour.
+    fn direct_meter(&self, json: &Json<'_>, table: &str) -> Result<Option<(u32, Field)>> {
+        let Some(given) = json.opt("direct_meters")? else { return Ok(None) };
+        let meter = look_up(&self.names.meters, "meter_array", &given)?;
+        if self.meter_arrays[meter as usize].direct_table.as_deref() != Some(table) {
+            return Err(given.error("is no direct meter of this table"));
+        }
+        // The colour's field is read from the meter's declaration: see check_direct_arrays.
+        Ok(Some((meter, Field { slot: self.unused_slot, width: 64, signed: false })))
+    }
+
+    /// Gives direct meters their result field, and checks that direct arrays name tables that are there.
+    fn check_direct_arrays(&mut self, root: &Json<'_>) -> Result<()> {
+        for json in root.list("counter_arrays", self.limits.max_objects)? {
+            if json.get("is_direct")?.bool()? {
+                look_up(&self.names.tables, "table", &json.get("binding")?)?;
+            }
+        }
+        for json in root.list("meter_arrays", self.limits.max_objects)? {
+            if !json.get("is_direct")?.bool()? {
+                continue;
+            }
+            let table = look_up(&self.names.tables, "table", &json.get("binding")?)?;
+            let (target, _) = self.field(&json.get("result_target")?)?;
+            if let Some((_, field)) = &mut self.match_tables[table as usize].direct_meter {
+                *field = target;
+            }
+        }
+        Ok(())
+    }
+
+    /// An action with constant data, as default or const entries have it.
+    fn action_call(&self, json: &Json<'_>, actions: &[TableAction]) -> Result<ActionCall> {
+        let id = json.get("action_id")?;
+        let at = self.action(&id)?;
+        let local = actions
+            .iter()
+            .position(|a| a.action as usize == at)
+            .ok_or_else(|| id.error("the table does not list this action"))?;
+        let values = json.list("action_data", self.limits.max_objects)?;
+        let params = &self.action_sources[at].params;
+        if values.len() != params.len() {
+            return Err(json.error(format!("gives {} values for {} parameters", values.len(), params.len())));
+        }
+        let mut data = Vec::new();
+        for (value, param) in values.iter().zip(params) {
+            let number = Int::parse(value.str()?).map_err(|e| value.error(e))?;
+            if !number.negative && number.magnitude > ones(param.width()) {
+                return Err(value.error(format!("does not fit the parameter's {} bits", param.width())));
+            }
+            let bits = number.bits() & ones(param.width());
+            data.push(bits as u64);
+            if param.width() > 64 {
+                data.push((bits >> 64) as u64);
+            }
+        }
+        Ok(ActionCall { local: local as u32, data })
+    }
+
+    fn const_key(
+        &self,
+        entry: &Json<'_>,
+        of_table: MatchType,
+        infos: &[TableKeyInfo],
+        plan: &KeyPlan,
+    ) -> Result<PackedKey> {
+        let given = entry.get("match_key")?;
+        let parts = given.array()?;
+        if parts.len() != infos.len() {
+            return Err(given.error(format!(
+                "has {} fields; the table's key has {}",
+                parts.len(),
+                infos.len()
+            )));
+        }
+        let (mut values, mut masks, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
+        let mut prefix_length = 0;
+        for (at, (part, info)) in parts.iter().zip(infos).enumerate() {
+            let kind = part.get("match_type")?;
+            if self.match_type(&kind)? != info.match_type {
+                return Err(kind.error("is not that of the table's key field"));
+            }
+            let all = ones(info.bitwidth);
+            let number = |key: &str| -> Result<u128> {
+                let json = part.get(key)?;
+                let number = Int::parse(json.str()?).map_err(|e| json.error(e))?;
+                let bits = if number.negative { number.bits() & all } else { number.magnitude };
+                if bits > all {
+                    return Err(json.error(format!("does not fit the field's {} bits", info.bitwidth)));
+                }
+                Ok(bits)
+            };
+            let (value, mask) = match info.match_type {
+                MatchType::Exact => (number("key")?, all),
+                MatchType::Valid => (u128::from(part.get("key")?.bool()?), all),
+                MatchType::Lpm => {
+                    let length = part.get("prefix_length")?.number(u64::from(info.bitwidth))? as u32;
+                    prefix_length = length;
+                    (number("key")?, all & !ones(info.bitwidth - length))
+                }
+                MatchType::Ternary => (number("key")?, number("mask")?),
+                MatchType::Range => {
+                    bounds.push(Bound { field: at, first: number("start")?, last: number("end")? });
+                    (0, 0)
+                }
+            };
+            values.push(value & mask);
+            masks.push(mask);
+        }
+        let ordered = matches!(of_table, MatchType::Ternary | MatchType::Range);
+        let priority = match entry.opt("priority")? {
+            Some(priority) if ordered => priority.number(i32::MAX as u64)? as u32,
+            _ => 0,
+        };
+        Ok(PackedKey { value: plan.pack(values), mask: plan.pack(masks), bounds, prefix_length, priority })
+    }
+}
+
+/// A node on a cycle, if there is one.
+fn cycle(edges: &[Vec<u32>]) -> Option<u32> {
+    // Nodes without unvisited predecessors are taken away until none is left, or none can be.
+    let mut incoming = vec![0usize; edges.len()];
+    for &to in edges.iter().flatten() {
+        incoming[to as usize] += 1;
+    }
+    let mut free: Vec<usize> = (0..edges.len()).filter(|&n| incoming[n] == 0).collect();
+    while let Some(at) = free.pop() {
+        for &to in &edges[at] {
+            incoming[to as usize] -= 1;
+            if incoming[to as usize] == 0 {
+                free.push(to as usize);
+            }
+        }
+    }
+    incoming.iter().position(|&n| n > 0).map(|n| n as u32)
+}

@@ -1,0 +1,104 @@
+//! Meters: BMv2's token buckets, two rates and three colours (the trTCM of RFC 2698, colour-blind), with the time given by
+//! the caller. A meter whose rates were never set answers green.
+
+/// One rate of a meter, in BMv2's units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeterRate {
+    /// Packets or bytes per microsecond.
+    pub info_rate: f64,
+    /// Packets or bytes.
+    pub burst_size: u32,
+}
+
+/// The bucket of one rate.
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    rate: MeterRate,
+    tokens: u64,
+    /// Tokens that the rate had granted since the beginning, at the last packet.
+    granted: u64,
+    colour: u64,
+}
+
+/// One meter.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Meter {
+    /// Highest rate first: a packet beyond it is red, one beyond the next is yellow.
+    buckets: Vec<Bucket>,
+}
+
+impl Meter {
+    /// Sets the rates, lowest first; their order has been checked. Buckets start full.
+    pub(crate) fn set_rates(&mut self, rates: &[MeterRate]) {
+        self.buckets.clear();
+        for (colour, &rate) in (1..).zip(rates) {
+            self.buckets.push(Bucket { rate, tokens: u64::from(rate.burst_size), granted: 0, colour });
+        }
+        self.buckets.reverse();
+    }
+
+    /// The rates, lowest first.
+    pub(crate) fn rates(&self) -> Vec<MeterRate> {
+        self.buckets.iter().rev().map(|b| b.rate).collect()
+    }
+
+    /// The colour of a packet of `amount` (bytes, or 1): 0 green, 1 yellow, 2 red.
+    pub(crate) fn execute(&mut self, amount: u64, now_ps: u64) -> u64 {
+        // BMv2 counts whole microseconds.
+        let microseconds = (now_ps / 1_000_000) as f64;
+        for bucket in &mut self.buckets {
+            let granted = (microseconds * bucket.rate.info_rate) as u64;
+            let fresh = granted.saturating_sub(bucket.granted);
+            bucket.granted = granted.max(bucket.granted);
+            bucket.tokens = bucket.tokens.saturating_add(fresh).min(u64::from(bucket.rate.burst_size));
+            if bucket.tokens < amount {
+                return bucket.colour;
+            }
+            bucket.tokens -= amount;
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: u64 = 1_000_000_000;
+
+    fn meter() -> Meter {
+        let mut meter = Meter::default();
+        // One packet per millisecond committed, two peak.
+        meter.set_rates(&[
+            MeterRate { info_rate: 0.001, burst_size: 1 },
+            MeterRate { info_rate: 0.002, burst_size: 2 },
+        ]);
+        meter
+    }
+
+    #[test]
+    fn a_burst_goes_from_green_to_yellow_to_red() {
+        let mut meter = meter();
+        let colours: Vec<u64> = (0..4).map(|_| meter.execute(1, 0)).collect();
+        assert_eq!(colours, [0, 1, 2, 2]);
+    }
+
+    #[test]
+    fn tokens_come_back_with_time_but_never_beyond_the_burst() {
+        let mut meter = meter();
+        (0..4).for_each(|_| drop(meter.execute(1, 0)));
+        assert_eq!(meter.execute(1, MILLISECOND), 0);
+        let later: Vec<u64> = (0..4).map(|_| meter.execute(1, 100 * MILLISECOND)).collect();
+        assert_eq!(later, [0, 1, 2, 2]);
+    }
+
+    #[test]
+    fn a_meter_without_rates_answers_green() {
+        assert_eq!(Meter::default().execute(u64::MAX, 0), 0);
+    }
+
+    #[test]
+    fn rates_are_read_back_as_they_were_set() {
+        assert_eq!(meter().rates()[1], MeterRate { info_rate: 0.002, burst_size: 2 });
+    }
+}
