@@ -37,8 +37,8 @@ TestClass = TypeVar("TestClass", bound=type)
 
 
 def virtual_time_only(cls: TestClass) -> TestClass:
-    """Mark a test that compares exact times, or that would fill many queues in real time: skipped on targets whose
-    clock is not the test's."""
+    """Mark a test that compares exact times, or that would fill many queues in real time: skipped on targets
+    whose clock is not the test's."""
     cls.needs_virtual_time = True
     return cls
 

@@ -201,7 +201,7 @@ class TcpWithoutAnyFlagIsOther(_Classified):
 
 @group("malformed")
 class TcpHeaderCutShortIsOther(_Classified):
-    """The IP packet ends inside the TCP header: forwarded as it is, but nobody's ACK."""
+    """The IP packet ends inside the TCP header: malformed, and nobody's ACK."""
 
     def runTest(self):
         short = packets.network(2, proto=6) / bytes(12)

@@ -158,6 +158,14 @@ class Ipv6PacketWithVlanTagKeepsItsTag(_Forwarded):
         self.expect_forwarded(packets.tcp(2, payload=40, vlan=100, ipv6=True))
 
 
+class Ipv4PacketWithTwoVlanTagsKeepsThem(_Forwarded):
+    """IEEE 802.1ad: a service tag in front of a customer tag."""
+
+    def runTest(self):
+        frame = packets.tcp(2, payload=40, vlan=100)
+        self.expect_forwarded(frame[:12] + bytes.fromhex("88a80007") + frame[12:])
+
+
 class Ipv4PaddingIsForwardedUntouched(_Forwarded):
     """A 54-byte ACK padded to the 60-byte Ethernet minimum stays 60 bytes long."""
 
@@ -287,6 +295,30 @@ class Ipv6WrongVersionIsMalformed(_Dropped):
         frame = bytearray(packets.udp(2, ipv6=True))
         frame[14] = 0x40
         self.expect_dropped(bytes(frame), Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv4TotalLengthBeyondTheFrameIsMalformed(_Dropped):
+    """Padding may make a frame longer than its packet; nothing may make it shorter."""
+
+    def runTest(self):
+        frame = packets.udp(2)
+        self.expect_dropped(_damaged(frame, 3, len(frame) - 14 + 1), Verdict.MALFORMED)
+
+
+@group("malformed")
+class Ipv6PayloadLengthBeyondTheFrameIsMalformed(_Dropped):
+    def runTest(self):
+        frame = packets.udp(2, ipv6=True)
+        self.expect_dropped(_damaged(frame, 5, len(frame) - 54 + 1), Verdict.MALFORMED)
+
+
+@group("malformed")
+class TcpHeaderBeyondItsPacketIsMalformed(_Dropped):
+    """An unfragmented packet that says TCP and has no room for its header."""
+
+    def runTest(self):
+        self.expect_dropped(bytes(packets.network(2, proto=6) / bytes(12)), Verdict.MALFORMED)
 
 
 @group("malformed")
