@@ -136,7 +136,7 @@ class _Connection:
     snd_una: int = 1
     snd_nxt: int = 1
     recover: int = 0
-    """End of what was sent when the window was halved; while `in_cwr` it is not halved again before that is acked."""
+    """What had been sent when the window was halved; it is not halved again before that is acknowledged."""
     in_cwr: bool = False
     cwr_due: bool = False
     """The next data segment says CWR."""
