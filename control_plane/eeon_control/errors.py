@@ -91,7 +91,8 @@ class InputError(EeonError):
 class ApplyError(FabricError):
     """An apply failed on at least one switch.
 
-    `failures`: switch -> why. `undone`: switches that were changed and are as before again.
+    `failures`: switch -> why, in a text that names the switch. `undone`: switches that were to be changed and
+    are as before.
     `not_undone`: switch -> why it could not be brought back (empty when all or none held).
     """
 
@@ -104,10 +105,10 @@ class ApplyError(FabricError):
         super().__init__(self._describe())
 
     def _describe(self) -> str:
-        lines = [f"{switch}: {why}" for switch, why in self.failures.items()]
+        lines = list(self.failures.values())
         if self.not_undone:
             lines.append("the fabric is NOT as before; these switches could not be undone:")
-            lines += [f"  {switch}: {why}" for switch, why in self.not_undone.items()]
+            lines += [f"  {why}" for why in self.not_undone.values()]
             lines.append("run `eeon config plan` to see what they hold, then apply again")
         elif self.undone:
             lines.append(f"undone on {', '.join(self.undone)}: every switch is as it was before")

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -103,15 +104,17 @@ def read_yaml(path: Path) -> Document:
 def parse_yaml(text: str, name: str) -> Document:
     """Parse YAML text; `name` is the file named in errors."""
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        yaml = YAML(typ="safe", pure=True)
+        yaml.Composer = _ShallowComposer
+        root = yaml.compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         rule = " ".join(str(part) for part in (error.context, error.problem) if part)
         raise InputError(
             [Problem(Place(name, mark.line + 1 if mark else 0), "", "", f"not YAML: {rule}")]
         ) from None
-    except (YAMLError, ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error).splitlines()[0]
+    except (YAMLError, ValueError) as error:
+        reason = str(error).splitlines()[0]
         raise InputError([Problem(Place(name), "", "", f"not YAML: {reason}")]) from None
     if root is None:
         raise InputError([Problem(Place(name), "", "", "the file is empty")])
@@ -125,6 +128,20 @@ def parse_yaml(text: str, name: str) -> Document:
         raise InputError(builder.problems)
     builder.places[()] = Place(name, root.start_mark.line + 1)
     return Document(value, builder.places)
+
+
+class _ShallowComposer(Composer):
+    """Stops at the first value that is nested too deeply; the library's own recursion is not bounded."""
+
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self.depth += 1
+        if self.depth > _DEPTH_LIMIT:
+            raise ValueError(f"nested more than {_DEPTH_LIMIT} levels deep")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
 class _Builder:

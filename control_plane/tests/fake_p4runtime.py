@@ -33,6 +33,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.lose_inserts = False
         self.refuse_registers = False
         self.largest_write = 0
+        self.write_seconds = 0.0
         self._primary = 0
         self._streams: dict[int, object] = {}
         self._server: grpc.aio.Server | None = None
@@ -97,6 +98,8 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
             self._streams.pop(mine, None)
 
     async def GetForwardingPipelineConfig(self, request, context):
+        if request.device_id != self.device_id:
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no device {request.device_id}")
         if self.config is None:
             await context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION, "No forwarding pipeline config set for this device"
@@ -124,6 +127,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
 
     async def Write(self, request, context):
         await self._check_primary(request, context)
+        await asyncio.sleep(self.write_seconds)
         self.largest_write = max(self.largest_write, len(request.updates))
         outcomes = [self._write_one(update) for update in request.updates]
         if any(code for code, _ in outcomes):

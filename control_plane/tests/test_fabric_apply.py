@@ -252,7 +252,7 @@ def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_d
         async with FakeFabric(fabric4) as fakes:
             leaf = fakes.switches["leaf1"]
             async with Session(
-                "leaf1", Target(leaf.address, 1), program.load().schema(), writer=True, election_id=other_id
+                "leaf1", Target(leaf.address, 1), program.load().schema(), election_id=other_id
             ):
                 with pytest.raises(FabricError) as error:
                     await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
@@ -263,6 +263,42 @@ def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_d
         message, plan = run(scenario(other_id))
         assert "--election-id" in message and "leaf1" in message
         assert not plan.is_empty  # reading needs no primacy
+
+
+def test_larger_election_id_takes_over(fabric4):
+    from eeon_control.fabric.session import Session
+    from eeon_control.fabric.targets import Target
+
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            leaf = fakes.switches["leaf1"]
+            async with Session("leaf1", Target(leaf.address, 1), program.load().schema(), election_id=99):
+                report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS, election_id=100)
+            # 99 is the largest id now seen without a stream; the default one still becomes primary
+            again = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)
+            return report, again
+
+    report, again = run(scenario())
+    assert not report.plan.is_empty and not again.plan.is_empty
+
+
+def test_cancelled_apply_undoes_what_it_wrote(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            before = fakes.state()
+            fakes.switches["spine2"].write_seconds = 0.5
+            task = asyncio.create_task(fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS))
+            await asyncio.sleep(0.25)
+            changed = fakes.state() != before
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return before, changed, fakes.state()
+
+    before, changed, after = run(scenario())
+    assert changed
+    assert after == before
 
 
 def test_wrong_device_id_is_reported_by_name(fabric4):

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.timers import eee_ticks, red_slope, red_thresholds
-from eeon_control.errors import InputError, PlanError
+from eeon_control.errors import InputError, Place, PlanError
 from eeon_control.plan import Action, Entry, Exact, Lpm
 from eeon_control.plan.routes import GROUP_SIZE_LIMIT
-from eeon_control.topology import PortRole
+from eeon_control.sources import Document
+from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
 
 NS = Duration.parse("1ns")
@@ -245,18 +246,25 @@ def any_topology(draw):
         )
     hosts = draw(st.lists(st.integers(0, switches - 1), min_size=1, max_size=8))
     ports = [0] * switches
-    lines = ["name: any", "defaults: {rate: 10Gbps, delay: 500ns}", "nodes:"]
-    lines += [f"  s{one}: {{kind: switch}}" for one in range(switches)]
-    lines += [f"  h{number}: {{kind: host}}" for number in range(len(hosts))]
-    lines.append("links:")
+    links_value = []
 
     def port(switch):
         ports[switch] += 1
         return f"s{switch}:{ports[switch]}"
 
-    lines += [f'  - endpoints: ["{port(a)}", "{port(b)}"]' for a, b in links]
-    lines += [f'  - endpoints: ["{port(switch)}", "h{number}:0"]' for number, switch in enumerate(hosts)]
-    return topology.from_text("\n".join(lines))
+    links_value += [{"endpoints": [port(a), port(b)]} for a, b in links]
+    links_value += [{"endpoints": [port(switch), f"h{number}:0"]} for number, switch in enumerate(hosts)]
+    value = {
+        "name": "any",
+        "defaults": {"rate": "10Gbps", "delay": "500ns"},
+        "nodes": {
+            **{f"s{one}": {"kind": "switch"} for one in range(switches)},
+            **{f"h{number}": {"kind": "host"} for number in range(len(hosts))},
+        },
+        "links": links_value,
+    }
+    # Not as text: parsing it would take more time than everything else in these tests.
+    return reader.from_document(Document(value, {(): Place("any")}), "any")
 
 
 @settings(max_examples=150, deadline=None)

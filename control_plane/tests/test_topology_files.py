@@ -198,7 +198,7 @@ def edited(old: str, new: str) -> str:
         ("a: [", "f.yaml:1: error: not YAML"),
         ("a: !!python/object:os.system x", "is not used here"),
         ("? [a]\n: 1", "a key must be plain text"),
-        ("[" * 5000, "not YAML"),
+        ("[" * 5000, "f.yaml: error: not YAML: nested more than 24 levels deep"),
         (
             "a: &a [x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\n"
             "d: &d [*c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d]\nf: [*e, *e, *e, *e, *e, *e, *e]\n",

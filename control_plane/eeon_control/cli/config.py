@@ -63,7 +63,6 @@ def validate(config_names: tuple[str, ...], topology_name: str | None, tick: Dur
 @options.config_option
 @options.topology_option()
 @options.target_options
-@options.election_option
 @options.output_option
 @click.pass_context
 def plan(
@@ -73,16 +72,13 @@ def plan(
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
-    election_id: int | None,
     output: str,
 ) -> None:
     """Read the switches and show what differs. Exit code 0: nothing, 2: changes, 1: an error."""
     loaded, topology = configs.load(*config_names), topologies.load(topology_name)
     targets = options.targets(targets_file, target_texts, tick)
     _warn(loaded, topology, targets.tick)
-    found = asyncio.run(
-        fabric.plan(topology, loaded, targets.switches, int(targets.tick), election_id=election_id)
-    )
+    found = asyncio.run(fabric.plan(topology, loaded, targets.switches, int(targets.tick)))
     printing.print_plan(found, output)
     ctx.exit(0 if found.is_empty else 2)
 
@@ -98,7 +94,7 @@ def apply(
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
-    election_id: int | None,
+    election_id: int,
 ) -> None:
     """Make all switches hold the configuration, or none: on any failure what was written is undone."""
     loaded, topology = configs.load(*config_names), topologies.load(topology_name)

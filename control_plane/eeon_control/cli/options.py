@@ -10,6 +10,7 @@ import click
 
 from eeon_control.errors import EeonError, UnitError
 from eeon_control.fabric import Target, Targets, load_targets
+from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 from eeon_control.units import Duration
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -86,8 +87,9 @@ def election_option(function: _F) -> _F:
     return click.option(
         "--election-id",
         type=click.IntRange(1, (1 << 128) - 1),
-        default=None,
-        help="P4Runtime election id; larger takes over from smaller  [default: 10]",
+        default=DEFAULT_ELECTION_ID,
+        show_default=True,
+        help="P4Runtime election id; larger takes over from smaller",
     )(function)
 
 

@@ -107,7 +107,7 @@ async def _on_all(
 ) -> dict[str, _T]:
     schema = programs.load().schema()
     async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolve(topology, targets), schema, writer=False, election_id=None)
+        sessions = await open_all(stack, resolve(topology, targets), schema, election_id=None)
 
         async def one(session: Session) -> _T:
             if not await session.has_pipeline():

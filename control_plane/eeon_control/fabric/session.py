@@ -21,13 +21,16 @@ from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.targets import Target
 from eeon_control.plan import Entry
 
-WRITER_ELECTION_ID = 10
-READER_ELECTION_ID = 1  # a reader need not be primary and must not take over from a controller that is
+DEFAULT_ELECTION_ID = 10
 
 _CONNECT_SECONDS = 10.0
 _UPDATES_PER_WRITE = 256
 _ENTITIES_PER_READ = 2048
 _BIDS = 5
+# A server may notice a little late that the stream of a command that just ended is gone.
+_ID_FREE_SECONDS = 1.0
+_ID_RETRY_SECONDS = 0.05
+_TAKE_OVER = "stop it, or use --election-id with a larger number to take over"
 
 _UPDATE_TYPE = {
     ChangeKind.INSERT: p4r.Update.INSERT,
@@ -37,7 +40,11 @@ _UPDATE_TYPE = {
 
 
 class Session:
-    """An open session; use it with `async with`. Every method raises FabricError naming the switch."""
+    """An open session; use it with `async with`. Every method raises FabricError naming the switch.
+
+    With an `election_id` it becomes primary, or fails; without one it can only read, and does not take part
+    in arbitration, so that looking at a fabric never gets in the way of its controller.
+    """
 
     def __init__(
         self,
@@ -46,22 +53,21 @@ class Session:
         schema: P4Schema,
         *,
         election_id: int | None = None,
-        writer: bool = False,
     ) -> None:
         assert target.device_id is not None, "targets are resolved before a session is made"
         self.name = name
         self.schema = schema
         self._target = target
         self._device_id = target.device_id
-        self._writer = writer
-        self._election_id = election_id or (WRITER_ELECTION_ID if writer else READER_ELECTION_ID)
+        self._election_id = election_id
         self._client = P4Client(target.address, wait_for_ready=False)
 
     async def __aenter__(self) -> Self:
         await self._client.open(schema=self.schema, complete_request=self._complete)
         try:
-            async with asyncio.timeout(_CONNECT_SECONDS):
-                await self._arbitrate()
+            if self._election_id is not None:
+                async with asyncio.timeout(_CONNECT_SECONDS):
+                    await self._arbitrate(self._election_id)
         except TimeoutError:
             await self._client.close()
             raise self._error(f"no answer within {_CONNECT_SECONDS:g} s") from None
@@ -173,39 +179,38 @@ class Session:
                 shown = "; ".join(failed[:3]) + (f"; and {len(failed) - 3} more" if len(failed) > 3 else "")
                 raise self._error(f"refused a write: {shown or _reason(error)}") from None
 
-    async def _arbitrate(self) -> None:
-        bid = self._election_id
+    async def _arbitrate(self, bid: int) -> None:
+        """Become primary with election id `bid`, or raise. Leaves the id that won in `_election_id`."""
+        give_up_at = asyncio.get_running_loop().time() + _ID_FREE_SECONDS
         for _ in range(_BIDS):
             try:
-                await self._client.send(
-                    p4r.StreamMessageRequest(
-                        arbitration=p4r.MasterArbitrationUpdate(
-                            device_id=self._device_id, election_id=U128.encode(bid)
-                        )
-                    )
-                )
-                reply = await self._receive_arbitration()
+                reply = await self._bid(bid)
+                while reply is None and asyncio.get_running_loop().time() < give_up_at:
+                    await asyncio.sleep(_ID_RETRY_SECONDS)
+                    reply = await self._bid(bid)
             except P4ClientError as error:
-                if error.is_election_id_used and not self._writer:
-                    bid += 1  # another reader has this id; any other will do, primary or not
-                    continue
-                if error.is_election_id_used:
-                    raise self._error(
-                        f"election id {bid} is in use by another controller; stop it, or use "
-                        "--election-id with a larger number to take over"
-                    ) from None
                 raise self._error(_reason(error)) from None
-            primary = U128.decode(reply.election_id)
-            self._election_id = bid
-            if reply.status.code == rpc_code.OK or not self._writer:
+            if reply is None:
+                raise self._error(f"election id {bid} is in use by another controller; {_TAKE_OVER}")
+            if reply.status.code == rpc_code.OK:
+                self._election_id = bid
                 return
+            primary = U128.decode(reply.election_id)
             if reply.status.code != rpc_code.NOT_FOUND:
-                raise self._error(
-                    f"another controller is primary (election id {primary}); stop it, or use "
-                    "--election-id with a larger number to take over"
-                )
+                raise self._error(f"another controller is primary (election id {primary}); {_TAKE_OVER}")
             bid = max(bid + 1, primary)  # nobody is primary, but a larger id has been seen
         raise self._error("no election id was accepted")
+
+    async def _bid(self, bid: int) -> p4r.MasterArbitrationUpdate | None:
+        """The switch's answer to one bid; None when the id is in use, maybe by a stream that just ended."""
+        request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=U128.encode(bid))
+        try:
+            await self._client.send(p4r.StreamMessageRequest(arbitration=request))
+            return await self._receive_arbitration()
+        except P4ClientError as error:
+            if error.is_election_id_used:
+                return None
+            raise
 
     async def _receive_arbitration(self) -> p4r.MasterArbitrationUpdate:
         while True:
@@ -218,6 +223,7 @@ class Session:
 
     def _complete(self, message: Any) -> None:
         if isinstance(message, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
+            assert self._election_id is not None, "a session without an election id only reads"
             message.election_id.CopyFrom(U128.encode(self._election_id))
 
     def _table(self, name: str) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from eeon_control.config import FabricConfig
 from eeon_control.fabric.read import FabricCounters, read_counters, read_registers
+from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 from eeon_control.fabric.targets import Target
 from eeon_control.fabric.transaction import ApplyReport, FabricPlan, apply, plan
 from eeon_control.topology import Topology
@@ -17,11 +18,9 @@ def plan_sync(
     config: FabricConfig,
     targets: Mapping[str, str | Target],
     tick_ps: int,
-    *,
-    election_id: int | None = None,
 ) -> FabricPlan:
     """`fabric.plan`, run to its end."""
-    return asyncio.run(plan(topology, config, targets, tick_ps, election_id=election_id))
+    return asyncio.run(plan(topology, config, targets, tick_ps))
 
 
 def apply_sync(
@@ -30,7 +29,7 @@ def apply_sync(
     targets: Mapping[str, str | Target],
     tick_ps: int,
     *,
-    election_id: int | None = None,
+    election_id: int = DEFAULT_ELECTION_ID,
 ) -> ApplyReport:
     """`fabric.apply`, run to its end."""
     return asyncio.run(apply(topology, config, targets, tick_ps, election_id=election_id))

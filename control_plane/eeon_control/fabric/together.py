@@ -21,13 +21,11 @@ async def open_all(
     targets: Mapping[str, Target],
     schema: P4Schema,
     *,
-    writer: bool,
     election_id: int | None,
 ) -> dict[str, Session]:
     """Open a session with every switch, or raise one FabricError naming every switch that failed."""
     sessions = {
-        name: Session(name, target, schema, writer=writer, election_id=election_id)
-        for name, target in targets.items()
+        name: Session(name, target, schema, election_id=election_id) for name, target in targets.items()
     }
     await each(sessions, stack.enter_async_context)
     return sessions

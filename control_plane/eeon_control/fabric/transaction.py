@@ -20,7 +20,7 @@ from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import snapshot as snapshots
 from eeon_control.fabric.codec import program_defaults
 from eeon_control.fabric.diff import Change, difference
-from eeon_control.fabric.session import Session
+from eeon_control.fabric.session import DEFAULT_ELECTION_ID, Session
 from eeon_control.fabric.snapshot import Snapshot
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.together import each, failures_of, open_all
@@ -70,10 +70,8 @@ async def plan(
     config: FabricConfig,
     targets: Mapping[str, str | Target],
     tick_ps: int,
-    *,
-    election_id: int | None = None,
 ) -> FabricPlan:
-    """Read every switch and compute the difference. Writes nothing and takes no primacy.
+    """Read every switch and compute the difference. Writes nothing and takes no part in arbitration.
 
     `tick_ps`: length of the targets' timestamp unit in picoseconds (BMv2: 1 000 000). Raises InputError,
     PlanError, DataNotFound or FabricError.
@@ -82,7 +80,7 @@ async def plan(
     wanted = _with_defaults(intended(topology, config, Duration(tick_ps)), schema)
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolved, schema, writer=False, election_id=election_id)
+        sessions = await open_all(stack, resolved, schema, election_id=None)
         taken = await each(sessions, snapshots.take)
     return _plan_from(wanted, taken)
 
@@ -93,7 +91,7 @@ async def apply(
     targets: Mapping[str, str | Target],
     tick_ps: int,
     *,
-    election_id: int | None = None,
+    election_id: int = DEFAULT_ELECTION_ID,
 ) -> ApplyReport:
     """Make every switch hold what is intended, or leave all of them as they were.
 
@@ -104,7 +102,7 @@ async def apply(
     wanted = _with_defaults(intended(topology, config, Duration(tick_ps)), schema)
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolved, schema, writer=True, election_id=election_id)
+        sessions = await open_all(stack, resolved, schema, election_id=election_id)
         taken = await each(sessions, snapshots.take)
         fabric_plan = _plan_from(wanted, taken)
         touched = {
@@ -112,16 +110,14 @@ async def apply(
         }
         try:
             failures = await failures_of(touched, lambda one: _carry_out(one, fabric_plan, wanted))
-        except asyncio.CancelledError:
+            if not failures:
+                failures = await failures_of(sessions, lambda one: _verify(one, wanted[one.name]))
+        except BaseException:  # cancelled, or a bug here: whatever it was, the switches come first
             await asyncio.shield(_undo(touched, taken, resolved, schema, election_id))
             raise
         if failures:
             undone, not_undone = await _undo(touched, taken, resolved, schema, election_id)
             raise ApplyError(failures, undone, not_undone)
-        verified = await failures_of(sessions, lambda one: _verify(one, wanted[one.name]))
-        if verified:
-            undone, not_undone = await _undo(touched, taken, resolved, schema, election_id)
-            raise ApplyError(verified, undone, not_undone)
     return ApplyReport(fabric_plan, {name: len(entries) for name, entries in wanted.items()})
 
 
@@ -169,7 +165,7 @@ async def _undo(
     taken: Mapping[str, Snapshot],
     targets: Mapping[str, Target],
     schema: P4Schema,
-    election_id: int | None,
+    election_id: int,
 ) -> tuple[list[str], dict[str, str]]:
     """Bring every touched switch back. Returns (switches that are as before, switch -> why it is not)."""
 
@@ -179,9 +175,7 @@ async def _undo(
         except FabricError:
             # The old session may be what failed; a switch that is still there gets one more chance.
             await session.__aexit__(None, None, None)
-            async with Session(
-                session.name, targets[session.name], schema, election_id=election_id, writer=True
-            ) as again:
+            async with Session(session.name, targets[session.name], schema, election_id=election_id) as again:
                 await snapshots.restore(again, taken[session.name])
 
     not_undone = await failures_of(touched, bring_back)

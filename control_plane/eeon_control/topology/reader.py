@@ -27,15 +27,16 @@ def load(name_or_path: str | Path) -> Topology:
     Raises DataNotFound when there is no such file, InputError with every broken rule as file:line.
     """
     path = data.find_yaml("topologies", name_or_path)
-    return _from_document(read_yaml(path), str(path))
+    return from_document(read_yaml(path), str(path))
 
 
 def from_text(text: str, name: str = "<text>") -> Topology:
     """Read and check a topology given as YAML text; `name` stands for the file in errors."""
-    return _from_document(parse_yaml(text, name), name)
+    return from_document(parse_yaml(text, name), name)
 
 
-def _from_document(document: Document, source: str) -> Topology:
+def from_document(document: Document, source: str) -> Topology:
+    """Check a topology that has been read already; `source` says where it comes from."""
     try:
         file = TopologyFile.model_validate(document.value)
     except ValidationError as error:

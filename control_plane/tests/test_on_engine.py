@@ -1,0 +1,137 @@
+"""The controller against the engine's own P4Runtime server: entries, undo, counters and registers of real packets."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from eeon_control import config, fabric, program, topology
+from eeon_control.errors import ApplyError
+
+engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+
+TICK_PS = 1000
+TCP_DATA = (  # h1 -> h3, TCP from port 1 to 2, 100 bytes of payload, ECT(0); built by hand, checksums left out
+    "0201000000010200000001010800"  # to leaf1, from h1
+    "4502008c00004000400600000a0001010a000201"  # IPv4, 140 bytes
+    "00010002000000000000000050100000" + "00000000" + "00" * 100
+)
+
+
+def with_checksums(frame: bytes) -> bytes:
+    """The same frame with its IPv4 and TCP checksums filled in (RFC 1071)."""
+    raw = bytearray(frame)
+    ip, tcp = slice(14, 34), slice(34, None)
+    raw[24:26] = _ones_complement(bytes(raw[ip])).to_bytes(2, "big")
+    pseudo = bytes(raw[26:34]) + bytes([0, 6]) + (len(raw) - 34).to_bytes(2, "big")
+    raw[50:52] = _ones_complement(pseudo + bytes(raw[tcp])).to_bytes(2, "big")
+    return bytes(raw)
+
+
+def _ones_complement(data: bytes) -> int:
+    total = sum(int.from_bytes(data[index : index + 2], "big") for index in range(0, len(data), 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total ^ 0xFFFF
+
+
+@pytest.fixture
+def fabric4():
+    return topology.load("leaf-spine-4")
+
+
+@pytest.fixture
+def switches(fabric4):
+    """One engine switch and P4Runtime server for every switch; the clocks stand still until moved."""
+    with contextlib.ExitStack() as stack:
+        found = {}
+        for switch in fabric4.switches.values():
+            running = engine.Switch(
+                device_id=switch.device_id,
+                tick_ps=TICK_PS,
+                gate_register="gate_open_at",
+                ports=[
+                    engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
+                    for port in switch.ports
+                ],
+            )
+            found[switch.name] = running, stack.enter_context(p4runtime.serve(running))
+        yield found
+
+
+def targets(switches) -> dict[str, str]:
+    return {name: server.address for name, (_, server) in switches.items()}
+
+
+@pytest.mark.parametrize("queues", ["drop_tail", "red_ect", "red_ack_syn", "mark_threshold"])
+@pytest.mark.parametrize("eee", ["eee_off", "eee_standard", "eee_120us100"])
+def test_example_goes_in_and_reads_back(fabric4, switches, queues, eee):
+    wanted = config.load(queues, eee)
+    assert not fabric.apply_sync(fabric4, wanted, targets(switches), TICK_PS).plan.is_empty
+    assert fabric.plan_sync(fabric4, wanted, targets(switches), TICK_PS).is_empty
+
+
+def test_change_without_ecmp_shrinks_the_groups_and_back(fabric4, switches):
+    with_ecmp = config.load("drop_tail")
+    without = config.overridden(with_ecmp, {"routing.ecmp": False})
+    for wanted in (with_ecmp, without, with_ecmp):
+        fabric.apply_sync(fabric4, wanted, targets(switches), TICK_PS)
+        assert fabric.plan_sync(fabric4, wanted, targets(switches), TICK_PS).is_empty
+
+
+def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, switches, monkeypatch):
+    from eeon_control.fabric.session import Session
+
+    before = config.load("red_ack_syn")
+    fabric.apply_sync(fabric4, before, targets(switches), TICK_PS)
+    send = Session.write_changes
+    failed = []
+
+    async def break_once(self, changes):
+        if self.name == "leaf2" and not failed:
+            failed.append(self.name)
+            await send(self, changes[: len(changes) // 2])
+            raise self._error("refused a write: the test says so")
+        await send(self, changes)
+
+    monkeypatch.setattr(Session, "write_changes", break_once)
+    with pytest.raises(ApplyError) as error:
+        fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets(switches), TICK_PS)
+    assert not error.value.not_undone
+    assert fabric.plan_sync(fabric4, before, targets(switches), TICK_PS).is_empty
+
+
+def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_wake(fabric4, switches):
+    fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets(switches), TICK_PS)
+    leaf, _ = switches["leaf1"]
+    frame = with_checksums(bytes.fromhex(TCP_DATA))
+    start_ps = 10**12
+    leaf.inject(1, frame, start_ps)
+    sent = leaf.advance_to(start_ps + 10**9)
+    [(at_ps, port, _)] = sent
+    counters = fabric.read_counters_sync(fabric4, targets(switches))
+    assert [
+        (one.switch, one.port, one.packet_class, one.packets, one.bytes)
+        for one in counters.received
+        if one.packets
+    ] == [("leaf1", 1, "data", 1, len(frame))]
+    assert [
+        (one.switch, one.port, one.packet_class, one.verdict, one.packets)
+        for one in counters.verdicts
+        if one.packets
+    ] == [("leaf1", port, "data", "forwarded", 1)]
+    assert port in (3, 4)
+    registers = fabric.read_registers_sync(
+        fabric4, targets(switches), ["wakes", "lpi_ticks", "occupancy_bytes"]
+    )
+    values = registers["leaf1", port]
+    # The link slept since 2.88us after the start of time and woke for 4.48us.
+    assert (values["wakes"], values["occupancy_bytes"]) == (1, 0)
+    assert values["lpi_ticks"] == start_ps // TICK_PS - 2880
+    assert at_ps == start_ps + 4_480_000
+
+
+def test_the_engine_runs_the_program_that_ships():
+    assert engine.Program(program.load().json).digest == program.load().digest
