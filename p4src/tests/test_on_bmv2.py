@@ -1,6 +1,6 @@
 """The program on BMv2's simple_switch: the reference for what P4 and v1model mean.
 
-Queues are made with the EEE hold: while a port's gate is shut nothing leaves, so what each packet finds
+Queues are made with the EEE hold: nothing leaves before a test opens the gate, so what each packet finds
 is known. Cannot see: exact times (BMv2 is software on a wall clock), other targets (ptf_tests/, engine/).
 Each test starts its own switch and takes a second or two.
 """
@@ -8,6 +8,7 @@ Each test starts its own switch and takes a second or two.
 from __future__ import annotations
 
 import ipaddress
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -30,7 +31,7 @@ FRAME_BYTES = 1000
 GIGABIT_TICKS_PER_BYTE_Q24 = round(0.008 * 2**24)
 OVERHEAD_BYTES = 24
 FOREVER = 60_000_000
-LONG, SHORT = 500_000, 100_000
+LONG, SHORT = 1_500_000, 100_000
 
 Start = Callable[..., Bmv2]
 
@@ -87,7 +88,7 @@ def expected_next_hop(frame: bytes, ecn: int | None = None) -> bytes:
     return bytes(packet)
 
 
-def eee(switch: Bmv2, port: int = OUT, hold: int = LONG, trigger_packets: int = 0, trigger_bytes: int = 0,
+def eee(switch: Bmv2, port: int = OUT, hold: int = FOREVER, trigger_packets: int = 0, trigger_bytes: int = 0,
         sleep: int = 0, wake: int = 0, stall: int = 0) -> None:  # fmt: skip
     values = [
         sleep,
@@ -100,6 +101,16 @@ def eee(switch: Bmv2, port: int = OUT, hold: int = LONG, trigger_packets: int = 
         OVERHEAD_BYTES,
     ]
     switch.cli(f"table_add port_eee eee {port} => {' '.join(map(str, values))}")
+
+
+def release(switch: Bmv2, sent: int) -> None:
+    """Open the gate of OUT when all packets sent have been through ingress."""
+    deadline = time.monotonic() + 20
+    while sum(switch.received_counts(IN).values()) < sent:
+        assert time.monotonic() < deadline, (
+            f"{switch.received_counts(IN)} of {sent} packets came into the switch"
+        )
+    switch.cli(f"register_write gate_open_at {OUT} 1")
 
 
 # Forwarding
@@ -121,13 +132,14 @@ def test_checksum_stays_right_where_one_s_complement_wraps(start: Start) -> None
     switch.cli(f"table_add port_aqm mark_threshold {OUT} => 0 0 0")
     frames = [tcp(ecn=NOT_ECT)]  # the one that the others find
     for ecn in (NOT_ECT, ECT_0, ECT_1):
-        # The IP identification makes the checksum whatever is wanted; 0xFFFF has no identification that makes it.
+        # The IP identification makes the checksum whatever is wanted; none makes it 0xFFFF.
         base = int.from_bytes(tcp(0, ecn)[24:26], "big")
         for wanted in (0x0000, 0x0001, 0x0002, 0xFEFE, 0xFEFF, 0xFF00, 0xFF01, 0xFF02, 0xFFFE):
             frame = tcp((base - wanted) % 0xFFFF, ecn)
             assert int.from_bytes(frame[24:26], "big") == wanted
             frames.append(frame)
     switch.send(*frames)
+    release(switch, len(frames))
     left = [r.frame for r in switch.wait_for(OUT, len(frames))]
     assert left == [expected_next_hop(f, CE if f[15] & 3 else None) for f in frames]
 
@@ -169,6 +181,7 @@ def test_expired_unroutable_and_malformed_packets_are_dropped_and_counted_by_cau
         tcp(version=5),
         tcp(len=FRAME_BYTES),  # longer than the frame
         tcp(payload=0, len=39),  # ends within the TCP header
+        tcp(payload=0, len=19),  # ends within its own header
         tcp()[:30],  # ends within the IPv4 header
         tcp(99),
     )
@@ -177,9 +190,9 @@ def test_expired_unroutable_and_malformed_packets_are_dropped_and_counted_by_cau
         ("DATA", "TTL_EXPIRED"): 1,
         ("DATA", "NO_ROUTE"): 1,
         ("OTHER", "NO_ROUTE"): 1,
-        ("OTHER", "MALFORMED"): 5,
+        ("OTHER", "MALFORMED"): 6,
     }
-    assert switch.received_counts(IN) == {"DATA": 3, "OTHER": 6}
+    assert switch.received_counts(IN) == {"DATA": 3, "OTHER": 7}
     switch.drained(OUT)
 
 
@@ -269,6 +282,7 @@ def test_ect_is_marked_above_the_byte_threshold_and_not_at_it(start: Start) -> N
     switch.cli(f"table_add port_aqm mark_threshold {OUT} => {3 * FRAME_BYTES} {FRAME_BYTES} 0")
     frames = [tcp(n) for n in range(8)]
     switch.send(*frames)
+    release(switch, 8)
     left = [r.frame for r in switch.wait_for(OUT, 8)]
     # Packet n finds n frames; 4000 bytes is the first depth above 3000. Nothing but ECN and checksum differs.
     assert left == [expected_next_hop(f, CE if n >= 4 else None) for n, f in enumerate(frames)]
@@ -280,6 +294,7 @@ def test_not_ect_is_never_marked_nor_dropped_and_ce_is_never_cleared(start: Star
     eee(switch)
     switch.cli(f"table_add port_aqm mark_threshold {OUT} => 0 0 0")
     switch.send(*(tcp(n, ecn=NOT_ECT if n % 2 else CE) for n in range(10)))
+    release(switch, 10)
     assert ecn_by_number(switch.wait_for(OUT, 10)) == {n: NOT_ECT if n % 2 else CE for n in range(10)}
     assert switch.verdict_counts(OUT) == {("DATA", "FORWARDED"): 10}
 
@@ -289,6 +304,7 @@ def test_ect1_has_its_own_threshold(start: Start) -> None:
     eee(switch)
     switch.cli(f"table_add port_aqm mark_threshold {OUT} => {5 * FRAME_BYTES} {FRAME_BYTES} 0")
     switch.send(*(tcp(n, ecn=ECT_1) for n in range(4)))
+    release(switch, 4)
     assert ecn_by_number(switch.wait_for(OUT, 4)) == {0: ECT_1, 1: ECT_1, 2: CE, 3: CE}
 
 
@@ -298,6 +314,7 @@ def test_marking_at_dequeue_looks_at_the_bytes_left_behind(start: Start) -> None
     switch.cli(f"table_add port_aqm mark_threshold {OUT} => {3 * FRAME_BYTES} {3 * FRAME_BYTES} 1")
     switch.send(*(tcp(n) for n in range(8)))
     # Packet n leaves 7 - n frames behind.
+    release(switch, 8)
     assert ecn_by_number(switch.wait_for(OUT, 8)) == {n: CE if 7 - n > 3 else ECT_0 for n in range(8)}
 
 
@@ -306,6 +323,7 @@ def test_ipv6_is_marked_too(start: Start) -> None:
     eee(switch)
     switch.cli(f"table_add port_aqm mark_threshold {OUT} => {FRAME_BYTES} {FRAME_BYTES} 0")
     switch.send(*(tcp6(n) for n in range(4)))
+    release(switch, 4)
     packets = [scapy.Ether(r.frame)[scapy.IPv6] for r in switch.wait_for(OUT, 4)]
     assert [(p.fl, p.tc) for p in packets] == [(0, ECT_0), (1, ECT_0), (2, CE), (3, CE)]
 
@@ -315,6 +333,7 @@ def test_a_packet_that_does_not_fit_is_tail_dropped_and_the_next_smaller_one_is_
     eee(switch)
     switch.cli(f"table_add port_buffer set_buffer_limit {OUT} => {4 * FRAME_BYTES + 100}")
     switch.send(*(tcp(n) for n in range(6)), tcp(6, payload=46), tcp(7, payload=0))
+    release(switch, 8)
     assert numbers(switch.wait_for(OUT, 5)) == [0, 1, 2, 3, 6]
     assert switch.verdict_counts(OUT) == {
         ("DATA", "FORWARDED"): 5,
@@ -351,6 +370,7 @@ def test_red_above_max_spares_only_whom_it_protects(
         tcp(5, ecn=NOT_ECT, payload=0, flags="SAE"),
         tcp(6, ecn=NOT_ECT, payload=0, flags="FA"),
     )
+    release(switch, 7)
     switch.wait_for(OUT, 7 - sum(dropped.values()))
     counts = switch.verdict_counts(OUT)
     assert {name: counts.get((name, "EARLY_DROPPED"), 0) for name in dropped} == dropped
@@ -358,12 +378,23 @@ def test_red_above_max_spares_only_whom_it_protects(
     switch.drained(OUT)
 
 
+def test_red_lets_through_what_another_switch_has_marked(start: Start) -> None:
+    switch = start()
+    eee(switch)
+    switch.cli(f"table_add port_aqm red {OUT} => 0 1 0 1 0 1 0")
+    switch.send(tcp(0), tcp(1, ecn=CE), tcp(2, ecn=ECT_1))
+    release(switch, 3)
+    assert ecn_by_number(switch.wait_for(OUT, 3)) == {0: ECT_0, 1: CE, 2: CE}
+    assert switch.verdict_counts(OUT) == {("DATA", "FORWARDED"): 2, ("DATA", "MARKED"): 1}
+
+
 def test_red_marks_with_the_probability_of_its_slope(start: Start) -> None:
     switch = start()
-    eee(switch, hold=FOREVER, trigger_packets=500)
+    eee(switch)
     # Between 0 and 1000 packets the probability rises to 1: n / 1000 for packet n, 124.75 of 500 expected.
     switch.cli(f"table_add port_aqm red {OUT} => 0 1000 {round(2**48 / 1000)} 1 0 1 0")
     switch.send(*(tcp(n, payload=10) for n in range(500)))
+    release(switch, 500)
     marked = sum(ecn == CE for ecn in ecn_by_number(switch.wait_for(OUT, 500, 30)).values())
     # The variance is the sum of p(1-p) = 83, so 5 standard deviations are 46.
     assert 79 <= marked <= 170
@@ -374,6 +405,7 @@ def test_red_average_follows_the_weight(start: Start) -> None:
     eee(switch)
     switch.cli(f"table_add port_aqm red {OUT} => 4000000000 4000000000 0 0 1 1 0")
     switch.send(*(tcp(n) for n in range(4)))
+    release(switch, 4)
     switch.wait_for(OUT, 4)
     # Weight 1/2 over depths 0, 1000, 2000, 3000: 0, 500, 1250, 2125.
     assert switch.registers(OUT, "red_average") == [2125 << 16]
@@ -428,6 +460,49 @@ def test_hold_ends_early_when_the_byte_trigger_is_reached(start: Start) -> None:
     switch.drained(OUT)
 
 
+def test_trigger_reached_after_the_timer_has_fired_changes_nothing(start: Start) -> None:
+    switch = start()
+    eee(switch, hold=1, wake=LONG, trigger_packets=2)
+    switch.send(tcp(0))
+    switch.wait_until(OUT, held_packets=1)
+    times = switch.registers(OUT, "wake_start", "gate_open_at")
+    switch.send(tcp(1))
+    switch.wait_until(OUT, held_packets=2)
+    assert switch.registers(OUT, "eee_state") == [2]
+    assert switch.registers(OUT, "wake_start", "gate_open_at") == times
+    switch.wait_for(OUT, 2)
+
+
+@pytest.mark.parametrize(("hold", "state"), [(0, 2), (1, 1)], ids=["no coalescing", "coalescing"])
+def test_a_sleep_that_has_begun_is_not_aborted(start: Start, hold: int, state: int) -> None:
+    switch = start()
+    eee(switch, hold=hold, sleep=FOREVER, wake=SHORT, trigger_packets=2)
+    switch.send(tcp(0))
+    switch.wait_until(OUT, occupancy_packets=1)
+    # The port has been idle since the switch started, at 0.
+    expected = [state, FOREVER, FOREVER, FOREVER + SHORT]
+    assert switch.registers(OUT, "eee_state", "asleep_at", "wake_start", "gate_open_at") == expected
+    switch.send(tcp(1))
+    switch.wait_until(OUT, occupancy_packets=2)
+    expected[0] = 2
+    assert switch.registers(OUT, "eee_state", "asleep_at", "wake_start", "gate_open_at") == expected
+
+
+def test_each_departure_keeps_the_wire_busy_for_its_frame_and_overhead(start: Start) -> None:
+    switch = start()
+    millisecond_a_byte = 1000 << 24
+    values = [0, 0, FOREVER, 0, 0, 0, millisecond_a_byte, OVERHEAD_BYTES]
+    switch.cli(f"table_add port_eee eee {OUT} => {' '.join(map(str, values))}")
+    switch.send(tcp(0))
+    switch.wait_for(OUT, 1)
+    switch.drained(OUT)
+    (first,) = switch.registers(OUT, "busy_until")
+    switch.send(tcp(1), tcp(2))
+    switch.wait_for(OUT, 3)
+    switch.drained(OUT)
+    assert switch.registers(OUT, "busy_until") == [first + 2 * 1000 * (FRAME_BYTES + OVERHEAD_BYTES)]
+
+
 def test_without_coalescing_a_sleeping_port_wakes_at_once(start: Start) -> None:
     switch = start()
     eee(switch, hold=0, wake=LONG)
@@ -448,7 +523,7 @@ def test_a_port_idle_for_less_than_its_stall_time_is_still_awake(start: Start) -
 
 def test_order_survives_switching_eee_off_while_packets_are_held(start: Start) -> None:
     switch = start()
-    eee(switch, hold=3 * LONG)
+    eee(switch, hold=LONG)
     switch.send(*(tcp(n) for n in range(5)))
     switch.wait_until(OUT, held_packets=5)
     switch.cli("table_clear port_eee")
