@@ -1,0 +1,262 @@
+//! A leaf-spine fabric that runs the compiled P4 program, configured straight through `bm`'s runtime interface.
+//!
+//! Addresses: host K of leaf L (both from 1) is 10.0.L.K, 02:00:00:00:LL:KK; a leaf's host ports are 1 to K, its
+//! uplinks follow; a spine's port L leads to leaf L.
+
+#![allow(dead_code)] // Each test crate and bench uses its part.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use bm::{MatchKeyParam, Program};
+use netsim::spec::{EndSpec, HostSpec, LinkSpec, NicSpec, PhyEeeSpec, PhySpec, QueueSamplesSpec, SwitchSpec};
+use netsim::{Fabric, FabricSpec, Mac};
+use wire::build::{Addresses, TcpFields};
+use wire::Ecn;
+
+pub const GIGABIT: u64 = 1_000_000_000;
+pub const TEN_GIGABIT: u64 = 10_000_000_000;
+
+/// The compiled program as it is committed.
+pub fn program() -> Arc<Program> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json");
+    let json = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    Arc::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path}: {error}")))
+}
+
+/// A fabric's size and speeds.
+#[derive(Clone, Copy)]
+pub struct LeafSpine {
+    pub leaves: usize,
+    pub hosts_per_leaf: usize,
+    pub spines: usize,
+    pub host_bps: u64,
+    pub uplink_bps: u64,
+    pub delay_ps: u64,
+    /// Every switch port sleeps.
+    pub eee: bool,
+    pub nic: NicSpec,
+}
+
+impl Default for LeafSpine {
+    fn default() -> Self {
+        Self {
+            leaves: 2,
+            hosts_per_leaf: 2,
+            spines: 2,
+            host_bps: GIGABIT,
+            uplink_bps: TEN_GIGABIT,
+            delay_ps: 500_000,
+            eee: false,
+            nic: NicSpec::default(),
+        }
+    }
+}
+
+/// What is done with packets at a port.
+#[derive(Clone, Debug)]
+pub struct PortSettings {
+    pub buffer_bytes: Option<u32>,
+    /// Action of `port_aqm` and its values.
+    pub aqm: Option<(&'static str, Vec<u64>)>,
+    /// Values of the action `eee` of `port_eee`.
+    pub eee: Option<[u64; 8]>,
+}
+
+pub const PLAIN: PortSettings = PortSettings { buffer_bytes: None, aqm: None, eee: None };
+
+impl LeafSpine {
+    pub fn host_count(&self) -> usize {
+        self.leaves * self.hosts_per_leaf
+    }
+
+    pub fn ip(&self, host: usize) -> Ipv4Addr {
+        Ipv4Addr::new(10, 0, (host / self.hosts_per_leaf + 1) as u8, (host % self.hosts_per_leaf + 1) as u8)
+    }
+
+    pub fn mac(&self, host: usize) -> [u8; 6] {
+        let [_, _, leaf, number] = self.ip(host).octets();
+        [2, 0, 0, 0, leaf, number]
+    }
+
+    fn uplink_port(&self, spine: usize) -> u16 {
+        (self.hosts_per_leaf + spine + 1) as u16
+    }
+
+    pub fn spec(&self) -> FabricSpec {
+        let eee = self.eee.then_some(PhyEeeSpec { stall_ps: 0 });
+        let end = |node: String, port: u16, eee| EndSpec { node, port, eee };
+        let link = |a, b, rate_bps| LinkSpec { a, b, rate_bps, delay_ps: self.delay_ps, overhead_bytes: 24 };
+        let (mut switches, mut hosts, mut links) = (Vec::new(), Vec::new(), Vec::new());
+        let switch = |name, number: usize| SwitchSpec { name, device_id: number as u64, clock_start: 0 };
+        for leaf in 0..self.leaves {
+            let name = format!("leaf{}", leaf + 1);
+            switches.push(switch(name.clone(), leaf + 1));
+            for place in 0..self.hosts_per_leaf {
+                let host = leaf * self.hosts_per_leaf + place;
+                let host_name = format!("h{}", host + 1);
+                hosts.push(HostSpec {
+                    name: host_name.clone(),
+                    mac: Mac(self.mac(host)),
+                    ipv4: Some(self.ip(host)),
+                    ipv6: None,
+                    nic: None,
+                });
+                let port = place as u16 + 1;
+                links.push(link(end(name.clone(), port, eee), end(host_name, 0, None), self.host_bps));
+            }
+            for spine in 0..self.spines {
+                let spine_end = end(format!("spine{}", spine + 1), leaf as u16 + 1, eee);
+                links.push(link(end(name.clone(), self.uplink_port(spine), eee), spine_end, self.uplink_bps));
+            }
+        }
+        for spine in 0..self.spines {
+            switches.push(switch(format!("spine{}", spine + 1), self.leaves + spine + 1));
+        }
+        let phy = |rate_bps, watts, sleep_ps, wake_ps| PhySpec {
+            rate_bps,
+            watts,
+            lpi_fraction: 0.1,
+            sleep_ps,
+            wake_ps,
+        };
+        FabricSpec {
+            seed: 1,
+            tick_ps: 1_000,
+            cpu_port: 510,
+            drop_port: 511,
+            gate_register: Some("gate_open_at".to_owned()),
+            recirculation_delay_ps: 1_000_000,
+            switches,
+            hosts,
+            links,
+            phy: vec![
+                phy(GIGABIT, 0.5, 182_000_000, 16_500_000),
+                phy(TEN_GIGABIT, 2.5, 2_880_000, 4_480_000),
+            ],
+            nic: self.nic,
+            queue_samples: QueueSamplesSpec::default(),
+        }
+    }
+
+    /// The fabric with routes, and every port set as `settings` says for its rate.
+    pub fn fabric(&self, spec: FabricSpec, settings: impl Fn(u64) -> PortSettings) -> Fabric {
+        let mut fabric = Fabric::new(program(), spec).unwrap_or_else(|error| panic!("{error}"));
+        for leaf in 0..self.leaves {
+            for place in 0..self.hosts_per_leaf {
+                let host = leaf * self.hosts_per_leaf + place;
+                let ports = [(place as u16 + 1, self.mac(host))];
+                add_route(&mut fabric, leaf, self.ip(host), 32, &ports);
+                set_port(&mut fabric, leaf, place as u16 + 1, &settings(self.host_bps));
+            }
+            let uplinks: Vec<_> =
+                (0..self.spines).map(|s| (self.uplink_port(s), switch_mac(self.leaves + s))).collect();
+            if !uplinks.is_empty() {
+                add_route(&mut fabric, leaf, Ipv4Addr::new(10, 0, 0, 0), 16, &uplinks);
+            }
+            for (port, _) in uplinks {
+                set_port(&mut fabric, leaf, port, &settings(self.uplink_bps));
+            }
+            set_seed(&mut fabric, leaf, 0x9E37_79B1 + 2 * leaf as u32);
+        }
+        for spine in self.leaves..self.leaves + self.spines {
+            for leaf in 0..self.leaves {
+                let port = leaf as u16 + 1;
+                let network = Ipv4Addr::new(10, 0, leaf as u8 + 1, 0);
+                add_route(&mut fabric, spine, network, 24, &[(port, switch_mac(leaf))]);
+                set_port(&mut fabric, spine, port, &settings(self.uplink_bps));
+            }
+        }
+        fabric
+    }
+
+    /// A TCP segment of `payload_bytes` from one host to another, as it leaves the source.
+    pub fn segment(&self, from: usize, to: usize, flags: u8, payload_bytes: usize, ecn: Ecn) -> Vec<u8> {
+        let addresses = Addresses {
+            source_mac: self.mac(from),
+            destination_mac: switch_mac(from / self.hosts_per_leaf),
+            source: IpAddr::V4(self.ip(from)),
+            destination: IpAddr::V4(self.ip(to)),
+            ecn,
+        };
+        let fields = TcpFields {
+            source_port: 40_000 + (to % 1_000) as u16,
+            destination_port: 50_000 + (from % 1_000) as u16,
+            flags,
+            ..TcpFields::default()
+        };
+        wire::build::tcp(&addresses, &fields, &vec![0; payload_bytes])
+    }
+}
+
+fn switch_mac(switch: usize) -> [u8; 6] {
+    [2, 1, 0, 0, 0, switch as u8 + 1]
+}
+
+/// A route to one port or, by ECMP, to several: (port, next hop's MAC address).
+pub fn add_route(
+    fabric: &mut Fabric,
+    switch: usize,
+    network: Ipv4Addr,
+    length: u32,
+    ports: &[(u16, [u8; 6])],
+) {
+    let mut state = fabric.switch_mut(switch).state_mut();
+    let profile = "eeon_ingress.route.ecmp_selector";
+    let group = state.mt_act_prof_create_group(profile).unwrap();
+    for (port, mac) in ports {
+        let data = [port.to_be_bytes().to_vec(), switch_mac(switch).to_vec(), mac.to_vec()];
+        let member = state.mt_act_prof_add_member(profile, "eeon_ingress.route.forward", &data).unwrap();
+        state.mt_act_prof_add_member_to_group(profile, member, group).unwrap();
+    }
+    let key = [MatchKeyParam::Lpm(network.octets().to_vec(), length)];
+    state.mt_indirect_ws_add_entry("eeon_ingress.route.ipv4_route", &key, group, 0).unwrap();
+}
+
+fn set_seed(fabric: &mut Fabric, switch: usize, seed: u32) {
+    let data = [seed.to_be_bytes().to_vec()];
+    let mut state = fabric.switch_mut(switch).state_mut();
+    state
+        .mt_set_default_action("eeon_ingress.route.switch_config", "eeon_ingress.route.set_ecmp_seed", &data)
+        .unwrap();
+}
+
+fn set_port(fabric: &mut Fabric, switch: usize, port: u16, settings: &PortSettings) {
+    let mut state = fabric.switch_mut(switch).state_mut();
+    let key = [MatchKeyParam::Exact(port.to_be_bytes().to_vec())];
+    let values = |values: &[u64]| values.iter().map(|value| minimal(*value)).collect::<Vec<_>>();
+    let mut add = |control: &str, table: &str, action: &str, data: &[u64]| {
+        let (table, action) =
+            (format!("eeon_ingress.{control}.{table}"), format!("eeon_ingress.{control}.{action}"));
+        state.mt_add_entry(&table, &key, &action, &values(data), 0).unwrap();
+    };
+    if let Some(bytes) = settings.buffer_bytes {
+        add("buffer_limit", "port_buffer", "set_buffer_limit", &[bytes.into()]);
+    }
+    if let Some((action, data)) = &settings.aqm {
+        add("aqm", "port_aqm", action, data);
+    }
+    if let Some(data) = &settings.eee {
+        add("eee_admit", "port_eee", "eee", data);
+    }
+}
+
+/// Big-endian bytes without leading zeros.
+fn minimal(value: u64) -> Vec<u8> {
+    let bytes = value.to_be_bytes();
+    let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(7);
+    bytes[start..].to_vec()
+}
+
+/// A register's cell.
+pub fn register(fabric: &Fabric, switch: usize, name: &str, index: u64) -> u64 {
+    let bytes = fabric.switch(switch).state().register_read(name, index).unwrap();
+    bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+/// Values of the action `eee` for a link of `rate_bps` with ticks of 1 ns.
+pub fn eee_values(rate_bps: u64, hold_us: u64, trigger_packets: u64) -> [u64; 8] {
+    let (sleep, wake) = if rate_bps == GIGABIT { (182_000, 16_500) } else { (2_880, 4_480) };
+    let ticks_per_byte_q24 = (8_000_000_000_u64 << 24) / rate_bps;
+    [sleep, wake, 0, hold_us * 1_000, trigger_packets, 0, ticks_per_byte_q24, 24]
+}
