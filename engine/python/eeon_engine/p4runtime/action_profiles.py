@@ -389,12 +389,13 @@ class ActionProfiles:
         """Makes `members` the group's; what stays is not touched."""
         weights = {id(member): weight for member, weight in members}
         before = {id(member): weight for member, weight in group.members}
-        for member, weight in group.members:
-            for copy in range(weights.get(id(member), 0), weight):
-                self._leave_copy(profile, group, member, copy, journal)
+        # In before out: a group that entries point at is never empty in between.
         for member, weight in members:
             for copy in range(before.get(id(member), 0), weight):
                 self._join_copy(profile, group, member, copy, journal)
+        for member, weight in group.members:
+            for copy in range(weights.get(id(member), 0), weight):
+                self._leave_copy(profile, group, member, copy, journal)
         old, group.members = group.members, members
         _count(old, -1)
         _count(members, 1)

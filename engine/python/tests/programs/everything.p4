@@ -63,6 +63,7 @@ control EverythingIngress(inout headers_t hdr, inout meta_t meta, inout standard
     register<bit<48>>(16) wide_cells;
     register<int<16>>(4) signed_cells;
     direct_counter(CounterType.packets_and_bytes) exact_hits;
+    @max_group_size(16)
     action_selector(HashAlgorithm.crc32, 128, 16) selector;
     action_profile(16) plain_profile;
 

@@ -1,0 +1,38 @@
+"""A switch that runs the program `everything`, served over P4Runtime on loopback, and its primary client."""
+
+from collections.abc import Iterator
+
+import pytest
+from eeon_engine import Program, Switch
+from eeon_engine.p4runtime import Server, serve
+from p4rt_client import Client, Names, p4info, program_json
+
+
+@pytest.fixture(scope="session")
+def names() -> Names:
+    return Names(p4info())
+
+
+@pytest.fixture(scope="session")
+def program() -> Program:
+    return Program(program_json())
+
+
+@pytest.fixture
+def switch(program: Program) -> Switch:
+    return Switch(program)
+
+
+@pytest.fixture
+def server(switch: Switch) -> Iterator[Server]:
+    with serve(switch, p4info=p4info()) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    """The primary client."""
+    client = Client(server.address)
+    client.arbitrate()
+    yield client
+    client.close()

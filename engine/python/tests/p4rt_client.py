@@ -1,0 +1,265 @@
+"""A P4Runtime client that hides nothing: messages as they are, names looked up in the P4Info. For tests only.
+
+Independent of the server: of `finsy` it uses the message classes, and names are found by scanning the P4Info.
+"""
+
+import queue
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import grpc
+from finsy.proto import U128, p4d, p4i, p4r, p4r_grpc, rpc_code, rpc_status
+from google.protobuf import text_format
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+INSERT, MODIFY, DELETE = p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE
+
+
+def program_json(name: str = "everything") -> bytes:
+    """A compiled test program."""
+    return (PROGRAMS / f"{name}.json").read_bytes()
+
+
+def p4info(name: str = "everything") -> Any:
+    """The P4Info of a test program."""
+    return text_format.Parse((PROGRAMS / f"{name}.p4info.txtpb").read_text(), p4i.P4Info())
+
+
+class Names:
+    """Ids by alias, found by scanning a P4Info."""
+
+    def __init__(self, info: Any) -> None:
+        self.info = info
+        self.ids = {
+            item.preamble.alias: item.preamble.id
+            for kind in ("tables", "actions", "action_profiles", "counters", "direct_counters", "registers")
+            for item in getattr(info, kind)
+        }
+
+    def __getitem__(self, alias: str) -> int:
+        return self.ids[alias]
+
+    def action(self, alias: str, *values: int) -> Any:
+        """An action with its parameters in order."""
+        action = p4r.Action(action_id=self[alias])
+        for number, value in enumerate(values, 1):
+            action.params.add(param_id=number, value=number_bytes(value))
+        return action
+
+    def entry(self, table: str, *match: Any, action: Any = None, priority: int = 0, **fields: Any) -> Any:
+        """A table entry; `action` is an `Action` or a `TableAction`."""
+        entry = p4r.TableEntry(table_id=self[table], match=match, priority=priority, **fields)
+        if isinstance(action, p4r.Action):
+            entry.action.action.CopyFrom(action)
+        elif action is not None:
+            entry.action.CopyFrom(action)
+        return entry
+
+
+def number_bytes(value: int) -> bytes:
+    """The canonical bytestring of a number."""
+    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
+
+
+def exact(field: int, value: int) -> Any:
+    """An exact match."""
+    return p4r.FieldMatch(field_id=field, exact=p4r.FieldMatch.Exact(value=number_bytes(value)))
+
+
+def lpm(field: int, value: int, length: int) -> Any:
+    """A prefix."""
+    return p4r.FieldMatch(
+        field_id=field, lpm=p4r.FieldMatch.LPM(value=number_bytes(value), prefix_len=length)
+    )
+
+
+def ternary(field: int, value: int, mask: int) -> Any:
+    """A masked match."""
+    return p4r.FieldMatch(
+        field_id=field, ternary=p4r.FieldMatch.Ternary(value=number_bytes(value), mask=number_bytes(mask))
+    )
+
+
+def between(field: int, low: int, high: int) -> Any:
+    """A range."""
+    return p4r.FieldMatch(
+        field_id=field, range=p4r.FieldMatch.Range(low=number_bytes(low), high=number_bytes(high))
+    )
+
+
+def optional(field: int, value: int) -> Any:
+    """An optional match."""
+    return p4r.FieldMatch(field_id=field, optional=p4r.FieldMatch.Optional(value=number_bytes(value)))
+
+
+def one_shot(*actions: tuple[Any, int]) -> Any:
+    """A one-shot action set of actions with weights."""
+    set_ = p4r.ActionProfileActionSet()
+    for action, weight in actions:
+        set_.action_profile_actions.add(action=action, weight=weight)
+    return p4r.TableAction(action_profile_action_set=set_)
+
+
+def bits(value: int) -> Any:
+    """Register data."""
+    return p4d.P4Data(bitstring=number_bytes(value))
+
+
+def frame(key: int, ether_type: int = 0x1234, payload: bytes = b"payload") -> bytes:
+    """A frame of the test programs: Ethernet, four bytes of key, payload."""
+    ethernet = bytes.fromhex("020000000001 020000000002") + ether_type.to_bytes(2, "big")
+    return ethernet + key.to_bytes(4, "big") + payload
+
+
+class Failed(Exception):
+    """A call that ended with an error: `code`, `message`, and for a Write the `(code, message)` of each
+    update.
+    """
+
+    def __init__(self, error: grpc.RpcError) -> None:
+        super().__init__(error.details())
+        self.code: int = error.code().value[0]
+        self.message: str = error.details() or ""
+        self.updates: list[tuple[int, str]] = []
+        for key, value in error.trailing_metadata() or ():
+            if key == "grpc-status-details-bin":
+                status = rpc_status.Status.FromString(value)
+                assert status.code == self.code == rpc_code.UNKNOWN
+                for detail in status.details:
+                    assert detail.type_url == "type.googleapis.com/p4.v1.Error"
+                    one = p4r.Error.FromString(detail.value)
+                    self.updates.append((one.canonical_code, one.message))
+
+
+class Client:
+    """One client of one server."""
+
+    def __init__(self, address: str, device_id: int = 1, election_id: int = 1, role: str = "") -> None:
+        self.channel = grpc.insecure_channel(
+            address, options=[("grpc.max_metadata_size", 1 << 20), ("grpc.use_local_subchannel_pool", 1)]
+        )
+        self.stub = p4r_grpc.P4RuntimeStub(self.channel)
+        self.device_id, self.election_id, self.role = device_id, election_id, role
+        self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.stream = self.stub.StreamChannel(iter(self._requests.get, None))
+
+    def close(self) -> None:
+        """Ends the stream and the connection."""
+        self._requests.put(None)
+        self.stream.cancel()
+        self.channel.close()
+
+    # ---- stream
+
+    def send(self, **message: Any) -> None:
+        """One message on the stream."""
+        self._requests.put(p4r.StreamMessageRequest(**message))
+
+    def receive(self) -> Any:
+        """The next message of the stream."""
+        try:
+            return next(self.stream)
+        except grpc.RpcError as error:
+            raise Failed(error) from None
+
+    def arbitrate(self, election_id: int | None = None, **fields: Any) -> Any:
+        """Sends an election id and returns the answer; without one, that of this client."""
+        self.election_id = self.election_id if election_id is None else election_id
+        update = p4r.MasterArbitrationUpdate(
+            device_id=self.device_id, election_id=U128.encode(self.election_id), **fields
+        )
+        if self.role:
+            update.role.name = self.role
+        self.send(arbitration=update)
+        return self.receive().arbitration
+
+    # ---- calls
+
+    def _call(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except grpc.RpcError as error:
+            raise Failed(error) from None
+
+    def push(self, action: int, config: Any = None, **fields: Any) -> None:
+        """SetForwardingPipelineConfig."""
+        request = p4r.SetForwardingPipelineConfigRequest(
+            device_id=self.device_id,
+            role=self.role,
+            election_id=U128.encode(self.election_id),
+            action=action,
+            config=config,
+            **fields,
+        )
+        self._call(lambda: self.stub.SetForwardingPipelineConfig(request))
+
+    def pipeline(self, response_type: int = 0) -> Any:
+        """GetForwardingPipelineConfig."""
+        request = p4r.GetForwardingPipelineConfigRequest(
+            device_id=self.device_id, response_type=response_type
+        )
+        return self._call(lambda: self.stub.GetForwardingPipelineConfig(request)).config
+
+    def write(self, *updates: tuple[int, Any], atomicity: int = 0, **fields: Any) -> None:
+        """A Write of (kind, entity) pairs; raises `Failed`."""
+        request = p4r.WriteRequest(
+            device_id=self.device_id,
+            role=self.role,
+            election_id=U128.encode(self.election_id),
+            atomicity=atomicity,
+            updates=[p4r.Update(type=kind, entity=entity_of(entity)) for kind, entity in updates],
+        )
+        for name, value in fields.items():
+            setattr(request, name, value)
+        self._call(lambda: self.stub.Write(request))
+
+    def read(self, *entities: Any) -> list[Any]:
+        """What a Read answers, unwrapped from its `Entity`."""
+        request = p4r.ReadRequest(
+            device_id=self.device_id, entities=[entity_of(entity) for entity in entities]
+        )
+        responses = self._call(lambda: list(self.stub.Read(request)))
+        return [
+            getattr(entity, entity.WhichOneof("entity"))
+            for response in responses
+            for entity in response.entities
+        ]
+
+    def refused(self, *updates: tuple[int, Any], **fields: Any) -> Failed:
+        """The failure of a Write that must fail."""
+        try:
+            self.write(*updates, **fields)
+        except Failed as failed:
+            return failed
+        raise AssertionError("the write was accepted")
+
+
+_FIELDS = {
+    field.message_type.name: field.name
+    for field in p4r.Entity.DESCRIPTOR.fields
+    if field.message_type is not None
+}
+
+
+def entity_of(entity: Any) -> Any:
+    """An `Entity` around one of its kinds."""
+    kind = type(entity).DESCRIPTOR.name
+    if kind == "Entity":
+        return entity
+    if kind in ("MulticastGroupEntry", "CloneSessionEntry"):
+        field = "multicast_group_entry" if kind == "MulticastGroupEntry" else "clone_session_entry"
+        entity = p4r.PacketReplicationEngineEntry(**{field: entity})
+        kind = "PacketReplicationEngineEntry"
+    return p4r.Entity(**{_FIELDS[kind]: entity})
+
+
+def codes(failed: Failed) -> list[int]:
+    """The codes of a batch."""
+    return [code for code, _ in failed.updates]
+
+
+def ports(sent: Iterable[tuple[int, int, bytes]]) -> list[int]:
+    """The ports that frames left by."""
+    return [port for _, port, _ in sent]

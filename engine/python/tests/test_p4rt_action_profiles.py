@@ -1,0 +1,251 @@
+"""Members, groups and one-shots over P4Runtime (1.5 §9.2)."""
+
+import pytest
+from eeon_engine import Switch
+from finsy.proto import p4r, rpc_code
+from p4rt_client import (
+    DELETE,
+    INSERT,
+    MODIFY,
+    Client,
+    Names,
+    codes,
+    exact,
+    frame,
+    lpm,
+    one_shot,
+    ports,
+)
+
+
+def member(names: Names, number: int, port: int, profile: str = "selector") -> p4r.ActionProfileMember:
+    return p4r.ActionProfileMember(
+        action_profile_id=names[profile], member_id=number, action=names.action("forward", port)
+    )
+
+
+def group(names: Names, number: int, *members: tuple[int, int], max_size: int = 16) -> p4r.ActionProfileGroup:
+    made = p4r.ActionProfileGroup(action_profile_id=names["selector"], group_id=number, max_size=max_size)
+    for member_id, weight in members:
+        made.members.add(member_id=member_id, weight=weight)
+    return made
+
+
+def to_group(number: int) -> p4r.TableAction:
+    return p4r.TableAction(action_profile_group_id=number)
+
+
+def to_member(number: int) -> p4r.TableAction:
+    return p4r.TableAction(action_profile_member_id=number)
+
+
+def spread(switch: Switch, count: int = 400) -> dict[int, int]:
+    """How many of `count` frames with different keys leave by each port."""
+    for key in range(count):
+        switch.inject(1, frame(0x0A000000 + key * 7919))
+    found: dict[int, int] = {}
+    for port in ports(switch.advance_to(switch.now_ps + 1000)):
+        found[port] = found.get(port, 0) + 1
+    return found
+
+
+def test_entries_point_at_members(client: Client, switch: Switch, names: Names) -> None:
+    client.write(
+        (INSERT, member(names, 1, 4, "plain_profile")), (INSERT, member(names, 2, 5, "plain_profile"))
+    )
+    entry = names.entry("member_table", exact(1, 9), action=to_member(1))
+    client.write((INSERT, entry))
+    assert client.read(p4r.TableEntry(table_id=names["member_table"])) == [entry]
+    switch.inject(1, frame(9))
+    assert ports(switch.advance_to(1000)) == [4]
+    client.write((MODIFY, names.entry("member_table", exact(1, 9), action=to_member(2))))
+    switch.inject(1, frame(9))
+    assert ports(switch.advance_to(2000)) == [5]
+
+
+def test_a_modified_member_acts_wherever_it_is_used(client: Client, switch: Switch, names: Names) -> None:
+    client.write((INSERT, member(names, 1, 4)), (INSERT, group(names, 1, (1, 3))))
+    client.write((INSERT, names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=to_group(1))))
+    assert spread(switch) == {4: 400}
+    client.write((MODIFY, member(names, 1, 6)))
+    assert spread(switch) == {6: 400}
+    assert client.read(p4r.ActionProfileMember()) == [member(names, 1, 6)]
+
+
+def test_groups_spread_by_weight(client: Client, switch: Switch, names: Names) -> None:
+    client.write(*((INSERT, member(names, number, number)) for number in (1, 2)))
+    client.write((INSERT, group(names, 7, (1, 3), (2, 1))))
+    client.write((INSERT, names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=to_group(7))))
+    found = spread(switch)
+    assert set(found) == {1, 2}
+    assert 0.6 < found[1] / 400 < 0.9
+    client.write((MODIFY, group(names, 7, (2, 1))))
+    assert spread(switch) == {2: 400}
+    client.write((MODIFY, group(names, 7, (1, 1), (2, 2))))
+    assert set(spread(switch)) == {1, 2}
+    assert client.read(p4r.ActionProfileGroup()) == [group(names, 7, (1, 1), (2, 2))]
+
+
+def test_members_and_groups_are_read_by_id_profile_or_all(client: Client, names: Names) -> None:
+    client.write(
+        (INSERT, member(names, 1, 1)),
+        (INSERT, member(names, 2, 2)),
+        (INSERT, member(names, 1, 3, "plain_profile")),
+    )
+    client.write((INSERT, group(names, 1, (1, 1))), (INSERT, group(names, 2, (1, 1), (2, 1))))
+    assert len(client.read(p4r.ActionProfileMember())) == 3
+    assert len(client.read(p4r.ActionProfileMember(action_profile_id=names["selector"]))) == 2
+    one = p4r.ActionProfileMember(action_profile_id=names["selector"], member_id=2)
+    assert client.read(one) == [member(names, 2, 2)]
+    assert client.read(p4r.ActionProfileMember(action_profile_id=names["selector"], member_id=9)) == []
+    assert len(client.read(p4r.ActionProfileGroup())) == 2
+    two = p4r.ActionProfileGroup(action_profile_id=names["selector"], group_id=2)
+    assert client.read(two) == [group(names, 2, (1, 1), (2, 1))]
+
+
+def test_what_is_in_use_cannot_go(client: Client, names: Names) -> None:
+    client.write((INSERT, member(names, 1, 1)))
+    client.write((INSERT, group(names, 1, (1, 1))))
+    assert codes(client.refused((DELETE, member(names, 1, 1)))) == [rpc_code.FAILED_PRECONDITION]
+    entry = names.entry("lpm_table", action=to_group(1))
+    client.write((INSERT, entry))
+    assert codes(client.refused((DELETE, group(names, 1)))) == [rpc_code.FAILED_PRECONDITION]
+    client.write((DELETE, entry), (DELETE, group(names, 1)), (DELETE, member(names, 1, 1)))
+    assert client.read(p4r.ActionProfileMember(), p4r.ActionProfileGroup()) == []
+
+
+def test_a_member_that_an_entry_points_at_cannot_go(client: Client, names: Names) -> None:
+    client.write((INSERT, member(names, 1, 1, "plain_profile")))
+    client.write((INSERT, names.entry("member_table", exact(1, 9), action=to_member(1))))
+    failed = client.refused((DELETE, member(names, 1, 1, "plain_profile")))
+    assert codes(failed) == [rpc_code.FAILED_PRECONDITION]
+
+
+@pytest.mark.parametrize(
+    ("kind", "make", "code"),
+    [
+        (INSERT, lambda n: member(n, 1, 1), rpc_code.ALREADY_EXISTS),
+        (INSERT, lambda n: member(n, 0, 1), rpc_code.INVALID_ARGUMENT),
+        (MODIFY, lambda n: member(n, 9, 1), rpc_code.NOT_FOUND),
+        (DELETE, lambda n: member(n, 9, 1), rpc_code.NOT_FOUND),
+        (MODIFY, lambda n: p4r.ActionProfileMember(action_profile_id=n["selector"], member_id=1), 3),
+        (
+            INSERT,
+            lambda n: p4r.ActionProfileMember(action_profile_id=1, member_id=1),
+            rpc_code.INVALID_ARGUMENT,
+        ),
+        (INSERT, lambda n: group(n, 1, (1, 1)), rpc_code.ALREADY_EXISTS),
+        (INSERT, lambda n: group(n, 0, (1, 1)), rpc_code.INVALID_ARGUMENT),
+        (INSERT, lambda n: group(n, 2, (9, 1)), rpc_code.NOT_FOUND),
+        (INSERT, lambda n: group(n, 2, (1, 0)), rpc_code.INVALID_ARGUMENT),
+        (INSERT, lambda n: group(n, 2, (1, -5)), rpc_code.INVALID_ARGUMENT),
+        (INSERT, lambda n: group(n, 2, (1, 17)), rpc_code.INVALID_ARGUMENT),
+        (INSERT, lambda n: group(n, 2, (1, 3), max_size=2), rpc_code.INVALID_ARGUMENT),
+        (INSERT, lambda n: group(n, 2, (1, 2**31 - 1), max_size=0), rpc_code.INVALID_ARGUMENT),
+        (INSERT, lambda n: group(n, 2, (1, 1), (1, 1)), rpc_code.INVALID_ARGUMENT),
+        (INSERT, lambda n: group(n, 2, (1, 1), max_size=17), rpc_code.INVALID_ARGUMENT),
+        (MODIFY, lambda n: group(n, 1, (1, 1), max_size=8), rpc_code.INVALID_ARGUMENT),
+        (MODIFY, lambda n: group(n, 9, (1, 1)), rpc_code.NOT_FOUND),
+        (INSERT, lambda n: n.entry("lpm_table", lpm(1, 0, 1), action=to_group(9)), rpc_code.NOT_FOUND),
+        (INSERT, lambda n: n.entry("lpm_table", lpm(1, 0, 1), action=to_member(9)), rpc_code.NOT_FOUND),
+        (
+            INSERT,
+            lambda n: n.entry("member_table", exact(1, 1), action=to_group(1)),
+            rpc_code.INVALID_ARGUMENT,
+        ),
+    ],
+)
+def test_what_the_specification_forbids_is_refused_and_changes_nothing(
+    client: Client, names: Names, kind: int, make: object, code: int
+) -> None:
+    client.write((INSERT, member(names, 1, 1)))
+    client.write((INSERT, group(names, 1, (1, 1))))
+    everything = (p4r.ActionProfileMember(), p4r.ActionProfileGroup(), p4r.TableEntry())
+    before = client.read(*everything)
+    assert codes(client.refused((kind, make(names)))) == [code]  # type: ignore[operator]
+    assert client.read(*everything) == before
+
+
+# ---- one-shots
+
+
+def test_a_one_shot_spreads_by_weight_and_is_read_back_as_written(
+    client: Client, switch: Switch, names: Names
+) -> None:
+    entry = names.entry(
+        "lpm_table",
+        lpm(1, 0x0A000000, 8),
+        action=one_shot((names.action("forward", 1), 3), (names.action("forward", 2), 1)),
+    )
+    client.write((INSERT, entry))
+    found = spread(switch)
+    assert set(found) == {1, 2}
+    assert 0.6 < found[1] / 400 < 0.9
+    assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
+    assert client.read(p4r.ActionProfileMember(), p4r.ActionProfileGroup()) == []
+
+
+def test_a_one_shot_may_name_an_action_twice(client: Client, switch: Switch, names: Names) -> None:
+    entry = names.entry(
+        "lpm_table",
+        lpm(1, 0x0A000000, 8),
+        action=one_shot(
+            (names.action("forward", 1), 2), (names.action("forward", 2), 1), (names.action("forward", 1), 1)
+        ),
+    )
+    client.write((INSERT, entry))
+    assert 0.6 < spread(switch)[1] / 400 < 0.9
+    assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
+
+
+def test_equal_one_shots_share_their_members(client: Client, switch: Switch, names: Names) -> None:
+    """The selector holds 128 members; 500 routes over the same 16 next hops fit."""
+    action = one_shot(*((names.action("forward", port), 1) for port in range(16)))
+    routes = [names.entry("lpm_table", lpm(1, number << 16, 16), action=action) for number in range(500)]
+    client.write(*((INSERT, route) for route in routes))
+    assert len(client.read(p4r.TableEntry(table_id=names["lpm_table"]))) == 500
+    assert set(spread(switch)) <= set(range(16))
+    client.write(*((DELETE, route) for route in routes))
+    # All hidden members are gone: as many others fit again.
+    action = one_shot(*((names.action("forward", port), 1) for port in range(100, 116)))
+    client.write((INSERT, names.entry("lpm_table", lpm(1, 0, 16), action=action)))
+
+
+def test_a_one_shot_is_replaced_by_another(client: Client, switch: Switch, names: Names) -> None:
+    key = lpm(1, 0x0A000000, 8)
+    client.write((INSERT, names.entry("lpm_table", key, action=one_shot((names.action("forward", 1), 16)))))
+    for round_ in range(20):  # More rounds than the selector has room for, were any member left behind.
+        new = one_shot((names.action("forward", round_), 8), (names.action("forward", round_ + 1), 8))
+        client.write((MODIFY, names.entry("lpm_table", key, action=new)))
+    assert set(spread(switch)) == {19, 20}
+
+
+def test_one_shots_and_members_are_not_mixed(client: Client, names: Names) -> None:
+    shot = names.entry("lpm_table", lpm(1, 0, 8), action=one_shot((names.action("drop"), 1)))
+    client.write((INSERT, shot))
+    assert codes(client.refused((INSERT, member(names, 1, 1)))) == [rpc_code.INVALID_ARGUMENT]
+    client.write((DELETE, shot), (INSERT, member(names, 1, 1)))
+    assert codes(client.refused((INSERT, shot))) == [rpc_code.INVALID_ARGUMENT]
+
+
+@pytest.mark.parametrize("weights", [[], [0], [-1], [17], [8, 9], [2**31 - 1]])
+def test_one_shots_of_impossible_size_are_invalid(client: Client, names: Names, weights: list[int]) -> None:
+    action = one_shot(*((names.action("forward", port), weight) for port, weight in enumerate(weights)))
+    failed = client.refused((INSERT, names.entry("lpm_table", lpm(1, 0, 8), action=action)))
+    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
+    assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == []
+
+
+def test_a_selector_that_is_full_is_exhausted_and_nothing_is_left_behind(
+    client: Client, switch: Switch, names: Names
+) -> None:
+    def route(number: int) -> p4r.TableEntry:
+        action = one_shot(*((names.action("forward", number * 16 + port), 1) for port in range(16)))
+        return names.entry("lpm_table", lpm(1, number << 16, 16), action=action)
+
+    for number in range(8):
+        client.write((INSERT, route(number)))
+    failed = client.refused((INSERT, route(8)))
+    assert codes(failed) == [rpc_code.RESOURCE_EXHAUSTED]
+    client.write((DELETE, route(0)), (INSERT, route(8)))
+    assert len(client.read(p4r.TableEntry(table_id=names["lpm_table"]))) == 8

@@ -1,0 +1,188 @@
+"""Batches: order, atomicity, errors of single updates (P4Runtime 1.5 §12); what is not supported."""
+
+import pytest
+from eeon_engine import Switch
+from finsy.proto import p4r, rpc_code
+from p4rt_client import (
+    DELETE,
+    INSERT,
+    MODIFY,
+    Client,
+    Failed,
+    Names,
+    bits,
+    codes,
+    exact,
+    frame,
+    lpm,
+    one_shot,
+    ports,
+)
+
+ROLLBACK = p4r.WriteRequest.ROLLBACK_ON_ERROR
+ATOMIC = p4r.WriteRequest.DATAPLANE_ATOMIC
+
+
+def entry(names: Names, key: int, port: int = 1) -> p4r.TableEntry:
+    return names.entry("exact_table", exact(1, key), action=names.action("forward", port))
+
+
+def everything(client: Client) -> list[object]:
+    return client.read(
+        p4r.TableEntry(counter_data=p4r.CounterData()),
+        p4r.TableEntry(is_default_action=True),
+        p4r.ActionProfileMember(),
+        p4r.ActionProfileGroup(),
+        p4r.CounterEntry(),
+        p4r.RegisterEntry(),
+        p4r.PacketReplicationEngineEntry(),
+    )
+
+
+def test_a_batch_goes_on_after_an_error_and_reports_each_update(client: Client, names: Names) -> None:
+    failed = client.refused(
+        (INSERT, entry(names, 1)),
+        (INSERT, entry(names, 1)),
+        (DELETE, entry(names, 9)),
+        (INSERT, entry(names, 2)),
+    )
+    assert failed.code == rpc_code.UNKNOWN
+    assert codes(failed) == [rpc_code.OK, rpc_code.ALREADY_EXISTS, rpc_code.NOT_FOUND, rpc_code.OK]
+    assert failed.updates[0][1] == ""
+    assert "2 of 4 updates failed" in failed.message
+    assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 2
+
+
+def test_updates_of_a_batch_are_applied_in_order(client: Client, switch: Switch, names: Names) -> None:
+    client.write((INSERT, entry(names, 1, 1)), (MODIFY, entry(names, 1, 2)), (DELETE, entry(names, 1)))
+    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == []
+
+
+def test_an_empty_batch_is_accepted(client: Client) -> None:
+    client.write()
+
+
+@pytest.mark.parametrize("atomicity", [ROLLBACK, ATOMIC])
+def test_an_atomic_batch_is_taken_back_whole(
+    client: Client, switch: Switch, names: Names, atomicity: int
+) -> None:
+    """Everything that can be written is written, and then the last update fails."""
+    forward = [names.action("forward", port) for port in range(4)]
+    key = lpm(1, 0x0A000000, 8)
+    plain = names["plain_profile"]
+    member = p4r.ActionProfileMember(action_profile_id=plain, member_id=1, action=forward[1])
+    client.write(
+        (INSERT, entry(names, 1)),
+        (INSERT, entry(names, 2)),
+        (INSERT, names.entry("lpm_table", key, action=one_shot((forward[1], 2), (forward[2], 1)))),
+        (INSERT, names.entry("lpm_table", lpm(1, 0x0B000000, 8), action=one_shot((forward[3], 1)))),
+        (INSERT, member),
+        (INSERT, p4r.MulticastGroupEntry(multicast_group_id=1, replicas=[p4r.Replica(port=b"\x01")])),
+        (INSERT, p4r.CloneSessionEntry(session_id=1, replicas=[p4r.Replica(port=b"\x01")])),
+    )
+    switch.inject(1, frame(1))
+    switch.advance_to(1000)
+    before = everything(client)
+
+    other = p4r.ActionProfileMember(action_profile_id=plain, member_id=2, action=forward[2])
+    to_member = p4r.TableAction(action_profile_member_id=2)
+    batch = [
+        (DELETE, entry(names, 1)),
+        (MODIFY, entry(names, 2, 3)),
+        (INSERT, entry(names, 3)),
+        (MODIFY, names.entry("lpm_table", key, action=one_shot((forward[3], 1), (forward[2], 3)))),
+        (DELETE, names.entry("lpm_table", lpm(1, 0x0B000000, 8))),
+        (INSERT, other),
+        (INSERT, names.entry("member_table", exact(1, 1), action=to_member)),
+        (MODIFY, p4r.ActionProfileMember(action_profile_id=plain, member_id=1, action=forward[3])),
+        (DELETE, member),
+        (MODIFY, names.entry("settings", action=forward[2], is_default_action=True)),
+        (MODIFY, p4r.CounterEntry(counter_id=names["both"], data=p4r.CounterData(packet_count=9))),
+        (MODIFY, p4r.RegisterEntry(register_id=names["wide_cells"], data=bits(9))),
+        (MODIFY, p4r.MulticastGroupEntry(multicast_group_id=1, replicas=[p4r.Replica(port=b"\x02")])),
+        (DELETE, p4r.CloneSessionEntry(session_id=1)),
+        (INSERT, entry(names, 3)),
+    ]
+    failed = client.refused(*batch, atomicity=atomicity)
+    assert codes(failed) == [rpc_code.ABORTED] * 14 + [rpc_code.ALREADY_EXISTS]
+    assert sorted(map(str, everything(client))) == sorted(map(str, before))
+    # The books are right too: the same batch without its last update works, and can be undone by hand.
+    client.write(*batch[:-1], atomicity=atomicity)
+    switch.inject(1, frame(2))
+    assert ports(switch.advance_to(2000)) == [3]
+
+
+def test_groups_and_their_members_are_taken_back_too(client: Client, switch: Switch, names: Names) -> None:
+    selector = names["selector"]
+    members = [
+        p4r.ActionProfileMember(action_profile_id=selector, member_id=n, action=names.action("forward", n))
+        for n in (1, 2)
+    ]
+    group = p4r.ActionProfileGroup(action_profile_id=selector, group_id=1, max_size=8)
+    group.members.add(member_id=1, weight=2)
+    client.write(*((INSERT, member) for member in members), (INSERT, group))
+    entry_ = names.entry(
+        "lpm_table", lpm(1, 0x0A000000, 8), action=p4r.TableAction(action_profile_group_id=1)
+    )
+    client.write((INSERT, entry_))
+    before = everything(client)
+    other = p4r.ActionProfileGroup()
+    other.CopyFrom(group)
+    other.ClearField("members")
+    other.members.add(member_id=2, weight=5)
+    for batch in (
+        [(MODIFY, other)],
+        [(DELETE, entry_), (DELETE, group), (DELETE, members[0])],
+        [(MODIFY, other), (DELETE, members[0])],
+    ):
+        failed = client.refused(*batch, (INSERT, members[1]), atomicity=ROLLBACK)
+        assert codes(failed)[-1] == rpc_code.ALREADY_EXISTS, failed.updates
+        assert everything(client) == before
+        switch.inject(1, frame(0x0A000001))
+        assert ports(switch.advance_to(switch.now_ps + 1000)) == [1]
+
+
+def test_an_unknown_atomicity_is_invalid(client: Client) -> None:
+    with pytest.raises(Failed, match="atomicity 9") as caught:
+        client.write(atomicity=9)
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_the_device_is_checked_before_the_client(client: Client) -> None:
+    client.device_id, client.election_id = 2, 99
+    with pytest.raises(Failed) as caught:
+        client.write()
+    assert caught.value.code == rpc_code.NOT_FOUND
+    with pytest.raises(Failed) as caught:
+        client.read(p4r.TableEntry())
+    assert caught.value.code == rpc_code.NOT_FOUND
+
+
+def test_an_update_without_a_kind_is_invalid(client: Client, names: Names) -> None:
+    assert codes(client.refused((0, entry(names, 1)))) == [rpc_code.INVALID_ARGUMENT]
+
+
+@pytest.mark.parametrize(
+    "kind", ["extern_entry", "meter_entry", "direct_meter_entry", "value_set_entry", "digest_entry"]
+)
+def test_entities_that_are_not_supported_are_named(client: Client, kind: str) -> None:
+    entity = p4r.Entity()
+    getattr(entity, kind).SetInParent()
+    failed = client.refused((INSERT, entity))
+    assert codes(failed) == [rpc_code.UNIMPLEMENTED]
+    assert kind in failed.updates[0][1]
+    with pytest.raises(Failed, match=kind) as caught:
+        client.read(entity)
+    assert caught.value.code == rpc_code.UNIMPLEMENTED
+
+
+def test_an_empty_entity_is_invalid(client: Client) -> None:
+    assert codes(client.refused((INSERT, p4r.Entity()))) == [rpc_code.INVALID_ARGUMENT]
+    with pytest.raises(Failed) as caught:
+        client.read(p4r.Entity())
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_large_batches_report_every_error(client: Client, names: Names) -> None:
+    failed = client.refused(*((DELETE, entry(names, key)) for key in range(500)))
+    assert codes(failed) == [rpc_code.NOT_FOUND] * 500

@@ -1,0 +1,215 @@
+"""Set- and GetForwardingPipelineConfig (P4Runtime 1.5 §14, §15)."""
+
+from collections.abc import Iterator
+
+import pytest
+from eeon_engine import ConfigError, Program, Switch
+from eeon_engine.p4runtime import serve
+from finsy.proto import p4r, rpc_code
+from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, exact, frame, p4info, ports, program_json
+
+Action = p4r.SetForwardingPipelineConfigRequest
+
+
+def config(cookie: int | None = None) -> p4r.ForwardingPipelineConfig:
+    made = p4r.ForwardingPipelineConfig(p4info=p4info(), p4_device_config=program_json())
+    if cookie is not None:
+        made.cookie.cookie = cookie
+    return made
+
+
+@pytest.fixture
+def bare() -> Switch:
+    """A switch without a program."""
+    return Switch()
+
+
+@pytest.fixture
+def client(bare: Switch) -> Iterator[Client]:
+    with serve(bare) as server:
+        client = Client(server.address)
+        client.arbitrate()
+        yield client
+        client.close()
+
+
+def drop_entry(names: Names, key: int = 1) -> p4r.TableEntry:
+    return names.entry("exact_table", exact(1, key), action=names.action("drop"))
+
+
+def test_before_a_pipeline_everything_else_fails_as_a_precondition(client: Client, names: Names) -> None:
+    for call in (
+        lambda: client.write((INSERT, drop_entry(names))),
+        lambda: client.read(p4r.TableEntry()),
+        lambda: client.pipeline(),
+    ):
+        with pytest.raises(Failed, match="No forwarding pipeline config") as caught:
+            call()
+        assert caught.value.code == rpc_code.FAILED_PRECONDITION
+
+
+def test_a_committed_pipeline_runs_and_is_read_back(client: Client, bare: Switch, names: Names) -> None:
+    client.push(Action.VERIFY_AND_COMMIT, config(cookie=77))
+    assert bare.program is not None
+    assert bare.program.digest == Program(program_json()).digest
+    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("forward", 4))))
+    bare.inject(1, frame(9))
+    assert ports(bare.advance_to(1000)) == [4]
+    kinds = p4r.GetForwardingPipelineConfigRequest
+    assert client.pipeline() == config(cookie=77)
+    assert client.pipeline(kinds.COOKIE_ONLY) == p4r.ForwardingPipelineConfig(
+        cookie=p4r.ForwardingPipelineConfig.Cookie(cookie=77)
+    )
+    assert not client.pipeline(kinds.P4INFO_AND_COOKIE).p4_device_config
+    assert not client.pipeline(kinds.DEVICE_CONFIG_AND_COOKIE).HasField("p4info")
+
+
+def test_verify_changes_nothing(client: Client, bare: Switch) -> None:
+    client.push(Action.VERIFY, config())
+    assert bare.program is None
+    with pytest.raises(Failed):
+        client.pipeline()
+
+
+def test_a_commit_clears_the_state_that_was(client: Client, bare: Switch, names: Names) -> None:
+    client.push(Action.VERIFY_AND_COMMIT, config())
+    register = p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=3))
+    client.write(
+        (INSERT, drop_entry(names)),
+        (MODIFY, p4r.RegisterEntry(register_id=register.register_id, index=register.index, data=bits(5))),
+    )
+    client.push(Action.VERIFY_AND_COMMIT, config())
+    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == []
+    assert client.read(register)[0].data == bits(0)
+    assert bare.register_read("EverythingIngress.wide_cells", 3) == bytes(6)
+
+
+def test_a_saved_pipeline_takes_writes_and_is_realized_by_commit(
+    client: Client, bare: Switch, names: Names
+) -> None:
+    client.push(Action.VERIFY_AND_SAVE, config(cookie=3))
+    entry = names.entry("exact_table", exact(1, 9), action=names.action("forward", 4))
+    client.write((INSERT, entry))
+    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == [entry]
+    assert bare.program is None
+    client.push(Action.COMMIT)
+    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == [entry]
+    bare.inject(1, frame(9))
+    assert ports(bare.advance_to(1000)) == [4]
+    assert client.pipeline().cookie.cookie == 3
+
+
+def test_a_commit_needs_a_saved_config_and_takes_none(client: Client) -> None:
+    with pytest.raises(Failed, match="no saved config") as caught:
+        client.push(Action.COMMIT)
+    assert caught.value.code == rpc_code.NOT_FOUND
+    with pytest.raises(Failed, match="without one") as caught:
+        client.push(Action.COMMIT, config())
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_reconcile_keeps_entries_counters_and_registers(client: Client, bare: Switch, names: Names) -> None:
+    client.push(Action.VERIFY_AND_COMMIT, config())
+    client.write(
+        (INSERT, names.entry("exact_table", exact(1, 9), action=names.action("forward", 4))),
+        (MODIFY, p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=3), data=bits(5))),
+        (INSERT, p4r.MulticastGroupEntry(multicast_group_id=2, replicas=[p4r.Replica(port=b"\x01")])),
+        (MODIFY, names.entry("settings", action=names.action("forward", 2), is_default_action=True)),
+    )
+    bare.inject(1, frame(9))
+    bare.advance_to(1000)
+    before = client.read(
+        p4r.TableEntry(counter_data=p4r.CounterData()),
+        p4r.TableEntry(is_default_action=True),
+        p4r.CounterEntry(),
+        p4r.RegisterEntry(),
+        p4r.PacketReplicationEngineEntry(),
+    )
+    client.push(Action.RECONCILE_AND_COMMIT, config(cookie=8))
+    after = client.read(
+        p4r.TableEntry(counter_data=p4r.CounterData()),
+        p4r.TableEntry(is_default_action=True),
+        p4r.CounterEntry(),
+        p4r.RegisterEntry(),
+        p4r.PacketReplicationEngineEntry(),
+    )
+    assert after == before
+    assert client.pipeline().cookie.cookie == 8
+    bare.inject(1, frame(9))
+    assert ports(bare.advance_to(2000)) == [4]
+
+
+def test_reconcile_refuses_a_program_that_the_entries_do_not_fit(client: Client, names: Names) -> None:
+    client.push(Action.VERIFY_AND_COMMIT, config(cookie=1))
+    client.write((INSERT, drop_entry(names)))
+    smaller = config(cookie=2)
+    position = next(i for i, t in enumerate(smaller.p4info.tables) if t.preamble.alias == "exact_table")
+    del smaller.p4info.tables[position]
+    with pytest.raises(Failed, match="does not fit the new program") as caught:
+        client.push(Action.RECONCILE_AND_COMMIT, smaller)
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    assert client.pipeline().cookie.cookie == 1
+    assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda c: c.ClearField("p4info"), "no P4Info"),
+        (lambda c: c.ClearField("p4_device_config"), "no p4_device_config"),
+        (lambda c: setattr(c, "p4_device_config", b"{"), "p4_device_config"),
+        (lambda c: setattr(c, "p4_device_config", b"\xff" * 10), "p4_device_config"),
+        (lambda c: setattr(c.p4info.tables[0].preamble, "name", "other.table"), "has no table 'other.table'"),
+        (lambda c: setattr(c.p4info.registers[0].preamble, "name", "other"), "has no register 'other'"),
+        (lambda c: c.p4info.tables[0].match_fields.add(id=9, bitwidth=1, match_type=2), "match fields"),
+    ],
+)
+def test_configs_that_cannot_be_realized_are_invalid_and_change_nothing(
+    client: Client, change: object, reason: str
+) -> None:
+    client.push(Action.VERIFY_AND_COMMIT, config(cookie=1))
+    bad = config(cookie=2)
+    change(bad)  # type: ignore[operator]
+    for action in (
+        Action.VERIFY,
+        Action.VERIFY_AND_SAVE,
+        Action.VERIFY_AND_COMMIT,
+        Action.RECONCILE_AND_COMMIT,
+    ):
+        with pytest.raises(Failed, match=reason) as caught:
+            client.push(action, bad)
+        assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    assert client.pipeline().cookie.cookie == 1
+
+
+def test_the_action_must_be_named(client: Client) -> None:
+    with pytest.raises(Failed, match="pipeline action 0") as caught:
+        client.push(Action.UNSPECIFIED, config())
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_only_the_primary_may_push(client: Client) -> None:
+    client.election_id += 1
+    with pytest.raises(Failed, match="not the primary") as caught:
+        client.push(Action.VERIFY_AND_COMMIT, config())
+    assert caught.value.code == rpc_code.PERMISSION_DENIED
+
+
+def test_the_version_of_the_api_is_told(client: Client) -> None:
+    assert client.stub.Capabilities(p4r.CapabilitiesRequest()).p4runtime_api_version == "1.5.0"
+
+
+def test_serve_refuses_a_p4info_of_another_program(program: Program) -> None:
+    info = p4info()
+    info.tables[0].preamble.name = "other.table"
+    with pytest.raises(ConfigError, match=r"other\.table"):
+        serve(Switch(program), p4info=info)
+    with pytest.raises(ConfigError, match="no program"):
+        serve(Switch(), p4info=p4info())
+    with pytest.raises(ConfigError, match="P4Info"):
+        serve(Switch(program), p4info="tables { nonsense")
+
+
+def test_serve_refuses_an_address_that_is_taken(program: Program) -> None:
+    with serve(Switch(program)) as server, pytest.raises(ConfigError, match="address"):
+        serve(Switch(program), address=server.address)

@@ -1,0 +1,166 @@
+"""Multicast, clone sessions, packet-in and packet-out over P4Runtime (1.5 §9.5, §16)."""
+
+import pytest
+from eeon_engine import Switch
+from finsy.proto import p4r, rpc_code
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, ports
+
+
+def replicas(*pairs: tuple[int, int]) -> list[p4r.Replica]:
+    return [p4r.Replica(port=bytes([port]), instance=instance) for port, instance in pairs]
+
+
+def group(number: int, *pairs: tuple[int, int], **fields: object) -> p4r.MulticastGroupEntry:
+    return p4r.MulticastGroupEntry(multicast_group_id=number, replicas=replicas(*pairs), **fields)
+
+
+def session(number: int, *pairs: tuple[int, int], **fields: object) -> p4r.CloneSessionEntry:
+    return p4r.CloneSessionEntry(session_id=number, replicas=replicas(*pairs), **fields)
+
+
+def send(switch: Switch, key: int) -> list[int]:
+    switch.inject(1, frame(key))
+    return sorted(ports(switch.advance_to(switch.now_ps + 1_000_000)))
+
+
+def pre(found: object, kind: str) -> list[object]:
+    return [getattr(entry, kind) for entry in found]  # type: ignore[attr-defined]
+
+
+def test_a_multicast_group_copies_to_its_replicas(client: Client, switch: Switch, names: Names) -> None:
+    client.write((INSERT, group(5, (2, 0), (3, 0), (3, 1), metadata=b"m")))
+    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("flood", 5))))
+    assert send(switch, 9) == [2, 3, 3]
+    client.write((MODIFY, group(5, (4, 0))))
+    assert send(switch, 9) == [4]
+    client.write((DELETE, group(5)))
+    assert send(switch, 9) == []
+
+
+def test_a_clone_session_copies_to_its_replicas(client: Client, switch: Switch, names: Names) -> None:
+    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("mirror", 2, 7))))
+    assert send(switch, 9) == [2]
+    client.write((INSERT, session(7, (5, 0), (6, 0))))
+    # A clone is parsed and runs egress again, without ingress.
+    assert send(switch, 9) == [2, 5, 6]
+    client.write((MODIFY, session(7, (6, 0))))
+    assert send(switch, 9) == [2, 6]
+    client.write((DELETE, session(7)))
+    assert send(switch, 9) == [2]
+
+
+def test_replication_is_read_by_id_or_all(client: Client) -> None:
+    client.write((INSERT, group(1, (1, 0), metadata=b"m")), (INSERT, group(2)), (INSERT, session(1, (1, 0))))
+    assert pre(client.read(p4r.MulticastGroupEntry()), "multicast_group_entry") == [
+        group(1, (1, 0), metadata=b"m"),
+        group(2),
+    ]
+    one = client.read(p4r.MulticastGroupEntry(multicast_group_id=2))
+    assert pre(one, "multicast_group_entry") == [group(2)]
+    assert pre(client.read(p4r.CloneSessionEntry()), "clone_session_entry") == [session(1, (1, 0))]
+    assert client.read(p4r.CloneSessionEntry(session_id=9)) == []
+    assert len(client.read(p4r.PacketReplicationEngineEntry())) == 3
+
+
+@pytest.mark.parametrize("make", [group, session])
+def test_replication_entries_follow_the_rules_of_all_entries(client: Client, make: object) -> None:
+    client.write((INSERT, make(1, (1, 0))))  # type: ignore[operator]
+    for kind, entry, code in [
+        (INSERT, make(1, (1, 0)), rpc_code.ALREADY_EXISTS),  # type: ignore[operator]
+        (MODIFY, make(2, (1, 0)), rpc_code.NOT_FOUND),  # type: ignore[operator]
+        (DELETE, make(2), rpc_code.NOT_FOUND),  # type: ignore[operator]
+        (INSERT, make(0), rpc_code.INVALID_ARGUMENT),  # type: ignore[operator]
+        (INSERT, make(32768), rpc_code.INVALID_ARGUMENT),  # type: ignore[operator]
+        (INSERT, make(2, (1, 0), (1, 0)), rpc_code.INVALID_ARGUMENT),  # type: ignore[operator]
+        (INSERT, make(2, (1, 65536)), rpc_code.INVALID_ARGUMENT),  # type: ignore[operator]
+    ]:
+        assert codes(client.refused((kind, entry))) == [code]
+    for replica in (p4r.Replica(), p4r.Replica(port=b"\x02\x00"), p4r.Replica(egress_port=512)):
+        entry = make(2)  # type: ignore[operator]
+        entry.replicas.append(replica)
+        assert codes(client.refused((INSERT, entry))) == [rpc_code.INVALID_ARGUMENT]
+    assert len(client.read(p4r.PacketReplicationEngineEntry())) == 1
+
+
+def test_what_sessions_cannot_do_is_unimplemented(client: Client) -> None:
+    for fields in ({"class_of_service": 1}, {"packet_length_bytes": 64}):
+        assert codes(client.refused((INSERT, session(1, (1, 0), **fields)))) == [rpc_code.UNIMPLEMENTED]
+    assert client.read(p4r.CloneSessionEntry()) == []
+
+
+# ---- packets
+
+
+def test_a_packet_in_carries_its_metadata(client: Client, switch: Switch, names: Names) -> None:
+    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
+    switch.inject(300, frame(9))
+    switch.advance_to(1000)
+    packet = client.receive().packet
+    assert packet.payload == frame(9)
+    assert [(m.metadata_id, m.value) for m in packet.metadata] == [(1, b"\x01\x2c"), (2, b"\x00")]
+
+
+def packet_out(port: int, payload: bytes, *extra: tuple[int, bytes]) -> p4r.PacketOut:
+    metadata = [(1, port.to_bytes(2, "big")), *extra]
+    return p4r.PacketOut(
+        payload=payload, metadata=[p4r.PacketMetadata(metadata_id=i, value=v) for i, v in metadata]
+    )
+
+
+def wait_for_arrival(switch: Switch) -> None:
+    """The stream has no acknowledgement: waits until the packet stands before the switch."""
+    import time
+
+    deadline = time.monotonic() + 10
+    while switch.next_event_ps is None:
+        assert time.monotonic() < deadline, "the packet did not arrive"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("padding", [(), ((2, b"\x00"),)])
+def test_a_packet_out_leaves_by_its_port(
+    client: Client, switch: Switch, padding: tuple[tuple[int, bytes], ...]
+) -> None:
+    client.send(packet=packet_out(300, frame(1), *padding))
+    wait_for_arrival(switch)
+    assert [(port, sent) for _, port, sent in switch.advance_to(1000)] == [(300, frame(1))]
+
+
+@pytest.mark.parametrize(
+    ("packet", "code", "reason"),
+    [
+        (p4r.PacketOut(payload=b"x"), rpc_code.INVALID_ARGUMENT, "'egress_port' .* missing|is missing"),
+        (packet_out(1, b"x", (7, b"\x00")), rpc_code.INVALID_ARGUMENT, "no metadata field of id 7"),
+        (packet_out(1, b"x", (1, b"\x00")), rpc_code.INVALID_ARGUMENT, "given twice"),
+        (packet_out(512, b"x"), rpc_code.OUT_OF_RANGE, "egress_port"),
+        (packet_out(1, bytes(65_535)), rpc_code.INVALID_ARGUMENT, "longest frame"),
+    ],
+)
+def test_a_packet_out_that_does_not_fit_is_reported_on_the_stream(
+    client: Client, switch: Switch, packet: p4r.PacketOut, code: int, reason: str
+) -> None:
+    client.send(packet=packet)
+    error = client.receive().error
+    assert error.canonical_code == code
+    assert error.packet_out.packet_out == packet
+    assert switch.next_event_ps is None
+    # The stream goes on.
+    assert client.arbitrate().status.code == rpc_code.OK
+
+
+def test_a_packet_out_of_a_backup_is_denied(client: Client, switch: Switch, server: object) -> None:
+    backup = Client(server.address, election_id=0)  # type: ignore[attr-defined]
+    backup.arbitrate(election_id=0)
+    backup.send(packet=packet_out(1, b"x"))
+    assert backup.receive().error.canonical_code == rpc_code.PERMISSION_DENIED
+    backup.close()
+    assert switch.next_event_ps is None
+
+
+def test_other_stream_messages_are_answered_by_name(client: Client) -> None:
+    client.send(digest_ack=p4r.DigestListAck(digest_id=1))
+    error = client.receive().error
+    assert error.canonical_code == rpc_code.UNIMPLEMENTED
+    assert "digests" in error.message
+    client.send()
+    assert client.receive().error.canonical_code == rpc_code.INVALID_ARGUMENT

@@ -1,0 +1,178 @@
+"""Translation between P4Runtime and the engine's values: pure functions, no switch."""
+
+import pytest
+from eeon_engine.p4runtime import bytestrings, translate
+from eeon_engine.p4runtime.errors import StatusError
+from eeon_engine.p4runtime.schema import Schema
+from finsy.proto import p4i, p4r, rpc_code
+from p4rt_client import Names, between, exact, lpm, optional, p4info, ternary
+
+
+@pytest.fixture(scope="module")
+def schema() -> Schema:
+    return Schema.from_p4info(p4info())
+
+
+# P4Runtime 1.5 table 1, "Examples of Valid Bytestring Encoding" and of invalid ones; bit<W> rows.
+@pytest.mark.parametrize(
+    ("value", "width", "number"),
+    [
+        (b"\x63", 8, 99),
+        (b"\x00\x63", 16, 99),
+        (b"\x63", 16, 99),
+        (b"\x30\x64", 16, 12388),
+        (b"\x00\x30\x64", 16, 12388),
+        (b"\x00\x63", 12, 99),
+        (b"\x00\x00\x63", 12, 99),
+    ],
+)
+def test_leading_zeros_are_accepted_and_never_answered(value: bytes, width: int, number: int) -> None:
+    assert bytestrings.decode(value, width, "x") == number
+    assert bytestrings.encode(number) == value.lstrip(b"\x00")
+
+
+@pytest.mark.parametrize(
+    ("value", "width"),
+    [
+        (b"\x01\x63", 8),
+        (b"\x01\x00\x63", 16),
+        (b"\x10\x63", 12),
+        (b"\x01\x00\x63", 12),
+        (b"\x00\x40\x63", 12),
+    ],
+)
+def test_values_wider_than_their_field_are_out_of_range(value: bytes, width: int) -> None:
+    with pytest.raises(StatusError, match=f"has {width}") as caught:
+        bytestrings.decode(value, width, "x")
+    assert caught.value.code == rpc_code.OUT_OF_RANGE
+
+
+def test_an_empty_bytestring_is_refused() -> None:
+    with pytest.raises(StatusError, match="empty"):
+        bytestrings.decode(b"", 8, "x")
+
+
+def test_zero_is_one_byte() -> None:
+    assert bytestrings.encode(0) == b"\x00"
+
+
+def test_a_higher_p4runtime_priority_is_a_lower_bmv2_priority() -> None:
+    assert translate.to_engine_priority(2) < translate.to_engine_priority(1)
+    assert translate.to_engine_priority(2**31 - 1) >= 0
+    assert translate.to_engine_priority(0) == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "match", "params"),
+    [
+        ("exact_table", [exact(1, 5)], (("exact", b"\x05"),)),
+        ("lpm_table", [lpm(1, 0x0A000000, 8)], (("lpm", b"\x0a\x00\x00\x00", 8),)),
+        ("lpm_table", [], (("lpm", b"\x00", 0),)),
+        (
+            "ternary_table",
+            [ternary(1, 5, 0xFF), exact(2, 1)],
+            (("ternary", b"\x05", b"\xff"), ("exact", b"\x01")),
+        ),
+        ("ternary_table", [exact(2, 1)], (("ternary", b"\x00", b"\x00"), ("exact", b"\x01"))),
+        ("range_table", [between(1, 5, 9)], (("range", b"\x05", b"\x09"), ("ternary", b"\x00", b"\x00"))),
+        (
+            "range_table",
+            [optional(2, 7)],
+            (("range", b"\x00", b"\xff\xff\xff\xff"), ("ternary", b"\x07", b"\xff\xff")),
+        ),
+    ],
+)
+def test_keys_become_what_the_engine_takes_and_come_back_unchanged(
+    schema: Schema, table: str, match: list[p4r.FieldMatch], params: tuple[object, ...]
+) -> None:
+    found = schema.tables[Names(p4info())[table]]
+    priority = 3 if found.by_priority else 0
+    key = translate.key_from_message(found, p4r.TableEntry(match=match, priority=priority))
+    assert key.params == params
+    assert list(key.fields) == match
+    assert translate.key_from_engine(found, list(params), priority) == key
+
+
+def test_fields_in_another_order_are_the_same_key(schema: Schema) -> None:
+    table = schema.tables[Names(p4info())["ternary_table"]]
+    one = p4r.TableEntry(match=[ternary(1, 5, 0xFF), exact(2, 1)], priority=1)
+    other = p4r.TableEntry(match=[exact(2, 1), ternary(1, 5, 0xFF)], priority=1)
+    assert (
+        translate.key_from_message(table, one).identity == translate.key_from_message(table, other).identity
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "priority", "match", "reason"),
+    [
+        ("exact_table", 0, [], "must be given"),
+        ("exact_table", 0, [exact(1, 1), exact(1, 1)], "given twice"),
+        ("exact_table", 0, [exact(9, 1)], "no match field of id 9"),
+        ("exact_table", 0, [lpm(1, 0, 8)], "is exact, the request has lpm"),
+        ("exact_table", 0, [p4r.FieldMatch(field_id=1)], "no value is given"),
+        ("exact_table", 1, [exact(1, 1)], "priority 1"),
+        ("lpm_table", 0, [lpm(1, 0, 0)], "prefix length 0"),
+        ("lpm_table", 0, [lpm(1, 0, 33)], "prefix length 33"),
+        ("lpm_table", 0, [lpm(1, 1, 8)], "bits set beyond its prefix"),
+        ("ternary_table", 0, [exact(2, 1)], "priority 0"),
+        ("ternary_table", 1, [ternary(1, 0, 0), exact(2, 1)], "the mask is 0"),
+        ("ternary_table", 1, [ternary(1, 3, 1), exact(2, 1)], "outside its mask"),
+        ("range_table", 1, [between(1, 9, 5)], "is empty"),
+        ("range_table", 1, [between(1, 0, 2**32 - 1)], "holds every value"),
+    ],
+)
+def test_keys_that_the_specification_forbids_are_invalid(
+    schema: Schema, table: str, priority: int, match: list[p4r.FieldMatch], reason: str
+) -> None:
+    found = schema.tables[Names(p4info())[table]]
+    with pytest.raises(StatusError, match=reason) as caught:
+        translate.key_from_message(found, p4r.TableEntry(match=match, priority=priority))
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_actions_need_exactly_their_parameters(schema: Schema) -> None:
+    names = Names(p4info())
+    table = schema.tables[names["lpm_table"]]
+    good = names.action("forward_as", 3, 0x020000000001)
+    assert translate.action_from_message(table, good).data == (b"\x03", b"\x02\x00\x00\x00\x00\x01")
+    for bad, reason in [
+        (names.action("forward_as", 3), "parameter 'src' .* is missing"),
+        (names.action("forward_as", 3, 1, 1), "no parameter of id 3"),
+        (names.action("forward_as", 512, 1), "needs 10 bits"),
+        (names.action("to_cpu"), "has no action of id"),
+        (p4r.Action(action_id=names["forward"]), "'port' .* is missing"),
+    ]:
+        with pytest.raises(StatusError, match=reason) as caught:
+            translate.action_from_message(table, bad)
+        assert caught.value.code == rpc_code.INVALID_ARGUMENT
+
+
+def test_the_scope_of_an_action_is_respected(schema: Schema) -> None:
+    names = Names(p4info())
+    table = schema.tables[names["ternary_table"]]
+    with pytest.raises(StatusError, match="may not be used as the default") as caught:
+        translate.action_from_message(table, names.action("to_cpu"), default=True)
+    assert caught.value.code == rpc_code.PERMISSION_DENIED
+    with pytest.raises(StatusError, match="may not be used in entries"):
+        translate.action_from_message(table, names.action("NoAction"))
+
+
+def test_a_p4info_that_contradicts_itself_is_refused_by_name() -> None:
+    info = p4info()
+    info.tables[0].action_refs.add(id=12345)
+    with pytest.raises(StatusError, match="refers to action 12345"):
+        Schema.from_p4info(info)
+    info = p4i.P4Info()
+    for name in ("a", "b"):
+        info.actions.add().preamble.name = name
+        info.actions[-1].preamble.id = 7
+    with pytest.raises(StatusError, match="'b' and 'a' share id 7"):
+        Schema.from_p4info(info)
+
+
+def test_translation_to_strings_is_refused_by_name() -> None:
+    info = p4info()
+    info.tables[0].match_fields[0].bitwidth = 0
+    with pytest.raises(StatusError, match="translation to strings") as caught:
+        Schema.from_p4info(info)
+    assert caught.value.code == rpc_code.UNIMPLEMENTED
