@@ -31,6 +31,8 @@ WIRE_OVERHEAD_BYTES = 24
 """Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes a frame takes on the wire beyond
 itself."""
 
+PLUG_BYTES = 60
+"""Length of the frame that `plug` puts on the wire: small, so that it fits any buffer under test."""
 _PLUG_TIMEOUT_SECS = 5.0
 
 TestClass = TypeVar("TestClass", bound=type)
@@ -195,7 +197,7 @@ class FabricTest(SwitchTest):
         self.switch.drain()
 
     def plug(self, port: int) -> None:
-        """Put one full frame on the wire of `port`, so that what arrives next, at the same instant, queues
+        """Put one small frame on the wire of `port`, so that what arrives next, at the same instant, queues
         and finds exactly the bytes of those before it. Counts are forgotten, and the plug's own are left
         out."""
         ingress = 1 if port != 1 else 2
@@ -206,7 +208,7 @@ class FabricTest(SwitchTest):
             ("verdicts", (port, PacketClass.OTHER, Verdict.FORWARDED)),
         ):
             self._base[counter][cell] = self._base[counter].get(cell, 0) + 1
-        self.send(ingress, packets.udp(port, frm=ingress, payload=packets.FULL_FRAME - 42))
+        self.send(ingress, packets.udp(port, frm=ingress, payload=PLUG_BYTES - 42))
         self.switch.advance(ns=1)
         plug = self.dataplane.poll(port_number=port, timeout=_PLUG_TIMEOUT_SECS)
         self.assertIsInstance(plug, self.dataplane.PollSuccess, "the plug must be on the wire, not queued")

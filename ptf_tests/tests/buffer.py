@@ -3,7 +3,7 @@ and for everybody. A frame on the wire is not in the queue.
 """
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 
 SIZE = 500
@@ -93,7 +93,7 @@ class BufferAdmitsAsSoonAsAFrameHasLeft(_Buffer):
         offered = frames(6)
         self.plug(2)
         self.send(1, *offered[:4])
-        self.switch.advance(ns=self.wire_ns(packets.FULL_FRAME))
+        self.switch.advance(ns=self.wire_ns(PLUG_BYTES))
         self.send(1, *offered[4:])
         self.drain()
         kept = [*offered[:3], offered[4]]

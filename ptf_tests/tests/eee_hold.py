@@ -367,20 +367,40 @@ class HoldsOfTwoPortsRunByThemselves(_Holding):
 
 
 class HoldSurvivesTheWrapOfTheClock(_Holding):
-    """48-bit ticks wrap after 78 hours of nanoseconds. The wrap falls into the hold, then into the sleep."""
+    """48-bit ticks wrap after 78 hours of nanoseconds. The wrap falls into a hold; the port has sent a day
+    before."""
 
-    options = SwitchOptions(clock_start_ns=2**48 - 400_000)
+    options = SwitchOptions(clock_start_ns=2**47 - 1_000_000)
 
     def runTest(self):
         self.eee(Eee(hold=HOLD))
-        self.send(1, data(0))
-        self.switch.advance(us=100)
-        (first,) = self.departures(2)
-        idle = first.at_ns + _WIRE
+        self.prime()
+        self.at(2**47 + 2**46)
+        self.prime()
         self.at(2**48 - 50_000)
-        self.send(1, data(1))
-        self.switch.advance(us=300)
-        self.assert_leaves(self.departures(2), [2**48 - 50_000 + HOLD + WAKE_NS], idle)
+        now = self.switch.now_ns
+        self.send_at(now)
+        self.drain()
+        self.assert_leaves(self.departures(2), [now + HOLD + WAKE_NS], now)
+        now = self.switch.now_ns
+        self.send_at(now)
+        self.drain()
+        self.assert_leaves(self.departures(2), [now + HOLD + WAKE_NS], now)
+
+
+class HoldFirstPacketAfterDaysIsHeld(_Holding):
+    """Idle for 45 hours, more than half of the clock's circle: the port sleeps all the same, and goes on
+    doing so."""
+
+    def runTest(self):
+        self.eee(Eee(hold=HOLD))
+        self.prime()
+        for pause in (45 * 3600 * 10**9, 10**6):
+            self.at(self.switch.now_ns + pause)
+            now = self.switch.now_ns
+            self.send_at(now)
+            self.drain()
+            self.assert_leaves(self.departures(2), [now + HOLD + WAKE_NS], now)
 
 
 class HoldFollowsTheModelUnderRandomTraffic(_Holding):

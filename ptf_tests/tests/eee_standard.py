@@ -8,6 +8,7 @@ Ts    the sleep transition, 182 us     Tw     waking, 16.5 us
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest
+from ptf_tests.lib.targets.base import SwitchOptions
 
 _STALL = 50_000
 
@@ -56,6 +57,20 @@ class StandardEeePortIsAsleepSinceTheSwitchStarted(EeeTest):
         self.send(1, packets.udp(2))
         self.drain()
         self.assert_leaves(self.departures(2), [now + WAKE_NS])
+
+
+class StandardEeePortThatNeverSentSleepsForDays(EeeTest):
+    """The same 45 hours after the start, when the clock is past half of its circle."""
+
+    options = SwitchOptions(clock_start_ns=45 * 3600 * 10**9)
+
+    def runTest(self):
+        self.eee(Eee())
+        for _ in range(2):
+            now = self.switch.now_ns
+            self.send(1, packets.udp(2))
+            self.drain()
+            self.assert_leaves(self.departures(2), [now + WAKE_NS], now)
 
 
 class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):

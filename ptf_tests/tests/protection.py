@@ -103,20 +103,24 @@ class ProtectEctMarksEctOfEveryClass(FabricTest):
     """In every mode an ECT packet, whatever its class, is marked rather than dropped."""
 
     def runTest(self):
-        self.red(2, low=0, high=0, protect=_MODES["Ect"])
+        self.red(2, low=1, high=1, protect=_MODES["Ect"])
+        first = packets.tcp(2, flags="A")
         frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in PacketClass]
-        wanted = [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames]
-        self.assert_frames(self.burst(2, frames), wanted)
+        wanted = [packets.forwarded(first, 2)]
+        wanted += [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames]
+        self.assert_frames(self.burst(2, [first, *frames]), wanted)
 
 
 class ProtectAckSynMarksEctOfEveryClass(FabricTest):
     """Protection means "not dropped", not "not marked": an ECT pure ACK (DCTCP) still carries the signal."""
 
     def runTest(self):
-        self.red(2, low=0, high=0, protect=_MODES["AckSyn"])
+        self.red(2, low=1, high=1, protect=_MODES["AckSyn"])
+        first = packets.tcp(2, flags="A")
         frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in PacketClass]
-        wanted = [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames]
-        self.assert_frames(self.burst(2, frames), wanted)
+        wanted = [packets.forwarded(first, 2)]
+        wanted += [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames]
+        self.assert_frames(self.burst(2, [first, *frames]), wanted)
 
 
 class ProtectAckSynDoesNotSpareFromTailDrop(FabricTest):

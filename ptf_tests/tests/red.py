@@ -253,5 +253,5 @@ class RedAveragedMarksOnceTheAverageReachesMax(_Red):
 
 class RedOfAnotherPortDoesNothingHere(_Red):
     def runTest(self):
-        self.red(3, low=0, high=0)
+        self.red(3, low=1, high=1)
         self.assertEqual(self.marks(ect(20)), [False] * 20)
