@@ -512,7 +512,10 @@ impl Loader<'_> {
         let [format, values] = json.get("parameters")?.tuple()?;
         let format = format.get("value")?.str()?.to_owned();
         let mut fields = Vec::new();
-        for value in values.list("value", self.limits.max_objects)? {
+        // p4c writes {} for no values.
+        let none = values.get("value")?.value.as_object().is_some_and(serde_json::Map::is_empty);
+        let values = if none { Vec::new() } else { values.list("value", self.limits.max_objects)? };
+        for value in values {
             let expr = self.int(&value, params)?;
             let fail = |e: String| value.error(e);
             let signed = expr.range().neg > 0;

@@ -94,12 +94,14 @@ impl<'a> Loader<'a> {
             header.base = take(header_types[header.type_id as usize].words).ok_or_else(too_large)?;
         }
         let metadata_end = take(0).ok_or_else(too_large)?;
+        for header in headers.iter_mut().filter(|h| !h.metadata) {
+            header.base = take(header_types[header.type_id as usize].words).ok_or_else(too_large)?;
+            header.valid = take(1).ok_or_else(too_large)?;
+        }
         let mut vl_stores = Vec::new();
         let mut vl_bytes = 0;
-        for header in headers.iter_mut().filter(|h| !h.metadata) {
+        for header in &mut headers {
             let ty = &header_types[header.type_id as usize];
-            header.base = take(ty.words).ok_or_else(too_large)?;
-            header.valid = take(1).ok_or_else(too_large)?;
             if let Some((field, _)) = &ty.variable {
                 header.vl = Some(vl_stores.len() as u32);
                 let capacity = (ty.max_bytes - ty.fixed_bytes()) as usize;
@@ -126,12 +128,6 @@ impl<'a> Loader<'a> {
         let one = compiler.constant(1);
         for header in headers.iter_mut().filter(|h| h.metadata) {
             header.valid = one;
-            if header_types[header.type_id as usize].variable.is_some() {
-                return Err(root.error(format!(
-                    "headers '{}': metadata with a variable-length field is not supported",
-                    clip(&header.name)
-                )));
-            }
         }
 
         Ok(Loader {
@@ -215,6 +211,14 @@ impl<'a> Loader<'a> {
     }
 }
 
+/// A boolean; p4c writes 0 for the sign of a bool field.
+fn flag(json: &Json<'_>) -> Result<bool> {
+    match json.value.as_u64() {
+        Some(number @ 0..=1) => Ok(number == 1),
+        _ => json.bool(),
+    }
+}
+
 fn load_type(json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
     let name = json.get("name")?.str()?.to_owned();
     if json.opt("length_exp")?.is_some() {
@@ -229,8 +233,8 @@ fn load_type(json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
         let [field_name, width, rest @ ..] = &parts[..] else {
             return Err(f.error("a field is [name, width] or [name, width, signed]"));
         };
-        let signed = rest.first().map_or(Ok(false), Json::bool)?;
-        if rest.get(1).map_or(Ok(false), Json::bool)? {
+        let signed = rest.first().map_or(Ok(false), flag)?;
+        if rest.get(1).map_or(Ok(false), flag)? {
             return Err(f.error("saturating fields are not supported"));
         }
         let field_name = field_name.str()?;
