@@ -9,6 +9,7 @@ with all its entries as raw messages.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from finsy import P4Schema
 from finsy.proto import p4i, p4r
@@ -82,54 +83,57 @@ def _restoring_type(entity: p4r.Entity) -> p4r.Update.Type.ValueType:
 async def _read_foreign(session: Session, info: p4i.P4Info) -> list[p4r.Entity]:
     """Every writable entity of a pipeline unknown to this controller, in an order to insert them."""
     schema = P4Schema(info)
-    entities: list[p4r.Entity] = []
+    entries = await _read_foreign_entries(session, schema)
+    profile_of = {table.id: table.action_profile.id for table in schema.tables if table.action_profile}
+    # A one-shot action set owns its members; they come back with the table entry.
+    one_shot = {
+        profile_of[entry.table_entry.table_id]
+        for entry in entries
+        if entry.table_entry.action.HasField("action_profile_action_set")
+    }
+    profiles = [profile.id for profile in schema.action_profiles if profile.id not in one_shot]
+    before_tables: list[p4r.Entity] = []
     for request in (
-        p4r.Entity(action_profile_member=p4r.ActionProfileMember()),
-        p4r.Entity(action_profile_group=p4r.ActionProfileGroup()),
-        p4r.Entity(
-            packet_replication_engine_entry=p4r.PacketReplicationEngineEntry(
-                multicast_group_entry=p4r.MulticastGroupEntry()
-            )
-        ),
-        p4r.Entity(
-            packet_replication_engine_entry=p4r.PacketReplicationEngineEntry(
-                clone_session_entry=p4r.CloneSessionEntry()
-            )
-        ),
+        *(_member(action_profile_id=one) for one in profiles),
+        *(_group(action_profile_id=one) for one in profiles),
+        _replication(multicast_group_entry=p4r.MulticastGroupEntry()),
+        _replication(clone_session_entry=p4r.CloneSessionEntry()),
     ):
-        if request.WhichOneof("entity") in ("action_profile_member", "action_profile_group") and not any(
-            True for _ in schema.action_profiles
-        ):
-            continue
         try:
-            entities += [entity async for entity in session.read([request])]
+            before_tables += [entity async for entity in session.read([request])]
         except FabricError as error:
-            if "UNIMPLEMENTED" not in str(error):
+            # BMv2 refuses to list members of a profile that was last used with one-shot sets: it has none.
+            if not any(said in str(error) for said in ("UNIMPLEMENTED", "mix action selector")):
                 raise
-    # One-shot action sets own their members: what the table entries carry is not inserted a second time.
-    one_shot = False
-    tables = []
+    return before_tables + entries
+
+
+async def _read_foreign_entries(session: Session, schema: P4Schema) -> list[p4r.Entity]:
+    """Entries of all tables that can be written, and default actions that can."""
+    requests = []
     for table in schema.tables:
         if table.is_const:
             continue
         if table.match_fields:
-            tables.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id)))
+            requests.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id)))
         if table.const_default_action is None and table.action_profile is None:
-            tables.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id, is_default_action=True)))
-    entries = []
-    seen: set[bytes] = set()
-    async for entity in session.read(tables):
+            default = p4r.TableEntry(table_id=table.id, is_default_action=True)
+            requests.append(p4r.Entity(table_entry=default))
+    entries: dict[bytes, p4r.Entity] = {}
+    async for entity in session.read(requests):
         entry = entity.table_entry
-        raw = entity.SerializeToString(deterministic=True)
-        if raw in seen or entry.is_const or (entry.is_default_action and not entry.HasField("action")):
-            continue
-        seen.add(raw)
-        one_shot |= entry.action.HasField("action_profile_action_set")
-        entries.append(entity)
-    if one_shot:
-        entities = [
-            entity
-            for entity in entities
-            if entity.WhichOneof("entity") not in ("action_profile_member", "action_profile_group")
-        ]
-    return entities + entries
+        if entry.HasField("action") and not entry.is_const:
+            entries[entity.SerializeToString(deterministic=True)] = entity
+    return list(entries.values())
+
+
+def _member(**key: int) -> p4r.Entity:
+    return p4r.Entity(action_profile_member=p4r.ActionProfileMember(**key))
+
+
+def _group(**key: int) -> p4r.Entity:
+    return p4r.Entity(action_profile_group=p4r.ActionProfileGroup(**key))
+
+
+def _replication(**kind: Any) -> p4r.Entity:
+    return p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry(**kind))

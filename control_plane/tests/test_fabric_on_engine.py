@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+from other_program import check_failed_apply_brings_the_other_program_back
 
 from eeon_control import config, fabric, program, topology
 from eeon_control.errors import ApplyError
@@ -135,3 +136,9 @@ def test_packets_are_counted_by_class_and_verdict_and_eee_registers_tell_of_the_
 
 def test_the_engine_runs_the_program_that_ships():
     assert engine.Program(program.load().json).digest == program.load().digest
+
+
+def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(
+    fabric4, switches, monkeypatch
+):
+    check_failed_apply_brings_the_other_program_back(fabric4, targets(switches), TICK_PS, monkeypatch)

@@ -1,0 +1,88 @@
+"""A scenario that several judges share: switches that ran something else get it back when an apply fails.
+
+The other program is this one under another cookie, with a route (a one-shot set), a port entry and a default
+action of its own: P4Runtime tells programs apart by cookie.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from eeon_control import config, fabric, plan, program
+from eeon_control.errors import ApplyError
+from eeon_control.fabric.diff import Change, ChangeKind
+from eeon_control.fabric.session import Session
+from eeon_control.fabric.targets import Target
+from eeon_control.plan import Action, Entry, Exact, Lpm
+
+OTHER_COOKIE = 7
+ENTRIES = (
+    Entry(
+        "ipv4_route",
+        (Lpm("dst", 0xC0000200, 24, 32),),
+        (
+            Action("forward", (("port", 1), ("src_mac", 1), ("dst_mac", 2))),
+            Action("forward", (("port", 2), ("src_mac", 1), ("dst_mac", 3))),
+        ),
+        selector=True,
+    ),
+    Entry("port_buffer", (Exact("port", 9),), (Action("set_buffer_limit", (("buffer_bytes", 777),)),)),
+    Entry("switch_config", (), (Action("set_ecmp_seed", (("seed", 99),)),), is_default=True),
+)
+
+
+def session(topology, targets, name: str) -> Session:
+    target = Target(Target.parse(targets[name]).address, topology.switches[name].device_id)
+    return Session(name, target, program.load().schema(), election_id=10)
+
+
+async def run_another_program(topology, targets) -> None:
+    other = program.load().schema().get_pipeline_config()
+    other.cookie.cookie = OTHER_COOKIE
+    for name in topology.switches:
+        async with session(topology, targets, name) as one:
+            await one.push_pipeline(other)
+            await one.write_changes(
+                [
+                    Change(ChangeKind.MODIFY if entry.is_default else ChangeKind.INSERT, None, entry)
+                    for entry in ENTRIES
+                ]
+            )
+
+
+async def held(topology, targets) -> dict[str, tuple[int, set[Entry]]]:
+    """Cookie and entries of every switch, default actions that the test did not set left out."""
+    found = {}
+    for name in topology.switches:
+        async with session(topology, targets, name) as one:
+            pipeline = await one.pipeline()
+            entries = await one.read_entries(plan.TABLES)
+            found[name] = (
+                pipeline.cookie.cookie,
+                {entry for entry in entries if not entry.is_default or entry.table == "switch_config"},
+            )
+    return found
+
+
+def check_failed_apply_brings_the_other_program_back(topology, targets, tick_ps: int, monkeypatch) -> None:
+    asyncio.run(run_another_program(topology, targets))
+    before = asyncio.run(held(topology, targets))
+    assert set(before) == set(topology.switches)
+    assert all(value == (OTHER_COOKIE, set(ENTRIES)) for value in before.values())
+    send = Session.write_changes
+
+    async def refuse(self, changes):
+        if self.name == "spine1":
+            await send(self, changes[: len(changes) // 2])
+            raise self._error("refused a write: the test says so")
+        await send(self, changes)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Session, "write_changes", refuse)
+        with pytest.raises(ApplyError) as error:
+            fabric.apply_sync(topology, config.load("drop_tail"), targets, tick_ps)
+    assert list(error.value.failures) == ["spine1"]
+    assert not error.value.not_undone, str(error.value)
+    assert asyncio.run(held(topology, targets)) == before

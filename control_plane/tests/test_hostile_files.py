@@ -1,0 +1,153 @@
+"""Files that nobody would write on purpose: they are read or refused with their place, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eeon_control import config, data, plan, topology
+from eeon_control.errors import EeonError
+from eeon_control.fabric import load_targets
+from eeon_control.units import Duration
+
+CONFIG = "\n".join((data.folder("examples") / f"{name}.yaml").read_text() for name in ("red_ect",))
+TOPOLOGY = (data.folder("topologies") / "leaf-spine-4.yaml").read_text()
+LONG = """\
+name: tiny
+defaults: {rate: 1Gbps, delay: 500ns}
+nodes: {leaf1: {kind: switch}, h1: {kind: host}, h2: {kind: host}}
+links: [{endpoints: ["leaf1:1", "h1:0"]}, {endpoints: ["leaf1:2", "h2:0"]}]
+"""
+FABRIC = topology.load("leaf-spine-4")
+PIECES = st.one_of(
+    st.sampled_from(
+        [
+            "",
+            ":",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            "\n",
+            "  ",
+            "- ",
+            "&a ",
+            "*a",
+            "!!int ",
+            "null",
+            "~",
+            "on",
+            "-1",
+            "1e400",
+            "0x10",
+            ".inf",
+            "9" * 30,
+            "<<: ",
+            "? ",
+            "'",
+            '"',
+            "%",
+            "|",
+            ">",
+            "#",
+            "\x00",
+            "é",
+        ]
+    ),
+    st.text(max_size=4),
+)
+
+
+@st.composite
+def damaged(draw, text: str) -> str:
+    """A legal file with up to six pieces replaced."""
+    for _ in range(draw(st.integers(1, 6))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 12)))
+        text = text[:start] + draw(PIECES) + text[end:]
+    return text
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=damaged(CONFIG))
+def test_damaged_configuration_is_read_or_refused(text):
+    with contextlib.suppress(EeonError):
+        loaded = config.from_text(text)
+        config.check(loaded, FABRIC, Duration.parse("1ns"))
+        plan.intended(FABRIC, loaded, Duration.parse("1ns"))
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=damaged(TOPOLOGY))
+def test_damaged_compact_topology_is_read_or_refused(text):
+    with contextlib.suppress(EeonError):
+        topology.from_text(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=damaged(LONG))
+def test_damaged_long_topology_is_read_or_refused(text):
+    with contextlib.suppress(EeonError):
+        topology.from_text(text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=damaged("tick: 1ns\nswitches:\n  leaf1: 127.0.0.1:9559\n  leaf2: 127.0.0.1:9560?device_id=2\n"))
+def test_damaged_targets_are_read_or_refused(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("targets") / "targets.yaml"
+    path.write_text(text, encoding="utf-8", errors="replace", newline="")
+    with contextlib.suppress(EeonError):
+        load_targets(path)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["300KB", "1ms", "red", "q", "off", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "profiles",
+                    "queue",
+                    "eee",
+                    "q",
+                    "roles",
+                    "uplink",
+                    "buffer",
+                    "aqm",
+                    "mode",
+                    "min",
+                    "max",
+                    "hold",
+                    "trigger",
+                    "ports",
+                    "leaf1:1",
+                    "routing",
+                    "seed",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    value=st.dictionaries(
+        st.sampled_from(["profiles", "roles", "ports", "switches", "routing"]), JSON, max_size=4
+    )
+)
+def test_values_of_the_wrong_shape_are_refused(value):
+    base = config.from_text("profiles: {queue: {q: {buffer: 1MB}}}")
+    with contextlib.suppress(EeonError):
+        config.overridden(base, value)
