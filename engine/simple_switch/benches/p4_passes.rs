@@ -1,0 +1,86 @@
+//! How many packets one switch takes through the whole E-EON program per second, all features on.
+//!
+//! Routes over an ECMP group, marks by bytes, EEE coalescing with the gate. One iteration is one packet: received, run
+//! through ingress, queued, run through egress, handed out, its buffer given back. The time is virtual, so this is the
+//! speed of the code and not of a link.
+
+#![allow(missing_docs)] // criterion_group! makes a public function.
+
+use std::hint::black_box;
+
+use criterion::{criterion_group, criterion_main, Criterion, Throughput};
+use simple_switch::{PortConfig, Switch, SwitchConfig};
+use units::{DataRate, Duration, Time};
+
+#[path = "../tests/support/eeon.rs"]
+#[allow(dead_code)]
+mod eeon;
+
+use eeon::Eee;
+
+const PORTS: u16 = 4;
+
+fn switch() -> Switch {
+    let rate = DataRate::from_bps(10_000_000_000);
+    let config = SwitchConfig {
+        tick: Duration::from_ns(1),
+        cpu_port: Some(eeon::CPU_PORT),
+        gate_register: Some(eeon::GATE.to_owned()),
+        ports: (1..=PORTS).map(|port| PortConfig::ethernet(port, rate)).collect(),
+        ..SwitchConfig::default()
+    };
+    let mut switch = Switch::new(eeon::program(), config).expect("the configuration is sound");
+    let mut state = switch.state_mut();
+    for net in 0..64 {
+        eeon::route(&mut state, net, &[1, 2, 3, 4]);
+    }
+    // 10GBASE-T: Ts 2.88 us, Tw 4.48 us; 12 us or 10 packets; 0.8 ns a byte.
+    let coalesce = Eee {
+        sleep: 2_880,
+        wake: 4_480,
+        stall: 0,
+        hold: 12_000,
+        trigger_packets: 10,
+        trigger_bytes: 0,
+        ticks_per_byte_q24: (8 << 24) / 10,
+    };
+    for port in 1..=PORTS {
+        eeon::mark_above(&mut state, port, 20_000);
+        eeon::buffer_limit(&mut state, port, 200_000);
+        eeon::eee(&mut state, port, coalesce);
+    }
+    drop(state);
+    switch
+}
+
+fn p4_passes(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("p4_passes");
+    for length in [64, 256, 1500] {
+        let frames: Vec<_> =
+            (0..64u16).map(|flow| eeon::tcp_frame(flow as u8, 9, 2, 1000 + flow, length)).collect();
+        let mut switch = switch();
+        let (mut now, mut sent, mut next) = (Time::from_ps(1_000_000_000), 0u64, 0usize);
+        // Half of what four links carry, so that ports sleep, hold, wake and queue.
+        let gap = Duration::from_ps((length as u64 + 24) * 800 / 2);
+        group.throughput(Throughput::Elements(1));
+        group.bench_function(format!("{length} bytes"), |bencher| {
+            bencher.iter(|| {
+                now += gap;
+                switch.handle_packet(now, 1, black_box(&frames[next % frames.len()]), next as u64);
+                next += 1;
+                while let Some(transmit) = switch.poll_transmit() {
+                    sent += 1;
+                    switch.recycle(black_box(transmit.frame));
+                }
+            });
+        });
+        let stats = switch.stats();
+        assert!(stats.is_balanced(), "{stats:?}");
+        assert_eq!(stats.drops.total(), 0, "the load fits the links, so nothing is dropped");
+        assert!(sent > 0, "packets go through");
+    }
+    group.finish();
+}
+
+criterion_group!(benches, p4_passes);
+criterion_main!(benches);

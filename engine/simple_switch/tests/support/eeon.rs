@@ -1,0 +1,123 @@
+//! The E-EON program in a switch: entries as a controller would write them, and IPv4/TCP frames. Not a test.
+
+use std::sync::Arc;
+
+use bm::{MatchKeyParam, Program, State};
+
+const ROUTE_TABLE: &str = "eeon_ingress.route.ipv4_route";
+const ECMP_SELECTOR: &str = "eeon_ingress.route.ecmp_selector";
+const FORWARD: &str = "eeon_ingress.route.forward";
+
+pub const GATE: &str = "gate_open_at";
+pub const CPU_PORT: u16 = 510;
+
+/// The committed program, loaded once.
+pub fn program() -> Arc<Program> {
+    static PROGRAM: std::sync::OnceLock<Arc<Program>> = std::sync::OnceLock::new();
+    let json = include_bytes!("../../../../p4src/compiled/eeon.json");
+    let load = || Arc::new(Program::from_json(json).expect("eeon.json loads"));
+    Arc::clone(PROGRAM.get_or_init(load))
+}
+
+fn be(value: u64) -> Vec<u8> {
+    value.to_be_bytes().to_vec()
+}
+
+/// Routes 10.0.`net`.0/24 over `ports`.
+pub fn route(state: &mut State, net: u8, ports: &[u16]) {
+    let group = state.mt_act_prof_create_group(ECMP_SELECTOR).unwrap();
+    for port in ports {
+        let data = [be(u64::from(*port)), be(0x0201_0000_0001), be(0x0200_0000_0100 + u64::from(*port))];
+        let member = state.mt_act_prof_add_member(ECMP_SELECTOR, FORWARD, &data).unwrap();
+        state.mt_act_prof_add_member_to_group(ECMP_SELECTOR, member, group).unwrap();
+    }
+    let key = [MatchKeyParam::Lpm(vec![10, 0, net, 0], 24)];
+    state.mt_indirect_ws_add_entry(ROUTE_TABLE, &key, group, 0).unwrap();
+}
+
+/// Marks ECT packets that find more than `bytes` in the queue of `port`.
+pub fn mark_above(state: &mut State, port: u16, bytes: u32) {
+    let data = [be(u64::from(bytes)), be(u64::from(bytes)), be(0)];
+    add(state, "eeon_ingress.aqm.port_aqm", port, "eeon_ingress.aqm.mark_threshold", &data);
+}
+
+pub fn buffer_limit(state: &mut State, port: u16, bytes: u32) {
+    let data = [be(u64::from(bytes))];
+    add(
+        state,
+        "eeon_ingress.buffer_limit.port_buffer",
+        port,
+        "eeon_ingress.buffer_limit.set_buffer_limit",
+        &data,
+    );
+}
+
+/// EEE of one port, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub struct Eee {
+    pub sleep: u64,
+    pub wake: u64,
+    pub stall: u64,
+    pub hold: u64,
+    pub trigger_packets: u64,
+    pub trigger_bytes: u64,
+    pub ticks_per_byte_q24: u64,
+}
+
+pub fn eee(state: &mut State, port: u16, eee: Eee) {
+    let values = [
+        eee.sleep,
+        eee.wake,
+        eee.stall,
+        eee.hold,
+        eee.trigger_packets,
+        eee.trigger_bytes,
+        eee.ticks_per_byte_q24,
+        24,
+    ];
+    let data: Vec<_> = values.into_iter().map(be).collect();
+    add(state, "eeon_ingress.eee_admit.port_eee", port, "eeon_ingress.eee_admit.eee", &data);
+}
+
+fn add(state: &mut State, table: &str, port: u16, action: &str, data: &[Vec<u8>]) {
+    let key = [MatchKeyParam::Exact(be(u64::from(port)))];
+    state.mt_add_entry(table, &key, action, data, 0).unwrap();
+}
+
+/// One cell of a register.
+pub fn register(state: &State, name: &str, port: u16) -> u64 {
+    let bytes = state.register_read(name, u64::from(port)).unwrap();
+    bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+}
+
+/// An Ethernet frame of `length` bytes with IPv4 and TCP from 10.0.1.1 to 10.0.`net`.`host`: data when it is longer
+/// than 54 bytes, else a pure ACK.
+pub fn tcp_frame(net: u8, host: u8, ecn: u8, source_port: u16, length: usize) -> Vec<u8> {
+    assert!(length >= 54, "Ethernet, IPv4 and TCP headers take 54 bytes");
+    let mut frame = vec![2, 1, 0, 0, 0, 1, 2, 0, 0, 0, 1, 1, 8, 0];
+    let mut ip = vec![0x45, ecn];
+    ip.extend(((length - 14) as u16).to_be_bytes());
+    ip.extend([0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 1, 1, 10, 0, net, host]);
+    let checksum = internet_checksum(&ip);
+    ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+    frame.extend(ip);
+    frame.extend(source_port.to_be_bytes());
+    frame.extend([0x1f, 0x90, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+    frame.resize(length, 0xa5);
+    frame
+}
+
+/// RFC 1071; over a header with its checksum in place it gives 0.
+pub fn internet_checksum(bytes: &[u8]) -> u16 {
+    let mut sum: u32 =
+        bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0))).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+/// ECN bits of an IPv4 frame.
+pub fn ecn_of(frame: &[u8]) -> u8 {
+    frame[15] & 3
+}

@@ -1,0 +1,182 @@
+//! What the integration tests share: the probe program's packets and reports. Not a test.
+
+#![allow(dead_code)] // Each test file is a crate of its own and uses a part of this.
+
+use std::sync::Arc;
+
+use bm::Program;
+use simple_switch::{PortConfig, Switch, SwitchConfig, Transmit};
+use units::{Duration, Time};
+
+pub mod eeon;
+
+/// `op_t` of probe.p4.
+pub mod op {
+    pub const FORWARD: u8 = 0;
+    pub const INGRESS_DROP: u8 = 1;
+    pub const EGRESS_DROP: u8 = 2;
+    pub const RECIRCULATE: u8 = 3;
+    pub const RESUBMIT: u8 = 4;
+    pub const MULTICAST: u8 = 5;
+    pub const CLONE_INGRESS: u8 = 6;
+    pub const CLONE_EGRESS: u8 = 7;
+    pub const CLONE_EGRESS_DROP: u8 = 8;
+    pub const DIGEST: u8 = 9;
+    pub const TRUNCATE: u8 = 10;
+    pub const TRUNCATE_INGRESS: u8 = 11;
+    pub const RANDOM: u8 = 12;
+    pub const REGISTER: u8 = 13;
+    pub const GATE: u8 = 14;
+    pub const CLONE_FOR_EVER: u8 = 15;
+    pub const EVERYTHING: u8 = 16;
+    pub const LOG: u8 = 17;
+    pub const ASSERT: u8 = 18;
+    pub const GROW: u8 = 19;
+}
+
+/// Bytes of `request_t` and `report_t`.
+pub const REQUEST_BYTES: usize = 10;
+pub const REPORT_BYTES: usize = 56;
+
+pub fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
+pub fn ps(ps: u64) -> Time {
+    Time::from_ps(ps)
+}
+
+/// The probe program, loaded once.
+pub fn probe() -> Arc<Program> {
+    static PROGRAM: std::sync::OnceLock<Arc<Program>> = std::sync::OnceLock::new();
+    let load = || Arc::new(Program::from_json(include_bytes!("../p4/probe.json")).expect("probe.json loads"));
+    Arc::clone(PROGRAM.get_or_init(load))
+}
+
+/// Ports 0 to 7 without rate or limit.
+pub fn unlimited() -> SwitchConfig {
+    SwitchConfig { ports: (0..8).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() }
+}
+
+pub fn switch_with(change: impl FnOnce(&mut SwitchConfig)) -> Switch {
+    let mut config = unlimited();
+    change(&mut config);
+    Switch::new(probe(), config).expect("the configuration is sound")
+}
+
+/// A request packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request {
+    pub op: u8,
+    pub count: u8,
+    pub port: u16,
+    pub argument: u16,
+    pub priority: u8,
+    pub is_checked: u8,
+    pub checksum: u16,
+    pub payload: usize,
+}
+
+impl Request {
+    pub fn to(port: u16) -> Self {
+        Self { port, payload: 20, ..Self::default() }
+    }
+
+    pub fn op(op: u8) -> Self {
+        Self { op, ..Self::to(1) }
+    }
+
+    pub fn bytes(self) -> Vec<u8> {
+        let mut bytes = vec![self.op, self.count];
+        bytes.extend(self.port.to_be_bytes());
+        bytes.extend(self.argument.to_be_bytes());
+        bytes.extend([self.priority, self.is_checked]);
+        bytes.extend(self.checksum.to_be_bytes());
+        bytes.extend((0..self.payload).map(|n| n as u8));
+        bytes
+    }
+}
+
+/// A report packet, read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    pub port: u16,
+    pub at: Time,
+    pub tag: u64,
+    pub ingress_port: u64,
+    pub egress_port: u64,
+    pub packet_length: u64,
+    pub instance_type: u64,
+    pub egress_rid: u64,
+    pub parser_error: u64,
+    pub checksum_error: u64,
+    pub kept: u64,
+    pub lost: u64,
+    pub ingress_global_timestamp: u64,
+    pub egress_global_timestamp: u64,
+    pub enq_timestamp: u64,
+    pub enq_qdepth: u64,
+    pub deq_timedelta: u64,
+    pub deq_qdepth: u64,
+    pub value: u64,
+    /// The request and the payload behind the report.
+    pub rest: Vec<u8>,
+}
+
+impl Report {
+    pub fn of(transmit: &Transmit) -> Self {
+        let mut bytes = &transmit.frame[..];
+        let mut take = |count: usize| {
+            let (value, rest) = bytes.split_at(count);
+            bytes = rest;
+            value.iter().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte))
+        };
+        Self {
+            port: transmit.port,
+            at: transmit.at,
+            tag: transmit.tag,
+            ingress_port: take(2),
+            egress_port: take(2),
+            packet_length: take(4),
+            instance_type: take(4),
+            egress_rid: take(2),
+            parser_error: take(2),
+            checksum_error: take(1),
+            kept: take(1),
+            lost: take(2),
+            ingress_global_timestamp: take(8),
+            egress_global_timestamp: take(8),
+            enq_timestamp: take(4),
+            enq_qdepth: take(4),
+            deq_timedelta: take(4),
+            deq_qdepth: take(4),
+            value: take(4),
+            rest: bytes.to_vec(),
+        }
+    }
+}
+
+/// Everything the switch has to send now.
+pub fn transmits(switch: &mut Switch) -> Vec<Transmit> {
+    std::iter::from_fn(|| switch.poll_transmit()).collect()
+}
+
+/// Reports of everything the switch has to send now.
+pub fn reports(switch: &mut Switch) -> Vec<Report> {
+    transmits(switch).iter().map(Report::of).collect()
+}
+
+/// Runs until the switch has nothing more to do, or past `limit`.
+pub fn run_to_idle(switch: &mut Switch, limit: Time) {
+    while let Some(at) = switch.next_wakeup().filter(|at| *at <= limit) {
+        switch.handle_wakeup(at);
+    }
+}
+
+/// Sends one request in at port 0 and returns the reports of what comes out of it by `limit`.
+pub fn ask(switch: &mut Switch, now: Time, request: Request) -> Vec<Report> {
+    switch.handle_packet(now, 0, &request.bytes(), 42);
+    run_to_idle(switch, Time::MAX);
+    assert!(switch.stats().is_balanced(), "{:?}", switch.stats());
+    reports(switch)
+}
