@@ -3,7 +3,7 @@
 //   parser -> classify -> route -> buffer_limit -> aqm -> eee_admit     ingress: every decision
 //          -> queue [gate] -> hold -> counters -> deparser              egress: waiting, leaving, rewriting
 //
-// It runs unchanged on BMv2's simple_switch and on the engine; what differs between targets is data (tick, ports, limits).
+// Runs unchanged on BMv2's simple_switch and on the engine; what differs between targets is data: tick, ports, limits.
 // It is no L2 switch: it learns no addresses, answers no ARP and sends no ICMP. Read include/types.p4 first.
 
 #include <core.p4>

@@ -1,7 +1,7 @@
 // Parser and deparser.
 //
 // The parser also judges lengths: it stops with an error at the first header that cannot be what it says, and classify
-// turns any error into the verdict MALFORMED. The frame may be longer than the IP packet in it (padding), never shorter.
+// makes any error the verdict MALFORMED. The frame may be longer than the IP packet in it (padding), never shorter.
 // Fragments and IPv6 packets with extension headers are parsed as far as IP.
 
 #ifndef EEON_PARSER_P4_
@@ -101,7 +101,8 @@ parser eeon_parser(packet_in packet,
         packet.extract(hdr.ipv6);
         meta.l4_length = hdr.ipv6.payload_length;
         verify(hdr.ipv6.version == 6
-               && (bit<32>)hdr.ipv6.payload_length + (bit<32>)(l2_bytes + IPV6_BYTES) <= standard_metadata.packet_length,
+               && (bit<32>)hdr.ipv6.payload_length + (bit<32>)(l2_bytes + IPV6_BYTES)
+                  <= standard_metadata.packet_length,
                error.IPv6VersionOrLengthInvalid);
         transition select(hdr.ipv6.next_header) {
             IP_PROTOCOL_TCP: parse_tcp;

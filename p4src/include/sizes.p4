@@ -14,7 +14,7 @@ const bit<32> PORT_TABLE_SIZE = 512;
 
 const bit<32> ECMP_SELECTOR_SIZE = 4096; // members, all groups together
 
-// A ticket whose turn has not come after this many rounds through an open gate is served all the same. See control/hold.p4.
+// A packet that has come so often to an open gate leaves without waiting for its turn. See control/hold.p4.
 const bit<16> HOLD_PATIENCE_ROUNDS = 1024;
 
 #endif // EEON_SIZES_P4_

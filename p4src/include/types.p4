@@ -90,7 +90,8 @@ enum bit<8> eee_state_t {
 const bit<32> INSTANCE_TYPE_RECIRCULATED = 4;
 
 // Ticks and tickets wrap. `a` is before `b` when the way from b to a is at least half of the circle, so a comparison is
-// right while the two are less than half a circle apart (2^47 ticks: 39 hours of nanoseconds, 4.4 years of microseconds).
+// right while the two are less than half a circle apart: 2^47 ticks are 39 hours of nanoseconds, 4.4 years of
+// microseconds.
 // Macros, because p4c copies the arguments of a function into temporaries on every call.
 #define TICK_BEFORE(a, b) ((a) - (b) >= (48w1 << 47))
 #define TICKET_BEFORE(a, b) ((a) - (b) >= (32w1 << 31))

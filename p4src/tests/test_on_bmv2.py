@@ -104,12 +104,14 @@ def eee(switch: Bmv2, port: int = OUT, hold: int = FOREVER, trigger_packets: int
 
 
 def release(switch: Bmv2, sent: int) -> None:
-    """Open the gate of OUT when all packets sent have been through ingress."""
+    """Open the gate of OUT when each packet sent is either queued or dropped."""
     deadline = time.monotonic() + 20
-    while sum(switch.received_counts(IN).values()) < sent:
-        assert time.monotonic() < deadline, (
-            f"{switch.received_counts(IN)} of {sent} packets came into the switch"
-        )
+    while True:
+        dropped = sum(switch.verdict_counts(OUT).values())
+        (queued,) = switch.registers(OUT, "occupancy_packets")
+        if dropped + queued == sent:
+            break
+        assert time.monotonic() < deadline, f"of {sent} packets {queued} are queued and {dropped} dropped"
     switch.cli(f"register_write gate_open_at {OUT} 1")
 
 

@@ -1,9 +1,9 @@
-// The IPv4 header checksum: checked on arrival (RFC 1812 section 5.2.2), and carried along with each change of the header.
+// The IPv4 header checksum: checked on arrival (RFC 1812 section 5.2.2), carried along with each change of the header.
 // TCP and UDP checksums are end to end and cover nothing that a switch changes.
 //
-// The update is RFC 1624 equation 4, HC' = HC - ~m - m' in one's complement, for the three changes of a word m that this
-// program makes. One's complement has two zeros; a full computation writes 0x0000, and so do the actions below, because the
-// checksum of a header that was accepted is never 0xFFFF. A packet-out with a wrong checksum keeps its error.
+// The update is RFC 1624 equation 4, HC' = HC - ~m - m' in one's complement, for the three changes of a word m that
+// this program makes. One's complement has two zeros; a full computation writes 0x0000, and so do the actions below,
+// because the checksum of a header that was accepted is never 0xFFFF. A packet-out with a wrong one keeps its error.
 
 #ifndef EEON_CHECKSUM_P4_
 #define EEON_CHECKSUM_P4_

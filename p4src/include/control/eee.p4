@@ -98,7 +98,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                 busy_until.read(sleeps_at, meta.egress_port);
                 sleeps_at = sleeps_at + stall_ticks;
                 if (!TICK_BEFORE(now, sleeps_at)) {
-                    // A sleep that has begun is never aborted: the wake starts when the link is asleep, at the earliest.
+                    // A sleep that has begun is never aborted: the wake starts when the link is asleep, or later.
                     tick_t asleep = sleeps_at + sleep_ticks;
                     tick_t start = now;
                     bit<8> next = eee_state_t.WAKE;
@@ -128,7 +128,8 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
             bytes = bytes + meta.queued_bytes;
             held_packets.write(meta.egress_port, packets);
             held_bytes.write(meta.egress_port, bytes);
-            if ((trigger_packets != 0 && packets >= trigger_packets) || (trigger_bytes != 0 && bytes >= trigger_bytes)) {
+            if ((trigger_packets != 0 && packets >= trigger_packets)
+                || (trigger_bytes != 0 && bytes >= trigger_bytes)) {
                 eee_state.write(meta.egress_port, eee_state_t.WAKE);
                 tick_t asleep;
                 tick_t start = now;

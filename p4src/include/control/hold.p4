@@ -1,12 +1,12 @@
 // Leaving the queue: the gate, the turn, the account, the mark, the count.
 //
 // A packet with a ticket leaves when the gate is open and its turn has come. Until then it goes round again: egress ->
-// recirculate -> ingress, which sends it straight back to the same queue. Time is read here and not in ingress, where a
-// recirculated packet finds a timestamp of 0. Where the target itself keeps the gate, nothing ever goes round.
+// recirculate -> ingress, which sends it straight back to the same queue. Time is read here and not in ingress, where
+// a recirculated packet finds a timestamp of 0. Where the target itself keeps the gate, nothing ever goes round.
 //
-// A recirculated packet can be lost on BMv2: its input queue holds 1024 of them and drops the rest silently. Its bytes then
-// stay in occupancy_bytes until somebody writes the register. Its ticket does not stop the port: whoever has come
-// HOLD_PATIENCE_ROUNDS times to an open gate goes, and its successor is next.
+// A recirculated packet can be lost on BMv2, whose input queue holds 1024 of them and drops the rest silently. Its
+// bytes then stay in occupancy_bytes until somebody writes the register. Its ticket does not stop the port: whoever has
+// come HOLD_PATIENCE_ROUNDS times to an open gate goes, and its successor is next.
 
 #ifndef EEON_HOLD_P4_
 #define EEON_HOLD_P4_

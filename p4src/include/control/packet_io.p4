@@ -1,4 +1,4 @@
-// The controller's port. A packet-out leaves through the port that it names, as it is (no route, no TTL), and is queued,
+// The controller's port. A packet-out leaves through the port that it names, as it is: no route, no TTL. It is queued,
 // marked and counted like any other packet. A packet-in leaves through CPU_PORT and stands in no queue.
 
 #ifndef EEON_PACKET_IO_P4_

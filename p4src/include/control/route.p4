@@ -21,9 +21,11 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
 
     // The ports are 0 for a fragment and for what is not TCP or UDP, so that all fragments of a flow take one path.
     //
-    // A CRC is linear: two switches that start it from different values still agree on which flows differ in a bit, and
-    // a spine would see only one value of the bit by which the leaf chose it. The carries of a product are not linear, and
-    // an odd factor loses nothing. The upper half is taken because a low bit of a product depends on few bits of the hash.
+    // A CRC is linear: two switches that start it from different values still agree on which flows differ in a bit,
+    // and a spine would see only one value of the bit by which the leaf chose it. The carries of a product are not
+    // linear, and an odd factor loses nothing. The upper half is taken because a product's low bits depend on few of
+    // the hash's. Seeds are to be drawn from all 32 bits: between 1 and 3, a leaf's share of flows still splits 68 : 32
+    // over two paths, between random odd seeds 53 : 47 at worst.
     action set_ecmp_seed(bit<32> seed) {
         bit<32> flow_hash = 0;
         if (hdr.ipv4.isValid()) {
@@ -109,8 +111,8 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         size = ROUTE_TABLE_SIZE;
     }
 
-    // Each route is asked for `hit`, not for `action_run`: p4c gives each table its own copy of `forward`, a member of the
-    // shared selector holds one of the two, and BMv2 aborts when it looks for what follows the other table's copy.
+    // Each route is asked for `hit`, not for `action_run`: p4c gives each table its own copy of `forward`, a member of
+    // the shared selector holds one of the two, and BMv2 aborts when it looks for what follows the other table's copy.
     apply {
         switch_config.apply();
         if (hdr.ipv4.isValid()) {
