@@ -196,22 +196,27 @@ class FabricTest(SwitchTest):
         """Let every queue run empty."""
         self.switch.drain()
 
-    def plug(self, port: int) -> None:
-        """Put one small frame on the wire of `port`, so that what arrives next, at the same instant, queues
-        and finds exactly the bytes of those before it. Counts are forgotten, and the plug's own are left
-        out."""
-        ingress = 1 if port != 1 else 2
-        self.switch.before_plug(port)
+    def plug(self, *ports: int) -> None:
+        """Put one small frame on the wire of each of `ports`, so that what arrives next, at the same instant,
+        queues and finds exactly the bytes of those before it. Counts are forgotten, and the plugs' own are
+        left out."""
+        for port in ports:
+            self.switch.before_plug(port)
         self.forget_counts()
-        for counter, cell in (
-            ("received", (ingress, PacketClass.OTHER)),
-            ("verdicts", (port, PacketClass.OTHER, Verdict.FORWARDED)),
-        ):
-            self._base[counter][cell] = self._base[counter].get(cell, 0) + 1
-        self.send(ingress, packets.udp(port, frm=ingress, payload=PLUG_BYTES - 42))
+        for port in ports:
+            ingress = 1 if port != 1 else 2
+            for counter, cell in (
+                ("received", (ingress, PacketClass.OTHER)),
+                ("verdicts", (port, PacketClass.OTHER, Verdict.FORWARDED)),
+            ):
+                self._base[counter][cell] = self._base[counter].get(cell, 0) + 1
+            self.send(ingress, packets.udp(port, frm=ingress, payload=PLUG_BYTES - 42))
         self.switch.advance(ns=1)
-        plug = self.dataplane.poll(port_number=port, timeout=_PLUG_TIMEOUT_SECS)
-        self.assertIsInstance(plug, self.dataplane.PollSuccess, "the plug must be on the wire, not queued")
+        for port in ports:
+            plug = self.dataplane.poll(port_number=port, timeout=_PLUG_TIMEOUT_SECS)
+            self.assertIsInstance(
+                plug, self.dataplane.PollSuccess, "the plug must be on the wire, not queued"
+            )
 
     def burst(self, port: int, frames: Sequence[bytes], ingress: int = 1) -> list[Departure]:
         """Send frames to `port` at one instant behind a plug, let the queue empty, and return what left

@@ -9,6 +9,7 @@ P4Runtime specification 1.4/1.5: sections are cited as "P4RT n.n".
 
 from __future__ import annotations
 
+import itertools
 import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from finsy.proto import p4i, p4r, p4r_grpc, rpc_code, rpc_status
 from google.protobuf import text_format
 
 _RPC_TIMEOUT_SECS = 10.0
+_ELECTION_IDS = itertools.count(1)
 
 Match = int | tuple[int, int]
 
@@ -105,7 +107,10 @@ class P4RuntimeClient:
     The stream is read by a thread of its own; packets wait in a queue until `packet_in` takes them.
     """
 
-    def __init__(self, address: str, p4info_text: str, device_id: int = 1, election_id: int = 1) -> None:
+    def __init__(self, address: str, p4info_text: str, device_id: int = 1) -> None:
+        # Higher than any before it in this process: a target that has not yet noticed that the last client is gone
+        # still makes this one primary.
+        election_id = next(_ELECTION_IDS)
         self.index = P4InfoIndex.from_text(p4info_text)
         self.device_id = device_id
         self.election_id = p4r.Uint128(high=election_id >> 64, low=election_id & (2**64 - 1))
@@ -114,7 +119,7 @@ class P4RuntimeClient:
         self._requests: queue.Queue[p4r.StreamMessageRequest | None] = queue.Queue()
         self._arbitrations: queue.Queue[p4r.MasterArbitrationUpdate] = queue.Queue()
         self._packets: queue.Queue[p4r.PacketIn] = queue.Queue()
-        self.stream_errors: list[p4r.StreamError] = []
+        self._stream_end = ""
         self._stream = self._stub.StreamChannel(iter(self._requests.get, None))
         self._reader = threading.Thread(target=self._read_stream, name="p4rt-stream", daemon=True)
         self._reader.start()
@@ -143,7 +148,9 @@ class P4RuntimeClient:
         try:
             reply = self._arbitrations.get(timeout=_RPC_TIMEOUT_SECS)
         except queue.Empty:
-            raise P4RuntimeError("no answer to arbitration", rpc_code.DEADLINE_EXCEEDED) from None
+            raise P4RuntimeError(
+                f"no answer to arbitration{self._stream_end}", rpc_code.DEADLINE_EXCEEDED
+            ) from None
         if reply.status.code != rpc_code.OK:
             raise P4RuntimeError(f"not primary: {reply.status.message}", reply.status.code)
 
@@ -341,12 +348,9 @@ class P4RuntimeClient:
                     self._arbitrations.put(message.arbitration)
                 elif kind == "packet":
                     self._packets.put(message.packet)
-                elif kind == "error":
-                    self.stream_errors.append(message.error)
-        except grpc.RpcError:
-            # The stream ends with an error when the test closes it or when the switch goes away; in the
-            # second case the next unary call of the test fails with the reason.
-            return
+        except grpc.RpcError as error:
+            # Also when the test itself closes the stream; then nobody asks.
+            self._stream_end = f"; the stream ended: {error.code().name}: {error.details()}"
 
     def _call(self, method: Any, request: Any) -> Any:
         try:

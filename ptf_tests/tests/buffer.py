@@ -125,6 +125,7 @@ class BufferWithoutLimitKeepsADeepQueue(_Buffer):
         self.expect_kept(offered, offered)
 
 
+@virtual_time_only
 class BufferLimitCanBeChangedWhileFramesWait(_Buffer):
     """Lowered below what is queued: nothing queued is lost, nothing more is admitted. Removed: no limit
     again."""

@@ -236,8 +236,7 @@ class ThresholdsOfPortsAreTheirOwn(FabricTest):
     def runTest(self):
         self.mark_threshold(2, 0)
         self.mark_threshold(3, 100 * SIZE)
-        self.plug(2)
-        self.plug(3)
+        self.plug(2, 3)
         for n in range(10):
             self.send(1, packets.data(2, size=SIZE, ecn=Ecn.ECT0, seq=n))
             self.send(1, packets.data(3, size=SIZE, ecn=Ecn.ECT0, seq=n))

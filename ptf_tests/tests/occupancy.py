@@ -24,6 +24,7 @@ class OccupancyIsZeroBeforeAnyPacket(_Occupancy):
         self.assert_empty()
 
 
+@virtual_time_only
 class OccupancyDoesNotCountTheFrameOnTheWire(_Occupancy):
     def runTest(self):
         self.send(1, packets.data(2, size=1500))
@@ -31,6 +32,7 @@ class OccupancyDoesNotCountTheFrameOnTheWire(_Occupancy):
         self.assert_waiting(2)
 
 
+@virtual_time_only
 class OccupancyIsTheSumOfWhatWaits(_Occupancy):
     def runTest(self):
         sizes = (60, 1514, 333, 54)
@@ -41,6 +43,7 @@ class OccupancyIsTheSumOfWhatWaits(_Occupancy):
             self.assert_waiting(2, *sizes[:position])
 
 
+@virtual_time_only
 class OccupancyCountsPaddingAndVlanTags(_Occupancy):
     """Bytes are those of the frame, not of the IP packet."""
 
@@ -65,16 +68,17 @@ class OccupancyFallsByOneFrameAtEachDeparture(_Occupancy):
             self.switch.advance(ns=self.wire_ns(leaving))
 
 
+@virtual_time_only
 class OccupancyOfPortsIsTheirOwn(_Occupancy):
     def runTest(self):
-        self.plug(2)
-        self.plug(3)
+        self.plug(2, 3)
         self.send(1, packets.data(2, size=100), packets.data(3, size=700), packets.data(3, size=800))
         self.assert_waiting(2, 100)
         self.assert_waiting(3, 700, 800)
         self.assert_waiting(4)
 
 
+@virtual_time_only
 class OccupancyDoesNotCountWhatIsDropped(_Occupancy):
     """Neither early drops, nor tail drops, nor packets that never had a queue."""
 
@@ -108,8 +112,9 @@ class OccupancyReturnsToZeroAfterOverload(_Occupancy):
         self.red(2, low=10_000, high=20_000, probability=0.5, average_shift=3)
         for _ in range(3):
             offered = [packets.data(2, size=1000, ecn=n % 4, seq=n) for n in range(300)]
-            left = self.burst(2, offered)
-            self.assertLess(len(left), 300)
+            self.send(1, *offered)
+            self.drain()
+            self.assertTrue(0 < len(self.departures(2)) < 300)
             self.assert_empty()
 
 

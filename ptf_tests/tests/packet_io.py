@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
 from ptf_tests.lib.ports import CPU_PORT
 
@@ -76,6 +76,7 @@ class PacketOutNeedNotBeIp(_PacketIo):
         self.assert_frames(self.departures(3), [frame])
 
 
+@virtual_time_only
 class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
     """It stands in the queue of its port, is counted there, and leaves behind what came before it."""
 
