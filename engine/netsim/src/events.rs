@@ -95,7 +95,12 @@ impl Schedule {
         while node > 0 {
             let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
             let right_first = self.keys[right as usize] < self.keys[left as usize];
-            self.winners[node] = if right_first { right } else { left };
+            let winner = if right_first { right } else { left };
+            // A match that this source neither won nor wins now changes nothing further up.
+            if winner != source.0 && self.winners[node] == winner {
+                return;
+            }
+            self.winners[node] = winner;
             node /= 2;
         }
     }

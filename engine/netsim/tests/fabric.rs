@@ -119,6 +119,25 @@ fn under_overload_every_packet_is_accounted_for_and_queues_come_back_to_zero() {
 }
 
 #[test]
+fn a_frame_offered_at_the_instant_at_which_another_leaves_finds_it_still_waiting() {
+    let nic = NicSpec { buffer_bytes: Some(1514), ..NicSpec::default() };
+    let size = LeafSpine { leaves: 1, spines: 0, nic, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let frame = size.segment(0, 1, ACK, 1460, Ecn::NotEct);
+    let wire_ps = 12_304_000;
+    // The second waits until the first has left the wire; the third comes just then, or a picosecond later.
+    for (at, drops) in [(wire_ps, 1), (wire_ps + 1, 0)] {
+        let start = fabric.now() + Duration::from_ms(1);
+        let before = fabric.conservation().nic_drops;
+        for offset in [0, 1, at] {
+            send(&mut fabric, 0, start + Duration::from_ps(offset), &frame);
+        }
+        assert!(fabric.run_to_idle(FOREVER));
+        assert_eq!(fabric.conservation().nic_drops - before, drops, "{at} ps");
+    }
+}
+
+#[test]
 fn marks_are_seen_where_packets_arrive_and_nothing_is_dropped() {
     let size = LeafSpine { leaves: 1, hosts_per_leaf: 3, spines: 0, ..LeafSpine::default() };
     let settings = PortSettings { aqm: Some(("mark_threshold", vec![15_000, 0xffff_ffff, 0])), ..PLAIN };
@@ -273,6 +292,41 @@ fn the_p4_program_holds_packets_exactly_as_the_plain_state_machine_and_the_phy_a
         assert_eq!(report.switches[0].recirculated, 0, "the gate holds, nothing goes round");
         assert_eq!(report.switches[0].ports[1].reordered, 0);
     }
+}
+
+#[test]
+fn holding_by_recirculation_gives_the_departures_of_the_gate_up_to_the_time_of_a_round() {
+    const ROUND_PS: u64 = 100_000;
+    let size = LeafSpine { leaves: 1, hosts_per_leaf: 2, spines: 0, eee: true, ..LeafSpine::default() };
+    let settings = |rate_bps| PortSettings {
+        eee: Some(eee_values(rate_bps, 300, 4)),
+        buffer_bytes: Some(100_000),
+        ..PLAIN
+    };
+    let run = |gate_register: Option<&str>| {
+        let mut spec = size.spec();
+        spec.gate_register = gate_register.map(str::to_owned);
+        spec.recirculation_delay_ps = ROUND_PS;
+        let mut fabric = size.fabric(spec, settings);
+        for (from, at, frame) in random_traffic(&size, 200, 60_000_000, 3) {
+            send(&mut fabric, from, at, &frame);
+        }
+        finish(&mut fabric)
+    };
+    let (gate, rounds) = (run(Some("gate_open_at")), run(None));
+    assert_eq!(gate.switches[0].recirculated, 0);
+    assert!(rounds.switches[0].recirculated > 1_000);
+    for (class, by_gate) in &gate.classes {
+        let by_rounds = &rounds.classes[class];
+        assert_eq!(by_gate.delivered, by_rounds.delivered, "{class}");
+        let (Some(by_gate), Some(by_rounds)) = (by_gate.latency, by_rounds.latency) else { continue };
+        // Later by a round at most, and what waits behind is later with it.
+        assert!(by_rounds.mean_ps >= by_gate.mean_ps, "{class}");
+        assert!(by_rounds.mean_ps <= by_gate.mean_ps + 2 * ROUND_PS, "{class}: {by_gate:?} {by_rounds:?}");
+        assert!(by_rounds.max_ps <= by_gate.max_ps + 2 * ROUND_PS, "{class}: {by_gate:?} {by_rounds:?}");
+    }
+    assert_eq!(rounds.energy.total.violations, 0);
+    assert_eq!(rounds.switches[0].ports.iter().map(|port| port.reordered).sum::<u64>(), 0);
 }
 
 /// A busy fabric with everything on.
