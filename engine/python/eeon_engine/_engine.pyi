@@ -12,6 +12,8 @@ from typing_extensions import Buffer
 
 from .control import CounterCell, Entry, EntryAction, MatchParam, Replica
 
+__all__ = ["Port", "Program", "Switch", "SwitchHandle", "Twin"]
+
 @final
 class Program:
     """A compiled P4 program: immutable, shared by the switches that run it.
@@ -166,9 +168,9 @@ class Switch(SwitchHandle):
     """One switch by itself, with a virtual clock that its user moves.
 
     Without a program it waits for `load_program`, or for a P4Runtime client to push one. Without `ports` it
-    has all of v1model's, without rates. `tick_ps` is one tick of the timestamps that the program sees (BMv2:
-    1 us, 1_000_000); `gate_register` names the register with the tick before which a port sends nothing.
-    Raises `ConfigError`.
+    has all of v1model's, without rates. `cpu_port` is 510 unless given; `tick_ps` is one tick of the
+    timestamps that the program sees (BMv2: 1 us, 1_000_000); `gate_register` names the register with the tick
+    before which a port sends nothing. Raises `ConfigError`.
     """
 
     def __new__(
@@ -178,7 +180,7 @@ class Switch(SwitchHandle):
         device_id: int = 1,
         ports: Sequence[Port] | None = None,
         tick_ps: int = 1_000,
-        cpu_port: int | None = 510,
+        cpu_port: int | None = ...,
         drop_port: int = 511,
         gate_register: str | None = None,
         seed: int = 0,

@@ -125,7 +125,6 @@ def test_groups_and_their_members_are_taken_back_too(client: Client, switch: Swi
         "lpm_table", lpm(1, 0x0A000000, 8), action=p4r.TableAction(action_profile_group_id=1)
     )
     client.write((INSERT, entry_))
-    before = everything(client)
     other = p4r.ActionProfileGroup()
     other.CopyFrom(group)
     other.ClearField("members")
@@ -135,6 +134,7 @@ def test_groups_and_their_members_are_taken_back_too(client: Client, switch: Swi
         [(DELETE, entry_), (DELETE, group), (DELETE, members[0])],
         [(MODIFY, other), (DELETE, members[0])],
     ):
+        before = everything(client)
         failed = client.refused(*batch, (INSERT, members[1]), atomicity=ROLLBACK)
         assert codes(failed)[-1] == rpc_code.ALREADY_EXISTS, failed.updates
         assert everything(client) == before

@@ -25,7 +25,7 @@ _CALL_THREADS = 16
 # As PI: a program of a hundred thousand lines still fits.
 _MAX_MESSAGE_BYTES = 256 << 20
 _MAX_METADATA_BYTES = 1 << 20
-_PACKET_IN_POLL_MS = 200
+_PACKET_IN_POLL_MS = 50
 
 
 class Server:

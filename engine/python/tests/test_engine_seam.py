@@ -1,0 +1,67 @@
+"""The seam between Rust and Python: the stub says what the extension has, and switches have the control
+surface.
+"""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import eeon_engine
+import pytest
+from eeon_engine import SwitchControl, _engine, exceptions
+
+PACKAGE = Path(eeon_engine.__file__).parent
+
+
+def stub() -> dict[str, set[str]]:
+    """Names in the stub: classes with their members."""
+    tree = ast.parse((PACKAGE / "_engine.pyi").read_text())
+    return {
+        node.name: {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+def members(cls: type) -> set[str]:
+    return {name for name in vars(cls) if not name.startswith("__") or name == "__new__"} - {"__doc__"}
+
+
+def test_every_export_has_a_stub_and_every_stub_an_export() -> None:
+    exported = {name: value for name, value in vars(_engine).items() if isinstance(value, type)}
+    expected = stub()
+    assert set(exported) == set(expected)
+    for name, cls in exported.items():
+        assert members(cls) | {"__new__"} == expected[name] | {"__new__"}, name
+
+
+def test_every_export_is_part_of_the_package() -> None:
+    for name in stub():
+        assert getattr(eeon_engine, name) is getattr(_engine, name)
+        assert name in eeon_engine.__all__
+
+
+def test_every_exception_is_exported_and_stands_in_the_tree() -> None:
+    for name, value in vars(exceptions).items():
+        if isinstance(value, type) and issubclass(value, Exception):
+            assert name in eeon_engine.__all__
+            assert name in (exceptions.__doc__ or "")
+
+
+def test_switches_have_the_whole_control_surface() -> None:
+    surface = {name for name in vars(SwitchControl) if not name.startswith("_")}
+    assert "mt_add_entry" in surface
+    assert {name for name in surface if not hasattr(eeon_engine.SwitchHandle, name)} == set()
+
+
+def test_signatures_agree_with_the_stub() -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed; signatures of the stub are not checked")
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "eeon_engine._engine", "--ignore-disjoint-bases"],
+        capture_output=True,
+        text=True,
+        cwd=PACKAGE.parent,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -1,0 +1,153 @@
+"""Messages that no honest client sends: the server refuses them, goes on, and keeps its books in step with
+the switch.
+"""
+
+import random
+
+import grpc
+import pytest
+from eeon_engine import Switch
+from finsy.proto import p4r, p4r_grpc
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+from p4rt_client import INSERT, Client, Failed, Names, codes, exact
+
+# INTERNAL and UNKNOWN without details are what a bug looks like from outside.
+_BUGS = {13}
+
+
+def fill(message: Message, rng: random.Random, ids: list[int], depth: int = 0) -> None:
+    """Sets random fields: mostly plausible ids, edge numbers, short bytes."""
+    for field in message.DESCRIPTOR.fields:
+        if rng.random() < 0.5 or depth > 6 or field.full_name.startswith("google."):
+            continue
+        if field.containing_oneof and message.WhichOneof(field.containing_oneof.name):
+            continue
+        for _ in range(rng.randint(0, 3) if field.is_repeated else 1):
+            if field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE:
+                if field.message_type.full_name == "google.protobuf.Any":
+                    continue
+                target = getattr(message, field.name)
+                child = target.add() if field.is_repeated else target
+                child.SetInParent()
+                fill(child, rng, ids, depth + 1)
+                continue
+            value = scalar(field, rng, ids)
+            if field.is_repeated:
+                getattr(message, field.name).append(value)
+            else:
+                setattr(message, field.name, value)
+
+
+def scalar(field: FieldDescriptor, rng: random.Random, ids: list[int]) -> object:
+    match field.cpp_type:
+        case FieldDescriptor.CPPTYPE_STRING:
+            # One of P4Runtime's bytes fields, or a name.
+            return rng.randbytes(rng.choice([0, 1, 2, 4, 20])) if field.type == field.TYPE_BYTES else "x"
+        case FieldDescriptor.CPPTYPE_BOOL:
+            return rng.random() < 0.5
+        case FieldDescriptor.CPPTYPE_ENUM:
+            return rng.randint(0, 4)
+        case FieldDescriptor.CPPTYPE_UINT32 | FieldDescriptor.CPPTYPE_UINT64:
+            return rng.choice([0, 1, 2, rng.choice(ids), rng.choice(ids), 2**32 - 1])
+        case _:
+            return rng.choice([0, 1, 2, 5, -1, 2**31 - 1, -(2**31)])
+
+
+def settled(client: Client, switch: Switch, names: Names) -> None:
+    """What P4Runtime says is there is what the engine has."""
+    for table in names.info.tables:
+        there = client.read(p4r.TableEntry(table_id=table.preamble.id))
+        assert len(there) == len(switch.mt_get_entries(table.preamble.name)), table.preamble.name
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_writes_and_reads_never_break_the_server(
+    client: Client, switch: Switch, names: Names, seed: int
+) -> None:
+    rng = random.Random(seed)
+    ids = list(names.ids.values())
+    for _ in range(150):
+        updates = [p4r.Update() for _ in range(rng.randint(1, 5))]
+        for update in updates:
+            fill(update, rng, ids)
+        try:
+            client.write(
+                *((update.type, update.entity) for update in updates), atomicity=rng.choice([0, 0, 1, 2])
+            )
+        except Failed as failed:
+            assert failed.updates, failed
+            assert not _BUGS & set(codes(failed)), failed.updates
+        entity = p4r.Entity()
+        fill(entity, rng, ids)
+        try:
+            client.read(entity)
+        except Failed as failed:
+            assert failed.code not in _BUGS, failed
+    settled(client, switch, names)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_stream_messages_never_break_the_server(server: object, names: Names, seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(40):
+        client = Client(server.address)  # type: ignore[attr-defined]
+        if rng.random() < 0.7:
+            try:
+                client.arbitrate(election_id=rng.randint(1, 100))
+            except Failed:
+                continue
+        for _ in range(3):
+            message = p4r.StreamMessageRequest()
+            fill(message, rng, list(names.ids.values()))
+            client._requests.put(message)
+        client._requests.put(None)
+        try:
+            list(client.stream)
+        except grpc.RpcError as error:
+            assert error.code().value[0] not in _BUGS, error
+        client.close()
+    honest = Client(server.address)  # type: ignore[attr-defined]
+    assert honest.arbitrate(election_id=2**100).status.code == 0
+    honest.close()
+
+
+@pytest.mark.parametrize(
+    "method", ["Write", "Read", "SetForwardingPipelineConfig", "GetForwardingPipelineConfig", "StreamChannel"]
+)
+def test_bytes_that_are_no_message_end_the_call_and_nothing_else(client: Client, method: str) -> None:
+    path = f"/p4.v1.P4Runtime/{method}"
+    if method == "StreamChannel":
+        call = client.channel.stream_stream(path)(iter([b"\xff" * 20]))
+    elif method == "Read":
+        call = client.channel.unary_stream(path)(b"\xff" * 20)
+    else:
+        call = iter([lambda: client.channel.unary_unary(path)(b"\xff" * 20)])
+    with pytest.raises(grpc.RpcError):
+        for item in call:
+            item()
+    assert client.read(p4r.TableEntry())
+
+
+def test_more_streams_than_the_server_keeps_are_exhausted_and_calls_still_get_through(
+    server: object, names: Names
+) -> None:
+    clients = [Client(server.address) for _ in range(65)]  # type: ignore[attr-defined]
+    for number, client in enumerate(clients[:64], 1):
+        client.arbitrate(election_id=number)
+    with pytest.raises(Failed, match="64 clients"):
+        clients[64].arbitrate(election_id=100)
+    entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
+    clients[63].write((INSERT, entry))
+    for client in clients:
+        client.close()
+
+
+def test_a_client_that_vanishes_leaves_its_place(server: object) -> None:
+    for _ in range(100):
+        client = Client(server.address)  # type: ignore[attr-defined]
+        client.arbitrate(election_id=1)
+        client.channel.close()
+        del client
+    stub = p4r_grpc.P4RuntimeStub(grpc.insecure_channel(server.address))  # type: ignore[attr-defined]
+    assert stub.Capabilities(p4r.CapabilitiesRequest()).p4runtime_api_version
