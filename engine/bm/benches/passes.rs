@@ -83,7 +83,9 @@ fn configure(state: &mut State) {
     let port = [MatchKeyParam::Exact(vec![0, PORT as u8])];
     let mark = words(&[30_000, 30_000, 0]);
     state.mt_add_entry(&table("port_aqm"), &port, &action("mark_threshold"), &mark, 0).unwrap();
-    state.mt_add_entry(&table("port_buffer"), &port, &action("set_buffer_limit"), &words(&[300_000]), 0).unwrap();
+    state
+        .mt_add_entry(&table("port_buffer"), &port, &action("set_buffer_limit"), &words(&[300_000]), 0)
+        .unwrap();
     let eee = words(&[2_880, 4_480, 0, 12_000, 10, 0, 13_421_773, 24]);
     state.mt_add_entry(&table("port_eee"), &port, &action("eee"), &eee, 0).unwrap();
 }

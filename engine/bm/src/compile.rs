@@ -143,7 +143,7 @@ impl Compiler {
     /// Stores `expr` to a place of `width` bits at `dst` (two slots if wider than 64).
     pub(crate) fn store(&mut self, dst: Slot, width: u32, signed: bool, expr: &Expr) -> Result<()> {
         if width > 64 {
-            let value = self.low128(expr, width)?;
+            let value = self.low128(expr)?;
             let op = if signed { WideOp::TwoComp } else { WideOp::Mov };
             return self.emit(Op::Wide { op, w: width as u8, d: dst, a: value, b: 0 });
         }
@@ -224,8 +224,11 @@ impl Compiler {
                     }
                 }
             }
-            Expr::TwoComp(..) | Expr::Sat(..) | Expr::USat(..) => {
-                let pair = self.low128(expr, 128)?;
+            // Wider than the word: the low bits are those of the operand, or of the operand once it is saturated.
+            Expr::TwoComp(a, _) => self.low64_into(a, n, dst),
+            Expr::Sat(a, width) | Expr::USat(a, width) => {
+                let class = self.class_of(a, "a saturating operation")?;
+                let pair = self.wide_saturation(a, class, *width, matches!(expr, Expr::USat(..)))?;
                 self.moved(pair, w, dst)
             }
             Expr::Cond(c, a, b) => {
@@ -362,8 +365,8 @@ impl Compiler {
         }
     }
 
-    /// A pair of slots of which the low `n <= 128` bits are those of `expr`.
-    pub(crate) fn low128(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
+    /// A pair of slots with the low 128 bits of `expr`.
+    pub(crate) fn low128(&mut self, expr: &Expr) -> Result<Slot> {
         match expr {
             Expr::Const(value) => return Ok(self.wide_constant(value.bits())),
             Expr::Slot { slot, width, .. } if *width > 64 => return Ok(*slot),
@@ -384,7 +387,7 @@ impl Compiler {
         match expr {
             Expr::Binary(op, left, right) => match op {
                 Binary::Add | Binary::Sub | Binary::Mul | Binary::And | Binary::Or | Binary::Xor => {
-                    let (a, b) = (self.low128(left, n)?, self.low128(right, n)?);
+                    let (a, b) = (self.low128(left)?, self.low128(right)?);
                     let op = match op {
                         Binary::Add => WideOp::Add,
                         Binary::Sub => WideOp::Sub,
@@ -396,7 +399,7 @@ impl Compiler {
                     self.wide(op, 128, a, b)
                 }
                 Binary::Shl => {
-                    let a = self.low128(left, n)?;
+                    let a = self.low128(left)?;
                     let b = self.shift_count(right)?;
                     self.wide(WideOp::Shl, 128, a, b)
                 }
@@ -407,14 +410,14 @@ impl Compiler {
                 Binary::Div | Binary::Mod => self.wide_division(*op, left, right),
             },
             Expr::Not(a) => {
-                let a = self.low128(a, n)?;
+                let a = self.low128(a)?;
                 self.wide(WideOp::Not, 128, a, 0)
             }
             Expr::TwoComp(a, width) => {
                 if *width > 128 {
                     return Err(format!("two_comp_mod to {width} bits; 128 is the widest supported"));
                 }
-                let a = self.low128(a, *width)?;
+                let a = self.low128(a)?;
                 self.wide(WideOp::TwoComp, *width, a, 0)
             }
             Expr::Sat(a, width) | Expr::USat(a, width) => {
@@ -425,11 +428,11 @@ impl Compiler {
                 let d = self.temp(2)?;
                 let (other, end) = (self.label(), self.label());
                 self.branch(c, other, false)?;
-                let a = self.low128(a, n)?;
+                let a = self.low128(a)?;
                 self.emit(Op::Wide { op: WideOp::Mov, w: 128, d, a, b: 0 })?;
                 self.jump(end)?;
                 self.place(other);
-                let b = self.low128(b, n)?;
+                let b = self.low128(b)?;
                 self.emit(Op::Wide { op: WideOp::Mov, w: 128, d, a: b, b: 0 })?;
                 self.place(end);
                 Ok(d)
@@ -447,7 +450,7 @@ impl Compiler {
     }
 
     fn wide_shift_right(&mut self, left: &Expr, right: &Expr, class: Class) -> Result<Slot> {
-        let a = self.low128(left, 128)?;
+        let a = self.low128(left)?;
         let b = self.shift_count(right)?;
         self.wide(if class == Class::I128 { WideOp::Sar } else { WideOp::Shr }, 128, a, b)
     }
@@ -458,7 +461,7 @@ impl Compiler {
                 return Err(too_wide("a division", left.range(), right.range()));
             }
         }
-        let (a, b) = (self.low128(left, 128)?, self.low128(right, 128)?);
+        let (a, b) = (self.low128(left)?, self.low128(right)?);
         self.wide(if op == Binary::Div { WideOp::Div } else { WideOp::Mod }, 128, a, b)
     }
 
@@ -466,7 +469,7 @@ impl Compiler {
         if width > 128 {
             return Err(format!("a saturating cast to {width} bits; 128 is the widest supported"));
         }
-        let pair = self.low128(a, 128)?;
+        let pair = self.low128(a)?;
         let is_unsigned = matches!(class, Class::U64 | Class::U128);
         let op = match (unsigned, is_unsigned) {
             (true, true) => WideOp::USat,
@@ -656,7 +659,7 @@ impl Compiler {
                 }
             }
             Class::U128 | Class::I128 => {
-                let (a, b) = (self.low128(left, 128)?, self.low128(right, 128)?);
+                let (a, b) = (self.low128(left)?, self.low128(right)?);
                 let wide = match op {
                     Compare::Eq | Compare::Ne => WideOp::Eq,
                     _ if class == Class::U128 => WideOp::LtU,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::error::LoadError;
 
 /// Deepest nesting of arrays and objects. p4c writes two levels for every operation of an expression.
-const MAX_NESTING: usize = 600;
+const MAX_NESTING: usize = 300;
 
 /// A value and where it is.
 #[derive(Debug, Clone)]

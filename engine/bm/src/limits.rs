@@ -6,7 +6,7 @@
 pub struct Limits {
     /// Size of the JSON text in bytes. Default 64 MiB.
     pub max_json_bytes: usize,
-    /// Nesting of one expression. Default 250.
+    /// Nesting of one expression. Default 100: p4c stays far below, and the loader recurses this deep.
     pub max_expression_depth: usize,
     /// Objects of one kind: headers, actions, tables, parse states ... Default 65 536.
     pub max_objects: usize,
@@ -28,7 +28,7 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             max_json_bytes: 64 << 20,
-            max_expression_depth: 250,
+            max_expression_depth: 100,
             max_objects: 65_536,
             max_phv_words: 1 << 20,
             max_instructions: 1 << 22,

@@ -215,7 +215,7 @@ impl MatchUnit {
             MatchUnit::Exact(map) => map.insert(&key.value, entry),
             MatchUnit::Lpm(lengths) => {
                 let at = lengths.partition_point(|l| l.length > key.prefix_length);
-                if lengths.get(at).is_none_or(|l| l.length != key.prefix_length) {
+                if lengths.get(at).map(|l| l.length) != Some(key.prefix_length) {
                     let map = ExactMap::hashed(key.value.len());
                     lengths
                         .insert(at, PrefixLength { length: key.prefix_length, mask: key.mask.clone(), map });

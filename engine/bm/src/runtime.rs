@@ -299,7 +299,7 @@ impl State {
     fn group_of_table(&self, id: usize, group: GroupHandle) -> Result<Outcome> {
         let profile = self.program.match_tables[id].profile.unwrap_or_default() as usize;
         let handle = self.group(profile, group)?;
-        if self.cells.profiles[profile].group(handle).is_none_or(Vec::is_empty) {
+        if self.cells.profiles[profile].group(handle).map_or(true, Vec::is_empty) {
             // As BMv2's EMPTY_GRP: an entry must lead somewhere.
             let object =
                 format!("action profile '{}' group {group}", self.program.action_profiles[profile].name);
@@ -354,8 +354,8 @@ impl State {
         let info = &self.program.tables[id];
         let table = &self.program.match_tables[id];
         let current = table.default.as_ref().map(|call| (Outcome::Action(call.local), &call.data));
-        let changes_action = current.is_none_or(|(o, _)| o != outcome);
-        let changes = changes_action || current.is_none_or(|(_, d)| *d != data);
+        let changes_action = current.map(|(o, _)| o) != Some(outcome);
+        let changes = changes_action || current.map(|(_, d)| d) != Some(&data);
         if (table.const_default_action && changes_action) || (info.const_default && changes) {
             let reason = "the program declares its default action const".to_owned();
             return Err(RuntimeError::Immutable { object: table_name(info), reason });
@@ -758,7 +758,7 @@ impl State {
         let id = self.profile_with_selector(profile)?;
         let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
         let object = self.profile_name(id);
-        let members = self.cells.profiles[id].groups[group_id as usize].get_or_insert_default();
+        let members = self.cells.profiles[id].groups[group_id as usize].get_or_insert_with(Vec::new);
         match members.binary_search(&member_id) {
             Ok(_) => {
                 let reason = format!("member {member} is in group {group} already");
@@ -782,7 +782,7 @@ impl State {
         let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
         let object = self.profile_name(id);
         let used = self.in_use(id, Outcome::Group(group_id)).map(str::to_owned);
-        let members = self.cells.profiles[id].groups[group_id as usize].get_or_insert_default();
+        let members = self.cells.profiles[id].groups[group_id as usize].get_or_insert_with(Vec::new);
         let Ok(at) = members.binary_search(&member_id) else {
             return Err(RuntimeError::BadValue {
                 object,

@@ -173,7 +173,7 @@ impl State {
     /// Parses `packet` into a reset `phv`. Returns the parser error (`NoError` is the program's value for it, usually 0).
     ///
     /// Where BMv2 would stop the switch (a failed `assert`, a division by zero, a stack index out of bounds) the
-    /// packet gets `ParserInvalidArgument`.
+    /// packet gets `ParserInvalidArgument`; a parser that does not come to an end gets `ParserTimeout`.
     pub fn parse(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8]) -> u32 {
         let program = &*self.program;
         let mut context = Context {
@@ -190,6 +190,7 @@ impl State {
         match stop {
             Ok(Stop::Done) => program.core_errors.no_error,
             Ok(Stop::ParserError(code)) => code,
+            Err(Fault::StepLimit) => program.core_errors.parser_timeout,
             Err(_) => program.core_errors.parser_invalid_argument,
         }
     }

@@ -272,7 +272,7 @@ impl Loader<'_> {
                 }
                 let idx = self.scalar(&index, params)?;
                 let to = self.place(&to, params)?;
-                self.into_place(json, &to, |w, d| Op::ExecuteMeter { w, d, m, idx })
+                self.write_place(json, &to, |w, d| Op::ExecuteMeter { w, d, m, idx })
             }
             "register_read" => self.register_read(json, params),
             "register_write" => self.register_write(json, params),
@@ -281,7 +281,7 @@ impl Loader<'_> {
                 let [to, lo, hi] = arguments.tuple()?;
                 let (lo, hi) = (self.scalar(&lo, params)?, self.scalar(&hi, params)?);
                 let to = self.place(&to, params)?;
-                self.into_place(json, &to, |w, d| Op::Rng { w, d, lo, hi })
+                self.write_place(json, &to, |w, d| Op::Rng { w, d, lo, hi })
             }
             "mark_to_drop" => self.mark_to_drop(json),
             "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
@@ -422,7 +422,7 @@ impl Loader<'_> {
     }
 
     /// Runs an instruction that writes a value of at most 64 bits to a place, or leaves it as it was.
-    fn into_place(&mut self, json: &Json<'_>, to: &Place, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
+    fn write_place(&mut self, json: &Json<'_>, to: &Place, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
         match to {
             Place::Fixed(f) if f.width <= 64 && !f.signed => self.emit(json, op(f.width as u8, f.slot)),
             _ => {
@@ -443,12 +443,12 @@ impl Loader<'_> {
         let idx = self.scalar(&index, params)?;
         let width = self.register_arrays[r as usize].bitwidth;
         if width <= 64 && to.width() <= 64 {
-            return self.into_place(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
+            return self.write_place(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
         }
         // An index out of range must leave the old value, whatever its width.
         let fail = |e: String| json.error(e);
         let t = self.compiler.temp(2).map_err(fail)?;
-        let old = self.compiler.low128(&to.value(), 128).map_err(fail)?;
+        let old = self.compiler.low128(&to.value()).map_err(fail)?;
         self.emit(json, Op::Wide { op: WideOp::Mov, w: 128, d: t, a: old, b: 0 })?;
         self.emit(json, Op::RegisterReadWide { d: t, r, idx })?;
         self.assign(json, &to, &Expr::Slot { slot: t, width: 128, signed: false })
@@ -465,7 +465,7 @@ impl Loader<'_> {
             let a = self.compiler.low64(&value, width).map_err(fail)?;
             self.emit(json, Op::RegisterWrite { r, idx, a })
         } else {
-            let a = self.compiler.low128(&value, width).map_err(fail)?;
+            let a = self.compiler.low128(&value).map_err(fail)?;
             self.emit(json, Op::RegisterWriteWide { r, idx, a })
         }
     }

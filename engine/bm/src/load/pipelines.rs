@@ -24,6 +24,9 @@ enum Node<'a> {
     ActionCall(Json<'a>),
 }
 
+/// Makes a node of its JSON.
+type MakeNode<'a> = fn(Json<'a>) -> Node<'a>;
+
 /// Control flow of one pipeline.
 struct Flow<'a> {
     nodes: Vec<Node<'a>>,
@@ -143,7 +146,7 @@ impl<'a> Loader<'a> {
 
     fn load_flow(&mut self, json: &Json<'a>) -> Result<Pc> {
         let mut flow = Flow { nodes: Vec::new(), names: HashMap::new(), labels: Vec::new() };
-        let kinds: [(&str, fn(Json<'a>) -> Node<'a>); 3] = [
+        let kinds: [(&str, MakeNode<'a>); 3] = [
             ("tables", Node::Table),
             ("conditionals", Node::Conditional),
             ("action_calls", Node::ActionCall),

@@ -1,0 +1,119 @@
+//! A bare switch for tests: one packet at a time, and a record of what the program asked for.
+
+use std::sync::Arc;
+
+use bm::{Fault, Field, LogMessage, Phv, Program, State, Target};
+
+pub const DROP_PORT: u64 = 511;
+
+/// What a program asked of the switch, in words.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    pub calls: Vec<String>,
+    pub now_ps: u64,
+}
+
+impl Target for Recorder {
+    fn drop_port(&self) -> u64 {
+        DROP_PORT
+    }
+    fn now_ps(&self) -> u64 {
+        self.now_ps
+    }
+    fn random(&mut self, lo: u64, hi: u64) -> u64 {
+        self.calls.push(format!("random {lo}..={hi}"));
+        hi
+    }
+    fn clone_ingress(&mut self, _phv: &Phv, session: u64, list: u64) {
+        self.calls.push(format!("clone_ingress {session} {list}"));
+    }
+    fn clone_egress(&mut self, _phv: &Phv, session: u64, list: u64) {
+        self.calls.push(format!("clone_egress {session} {list}"));
+    }
+    fn resubmit(&mut self, _phv: &Phv, list: u64) {
+        self.calls.push(format!("resubmit {list}"));
+    }
+    fn recirculate(&mut self, _phv: &Phv, list: u64) {
+        self.calls.push(format!("recirculate {list}"));
+    }
+    fn generate_digest(&mut self, _phv: &Phv, receiver: u64, list: u64) {
+        self.calls.push(format!("digest {receiver} {list}"));
+    }
+    fn truncate(&mut self, _phv: &Phv, bytes: u64) {
+        self.calls.push(format!("truncate {bytes}"));
+    }
+    fn log_msg(&mut self, message: LogMessage<'_>) {
+        self.calls.push(format!("log {message}"));
+    }
+}
+
+/// One program, its state, and the packet last run.
+pub struct Bench {
+    pub program: Arc<Program>,
+    pub state: State,
+    pub phv: Phv,
+    pub target: Recorder,
+    frame: Vec<u8>,
+}
+
+impl Bench {
+    pub fn new(json: &[u8]) -> Bench {
+        let program = Arc::new(Program::from_json(json).unwrap_or_else(|e| panic!("{e}")));
+        Bench {
+            state: State::new(&program),
+            phv: Phv::new(&program),
+            target: Recorder::default(),
+            program,
+            frame: Vec::new(),
+        }
+    }
+
+    pub fn field(&self, header: &str, name: &str) -> Field {
+        self.program.field(header, name).unwrap_or_else(|| panic!("no field {header}.{name}"))
+    }
+
+    pub fn get(&self, header: &str, name: &str) -> u64 {
+        self.phv.get(self.field(header, name))
+    }
+
+    /// Parses a frame; the parser's error.
+    pub fn parse(&mut self, frame: &[u8]) -> u32 {
+        self.frame = frame.to_vec();
+        self.phv.reset(&self.program, frame.len() as u64);
+        let parser = self.program.parser("parser").unwrap();
+        self.state.parse(parser, &mut self.phv, frame)
+    }
+
+    pub fn checksums_hold(&mut self) -> bool {
+        self.state.verify_checksums(&mut self.phv, &self.frame)
+    }
+
+    pub fn run(&mut self, pipeline: &str) -> Result<(), Fault> {
+        let pipeline = self.program.pipeline(pipeline).unwrap();
+        self.state.run(pipeline, &mut self.phv, &mut self.target)
+    }
+
+    /// The packet as it would leave.
+    pub fn deparse(&mut self) -> Vec<u8> {
+        let payload = self.frame[self.phv.payload_offset()..].to_vec();
+        self.state.update_checksums(&mut self.phv, &payload);
+        let mut out = Vec::new();
+        let deparser = self.program.deparser("deparser").unwrap();
+        self.state.deparse(deparser, &mut self.phv, &mut out);
+        out.extend_from_slice(&payload);
+        out
+    }
+}
+
+/// An Ethernet header.
+pub fn ethernet(dst: u64, src: u64, ether_type: u16) -> Vec<u8> {
+    let mut frame = dst.to_be_bytes()[2..].to_vec();
+    frame.extend_from_slice(&src.to_be_bytes()[2..]);
+    frame.extend_from_slice(&ether_type.to_be_bytes());
+    frame
+}
+
+/// Big-endian bytes of each value.
+pub fn values(list: &[u64]) -> Vec<Vec<u8>> {
+    list.iter().map(|v| v.to_be_bytes().to_vec()).collect()
+}

@@ -1,0 +1,269 @@
+//! Loading: what is refused, with its name and place, and that no text whatever makes the loader or the program panic.
+
+use bm::{Limits, Program};
+use proptest::prelude::*;
+use serde_json::{json, Value};
+
+use crate::harness::Bench;
+
+const PROGRAMS: [&[u8]; 3] = [
+    include_bytes!("../programs/headers.json"),
+    include_bytes!("../programs/tables.json"),
+    include_bytes!("../programs/actions.json"),
+];
+
+fn actions() -> Value {
+    serde_json::from_slice(PROGRAMS[2]).unwrap()
+}
+
+fn refusal(program: &Value) -> String {
+    Program::from_json(program.to_string().as_bytes()).unwrap_err().to_string()
+}
+
+/// The index of an action of `actions.json`, and of its first primitive with this operation.
+fn find(program: &Value, action: &str, op: &str) -> (usize, usize) {
+    let actions = program["actions"].as_array().unwrap();
+    let at = actions.iter().position(|a| a["name"] == action).unwrap();
+    let primitives = actions[at]["primitives"].as_array().unwrap();
+    (at, primitives.iter().position(|p| p["op"] == op).unwrap())
+}
+
+#[test]
+fn an_unknown_primitive_is_refused_with_its_place() {
+    let mut program = actions();
+    let (action, primitive) = find(&program, "ingress.work", "register_read");
+    program["actions"][action]["primitives"][primitive]["op"] = json!("teleport");
+    assert_eq!(
+        refusal(&program),
+        format!(
+            "actions[{action}] 'ingress.work' primitives[{primitive}]: primitive 'teleport' is not supported"
+        )
+    );
+}
+
+#[test]
+fn an_unknown_operation_is_refused_with_its_place() {
+    let mut program = actions();
+    let (action, primitive) = find(&program, "ingress.work", "assign");
+    let value = json!({"type": "expression", "value": {"op": "**", "left": null, "right": null}});
+    program["actions"][action]["primitives"][primitive]["parameters"][1] = value;
+    let text = refusal(&program);
+    assert!(text.starts_with(&format!("actions[{action}] 'ingress.work' primitives[{primitive}]")), "{text}");
+    assert!(text.ends_with("expression operation '**' is not supported"), "{text}");
+}
+
+#[test]
+fn a_hash_that_is_not_known_is_refused_with_those_that_are() {
+    let mut program = actions();
+    program["calculations"][0]["algo"] = json!("sha3");
+    assert!(refusal(&program)
+        .starts_with("calculations[0] 'calc' algo: hash 'sha3' is not supported; these are: crc16"));
+}
+
+#[test]
+fn a_field_wider_than_128_bits_is_refused() {
+    let mut program = actions();
+    let types = program["header_types"].as_array().unwrap();
+    let at = types.iter().position(|t| t["name"] == "results_t").unwrap();
+    program["header_types"][at]["fields"][5][1] = json!(256);
+    let text = refusal(&program);
+    assert!(text.contains("field 'wide' is 256 bits wide; fields of 1 to 128 bits are supported"), "{text}");
+}
+
+#[test]
+fn header_unions_are_refused_by_name() {
+    let mut program = actions();
+    program["header_unions"] = json!([{"name": "u", "id": 0, "union_type": "U", "header_ids": []}]);
+    assert_eq!(refusal(&program), "header_unions[0] 'u': header_unions are not supported");
+}
+
+#[test]
+fn a_comparison_that_could_need_more_than_128_bits_is_refused() {
+    let mut program = actions();
+    let (action, primitive) = find(&program, "ingress.work", "_jump_if_zero");
+    let wide = json!({"type": "field", "value": ["results", "wide"]});
+    let sum = json!({"type": "expression", "value": {"op": "+", "left": wide, "right": wide}});
+    let compare = json!({"type": "expression", "value": {"op": "<", "left": sum, "right": wide}});
+    program["actions"][action]["primitives"][primitive]["parameters"][0] = compare;
+    let text = refusal(&program);
+    assert!(text.contains("a comparison of values of up to 129 bits unsigned"), "{text}");
+}
+
+#[test]
+fn a_loop_of_conditionals_is_refused() {
+    let mut program = actions();
+    let pipeline = &mut program["pipelines"][0];
+    let name = pipeline["conditionals"][0]["name"].clone();
+    pipeline["conditionals"][0]["true_next"] = name;
+    assert!(refusal(&program).contains("loop of tables and conditionals"), "{}", refusal(&program));
+}
+
+#[test]
+fn a_parser_that_goes_in_circles_ends_with_a_time_out() {
+    let mut program = actions();
+    let states = program["parsers"][0]["parse_states"].as_array_mut().unwrap();
+    for state in states {
+        state["parser_ops"] = json!([]);
+        state["transition_key"] = json!([]);
+        state["transitions"] =
+            json!([{"type": "default", "value": null, "mask": null, "next_state": "start"}]);
+    }
+    let mut bench = Bench::new(program.to_string().as_bytes());
+    assert_eq!(Some(bench.parse(&[0; 64])), bench.program.error_code("ParserTimeout"));
+}
+
+#[test]
+fn another_version_of_the_format_is_refused() {
+    let mut program = actions();
+    program["__meta__"]["version"] = json!([3, 0]);
+    assert_eq!(refusal(&program), "__meta__ version: is 3.0; versions 2.0 to 2.24 are supported");
+}
+
+#[test]
+fn sizes_beyond_the_limits_are_refused_before_memory_is_taken() {
+    let mut program = actions();
+    program["register_arrays"][0]["size"] = json!(u64::MAX);
+    assert!(refusal(&program).contains("the limit is"), "{}", refusal(&program));
+    program["register_arrays"][0]["size"] = json!((1 << 26) - 1);
+    program["counter_arrays"][0]["size"] = json!((1 << 26) - 1);
+    assert!(refusal(&program).contains("cells together"), "{}", refusal(&program));
+    let limits = Limits { max_instructions: 10, ..Limits::default() };
+    assert!(Program::from_json_with(PROGRAMS[2], &limits).is_err());
+}
+
+#[test]
+fn expressions_nested_beyond_the_limit_are_refused() {
+    let mut program = actions();
+    let (action, primitive) = find(&program, "ingress.work", "assign");
+    let mut value = json!({"type": "hexstr", "value": "0x1"});
+    for _ in 0..101 {
+        value = json!({"type": "expression", "value": {"op": "~", "left": null, "right": value}});
+    }
+    program["actions"][action]["primitives"][primitive]["parameters"][1] = value;
+    assert!(refusal(&program).contains("levels deep"), "{}", refusal(&program));
+}
+
+#[test]
+fn every_truncation_of_a_program_is_refused() {
+    for json in PROGRAMS {
+        let end = json.iter().rposition(|&b| b == b'}').unwrap();
+        for length in (0..end).step_by(97).chain([end - 1, end]) {
+            assert!(Program::from_json(&json[..length]).is_err(), "{length} bytes");
+        }
+    }
+}
+
+/// Values that a mutation puts somewhere.
+fn replacement() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!("")),
+        Just(json!("0xffffffffffffffffffffffffffffffff")),
+        Just(json!("start")),
+        Just(json!("$valid$")),
+        Just(json!("ethernet")),
+        Just(json!(true)),
+        any::<u64>().prop_map(|n| json!(n)),
+        (0u64..8).prop_map(|n| json!(n)),
+        any::<i32>().prop_map(|n| json!(n)),
+    ]
+}
+
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(count).sum(),
+        Value::Object(members) => members.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
+/// Replaces (or duplicates, or removes) the `at`-th value in reading order.
+fn mutate(value: &mut Value, at: &mut usize, with: &Value, how: u8) {
+    if *at == 0 {
+        match (how, &mut *value) {
+            (0, Value::Array(items)) if !items.is_empty() => items.push(items[0].clone()),
+            (1, Value::Array(items)) if !items.is_empty() => drop(items.remove(0)),
+            (_, target) => *target = with.clone(),
+        }
+        *at = usize::MAX;
+        return;
+    }
+    *at -= 1;
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                if *at != usize::MAX {
+                    mutate(item, at, with, how);
+                }
+            }
+        }
+        Value::Object(members) => {
+            for member in members.values_mut() {
+                if *at != usize::MAX {
+                    mutate(member, at, with, how);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A program that loads must also run any packet.
+fn exercise(json: &[u8], frame: &[u8]) {
+    let Ok(program) = Program::from_json(json) else { return };
+    let whole = ["parser", "deparser", "ingress", "egress"];
+    let there = [
+        program.parser(whole[0]).is_some(),
+        program.deparser(whole[1]).is_some(),
+        program.pipeline(whole[2]).is_some(),
+        program.pipeline(whole[3]).is_some(),
+    ];
+    if there.contains(&false) {
+        return;
+    }
+    let mut bench = Bench::new(json);
+    bench.parse(frame);
+    bench.checksums_hold();
+    let _ = bench.run("ingress");
+    let _ = bench.run("egress");
+    bench.deparse();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_mutated_program_is_refused_or_runs(
+        which in 0usize..3,
+        mutations in prop::collection::vec((any::<prop::sample::Index>(), replacement(), 0u8..4), 1..4),
+        frame in prop::collection::vec(any::<u8>(), 0..80),
+    ) {
+        let mut program: Value = serde_json::from_slice(PROGRAMS[which]).unwrap();
+        for (index, with, how) in mutations {
+            let mut at = index.index(count(&program));
+            mutate(&mut program, &mut at, &with, how);
+        }
+        exercise(program.to_string().as_bytes(), &frame);
+    }
+
+    #[test]
+    fn a_program_with_bytes_changed_is_refused_or_runs(
+        which in 0usize..3,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        frame in prop::collection::vec(any::<u8>(), 0..80),
+    ) {
+        let mut text = PROGRAMS[which].to_vec();
+        for (index, byte) in changes {
+            let at = index.index(text.len());
+            text[at] = byte;
+        }
+        exercise(&text, &frame);
+    }
+
+    #[test]
+    fn any_packet_runs(which in 0usize..3, frame in prop::collection::vec(any::<u8>(), 0..120)) {
+        exercise(PROGRAMS[which], &frame);
+    }
+}

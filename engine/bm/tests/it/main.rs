@@ -1,0 +1,9 @@
+//! Whole programs through load, parse, pipelines and deparse. The programs are in `tests/programs`.
+#![allow(missing_docs)]
+
+mod actions;
+mod expressions;
+mod harness;
+mod headers;
+mod loader;
+mod tables;
