@@ -35,10 +35,10 @@ PLUG_BYTES = 60
 """Length of the frame that `plug` puts on the wire: small, so that it fits any buffer under test."""
 _PLUG_TIMEOUT_SECS = 5.0
 
-TestClass = TypeVar("TestClass", bound=type)
+TestClass = TypeVar("TestClass", bound="SwitchTest")
 
 
-def virtual_time_only(cls: TestClass) -> TestClass:
+def virtual_time_only(cls: type[TestClass]) -> type[TestClass]:
     """Mark a test that compares exact times, or that would fill many queues in real time: skipped on targets
     whose clock is not the test's."""
     cls.needs_virtual_time = True
@@ -123,7 +123,7 @@ class SwitchTest(BaseTest):
 
     def departures(self, port: int) -> list[Departure]:
         """What has left `port` since last asked, in order."""
-        found = []
+        found: list[Departure] = []
         while True:
             polled = self.dataplane.poll(port_number=port, timeout=0)
             if isinstance(polled, self.dataplane.PollFailure):

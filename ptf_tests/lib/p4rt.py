@@ -14,6 +14,7 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from types import TracebackType
 from typing import Any
 
@@ -59,8 +60,9 @@ class P4InfoIndex:
         self.p4info = p4info
 
     @classmethod
+    @cache
     def from_text(cls, text: str) -> P4InfoIndex:
-        """Read a text-format P4Info."""
+        """Read a text-format P4Info. Each test asks for the same one, and nothing changes it."""
         return cls(text_format.Parse(text, p4i.P4Info()))
 
     def table(self, name: str) -> p4i.Table:
@@ -108,8 +110,8 @@ class P4RuntimeClient:
     """
 
     def __init__(self, address: str, p4info_text: str, device_id: int = 1) -> None:
-        # Higher than any before it in this process: a target that has not yet noticed that the last client is gone
-        # still makes this one primary.
+        # Higher than any before it in this process: a target that has not yet noticed that the last client
+        # is gone still makes this one primary.
         election_id = next(_ELECTION_IDS)
         self.index = P4InfoIndex.from_text(p4info_text)
         self.device_id = device_id

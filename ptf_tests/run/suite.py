@@ -39,7 +39,7 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
     """Run the cases; return the exit status: 0 when all passed or were skipped, and there were any."""
     ptf = shutil.which("ptf", path=str(Path(sys.executable).parent)) or shutil.which("ptf")
     if ptf is None:
-        print("ptf is not installed: pip install -r ptf_tests/requirements.txt", file=sys.stderr)
+        print("ptf is not installed in this environment; `make setup` installs it", file=sys.stderr)
         return 1
     for path in (request.program, request.p4info):
         if not path.is_file():

@@ -23,6 +23,8 @@ def _without_gate(case: type[EeeTest]) -> type[EeeTest]:
         "__doc__": case.__doc__,
         "options": replace(case.options, gate=False),
         "late_ns": _ROUND_NS,
+        # ptf keeps the groups of a case here; without a list of its own the case would join its parent's.
+        "_groups": [],
     }
     return type(f"Recirculating{case.__name__}", (case,), settings)
 
