@@ -6,12 +6,11 @@ action of its own: P4Runtime tells programs apart by cookie.
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from eeon_control import config, fabric, plan, program
 from eeon_control.errors import ApplyError
+from eeon_control.fabric import sync
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import Session
 from eeon_control.fabric.targets import Target
@@ -67,8 +66,8 @@ async def held(topology, targets) -> dict[str, tuple[int, set[Entry]]]:
 
 
 def check_failed_apply_brings_the_other_program_back(topology, targets, tick_ps: int, monkeypatch) -> None:
-    asyncio.run(run_another_program(topology, targets))
-    before = asyncio.run(held(topology, targets))
+    sync.run(run_another_program(topology, targets))
+    before = sync.run(held(topology, targets))
     assert set(before) == set(topology.switches)
     assert all(value == (OTHER_COOKIE, set(ENTRIES)) for value in before.values())
     send = Session.write_changes
@@ -85,4 +84,4 @@ def check_failed_apply_brings_the_other_program_back(topology, targets, tick_ps:
             fabric.apply_sync(topology, config.load("drop_tail"), targets, tick_ps)
     assert list(error.value.failures) == ["spine1"]
     assert not error.value.not_undone, str(error.value)
-    assert asyncio.run(held(topology, targets)) == before
+    assert sync.run(held(topology, targets)) == before

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 
@@ -15,6 +13,7 @@ from fake_p4runtime import FakeFabric
 
 from eeon_control import program, topology
 from eeon_control.cli import group, main
+from eeon_control.fabric import sync
 
 CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100", "-t", "leaf-spine-4"]
 
@@ -28,24 +27,13 @@ def eeon(*arguments: str):
 
 @contextmanager
 def fakes():
-    """Fake switches on an event loop of their own, as the command runs its own."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-
-    async def start():
-        fabric = FakeFabric(topology.load("leaf-spine-4"))
-        await fabric.__aenter__()
-        return fabric
-
-    fabric = asyncio.run_coroutine_threadsafe(start(), loop).result(20)
+    """Fake switches on the event loop that the command uses."""
+    fabric = FakeFabric(topology.load("leaf-spine-4"))
+    sync.run(fabric.__aenter__())
     try:
         yield fabric
     finally:
-        asyncio.run_coroutine_threadsafe(fabric.__aexit__(), loop).result(20)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(20)
-        loop.close()
+        sync.run(fabric.__aexit__())
 
 
 def write_targets(tmp_path, fabric) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import threading
 
 import pytest
 from fake_p4runtime import FakeFabric
@@ -10,6 +13,7 @@ from finsy.proto import p4r, rpc_code
 
 from eeon_control import config, fabric, program, topology
 from eeon_control.errors import ApplyError, FabricError
+from eeon_control.fabric import sync
 
 TICK_PS = 1000
 
@@ -28,7 +32,8 @@ def threshold():
 
 
 def run(work):
-    return asyncio.run(asyncio.wait_for(work, 60))
+    """On the loop of the sync calls: grpc.aio does not like several in one process (fabric/sync.py)."""
+    return sync.run(asyncio.wait_for(work, 60))
 
 
 def test_apply_to_blank_switches_loads_the_program_and_every_intended_entry(fabric4):
@@ -379,3 +384,19 @@ def test_reading_counters_of_a_switch_without_the_program_says_so(fabric4):
                 await fabric.read_counters(fabric4, fakes.targets)
 
     run(scenario())
+
+
+def test_ctrl_c_waits_until_an_apply_has_been_undone(fabric4):
+    fakes = FakeFabric(fabric4)
+    sync.run(fakes.__aenter__())
+    fabric.apply_sync(fabric4, red(), fakes.targets, TICK_PS)
+    before = fakes.state()
+    fakes.switches["spine2"].write_seconds = 0.5
+    threading.Timer(0.25, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        fabric.apply_sync(fabric4, threshold(), fakes.targets, TICK_PS)
+    after = fakes.state()
+    written = [len(one.updates) for one in fakes.switches.values()]
+    sync.run(fakes.__aexit__())
+    assert after == before
+    assert written[0] > 18 + 1  # leaf1 had been changed already

@@ -5,7 +5,6 @@ No packets are sent here; what the program does with them is tested in p4src/tes
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import shutil
 import socket
@@ -17,6 +16,7 @@ from other_program import check_failed_apply_brings_the_other_program_back
 
 from eeon_control import config, fabric, topology
 from eeon_control.errors import ApplyError, NoRegisters
+from eeon_control.fabric import sync
 from eeon_control.fabric.session import Session
 
 BMV2 = shutil.which("simple_switch_grpc")
@@ -145,7 +145,7 @@ def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, target
 
 def test_status_says_ready(fabric4, targets):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
-    assert set(asyncio.run(fabric.read_status(fabric4, targets)).values()) == {"ready"}
+    assert set(sync.run(fabric.read_status(fabric4, targets)).values()) == {"ready"}
 
 
 def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4, targets, monkeypatch):

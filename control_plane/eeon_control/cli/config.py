@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import click
@@ -14,6 +13,7 @@ from eeon_control.cli import options
 from eeon_control.cli import output as printing
 from eeon_control.config import FabricConfig
 from eeon_control.errors import InputError, Severity
+from eeon_control.fabric.sync import run
 from eeon_control.plan import intended
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -78,7 +78,7 @@ def plan(
     loaded, topology = configs.load(*config_names), topologies.load(topology_name)
     targets = options.targets(targets_file, target_texts, tick)
     _warn(loaded, topology, targets.tick)
-    found = asyncio.run(fabric.plan(topology, loaded, targets.switches, int(targets.tick)))
+    found = run(fabric.plan(topology, loaded, targets.switches, int(targets.tick)))
     printing.print_plan(found, output)
     ctx.exit(0 if found.is_empty else 2)
 
@@ -100,9 +100,7 @@ def apply(
     loaded, topology = configs.load(*config_names), topologies.load(topology_name)
     targets = options.targets(targets_file, target_texts, tick)
     _warn(loaded, topology, targets.tick)
-    report = asyncio.run(
-        fabric.apply(topology, loaded, targets.switches, int(targets.tick), election_id=election_id)
-    )
+    report = run(fabric.apply(topology, loaded, targets.switches, int(targets.tick), election_id=election_id))
     if report.plan.is_empty:
         click.echo(f"no changes: {len(report.plan.switches)} switches are as intended")
         return

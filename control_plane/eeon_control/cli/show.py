@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
@@ -17,6 +16,7 @@ from eeon_control.cli import options
 from eeon_control.cli.output import print_view
 from eeon_control.errors import NoRegisters
 from eeon_control.fabric import Targets
+from eeon_control.fabric.sync import run
 from eeon_control.topology import Topology
 from eeon_control.views import View
 
@@ -55,7 +55,7 @@ _nonzero = click.option("--nonzero", is_flag=True, help="only rows with somethin
 @_view
 def fabric(topology: Topology, targets: Targets) -> View:
     """Every switch, and whether it can be reached and runs the program."""
-    status = asyncio.run(fabrics.read_status(topology, targets.switches))
+    status = run(fabrics.read_status(topology, targets.switches))
     return views.fabric(topology, {name: target.address for name, target in targets.switches.items()}, status)
 
 
@@ -70,7 +70,7 @@ def ports(topology: Topology, targets: Targets) -> View:
 @_view
 def queues(topology: Topology, targets: Targets) -> View:
     """Every linked port: occupancy now, buffer limit, AQM."""
-    entries = asyncio.run(fabrics.read_entries(topology, targets.switches))
+    entries = run(fabrics.read_entries(topology, targets.switches))
     return views.queues(topology, entries, _registers(topology, targets, views.QUEUE_REGISTERS))
 
 
@@ -86,7 +86,7 @@ def ecn(topology: Topology, targets: Targets, nonzero: bool) -> View:
 @_view
 def eee(topology: Topology, targets: Targets) -> View:
     """Every linked port: EEE mode and timers, state, time in low-power idle, wakes."""
-    entries = asyncio.run(fabrics.read_entries(topology, targets.switches))
+    entries = run(fabrics.read_entries(topology, targets.switches))
     return views.eee(topology, entries, _registers(topology, targets, views.EEE_REGISTERS), targets.tick)
 
 

@@ -94,8 +94,8 @@ async def _read_foreign(session: Session, info: p4i.P4Info) -> list[p4r.Entity]:
     profiles = [profile.id for profile in schema.action_profiles if profile.id not in one_shot]
     before_tables: list[p4r.Entity] = []
     for request in (
-        *(_member(action_profile_id=one) for one in profiles),
-        *(_group(action_profile_id=one) for one in profiles),
+        *(_member(one) for one in profiles),
+        *(_group(one) for one in profiles),
         _replication(multicast_group_entry=p4r.MulticastGroupEntry()),
         _replication(clone_session_entry=p4r.CloneSessionEntry()),
     ):
@@ -127,12 +127,12 @@ async def _read_foreign_entries(session: Session, schema: P4Schema) -> list[p4r.
     return list(entries.values())
 
 
-def _member(**key: int) -> p4r.Entity:
-    return p4r.Entity(action_profile_member=p4r.ActionProfileMember(**key))
+def _member(profile_id: int) -> p4r.Entity:
+    return p4r.Entity(action_profile_member=p4r.ActionProfileMember(action_profile_id=profile_id))
 
 
-def _group(**key: int) -> p4r.Entity:
-    return p4r.Entity(action_profile_group=p4r.ActionProfileGroup(**key))
+def _group(profile_id: int) -> p4r.Entity:
+    return p4r.Entity(action_profile_group=p4r.ActionProfileGroup(action_profile_id=profile_id))
 
 
 def _replication(**kind: Any) -> p4r.Entity:

@@ -1,9 +1,16 @@
-"""The same calls for code without an event loop. Do not call them from a coroutine."""
+"""The same calls for code without an event loop. Do not call them from a coroutine.
+
+All of them run on one event loop, in a thread of its own, that lives as long as the process. grpc.aio has
+one completion queue a process: an event that arrives late for a loop which has been closed (asyncio.run
+closes its loop) raises in the handler, and the events behind it wait until something else wakes the queue.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any, TypeVar
 
 from eeon_control.config import FabricConfig
 from eeon_control.fabric.read import FabricCounters, read_counters, read_registers
@@ -11,6 +18,43 @@ from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 from eeon_control.fabric.targets import Target
 from eeon_control.fabric.transaction import ApplyReport, FabricPlan, apply, plan
 from eeon_control.topology import Topology
+
+_T = TypeVar("_T")
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine of this package to its end.
+
+    Ctrl-C cancels it and waits until it has ended, so that an apply undoes what it wrote before the process
+    stops.
+    """
+    ended = threading.Event()
+
+    async def until_ended() -> _T:
+        try:
+            return await work
+        finally:
+            ended.set()
+
+    future = asyncio.run_coroutine_threadsafe(until_ended(), _running_loop())
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        future.cancel()
+        ended.wait()
+        raise
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    global _loop
+    with _lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="eeon-control", daemon=True).start()
+        return _loop
 
 
 def plan_sync(
@@ -20,7 +64,7 @@ def plan_sync(
     tick_ps: int,
 ) -> FabricPlan:
     """`fabric.plan`, run to its end."""
-    return asyncio.run(plan(topology, config, targets, tick_ps))
+    return run(plan(topology, config, targets, tick_ps))
 
 
 def apply_sync(
@@ -32,16 +76,16 @@ def apply_sync(
     election_id: int = DEFAULT_ELECTION_ID,
 ) -> ApplyReport:
     """`fabric.apply`, run to its end."""
-    return asyncio.run(apply(topology, config, targets, tick_ps, election_id=election_id))
+    return run(apply(topology, config, targets, tick_ps, election_id=election_id))
 
 
 def read_counters_sync(topology: Topology, targets: Mapping[str, str | Target]) -> FabricCounters:
     """`fabric.read_counters`, run to its end."""
-    return asyncio.run(read_counters(topology, targets))
+    return run(read_counters(topology, targets))
 
 
 def read_registers_sync(
     topology: Topology, targets: Mapping[str, str | Target], names: Iterable[str]
 ) -> dict[tuple[str, int], dict[str, int]]:
     """`fabric.read_registers`, run to its end."""
-    return asyncio.run(read_registers(topology, targets, names))
+    return run(read_registers(topology, targets, names))
