@@ -63,14 +63,13 @@ def demo(output: Path, seed: int, workers: int) -> None:
     found = findings(results)
 
     out = console()
-    titles = [(page.AQM_TITLES[run.aqm], page.EEE_TITLES[run.eee]) for run in runs.RUNS]
+    labels = [(run.aqm, run.eee) for run in runs.RUNS]
     out.print()
-    out.print(comparison(done, titles, group_size=len(runs.EEES)))
+    out.print(comparison(done, labels, group_size=len(runs.EEES)))
     out.print()
     for finding in found:
         sign = "[green]seen[/]    " if finding.holds else "[bold red]not seen[/]"
-        out.print(f"{sign} {finding.claim}")
-        out.print(f"         {finding.measured}", style="dim", highlight=False)
+        out.print(f"{sign} {finding.claim}: [dim]{finding.measured}[/]", highlight=False)
 
     summary_path, page_path = output / "summary.json", output / "report.html"
     summary.write(summary_path, summary.summarise(seed, labelled))

@@ -54,9 +54,14 @@ def reports_errors(function: Function) -> Function:
     return wrapper  # type: ignore[return-value]
 
 
+TABLE_COLUMNS = 124
+"""Width that the widest table needs; in a narrower terminal lines wrap, but nothing is cut off."""
+
+
 def console() -> Console:
     """Where tables go: standard output."""
-    return Console()
+    out = Console()
+    return Console(width=max(out.width, TABLE_COLUMNS))
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """What the papers say about ACKs, SYNs and sleeping links, held against the demo's runs.
 
 Each finding is computed from the results, true or not: the page shows it as it came out. Claims are cited by
-the chapter of the E-EON thesis (R. F. e Silva, *E-EON: Energy-Efficient and Optimized Networks for Hadoop*).
+the section of the E-EON thesis (Renan Fischer e Silva, *E-EON: Energy-Efficient and Optimized Networks for
+Hadoop*).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def _ect_only_drops_control(results: Results) -> Finding:
     acks = run.packets["ack"].early_dropped + run.packets["ack_ece"].early_dropped
     return Finding(
         "RED that spares only ECT packets drops what is not ECT: pure ACKs, SYNs and SYN-ACKs",
-        "sections 6.1 and 6.4",
+        "section 6.2.1",
         f"{dropped:,} of {sent:,} control packets dropped early ({acks:,} ACKs, {dropped - acks:,} SYNs and "
         f"SYN-ACKs), but {data.early_dropped:,} of {data.sent:,} data packets: those were marked "
         f"({data.marked:,})",
@@ -67,11 +68,13 @@ def _ect_only_drops_control(results: Results) -> Finding:
 def _protection_saves_control(results: Results) -> Finding:
     before = early_control_drops(results["red_ect", "off"])
     after = early_control_drops(results["red_ack_syn", "off"])
+    fins = results["red_ack_syn", "off"].packets["fin_rst"].early_dropped
     rows = [results["red_ack_syn", eee] for eee in EEES]
     return Finding(
         "Protecting ACKs and SYNs from early drop ends this, at the same thresholds",
-        "section 6.4",
-        f"{after:,} control packets dropped early, instead of {before:,}",
+        "section 6.2.2",
+        f"{after:,} control packets dropped early, instead of {before:,}; FINs are not spared, and {fins:,} "
+        "were dropped",
         all(early_control_drops(row) == 0 for row in rows),
     )
 
@@ -82,7 +85,7 @@ def _threshold_drops_nothing_early(results: Results) -> Finding:
     marked = results["mark_threshold", "off"].packets["data"].marked
     return Finding(
         "A true marking threshold marks and drops nothing before the buffer is full, whatever the class",
-        "section 6.2",
+        "section 6.2.2",
         f"{early:,} packets of any class dropped early in three runs; {marked:,} data packets marked without "
         "EEE",
         early == 0 and marked > 0,
@@ -98,7 +101,7 @@ def _threshold_speaks_up(results: Results) -> Finding:
     tail = results["drop_tail", "off"].total().tail_dropped
     return Finding(
         "Drop tail says nothing until packets are lost; a threshold speaks up while they still fit",
-        "section 2.3",
+        "section 6.2",
         f"drop tail marked none and lost {tail:,} packets to full buffers; the threshold told senders of "
         f"congestion with {100 * share:.1f} % of their data packets",
         results["drop_tail", "off"].total().marked == 0 and data.marked > 0,
@@ -117,7 +120,7 @@ def _coalescing_saves_energy(results: Results) -> Finding:
     )
     return Finding(
         "Links that sleep when idle save much of their energy, and more when packets are coalesced",
-        "sections 4.4 and 7.4",
+        "sections 4.3.3.1 and 7.4.2",
         f"of what links use that never sleep: {100 * shares['standard']:.1f} % with standard EEE, "
         f"{100 * shares['120us100']:.1f} % with 120 us / 100 packets, {100 * ideal.ideal / ideal.legacy:.1f} "
         "% ideally",
@@ -131,11 +134,11 @@ def _coalescing_costs_latency(results: Results) -> Finding:
     tails = [results["mark_threshold", eee].latency_us["data"].p99 for eee in names]
     known = [value for value in (*medians, *tails) if value is not None]
     if len(known) != 6:
-        return Finding("Coalescing costs latency", "section 4.4", "no data packet was delivered", False)
+        return Finding("Coalescing costs latency", "section 7.4.2", "no data packet was delivered", False)
     rise = [b - a for a, b in ((known[0], known[2]), (known[3], known[5]))]
     return Finding(
         "The price is latency, bounded by the holding time at each sleeping link on the way",
-        "sections 4.4 and 7.4",
+        "sections 4.3.3.1 and 7.4.2",
         f"median of data packets {known[0]:,.0f} us without EEE, {known[1]:,.0f} us standard, "
         f"{known[2]:,.0f} us coalesced; 99th percentile {known[3]:,.0f}, {known[4]:,.0f} and {known[5]:,.0f} "
         "us",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eeon_tools.demo.findings import Finding, Results, early_control_drops
-from eeon_tools.demo.runs import AQMS, EEES, JOB, RUNS, TCP
+from eeon_tools.demo.runs import AQMS, EEES, JOB, RUNS, TCP, acts_from_bytes
 from eeon_tools.replay import html, plots
 from eeon_tools.replay.result import QueueDepth, RunResult
 from eeon_tools.replay.table import microseconds
@@ -151,16 +151,10 @@ def comparison_table(runs: list[RunResult]) -> str:
 
 def _queue_rows(results: Results) -> list[tuple[str, QueueDepth, float | None]]:
     rows: list[tuple[str, QueueDepth, float | None]] = []
-    limits = {
-        "drop_tail": 300_000.0,
-        "red_ect": 18_750.0,
-        "red_ack_syn": 18_750.0,
-        "mark_threshold": 30_000.0,
-    }
     for aqm in AQMS:
         queue = results[aqm, "off"].deepest_queue("host_facing")
         if queue is not None:
-            rows.append((f"{AQM_TITLES[aqm]}: {queue.name}", queue, limits[aqm]))
+            rows.append((f"{AQM_TITLES[aqm]}: {queue.name}", queue, float(acts_from_bytes(aqm))))
     return rows
 
 

@@ -2,8 +2,7 @@
 
 The configurations are examples that ship with the controller and carry their sources: shallow buffers of 300
 KB a port (E-EON thesis, 200 packets), RED at its aggressive target delay of 100 us, marking thresholds of 30
-KB at 1 Gbit/s and 97.5 KB at 10 Gbit/s. The trace is a small Terasort shuffle whose connections were told of
-congestion as they would be with the thesis's shallow buffers; it is the same in all twelve runs.
+KB at 1 Gbit/s and 97.5 KB at 10 Gbit/s. The trace is a small Terasort shuffle, the same in all twelve runs.
 """
 
 from __future__ import annotations
@@ -14,7 +13,11 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
+from eeon_control import config as configs
 from eeon_control import topology as topologies
+from eeon_control.config.timers import red_thresholds
+from eeon_control.topology import PortRole
+from eeon_control.units import Packets
 
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.session import ReplaySettings, replay
@@ -26,12 +29,12 @@ from eeon_tools.trace.segments import TcpModel
 
 TOPOLOGY = "leaf-spine-4"
 TRACE_NAME = "shuffle.pcap"
-DEFAULT_SEED = 1
+FULL_FRAME_BYTES = 1514
 AQMS = ("drop_tail", "red_ect", "red_ack_syn", "mark_threshold")
 EEES = ("off", "standard", "120us100")
 
 JOB = ShuffleSettings(
-    maps=96,
+    maps=112,
     reducers=8,
     split_bytes=1_000_000,
     startup_ns=2_000_000,
@@ -41,9 +44,10 @@ JOB = ShuffleSettings(
 start-up of 2 ms instead of 1.6 s, heartbeats of 5 ms instead of 1 s. Work per byte, slots, fetches and noise
 are MRPerf's and Hadoop's."""
 
-TCP = TcpModel(ce_threshold_bytes=60_000)
-"""64 KiB windows (Hadoop's default buffers). Hosts were told of congestion from 60 KB on: twice the
-thresholds that the switches use, so that each AQM has something to do and none is chosen by the trace."""
+TCP = TcpModel()
+"""Windows of 64 KiB (Hadoop's default buffers); senders slow down when 97.5 KB wait in front of their
+receiver, more than twice what the switches under test allow at 1 Gbit/s, so that each AQM has something to
+do."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,23 @@ class DemoRun:
 
 
 RUNS = tuple(DemoRun(aqm, eee) for aqm in AQMS for eee in EEES)
+
+
+def acts_from_bytes(aqm: str) -> int:
+    """Depth of a host-facing queue, in bytes, from which an AQM of the demo acts: where it begins to mark or
+    to drop.
+
+    Thresholds in packets are taken as full frames.
+    """
+    topology = topologies.load(TOPOLOGY)
+    port = next(port for port in topology.ports() if port.role is PortRole.HOST_FACING)
+    queue = configs.load(aqm).settings_of(port).queue
+    if isinstance(queue.aqm, configs.MarkThreshold):
+        return int(queue.aqm.threshold)
+    if isinstance(queue.aqm, configs.Red):
+        low, _ = red_thresholds(queue.aqm, port.rate)
+        return int(low) * FULL_FRAME_BYTES if isinstance(low, Packets) else int(low)
+    return int(queue.buffer)
 
 
 def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:

@@ -17,8 +17,8 @@ p, li { max-width: 48rem; }
 .lead { font-size: 1.08rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .84rem; margin: 1em 0; font-variant-numeric: tabular-nums; }
-th, td { padding: .28em .7em; text-align: right; white-space: nowrap; border-bottom: 1px solid #ececec; }
-th { font-weight: 600; border-bottom: 2px solid #ccc; vertical-align: bottom; }
+th, td { padding: .28em .55em; text-align: right; white-space: nowrap; border-bottom: 1px solid #ececec; }
+th { font-weight: 600; border-bottom: 2px solid #ccc; vertical-align: bottom; white-space: normal; }
 th:first-child, td:first-child { text-align: left; }
 tr.group td { border-top: 2px solid #ccc; }
 td.bad { color: #b00020; font-weight: 600; }

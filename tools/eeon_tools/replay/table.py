@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -64,10 +65,14 @@ def by_layer(run: RunResult) -> Table:
 
 def comparison(runs: Sequence[RunResult], labels: Sequence[tuple[str, str]], group_size: int) -> Table:
     """Many replays of one trace, one a row; `labels` are (AQM, EEE). A line after every `group_size` rows."""
-    table = _plain(
-        "AQM", "EEE", "marked", "early ack", "early syn", "early data", "tail drop",
-        "data p50", "data p99", "ack p99", "queue KB", "energy", "wakes",
-    )  # fmt: skip
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("AQM", "EEE"):
+        table.add_column(heading, no_wrap=True)
+    for heading in (
+        "marked", "ACK early drop", "SYN early drop", "data early drop", "tail drop", "data us p50",
+        "data us p99", "ACK us p99", "deepest queue", "energy", "of legacy", "wakes",
+    ):  # fmt: skip
+        table.add_column(heading, justify="right")
     for number, (run, (aqm, eee)) in enumerate(zip(runs, labels, strict=True), start=1):
         found = run.packets
         acks = found["ack"].early_dropped + found["ack_ece"].early_dropped
@@ -82,21 +87,16 @@ def comparison(runs: Sequence[RunResult], labels: Sequence[tuple[str, str]], gro
             _alarm(syns),
             _alarm(found["data"].early_dropped),
             f"{run.total().tail_dropped:,}",
-            microseconds(found_latency(run, "data", "p50")),
-            microseconds(found_latency(run, "data", "p99")),
-            microseconds(found_latency(run, "ack", "p99")),
-            f"{deepest.highest / 1000:,.0f}" if deepest else "0",
+            microseconds(run.latency_us["data"].p50),
+            microseconds(run.latency_us["data"].p99),
+            microseconds(run.latency_us["ack"].p99),
+            f"{deepest.highest / 1000:,.0f} KB" if deepest else "-",
+            f"{1000 * energy.used:,.0f} mJ",
             f"{100 * energy.used / energy.legacy:.1f} %" if energy.legacy else "-",
             f"{run.wakes:,}",
             end_section=number % group_size == 0,
         )
     return table
-
-
-def found_latency(run: RunResult, name: str, measure: str) -> float | None:
-    """One latency of one class."""
-    value: float | None = getattr(run.latency_us[name], measure)
-    return value
 
 
 def _alarm(count: int) -> Text:

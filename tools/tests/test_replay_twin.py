@@ -1,0 +1,191 @@
+"""Replays through a real twin: the engine runs the P4 program, the controller configures it over
+P4Runtime."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from made_jobs import small_job
+
+pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+
+from eeon_tools.cli.demo import demo
+from eeon_tools.cli.replay import replay as replay_command
+from eeon_tools.demo import runs as demo_runs
+from eeon_tools.errors import TraceError
+from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.session import ReplaySettings, replay
+from eeon_tools.trace import manifest as manifests
+from eeon_tools.trace.generate import generate
+from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.mapreduce import Shuffle
+from eeon_tools.trace.segments import Fetch, SegmentModel, TcpModel
+
+
+class Incast:
+    """Every other host answers host 0 at once, while host 0 itself sends to all of them."""
+
+    kind = "incast"
+
+    def settings(self) -> dict[str, object]:
+        return {}
+
+    def start(self, model: SegmentModel) -> None:
+        def begin(_: int) -> None:
+            for other in (1, 2, 3):
+                for _ in range(3):
+                    model.fetch(Fetch(0, other, 150_000))
+                    model.fetch(Fetch(other, 0, 50_000))
+
+        model.at(0, begin)
+
+
+@pytest.fixture(scope="module")
+def incast(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
+    path = tmp_path_factory.mktemp("incast") / "incast.pcap"
+    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
+    return path
+
+
+def run(trace: Path, *config: str, **options: object) -> RunResult:
+    return replay(ReplaySettings("test", trace, "leaf-spine-4", config, **options))  # type: ignore[arg-type]
+
+
+def comparable(result: RunResult) -> RunResult:
+    return dataclasses.replace(result, wall_seconds=0.0)
+
+
+def test_a_trace_that_congests_nothing_is_delivered_whole(small_trace: Path) -> None:
+    manifest = manifests.read(small_trace)
+    assert manifest is not None
+    result = run(small_trace, "drop_tail", speed=0.05)
+    assert {name: found.delivered for name, found in result.packets.items()} == manifest.packets
+    assert result.total().dropped == 0
+    assert result.reordered == 0
+    # Two links at 1 Gbit/s are on every path, and a full frame takes 12 us on each.
+    data = result.latency_us["data"]
+    assert data.p50 is not None and data.p50 > 24.0
+
+
+def test_the_same_replay_gives_the_same_result(incast: Path) -> None:
+    first, second = (run(incast, "red_ect", "eee_120us100") for _ in range(2))
+    assert comparable(first) == comparable(second)
+
+
+def test_red_that_spares_only_ect_drops_acks_and_syns_early_and_marks_data(incast: Path) -> None:
+    packets = run(incast, "red_ect").packets
+    assert packets["ack"].early_dropped + packets["ack_ece"].early_dropped > 0
+    assert packets["data"].early_dropped == 0
+    assert packets["data"].marked > 0
+
+
+@pytest.mark.parametrize("aqm", ["red_ack_syn", "mark_threshold"])
+def test_protected_classes_are_never_dropped_early(incast: Path, aqm: str) -> None:
+    packets = run(incast, aqm).packets
+    assert packets["data"].marked > 0
+    assert {
+        name: packets[name].early_dropped for name in ("data", "ack", "ack_ece", "syn", "syn_ack")
+    } == dict.fromkeys(("data", "ack", "ack_ece", "syn", "syn_ack"), 0)
+
+
+def test_drop_tail_never_marks_and_drops_only_what_does_not_fit(incast: Path) -> None:
+    total = run(incast, "drop_tail").total()
+    assert total.marked == total.early_dropped == total.other_dropped == 0
+    assert total.tail_dropped > 0
+
+
+def test_coalescing_saves_energy_and_costs_latency(incast: Path) -> None:
+    off, standard, coalesced = (
+        run(incast, "mark_threshold", f"eee_{eee}") for eee in ("off", "standard", "120us100")
+    )
+    assert off.energy_joules.used == pytest.approx(off.energy_joules.legacy)
+    assert off.energy_joules.used > standard.energy_joules.used > coalesced.energy_joules.used
+    assert coalesced.energy_joules.used > coalesced.energy_joules.ideal
+    assert off.wakes == 0 < coalesced.wakes < standard.wakes
+    assert {result.phy_violations for result in (off, standard, coalesced)} == {0}
+    medians = [result.latency_us["ack"].p50 for result in (off, standard, coalesced)]
+    assert None not in medians
+    assert medians == sorted(medians)  # type: ignore[type-var]
+
+
+def test_ipv6_goes_the_same_way(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    path = tmp_path / "six.pcapng"
+    job = Shuffle(small_job(), len(hosts), 7)
+    manifest = generate(path, "leaf-spine-4", hosts, job, TcpModel(ipv6=True), 7)
+    result = run(path, "drop_tail")
+    assert result.total().delivered + result.total().tail_dropped == sum(manifest.packets.values())
+
+
+def test_a_manifest_of_another_file_is_refused(small_trace: Path) -> None:
+    content = bytearray(small_trace.read_bytes())
+    content[-1] ^= 1
+    small_trace.write_bytes(content)
+    with pytest.raises(TraceError, match=r"manifest\.json: \$\.sha256: belongs to another file"):
+        run(small_trace, "drop_tail")
+
+
+def test_the_command_prints_a_table_and_writes_json_and_a_page(incast: Path, tmp_path: Path) -> None:
+    command = [str(incast), "-c", "mark_threshold", "-c", "eee_standard"]
+    command += ["--json", str(tmp_path / "a" / "r.json"), "--html", str(tmp_path / "r.html")]
+    done = CliRunner().invoke(replay_command, command)
+    assert done.exit_code == 0, done.output
+    assert "deepest queue" in done.output
+    document = json.loads((tmp_path / "a" / "r.json").read_text())
+    assert document["packets"]["data"]["marked"] > 0
+    assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_the_command_says_which_targets_there_are_not_yet(incast: Path) -> None:
+    done = CliRunner().invoke(replay_command, [str(incast), "-c", "drop_tail", "--target", "bmv2"])
+    assert done.exit_code == 1
+    assert "not available yet" in done.output
+
+
+def test_a_trace_without_manifest_needs_a_topology(incast: Path, tmp_path: Path) -> None:
+    lone = tmp_path / "lone.pcap"
+    lone.write_bytes(incast.read_bytes())
+    done = CliRunner().invoke(replay_command, [str(lone), "-c", "drop_tail"])
+    assert done.exit_code == 1
+    assert "say --topology" in done.output
+
+
+def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_runs, "JOB", dataclasses.replace(demo_runs.JOB, maps=8))
+    done = CliRunner().invoke(demo, ["-o", str(tmp_path)])
+    assert (tmp_path / "summary.json").exists(), done.output
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert [(one["aqm"], one["eee"]) for one in summary["runs"]] == [
+        (one.aqm, one.eee) for one in demo_runs.RUNS
+    ]
+    assert (
+        len({json.dumps({name: p["sent"] for name, p in one["packets"].items()}) for one in summary["runs"]})
+        == 1
+    )
+    assert (tmp_path / "report.html").exists()
+    assert done.exit_code == 0, done.output
+
+
+_PEAK_OF_A_REPLAY = """
+import resource, sys
+from pathlib import Path
+from eeon_tools.replay.session import ReplaySettings, replay
+replay(ReplaySettings("peak", Path(sys.argv[1]), "leaf-spine-4", ("mark_threshold",)))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_of_a_replay_does_not_grow_with_its_length(tmp_path: Path, hosts: list[TraceHost]) -> None:
+    def peak_kib(maps: int) -> int:
+        path = tmp_path / f"{maps}.pcap"
+        job = dataclasses.replace(demo_runs.JOB, maps=maps)
+        generate(path, "leaf-spine-4", hosts, Shuffle(job, len(hosts), 1), TcpModel(), 1)
+        command = [sys.executable, "-c", _PEAK_OF_A_REPLAY, str(path)]
+        return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    assert peak_kib(120) < peak_kib(24) + 30_000
