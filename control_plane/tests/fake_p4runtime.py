@@ -40,7 +40,8 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.address = ""
 
     async def __aenter__(self) -> FakeSwitch:
-        self._server = grpc.aio.server()
+        # With SO_REUSEPORT, which grpc sets by default, port 0 may be one that another server here still has.
+        self._server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
         p4r_grpc.add_P4RuntimeServicer_to_server(self, self._server)
         self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
         await self._server.start()

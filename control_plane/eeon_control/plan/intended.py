@@ -21,12 +21,13 @@ from eeon_control.units import Duration, Packets
 TABLES: tuple[str, ...] = ("switch_config", "ipv4_route", "ipv6_route", "port_buffer", "port_aqm", "port_eee")
 
 
-def intended(topology: Topology, config: FabricConfig, tick: Duration) -> dict[str, tuple[Entry, ...]]:
+def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> dict[str, tuple[Entry, ...]]:
     """What every switch should hold. `tick` is the length of the target's timestamp unit.
 
     Raises InputError when `config.check` finds an error, PlanError when the data plane's tables are too
     small.
     """
+    tick = Duration(tick)  # a plain number of picoseconds will do
     if tick <= 0:
         raise PlanError(f"the target's tick must be above zero, not {tick}")
     problems = [found for found in check(config, topology, tick) if found.severity is Severity.ERROR]
