@@ -262,6 +262,18 @@ def test_packet_out_leaves_through_the_named_port_unchanged_and_is_accounted(sta
     switch.drained(OUT)
 
 
+def test_packet_out_is_held_with_the_bytes_of_its_frame_alone(start: Start) -> None:
+    switch = start(input_port=CPU_PORT)
+    eee(switch, trigger_packets=2)
+    frame = tcp(5)
+    switch.send((OUT << 7).to_bytes(2, "big") + frame)
+    switch.wait_until(OUT, occupancy_packets=1)
+    assert switch.registers(OUT, "occupancy_bytes", "held_bytes") == [FRAME_BYTES, FRAME_BYTES]
+    switch.send((OUT << 7).to_bytes(2, "big") + frame)
+    assert [r.frame for r in switch.wait_for(OUT, 2)] == [frame, frame]
+    switch.drained(OUT)
+
+
 def test_packet_for_the_controller_carries_its_ingress_port(start: Start) -> None:
     switch = start()
     switch.cli(
