@@ -32,7 +32,7 @@ pub const MAX_PACKETS: usize = 1 << 20;
 
 /// How often a packet may be resubmitted or cloned from clone to clone since it arrived or last recirculated.
 /// These happen at one instant, so without a limit a program could keep a switch busy for ever.
-pub const INSTANT_LIMIT: u16 = 256;
+pub const INSTANT_LIMIT: u16 = 128;
 
 /// The recirculation loop's key in the agenda, behind all ports.
 const LOOP: usize = PORT_COUNT;

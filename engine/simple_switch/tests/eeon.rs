@@ -206,4 +206,23 @@ proptest! {
     fn equal_inputs_give_equal_bytes(arrivals in arrivals(), eee in eees()) {
         prop_assert_eq!(run(true, eee, &arrivals).0, run(true, eee, &arrivals).0);
     }
+
+    #[test]
+    fn any_bytes_on_any_port_are_taken_and_accounted_for(
+        frames in prop::collection::vec((0..6u16, prop::collection::vec(any::<u8>(), 0..200)), 1..50),
+        damage in prop::collection::vec((0..300usize, any::<u8>()), 0..20),
+    ) {
+        let mut switch = switch(true);
+        eeon::eee(&mut switch.state_mut(), 2, COALESCE);
+        let mut damaged = eeon::tcp_frame(2, 9, ECT_0, 1000, 300);
+        damage.iter().for_each(|(at, value)| damaged[*at] = *value);
+        for (step, (port, bytes)) in frames.iter().enumerate() {
+            let now = ns(step as u64 * 1000);
+            switch.handle_packet(now, if *port == 0 { eeon::CPU_PORT } else { *port }, bytes, 0);
+            switch.handle_packet(now, 1, &damaged, 0);
+        }
+        run_to_idle(&mut switch, Time::MAX);
+        prop_assert!(switch.stats().is_balanced(), "{:?}", switch.stats());
+        prop_assert_eq!(switch.stats().in_flight, 0);
+    }
 }

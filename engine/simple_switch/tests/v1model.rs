@@ -225,11 +225,13 @@ fn clones_that_clone_themselves_come_to_an_end_that_is_counted() {
 }
 
 #[test]
-fn resubmitting_for_ever_comes_to_an_end_that_is_counted() {
-    // The probe resubmits at most 255 times, so the last allowed number of times is seen, not the drop.
+fn a_packet_that_is_resubmitted_too_often_is_dropped_and_counted() {
     let mut switch = switch_with(|_| ());
-    assert_eq!(ask(&mut switch, us(0), Request { count: 255, ..Request::op(op::RESUBMIT) }).len(), 1);
-    assert_eq!(switch.stats().resubmitted, 255);
+    let limit = INSTANT_LIMIT as u8;
+    assert_eq!(ask(&mut switch, us(0), Request { count: limit, ..Request::op(op::RESUBMIT) }).len(), 1);
+    assert_eq!(ask(&mut switch, us(0), Request { count: limit + 1, ..Request::op(op::RESUBMIT) }), []);
+    assert_eq!(switch.port_stats(0).drops.get(DropCause::InstantLimit), 1);
+    assert_eq!(switch.stats().resubmitted, 2 * u64::from(INSTANT_LIMIT));
 }
 
 #[test]

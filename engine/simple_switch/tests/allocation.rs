@@ -1,0 +1,85 @@
+//! A packet allocates nothing once the switch has seen its like: buffers, scratch and queues are used again.
+
+#![allow(unsafe_code)] // Counting allocations takes a global allocator, whose trait is unsafe; it only forwards.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use simple_switch::{PortConfig, Switch, SwitchConfig};
+use support::eeon::{self, Eee};
+use units::{DataRate, Duration, Time};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call is forwarded unchanged to the system's allocator, which keeps the contract.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        System.alloc(layout)
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        System.dealloc(place, layout);
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Sends `count` packets through the E-EON program, by gate or by recirculation, and returns the time it is then.
+fn traffic(switch: &mut Switch, frames: &[Vec<u8>], start: Time, count: usize) -> Time {
+    let mut now = start;
+    for index in 0..count {
+        // Bursts and pauses, so that ports sleep, hold, queue and drop.
+        now += if index % 50 == 0 { Duration::from_us(400) } else { Duration::from_us(2) };
+        switch.handle_packet(now, 1, &frames[index % frames.len()], 0);
+        while let Some(transmit) = switch.poll_transmit() {
+            switch.recycle(transmit.frame);
+        }
+    }
+    now
+}
+
+/// The only test of this file: another thread's allocations would be counted too.
+#[test]
+fn steady_traffic_allocates_nothing() {
+    let frames: Vec<_> = [64, 1500, 300].map(|length| eeon::tcp_frame(2, 9, 2, 1000, length)).into();
+    for gate in [true, false] {
+        let config = SwitchConfig {
+            tick: Duration::from_ns(1),
+            gate_register: gate.then(|| eeon::GATE.to_owned()),
+            ports: (1..=4)
+                .map(|port| PortConfig::ethernet(port, DataRate::from_bps(1_000_000_000)))
+                .collect(),
+            ..SwitchConfig::default()
+        };
+        let mut switch = Switch::new(eeon::program(), config).unwrap();
+        let mut state = switch.state_mut();
+        eeon::route(&mut state, 2, &[2, 3, 4]);
+        for port in 2..=4 {
+            eeon::mark_above(&mut state, port, 3000);
+            eeon::buffer_limit(&mut state, port, 20_000);
+            let coalesce = Eee {
+                sleep: 182_000,
+                wake: 16_500,
+                stall: 0,
+                hold: 20_000,
+                trigger_packets: 10,
+                trigger_bytes: 0,
+                ticks_per_byte_q24: 8 << 24,
+            };
+            eeon::eee(&mut state, port, coalesce);
+        }
+        drop(state);
+        let now = traffic(&mut switch, &frames, Time::ZERO + Duration::from_ms(1), 5_000);
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        traffic(&mut switch, &frames, now, 5_000);
+        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "gate: {gate}");
+        assert_eq!(switch.stats().recirculated == 0, gate, "{:?}", switch.stats());
+        assert!(switch.stats().sent > 5_000, "{:?}", switch.stats());
+    }
+}
