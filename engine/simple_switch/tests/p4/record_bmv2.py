@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Record what BMv2's simple_switch does with probe.json into bmv2_outputs.json, for tests/bmv2.rs.
 
-Needs `simple_switch` and `simple_switch_CLI` on PATH (BMv2 1.15.5 recorded the committed file). Each request runs in a
-switch of its own. Fields that depend on real time are put to 1 when they are not 0; queue depths and waits to 0.
+Needs `simple_switch` and `simple_switch_CLI` on PATH; BMv2 1.15.5 recorded the committed file. Each request
+runs in a switch of its own. Fields that depend on real time are put to 1 when they are not 0; queue depths
+and waits to 0.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import struct
 import subprocess
 import tempfile
@@ -32,7 +32,9 @@ mirroring_add 3 6
 """
 
 
-def request(op: int, count: int = 0, port: int = 1, argument: int = 0, is_checked: int = 0, checksum: int = 0) -> str:
+def request(
+    op: int, count: int = 0, port: int = 1, argument: int = 0, is_checked: int = 0, checksum: int = 0
+) -> str:
     """A request packet with 20 bytes of payload, in hexadecimal."""
     header = struct.pack(">BBHHBBH", op, count, port, argument, 0, is_checked, checksum)
     return (header + bytes(range(20))).hex()
@@ -59,7 +61,9 @@ REQUESTS = {
     "everything at once": request(16, argument=3),
     "grow": request(19, count=5),
     "port without a link": request(0, port=300),
-    "right checksum": request(0, count=0x12, argument=0x3456, is_checked=1, checksum=0xFFFF - 0x0012 - 0x0001 - 0x3456),
+    "right checksum": request(
+        0, count=0x12, argument=0x3456, is_checked=1, checksum=0xFFFF - 0x0012 - 0x0001 - 0x3456
+    ),
     "wrong checksum": request(0, is_checked=1, checksum=1),
     "too short for its parser": "010203",
     "empty payload": request(0)[:20],
@@ -108,12 +112,15 @@ def run(frame: bytes) -> list[list[object]]:
         interfaces = [word for port in PORTS for word in ("-i", f"{port}@p{port}")]
         command = ["simple_switch", "--use-files", "3", "--thrift-port", str(THRIFT_PORT), *interfaces]
         with subprocess.Popen(
-            [*command, str(HERE / "probe.json")], cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [*command, str(HERE / "probe.json")],
+            cwd=scratch,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         ) as switch:
             try:
                 time.sleep(1)
                 cli = ["simple_switch_CLI", "--thrift-port", str(THRIFT_PORT)]
-                subprocess.run(cli, input=COMMANDS, text=True, check=True, capture_output=True, env=os.environ)
+                subprocess.run(cli, input=COMMANDS, text=True, check=True, capture_output=True)
                 time.sleep(3.5)
             finally:
                 switch.terminate()
