@@ -45,6 +45,9 @@ def test_apply_to_blank_switches_loads_the_program_and_every_intended_entry(fabr
 
     report, again, entries = run(scenario())
     assert all(plan.push_pipeline for plan in report.plan.switches.values())
+    # The defaults that the program brings along are no changes; the seed of the hash is one.
+    modified = [change for change in report.plan.switches["leaf1"].changes if change.kind.value == "modify"]
+    assert [change.entry.table for change in modified] == ["switch_config"]
     # leaf: (2 host + 1 leaf routes) x 2 families + 4 ports x 3 tables; spine: 2 x 2 + 2 x 3
     assert entries == {"leaf1": 18, "leaf2": 18, "spine1": 10, "spine2": 10}
     assert again.is_empty

@@ -47,12 +47,13 @@ def print_view(view: View, output: str) -> None:
     if output == "json":
         click.echo(json.dumps(view.rows, indent=1))
         return
-    table = Table(title=view.title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
     for column in view.columns:
         table.add_column(column.heading, justify="right" if column.right else "left", no_wrap=column.right)
     for row in view.rows:
         table.add_row(*(Text(column.text(row[column.key])) for column in view.columns))
     out = console()
+    out.print(view.title, style="bold", highlight=False, markup=False)
     out.print(table)
     for note in view.notes:
         out.print(note, style="dim", highlight=False, markup=False)

@@ -82,7 +82,7 @@ async def plan(
     async with AsyncExitStack() as stack:
         sessions = await open_all(stack, resolved, schema, election_id=None)
         taken = await each(sessions, snapshots.take)
-    return _plan_from(wanted, taken)
+    return _plan_from(wanted, taken, schema)
 
 
 async def apply(
@@ -104,7 +104,7 @@ async def apply(
     async with AsyncExitStack() as stack:
         sessions = await open_all(stack, resolved, schema, election_id=election_id)
         taken = await each(sessions, snapshots.take)
-        fabric_plan = _plan_from(wanted, taken)
+        fabric_plan = _plan_from(wanted, taken, schema)
         touched = {
             name: session for name, session in sessions.items() if not fabric_plan.switches[name].is_empty
         }
@@ -130,10 +130,16 @@ def _with_defaults(wanted: Mapping[str, tuple[Entry, ...]], schema: P4Schema) ->
     }
 
 
-def _plan_from(wanted: Mapping[str, tuple[Entry, ...]], taken: Mapping[str, Snapshot]) -> FabricPlan:
+def _plan_from(
+    wanted: Mapping[str, tuple[Entry, ...]], taken: Mapping[str, Snapshot], schema: P4Schema
+) -> FabricPlan:
+    fresh = program_defaults(schema, TABLES)  # all that a switch holds right after the program is loaded
     return FabricPlan(
         {
-            name: SwitchPlan(not taken[name].same_program, tuple(difference(taken[name].entries, entries)))
+            name: SwitchPlan(
+                not taken[name].same_program,
+                tuple(difference(taken[name].entries if taken[name].same_program else fresh, entries)),
+            )
             for name, entries in wanted.items()
         }
     )
