@@ -66,7 +66,7 @@ def test_finsy_routes_with_one_shots_and_reads_what_it_wrote() -> None:
     switch = Switch()
     entry = fy.P4TableEntry(
         "lpm_table",
-        match=fy.Match(value="10.0.0.0/8"),
+        match=fy.Match(value=(0x0A000000, 8)),
         action=fy.P4IndirectAction([(3, fy.Action("forward", port=1)), (1, fy.Action("forward", port=2))]),
     )
 

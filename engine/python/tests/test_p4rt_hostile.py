@@ -3,11 +3,12 @@ the switch.
 """
 
 import random
+import time
 
 import grpc
 import pytest
 from eeon_engine import Switch
-from finsy.proto import p4r, p4r_grpc
+from finsy.proto import p4r, p4r_grpc, rpc_code
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 from p4rt_client import INSERT, Client, Failed, Names, codes, exact
@@ -144,10 +145,17 @@ def test_more_streams_than_the_server_keeps_are_exhausted_and_calls_still_get_th
 
 
 def test_a_client_that_vanishes_leaves_its_place(server: object) -> None:
-    for _ in range(100):
-        client = Client(server.address)  # type: ignore[attr-defined]
-        client.arbitrate(election_id=1)
-        client.channel.close()
-        del client
+    for number in range(100):  # More than the server keeps at a time.
+        deadline = time.monotonic() + 10
+        while True:
+            client = Client(server.address)  # type: ignore[attr-defined]
+            try:
+                client.arbitrate(election_id=number)
+                break
+            except Failed as failed:
+                # The server learns from the network when a client is gone.
+                assert failed.code == rpc_code.RESOURCE_EXHAUSTED and time.monotonic() < deadline, failed
+            finally:
+                client.channel.close()
     stub = p4r_grpc.P4RuntimeStub(grpc.insecure_channel(server.address))  # type: ignore[attr-defined]
     assert stub.Capabilities(p4r.CapabilitiesRequest()).p4runtime_api_version

@@ -1,12 +1,10 @@
 """One switch as P4Runtime sees it: clients, pipeline, state. The RPCs of `service` are thin around it.
 
 One lock orders everything: a write is serial with all others, a read sees no half batch, and a new primary is
-accepted only between writes. Packets do not take this lock; the engine orders them against each control call
-by itself.
+accepted only between writes. Packets do not take it: the engine is paused for a batch, a read, a new program.
 """
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 from finsy.proto import p4r
@@ -193,18 +191,16 @@ class Device:
         """`Read`: the responses, of one consistent state."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
-            _, forwarding = self._current()
-            entities: Iterator[Any] = (e for asked in request.entities for e in forwarding.read(asked))
-            responses = []
-            response = p4r.ReadResponse()
-            for entity in entities:
-                response.entities.append(entity)
-                if len(response.entities) == _ENTITIES_PER_RESPONSE:
-                    responses.append(response)
-                    response = p4r.ReadResponse()
-            if response.entities or not responses:
-                responses.append(response)
-            return responses
+            control, forwarding = self._current()
+            control.pause()
+            try:
+                entities = [entity for asked in request.entities for entity in forwarding.read(asked)]
+            finally:
+                control.resume()
+        starts = range(0, max(1, len(entities)), _ENTITIES_PER_RESPONSE)
+        return [
+            p4r.ReadResponse(entities=entities[start : start + _ENTITIES_PER_RESPONSE]) for start in starts
+        ]
 
     def _current(self) -> tuple[SwitchControl, Forwarding]:
         if self._saved is not None:

@@ -72,7 +72,8 @@ class Server:
         again.
         """
         self._stopping.set()
-        self._grpc.stop(grace_seconds).wait()
+        # grpcio waits for ever for a stream that was sent bytes which are no message; its threads are idle.
+        self._grpc.stop(grace_seconds).wait(grace_seconds + 1)
         if self._packets.is_alive():
             self._packets.join()
 

@@ -1,0 +1,243 @@
+"""A fabric in virtual time that runs the project's own program, controlled over P4Runtime while it runs."""
+
+import array
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from eeon_engine import ClockError, ConfigError, InvalidValueError, NoSuchObjectError, Program, Twin
+from eeon_engine.p4runtime import serve
+from finsy.proto import p4i, p4r
+from google.protobuf import text_format
+from p4rt_client import INSERT, MODIFY, Client, Names, lpm, one_shot
+
+COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
+GIGABIT = 1_000_000_000
+
+
+def spec() -> dict[str, object]:
+    """Two hosts on one switch."""
+
+    def link(port: int, host: str) -> dict[str, object]:
+        return {
+            "a": {"node": "leaf1", "port": port},
+            "b": {"node": host, "port": 0},
+            "rate_bps": GIGABIT,
+            "delay_ps": 500_000,
+        }
+
+    return {
+        "seed": 1,
+        "gate_register": "EeonIngress.gate_open_at",
+        "switches": [{"name": "leaf1", "device_id": 3}],
+        "hosts": [
+            {"name": "h1", "mac": "02:00:00:00:01:01", "ipv4": "10.0.1.1"},
+            {"name": "h2", "mac": "02:00:00:00:01:02", "ipv4": "10.0.1.2"},
+        ],
+        "links": [link(1, "h1"), link(2, "h2")],
+    }
+
+
+@pytest.fixture(scope="module")
+def fabric_program() -> Program:
+    return Program((COMPILED / "eeon.json").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def fabric_names() -> Names:
+    return Names(text_format.Parse((COMPILED / "eeon.p4info.txtpb").read_text(), p4i.P4Info()))
+
+
+def gate_register(names: Names) -> str:
+    return next(r.preamble.name for r in names.info.registers if r.preamble.alias == "gate_open_at")
+
+
+@pytest.fixture
+def twin(fabric_program: Program, fabric_names: Names) -> Twin:
+    settings = spec() | {"gate_register": gate_register(fabric_names)}
+    return Twin(fabric_program, json.dumps(settings))
+
+
+@pytest.fixture
+def client(twin: Twin, fabric_names: Names) -> Iterator[Client]:
+    with serve(twin.switch("leaf1"), p4info=fabric_names.info) as server:
+        client = Client(server.address, device_id=3)
+        client.arbitrate()
+        yield client
+        client.close()
+
+
+def route(names: Names) -> p4r.TableEntry:
+    """10.0.1.2/32 by port 2."""
+    forward = names.action("forward", 2, 0x020100000001, 0x020000000102)
+    return names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((forward, 1)))
+
+
+def udp_frame(length: int = 1000) -> bytes:
+    """A UDP datagram from h1 to h2, with a correct IPv4 header checksum."""
+    header = bytearray.fromhex("45000000 00010000 40110000 0a000101 0a000102")
+    header[2:4] = (length - 14).to_bytes(2, "big")
+    total = sum(int.from_bytes(header[i : i + 2], "big") for i in range(0, 20, 2))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    header[10:12] = (~total & 0xFFFF).to_bytes(2, "big")
+    udp = (1000).to_bytes(2, "big") * 2 + (length - 34).to_bytes(2, "big") + b"\x00\x00"
+    ethernet = bytes.fromhex("020100000001 020000000101 0800")
+    return (ethernet + bytes(header) + udp).ljust(length, b"\x00")
+
+
+def batch(count: int, gap_ps: int, start_ps: int = 0) -> dict[str, object]:
+    """`count` frames, of which only the headers are given."""
+    headers = udp_frame()[:42]
+    return {
+        "times_ps": array.array("Q", [start_ps + gap_ps * number for number in range(count)]),
+        "offsets": array.array("Q", [42 * number for number in range(count + 1)]),
+        "frames": headers * count,
+        "lengths": array.array("I", [1000] * count),
+    }
+
+
+def test_frames_cross_the_fabric_and_counters_say_so(twin: Twin, client: Client, fabric_names: Names) -> None:
+    client.write((INSERT, route(fabric_names)))
+    assert twin.feed("h1", **batch(100, 10_000_000)) == 100
+    assert twin.pending == 100
+    assert twin.run_to_idle()
+    assert twin.pending == 0
+    assert twin.p4_passes >= 100
+    received = client.read(p4r.CounterEntry(counter_id=fabric_names["received"]))
+    assert sum(entry.data.packet_count for entry in received) == 100
+    assert sum(entry.data.byte_count for entry in received) == 100_000
+    stats = twin.switch("leaf1").port_stats(2)
+    assert (stats["tx_packets"], stats["tx_bytes"]) == (100, 100_000)
+
+
+def test_without_a_route_nothing_is_delivered(twin: Twin, client: Client) -> None:
+    twin.feed("h1", **batch(10, 10_000_000))
+    twin.run_to_idle()
+    assert twin.switch("leaf1").port_stats(2)["tx_packets"] == 0
+
+
+def test_time_stands_where_it_was_run_to(twin: Twin) -> None:
+    twin.run_until(123)
+    assert twin.now_ps == 123
+    twin.feed("h1", **batch(1, 0, start_ps=1_000_000))
+    assert not twin.run_to_idle(limit_ps=500_000)
+    assert twin.run_to_idle()
+
+
+def test_the_report_does_not_depend_on_how_the_run_was_cut(
+    fabric_program: Program, fabric_names: Names
+) -> None:
+    settings = json.dumps(spec() | {"gate_register": gate_register(fabric_names)})
+
+    def report(cuts: int) -> str:
+        twin = Twin(fabric_program, settings)
+        with serve(twin.switch("leaf1"), p4info=fabric_names.info) as server:
+            client = Client(server.address, device_id=3)
+            client.arbitrate()
+            client.write((INSERT, route(fabric_names)))
+            client.close()
+        twin.feed("h1", **batch(1000, 5_000_000))
+        for cut in range(1, cuts + 1):
+            twin.run_until(cut * 1_234_567_891 // cuts)
+        twin.run_to_idle()
+        return twin.report()
+
+    assert report(1) == report(17)
+
+
+def test_control_calls_get_in_while_the_fabric_runs(twin: Twin, client: Client, fabric_names: Names) -> None:
+    twin.feed("h1", **batch(200_000, 10_000_000))
+    runner = threading.Thread(target=twin.run_to_idle)
+    runner.start()
+    client.write((INSERT, route(fabric_names)), atomicity=p4r.WriteRequest.DATAPLANE_ATOMIC)
+    client.write(
+        (MODIFY, p4r.CounterEntry(counter_id=fabric_names["received"], data=p4r.CounterData(packet_count=0)))
+    )
+    assert runner.is_alive(), "the run was over before the writes; feed more frames"
+    runner.join(60)
+    sent = twin.switch("leaf1").port_stats(2)["tx_packets"]
+    assert isinstance(sent, int)
+    assert 0 < sent < 200_000
+
+
+def test_a_pipeline_can_be_pushed_to_a_switch_of_the_fabric(
+    twin: Twin, client: Client, fabric_program: Program, fabric_names: Names
+) -> None:
+    client.write((INSERT, route(fabric_names)))
+    config = p4r.ForwardingPipelineConfig(p4info=fabric_names.info, p4_device_config=fabric_program.json)
+    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
+    assert client.read(p4r.TableEntry(table_id=fabric_names["ipv4_route"])) == []
+    client.write((INSERT, route(fabric_names)))
+    twin.feed("h1", **batch(10, 10_000_000))
+    twin.run_to_idle()
+    assert twin.switch("leaf1").port_stats(2)["tx_packets"] == 10
+
+
+def test_packets_to_and_from_the_controller_cross_the_cpu_port(
+    twin: Twin, client: Client, fabric_names: Names
+) -> None:
+    to_cpu = fabric_names.entry(
+        "ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((fabric_names.action("to_cpu"), 1))
+    )
+    client.write((INSERT, to_cpu))
+    twin.feed("h1", **batch(1, 0))
+    twin.run_to_idle()
+    packet = client.receive().packet
+    assert packet.payload[:42] == udp_frame()[:42]
+    assert packet.metadata[0].value == b"\x01"
+
+
+def test_switches_and_hosts_are_found_by_name(twin: Twin) -> None:
+    assert twin.switches == ["leaf1"]
+    assert twin.hosts == ["h1", "h2"]
+    assert twin.switch("leaf1").device_id == 3
+    with pytest.raises(NoSuchObjectError, match="'leaf9'; the fabric has leaf1"):
+        twin.switch("leaf9")
+    with pytest.raises(NoSuchObjectError, match="'h9'"):
+        twin.feed("h9", **batch(1, 0))
+
+
+def test_hosts_can_be_given_frame_by_frame(twin: Twin, client: Client, fabric_names: Names) -> None:
+    client.write((INSERT, route(fabric_names)))
+    twin.feed(array.array("I", [0, 1, 0]), **batch(3, 10_000_000))
+    twin.run_to_idle()
+    stats = [twin.switch("leaf1").port_stats(port)["rx_packets"] for port in (1, 2)]
+    assert stats == [2, 1]
+
+
+def test_arrays_that_do_not_fit_each_other_are_refused(twin: Twin) -> None:
+    for change, reason in [
+        ({"offsets": array.array("Q", [0])}, "need 3 offsets, 1 are given"),
+        ({"lengths": array.array("I", [1])}, "need 2 lengths"),
+        ({"frames": b""}, "frame 0: bytes 0 to 42, 0 are given"),
+        ({"offsets": array.array("Q", [42, 0, 42])}, "frame 0: bytes 42 to 0"),
+        ({"lengths": array.array("I", [5, 5])}, "frame 0"),
+    ]:
+        with pytest.raises(InvalidValueError, match=reason):
+            twin.feed("h1", **(batch(2, 10) | change))
+    with pytest.raises(InvalidValueError, match="hosts"):
+        twin.feed(array.array("I", [0, 1, 0]), **batch(2, 10))
+    with pytest.raises(InvalidValueError, match="host number 7"):
+        twin.feed(array.array("I", [7, 7]), **batch(2, 10))
+    assert twin.pending == 0
+
+
+def test_frames_out_of_order_are_refused(twin: Twin) -> None:
+    twin.run_until(1_000)
+    with pytest.raises(ClockError, match="feed frames in order of time"):
+        twin.feed("h1", **batch(1, 0))
+
+
+def test_feeding_stops_when_enough_waits(twin: Twin) -> None:
+    most = 1 << 20
+    assert twin.feed("h1", **batch(most + 5, 10)) == most
+    assert twin.pending == most
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"seed": 1}', '{"seed": "x"}', '{"surprise": 1}'])
+def test_what_is_no_spec_is_a_config_error(fabric_program: Program, text: str) -> None:
+    with pytest.raises(ConfigError):
+        Twin(fabric_program, text)
