@@ -222,6 +222,7 @@ class RedAveragedToleratesABurst(_Red):
         self.assertEqual(self.marks(ect(40)), [False] * 40)
 
 
+@virtual_time_only
 class RedAverageFollowsItsDefinition(_Red):
     """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register is that in units of 2^-16
     byte; we allow one byte for rounding over the burst."""

@@ -111,9 +111,10 @@ class EngineTarget(Target):
         return self._server.address
 
     def stop(self) -> None:
-        """Stop the server. It takes its time to look up from waiting for packets, so not in the test's."""
+        """Stop the server. It takes its time to look up from waiting for packets, so not in the test's; but the
+        process must not end before it has."""
         if self._server is not None:
-            threading.Thread(target=self._server.stop, args=(0,), daemon=True).start()
+            threading.Thread(target=self._server.stop, args=(0,)).start()
         self._server = self._switch = None
 
     def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
