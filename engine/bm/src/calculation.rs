@@ -2,7 +2,7 @@
 //!
 //! The algorithms are BMv2's, bit for bit. What p4c can name but this engine cannot compute is refused at load.
 
-use crate::header::BitWriter;
+use crate::header::{BitWriter, FieldDef, Layout};
 use crate::op::Slot;
 use crate::phv::{Field, Phv};
 use crate::program::Program;
@@ -105,6 +105,8 @@ fn csum16(data: &[u8]) -> u16 {
 pub(crate) enum Input {
     /// A field; left out when its header is not valid.
     Field { field: Field, valid: Slot },
+    /// Fields of one header that make whole bytes together, laid out over the packet's slots: see [`join_fields`].
+    Fields { layout: Layout, valid: Slot },
     /// A variable-length field: index of its store.
     Variable { store: u32, valid: Slot },
     /// A constant of some bits.
@@ -131,6 +133,52 @@ pub(crate) struct HashCall {
     pub(crate) size: Slot,
 }
 
+/// Joins runs of fields of one header into layouts, wherever they begin and end at whole bytes whatever is valid.
+pub(crate) fn join_fields(inputs: Vec<Input>) -> Vec<Input> {
+    let mut joined = Vec::new();
+    let mut run: Vec<Input> = Vec::new();
+    let mut aligned = true;
+    let flush = |run: &mut Vec<Input>, joined: &mut Vec<Input>, aligned: &mut bool| {
+        let mut valid_slot = None;
+        let mut fields = Vec::new();
+        for input in run.iter() {
+            if let Input::Field { field, valid } = input {
+                valid_slot = Some(*valid);
+                let (width, off) = (field.width(), field.slot);
+                fields.push(FieldDef { name: String::new(), width, signed: false, off, variable: false });
+            }
+        }
+        let whole = fields.iter().map(|f| f.width).sum::<u32>() % 8 == 0;
+        match valid_slot {
+            Some(valid) if *aligned && whole => {
+                run.clear();
+                joined.push(Input::Fields { layout: Layout::new(&fields), valid });
+            }
+            _ => joined.append(run),
+        }
+        *aligned &= whole;
+    };
+    for input in inputs {
+        let of = |input: &Input| match input {
+            Input::Field { valid, .. } => Some(*valid),
+            _ => None,
+        };
+        if run.last().map(of) != Some(of(&input)) {
+            flush(&mut run, &mut joined, &mut aligned);
+        }
+        match input {
+            Input::Field { .. } => run.push(input),
+            Input::Constant { width, .. } => {
+                aligned &= width % 8 == 0;
+                joined.push(input);
+            }
+            other => joined.push(other),
+        }
+    }
+    flush(&mut run, &mut joined, &mut aligned);
+    joined
+}
+
 impl Calculation {
     /// The result over the packet's headers; `payload` is used only by calculations that cover it.
     pub(crate) fn output(&self, program: &Program, phv: &mut Phv, payload: &[u8]) -> u64 {
@@ -142,6 +190,11 @@ impl Calculation {
                 Input::Field { field, valid } => {
                     if phv.slots[*valid as usize] != 0 {
                         phv.write_field(*field, &mut writer);
+                    }
+                }
+                Input::Fields { layout, valid } => {
+                    if phv.slots[*valid as usize] != 0 {
+                        writer.layout(layout, &phv.slots);
                     }
                 }
                 Input::Variable { store, valid } => {
@@ -207,6 +260,41 @@ mod tests {
     #[test]
     fn xor16_pads_the_last_byte_on_the_right() {
         assert_eq!(of("xor16", &[0x12, 0x34, 0xab]), 0x1234 ^ 0xab00);
+    }
+
+    #[test]
+    fn joined_fields_give_the_bytes_of_the_fields_one_by_one() {
+        let field = |slot, width| Input::Field { field: Field { slot, width, signed: false }, valid: 0 };
+        let apart = vec![
+            field(1, 4),
+            field(2, 12),
+            field(3, 100),
+            field(5, 4),
+            field(6, 3),
+            field(7, 5),
+            field(8, 1),
+        ];
+        let joined = join_fields(vec![
+            field(1, 4),
+            field(2, 12),
+            field(3, 100),
+            field(5, 4),
+            field(6, 3),
+            field(7, 5),
+        ]);
+        assert!(matches!(joined[..], [Input::Fields { .. }]));
+        // A last bit leaves the run without whole bytes.
+        assert_eq!(join_fields(apart).len(), 7);
+        let slots = [1, 5, 0xabc, u64::MAX / 3, 0xa_bcde_f012, 9, 6, 17];
+        let mut bytes = Vec::new();
+        let Input::Fields { layout, .. } = &joined[0] else { return };
+        BitWriter::new(&mut bytes).layout(layout, &slots);
+        let mut one_by_one = Vec::new();
+        let mut writer = BitWriter::new(&mut one_by_one);
+        for (slot, width) in [(1, 4), (2, 12), (4, 36), (3, 64), (5, 4), (6, 3), (7, 5)] {
+            writer.push(slots[slot], width);
+        }
+        assert_eq!(bytes, one_by_one);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::expression::{Binary, Bool, Class, Compare, Expr, HeaderRef, Range};
 use crate::op::{Op, Pc, Slot, WideOp};
 
 /// Slots kept for the temporaries of one primitive or condition.
-pub(crate) const TEMP_SLOTS: u32 = 2048;
+pub(crate) const TEMP_SLOTS: u32 = 512;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -115,7 +115,9 @@ impl Compiler {
 
     pub(crate) fn temp(&mut self, words: u32) -> Result<Slot> {
         if self.temp_next + words > TEMP_SLOTS {
-            return Err("the expression is too large".to_owned());
+            return Err(format!(
+                "the expression needs more than {TEMP_SLOTS} intermediate values, the limit"
+            ));
         }
         let slot = self.temp_base + self.temp_next;
         self.temp_next += words;

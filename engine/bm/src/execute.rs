@@ -88,9 +88,9 @@ fn run<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, start: Pc) -> Res
     }
 
     loop {
-        let op = ops[pc];
+        let op = &ops[pc];
         pc += 1;
-        match op {
+        match *op {
             Op::Mov { w, d, a } => s!(d) = cut(s!(a), w),
             Op::Add { w, d, a, b } => s!(d) = cut(s!(a).wrapping_add(s!(b)), w),
             Op::Sub { w, d, a, b } => s!(d) = cut(s!(a).wrapping_sub(s!(b)), w),

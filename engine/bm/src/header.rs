@@ -248,6 +248,12 @@ impl<'a> BitWriter<'a> {
         }
     }
 
+    /// Appends fields laid out over `slots`; only where the bits so far are whole bytes.
+    pub(crate) fn layout(&mut self, layout: &Layout, slots: &[u64]) {
+        debug_assert_eq!(self.used, 0);
+        layout.deparse(slots, self.out);
+    }
+
     /// Appends a whole header.
     pub(crate) fn header(&mut self, phv: &Phv, program: &Program, header: u32) {
         if self.used == 0 {

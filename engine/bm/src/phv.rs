@@ -35,6 +35,8 @@ impl Field {
 #[derive(Debug, Clone)]
 pub struct Phv {
     pub(crate) slots: Vec<u64>,
+    /// Slots that hold packet data; those above are parameters, temporaries and constants.
+    packet_end: usize,
     /// Bytes of variable-length fields.
     pub(crate) vl: Vec<u8>,
     /// Where checksum and hash inputs are put together, and field lists kept over a reset.
@@ -54,6 +56,7 @@ impl Phv {
         slots[program.const_base..].copy_from_slice(&program.constants);
         Phv {
             slots,
+            packet_end: program.reset_end,
             vl: vec![0; program.vl_bytes],
             bytes: Vec::new(),
             kept: Vec::new(),
@@ -101,7 +104,7 @@ impl Phv {
 
     /// Becomes a copy of `from` without allocating (both must be of the same program).
     pub fn copy_from(&mut self, from: &Phv) {
-        self.slots.copy_from_slice(&from.slots);
+        self.slots[..self.packet_end].copy_from_slice(&from.slots[..self.packet_end]);
         self.vl.copy_from_slice(&from.vl);
         self.ingress_length = from.ingress_length;
         self.packet_length = from.packet_length;
@@ -214,6 +217,7 @@ impl Phv {
     /// A packet of no program, for tests of lookups.
     pub(crate) fn of_slots(slots: Vec<u64>) -> Phv {
         Phv {
+            packet_end: slots.len(),
             slots,
             vl: Vec::new(),
             bytes: Vec::new(),

@@ -1,7 +1,7 @@
 //! What is declared beside headers and control flow: errors, enums, lists, arrays of cells, calculations, checksums, value sets.
 
 use super::{add_name, look_up, Loader, Result};
-use crate::calculation::{Algorithm, Calculation, Input};
+use crate::calculation::{join_fields, Algorithm, Calculation, Input};
 use crate::checksum::Checksum;
 use crate::expression::{clip, Int};
 use crate::json::Json;
@@ -193,7 +193,7 @@ impl Loader<'_> {
                 }
             }
         }
-        Ok(Calculation { algorithm, inputs, payload })
+        Ok(Calculation { algorithm, inputs: join_fields(inputs), payload })
     }
 
     fn load_field_input(&self, input: &Json<'_>) -> Result<Input> {

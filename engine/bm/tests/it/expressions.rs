@@ -189,7 +189,7 @@ proptest! {
         if let Err(error) = Program::from_json(json.as_bytes()) {
             let reason = &error.reason;
             prop_assert!(
-                reason.contains("128 bits") || reason.contains("64 bits") || reason.contains("negative"),
+                reason.contains("128 bits") || reason.contains("intermediate values") || reason.contains("64 bits") || reason.contains("negative"),
                 "{error}"
             );
             return Ok(());
