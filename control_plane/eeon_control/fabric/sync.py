@@ -2,7 +2,7 @@
 
 All of them run on one event loop, in a thread of its own, that lives as long as the process. grpc.aio has
 one completion queue a process: an event that arrives late for a loop which has been closed (asyncio.run
-closes its loop) raises in the handler, and the events behind it wait until something else wakes the queue.
+closes its loop) raises "Event loop is closed" in the handler of the next one.
 """
 
 from __future__ import annotations
