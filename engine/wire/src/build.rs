@@ -65,7 +65,7 @@ pub fn tcp(addresses: &Addresses, fields: &TcpFields, payload: &[u8]) -> Vec<u8>
 /// A UDP frame, padded to Ethernet's minimum.
 ///
 /// # Panics
-/// As [`tcp`].
+/// As [`tcp()`].
 pub fn udp(addresses: &Addresses, source_port: u16, destination_port: u16, payload: &[u8]) -> Vec<u8> {
     let len = u16::try_from(udp::HEADER_LEN + payload.len()).expect("a UDP datagram has at most 65535 bytes");
     let mut datagram = Vec::with_capacity(len.into());
