@@ -6,22 +6,30 @@
 #![allow(dead_code)] // Each test crate and bench uses its part.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bm::{MatchKeyParam, Program};
 use netsim::spec::{EndSpec, HostSpec, LinkSpec, NicSpec, PhyEeeSpec, PhySpec, QueueSamplesSpec, SwitchSpec};
-use netsim::{Fabric, FabricSpec, Mac};
+use netsim::{Fabric, FabricSpec, Mac, Report};
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use units::{Duration, Time};
 use wire::build::{Addresses, TcpFields};
+use wire::tcp::{ACK, SYN};
 use wire::Ecn;
 
 pub const GIGABIT: u64 = 1_000_000_000;
 pub const TEN_GIGABIT: u64 = 10_000_000_000;
 
-/// The compiled program as it is committed.
+/// The compiled program as it is committed, loaded once.
 pub fn program() -> Arc<Program> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json");
-    let json = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    Arc::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path}: {error}")))
+    static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
+    let load = || {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json");
+        let json = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        Arc::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path}: {error}")))
+    };
+    Arc::clone(PROGRAM.get_or_init(load))
 }
 
 /// A fabric's size and speeds.
@@ -172,11 +180,30 @@ impl LeafSpine {
 
     /// A TCP segment of `payload_bytes` from one host to another, as it leaves the source.
     pub fn segment(&self, from: usize, to: usize, flags: u8, payload_bytes: usize, ecn: Ecn) -> Vec<u8> {
+        let ips = [from, to].map(|host| IpAddr::V4(self.ip(host)));
+        self.segment_between(from, to, ips, flags, payload_bytes, ecn)
+    }
+
+    /// The same over IPv6, for which the fabric has no routes.
+    pub fn segment_v6(&self, from: usize, to: usize, flags: u8, payload_bytes: usize, ecn: Ecn) -> Vec<u8> {
+        let ips = [from, to].map(|host| IpAddr::V6(self.ip(host).to_ipv6_mapped()));
+        self.segment_between(from, to, ips, flags, payload_bytes, ecn)
+    }
+
+    fn segment_between(
+        &self,
+        from: usize,
+        to: usize,
+        [source, destination]: [IpAddr; 2],
+        flags: u8,
+        payload_bytes: usize,
+        ecn: Ecn,
+    ) -> Vec<u8> {
         let addresses = Addresses {
             source_mac: self.mac(from),
             destination_mac: switch_mac(from / self.hosts_per_leaf),
-            source: IpAddr::V4(self.ip(from)),
-            destination: IpAddr::V4(self.ip(to)),
+            source,
+            destination,
             ecn,
         };
         let fields = TcpFields {
@@ -259,4 +286,45 @@ pub fn eee_values(rate_bps: u64, hold_us: u64, trigger_packets: u64) -> [u64; 8]
     let (sleep, wake) = if rate_bps == GIGABIT { (182_000, 16_500) } else { (2_880, 4_480) };
     let ticks_per_byte_q24 = (8_000_000_000_u64 << 24) / rate_bps;
     [sleep, wake, 0, hold_us * 1_000, trigger_packets, 0, ticks_per_byte_q24, 24]
+}
+
+pub fn us(us: u64) -> Time {
+    Time::ZERO + Duration::from_us(us)
+}
+
+pub const FOREVER: Time = Time::from_ps(1 << 60);
+
+pub fn send(fabric: &mut Fabric, host: usize, at: Time, frame: &[u8]) {
+    fabric.send(host, at, frame, frame.len()).unwrap();
+}
+
+pub fn finish(fabric: &mut Fabric) -> Report {
+    assert!(fabric.run_to_idle(FOREVER), "the fabric comes to rest");
+    fabric.report().unwrap()
+}
+
+/// Segments between random hosts at random times, most of a full 1514 bytes, in order of time.
+pub fn random_traffic(
+    size: &LeafSpine,
+    count: usize,
+    mean_gap_ps: u64,
+    seed: u64,
+) -> Vec<(usize, Time, Vec<u8>)> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut below = |limit: u64| random.next_u64() % limit;
+    let mut at = Time::ZERO;
+    let hosts = size.host_count() as u64;
+    (0..count)
+        .map(|_| {
+            at += Duration::from_ps(below(2 * mean_gap_ps));
+            let from = below(hosts) as usize;
+            let to = (from + 1 + below(hosts - 1) as usize) % hosts as usize;
+            let (flags, payload, ecn) = match below(10) {
+                0 => (SYN, 0, Ecn::NotEct),
+                1 | 2 => (ACK, 0, Ecn::NotEct),
+                _ => (ACK, 1460, Ecn::Ect0),
+            };
+            (from, at, size.segment(from, to, flags, payload, ecn))
+        })
+        .collect()
 }
