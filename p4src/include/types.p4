@@ -91,9 +91,13 @@ const bit<32> INSTANCE_TYPE_RECIRCULATED = 4;
 
 // Ticks and tickets wrap. `a` is before `b` when the way from b to a is at least half of the circle, so a comparison is
 // right while the two are less than half a circle apart: 2^47 ticks are 39 hours of nanoseconds, 4.4 years of
-// microseconds.
+// microseconds. That is enough for what a queued packet waits for: its gate, its turn.
 // Macros, because p4c copies the arguments of a function into temporaries on every call.
 #define TICK_BEFORE(a, b) ((a) - (b) >= (48w1 << 47))
 #define TICKET_BEFORE(a, b) ((a) - (b) >= (32w1 << 31))
+
+// A port may have been idle for days, so half a circle is not enough to tell when its wire went idle from when it will.
+// No queue keeps a wire busy for 2^40 ticks (18 minutes of nanoseconds): what is further ahead is long past.
+#define TICK_TO_COME(at, now) ((at) - (now) - 1 < (48w1 << 40))
 
 #endif // EEON_TYPES_P4_

@@ -97,7 +97,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                 tick_t sleeps_at;
                 busy_until.read(sleeps_at, meta.egress_port);
                 sleeps_at = sleeps_at + stall_ticks;
-                if (!TICK_BEFORE(now, sleeps_at)) {
+                if (!TICK_TO_COME(sleeps_at, now)) {
                     // A sleep that has begun is never aborted: the wake starts when the link is asleep, or later.
                     tick_t asleep = sleeps_at + sleep_ticks;
                     tick_t start = now;

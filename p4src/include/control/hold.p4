@@ -76,7 +76,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t 
                 }
                 tick_t busy;
                 busy_until.read(busy, meta.egress_port);
-                if (TICK_BEFORE(busy, now)) {
+                if (!TICK_TO_COME(busy, now)) {
                     busy = now;
                 }
                 busy_until.write(meta.egress_port, busy + meta.wire_ticks);

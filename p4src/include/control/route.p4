@@ -23,9 +23,9 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
     //
     // A CRC is linear: two switches that start it from different values still agree on which flows differ in a bit,
     // and a spine would see only one value of the bit by which the leaf chose it. The carries of a product are not
-    // linear, and an odd factor loses nothing. The upper half is taken because a product's low bits depend on few of
-    // the hash's. Seeds are to be drawn from all 32 bits: between 1 and 3, a leaf's share of flows still splits 68 : 32
-    // over two paths, between random odd seeds 53 : 47 at worst.
+    // linear, and an odd factor loses nothing. One product is not enough, because seeds of which one is a small
+    // multiple of the other give related bits: its upper bits are folded into the lower ones and multiplied again, by
+    // the first constant of MurmurHash3's 32-bit finalizer (Appleby 2011), and the upper half is taken.
     action set_ecmp_seed(bit<32> seed) {
         bit<32> flow_hash = 0;
         if (hdr.ipv4.isValid()) {
@@ -37,7 +37,9 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
                  { hdr.ipv6.src_addr, hdr.ipv6.dst_addr, hdr.ipv6.next_header, meta.l4_src_port, meta.l4_dst_port },
                  64w1 << 32);
         }
-        meta.ecmp_key = (flow_hash * seed)[31:16];
+        flow_hash = flow_hash * seed;
+        flow_hash = (flow_hash ^ (flow_hash >> 16)) * 0x85EBCA6B;
+        meta.ecmp_key = flow_hash[31:16];
     }
 
     table switch_config {
