@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from pathlib import Path
 
 import pytest
 
 from eeon_tools.errors import CoflowError
 from eeon_tools.trace.capture import read_packets
-from eeon_tools.trace.coflow import Coflow, CoflowReplay, map_racks, read_coflows
+from eeon_tools.trace.coflow import SAMPLE, Coflow, CoflowReplay, map_racks, read_coflows
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.info import describe
 from eeon_tools.trace.segments import TcpModel
-
-SAMPLE = Path(str(importlib.resources.files("eeon_tools") / "data" / "coflow-sample.txt"))
 
 
 def parse(tmp_path: Path, text: str) -> list[Coflow]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from eeon_tools.cli.support import console, reports_errors
@@ -69,7 +70,8 @@ def demo(output: Path, seed: int, workers: int) -> None:
     out.print()
     for finding in found:
         sign = "[green]seen[/]    " if finding.holds else "[bold red]not seen[/]"
-        out.print(f"{sign} {finding.claim}: [dim]{finding.measured}[/]", highlight=False)
+        out.print(Padding(f"{sign} {finding.claim}", 0), highlight=False)
+        out.print(Padding(f"[dim]{finding.measured}[/]", (0, 0, 0, 9)), highlight=False)
 
     summary_path, page_path = output / "summary.json", output / "report.html"
     summary.write(summary_path, summary.summarise(seed, labelled))

@@ -16,7 +16,7 @@ from eeon_tools.cli.support import QuantityType, console, output_file, packet_pr
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets
-from eeon_tools.trace.coflow import CoflowReplay
+from eeon_tools.trace.coflow import SAMPLE, CoflowReplay
 from eeon_tools.trace.generate import Workload, generate
 from eeon_tools.trace.info import TraceInfo, describe
 from eeon_tools.trace.mapreduce import Shuffle, ShuffleSettings
@@ -151,7 +151,7 @@ def shuffle(
 
 
 @trace.command()
-@click.argument("coflows", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("coflows", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @_common
 @click.option(
     "--range",
@@ -177,7 +177,7 @@ def shuffle(
 )
 @reports_errors
 def coflow(
-    coflows: Path,
+    coflows: Path | None,
     output: Path,
     topology_name: str,
     seed: int,
@@ -186,7 +186,7 @@ def coflow(
     time_scale: float,
     **common: Any,
 ) -> None:
-    """The transfers of COFLOWS, a file in the Facebook 2010 coflow format.
+    """The transfers of COFLOWS, a file in the Facebook 2010 coflow format (left out: a sample).
 
     Racks are dealt over the fabric's hosts: first host of every leaf in turn, then the second of every leaf,
     and so on.
@@ -194,7 +194,7 @@ def coflow(
     topology = topologies.load(topology_name)
     hosts = trace_hosts.of_topology(topology)
     first, last = _parse_range(span)
-    workload = CoflowReplay(coflows, hosts, first, last, scale, time_scale)
+    workload = CoflowReplay(coflows or SAMPLE, hosts, first, last, scale, time_scale)
     _generate(output, topology.name, hosts, workload, seed, **common)
 
 

@@ -70,7 +70,7 @@ def comparison(runs: Sequence[RunResult], labels: Sequence[tuple[str, str]], gro
         table.add_column(heading, no_wrap=True)
     for heading in (
         "marked", "ACK early drop", "SYN early drop", "data early drop", "tail drop", "data us p50",
-        "data us p99", "ACK us p99", "deepest queue", "energy", "of legacy", "wakes",
+        "data us p99", "ACK us p99", "queue KB", "energy mJ", "% of legacy", "wakes",
     ):  # fmt: skip
         table.add_column(heading, justify="right")
     for number, (run, (aqm, eee)) in enumerate(zip(runs, labels, strict=True), start=1):
@@ -90,9 +90,9 @@ def comparison(runs: Sequence[RunResult], labels: Sequence[tuple[str, str]], gro
             microseconds(run.latency_us["data"].p50),
             microseconds(run.latency_us["data"].p99),
             microseconds(run.latency_us["ack"].p99),
-            f"{deepest.highest / 1000:,.0f} KB" if deepest else "-",
-            f"{1000 * energy.used:,.0f} mJ",
-            f"{100 * energy.used / energy.legacy:.1f} %" if energy.legacy else "-",
+            f"{deepest.highest / 1000:,.0f}" if deepest else "-",
+            f"{1000 * energy.used:,.0f}",
+            f"{100 * energy.used / energy.legacy:.1f}" if energy.legacy else "-",
             f"{run.wakes:,}",
             end_section=number % group_size == 0,
         )

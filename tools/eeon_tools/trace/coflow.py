@@ -33,6 +33,8 @@ from eeon_tools.errors import CoflowError
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import Fetch, SegmentModel
 
+SAMPLE = Path(__file__).resolve().parent.parent / "data" / "coflow-sample.txt"
+"""Ten invented coflows over twelve racks, so that the format can be tried without the real file."""
 BYTES_PER_MEGABYTE = 1_000_000
 MAX_LINE_CHARS = 1 << 20
 MAX_RACKS = 1_000_000

@@ -1,0 +1,70 @@
+"""`eeon trace` as somebody types it: what it writes, prints and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from eeon_tools.cli.trace import trace
+
+
+def eeon_trace(*words: str | Path) -> Result:
+    return CliRunner().invoke(trace, [str(word) for word in words])
+
+
+SMALL = ("--maps", "4", "--split", "100KB", "--startup", "1ms", "--heartbeat", "1ms")
+
+
+def test_shuffle_writes_trace_and_manifest_into_a_new_folder(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "t.pcapng"
+    done = eeon_trace("shuffle", "-o", path, *SMALL)
+    assert done.exit_code == 0, done.output
+    assert path.exists()
+    manifest = json.loads((tmp_path / "new" / "t.pcapng.manifest.json").read_text())
+    assert manifest["generator"]["job"]["maps"] == 4
+    assert manifest["topology"] == "leaf-spine-4"
+
+
+def test_coflow_without_a_file_takes_the_sample(tmp_path: Path) -> None:
+    done = eeon_trace("coflow", "-o", tmp_path / "t.pcap", "--scale", "0.001", "--range", "1-3")
+    assert done.exit_code == 0, done.output
+    manifest = json.loads((tmp_path / "t.pcap.manifest.json").read_text())
+    assert manifest["generator"]["source"] == "coflow-sample.txt"
+    assert manifest["generator"]["coflows"]["taken"] == 3
+
+
+def test_info_prints_tables_or_json(tmp_path: Path) -> None:
+    path = tmp_path / "t.pcap"
+    eeon_trace("shuffle", "-o", path, *SMALL)
+    shown = eeon_trace("info", path)
+    assert shown.exit_code == 0
+    assert "made by `eeon trace shuffle` for leaf-spine-4, seed 1" in shown.output
+    document = json.loads(eeon_trace("info", path, "--json").output)
+    assert document["classes"]["syn"]["packets"] == document["classes"]["syn_ack"]["packets"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("shuffle", "-o", "t.cap"), "suffix '.cap'"),
+        (("shuffle", "-o", "t.pcap", "--split", "64"), "has no unit"),
+        (("shuffle", "-o", "t.pcap", "--window", "3us"), "it is one of a time"),
+        (("shuffle", "-o", "t.pcap", "--topology", "torus-9"), "torus-9: no such file"),
+        (("shuffle", "-o", "t.pcap", "--max-packets", "10", *SMALL), "grew beyond 10 packets"),
+        (("coflow", "-o", "t.pcap", "--range", "5-2"), "'5-2' is not FIRST-LAST"),
+        (("coflow", "-o", "t.pcap", "--range", "40-"), "no coflow number 40"),
+        (("info", __file__), "neither pcap nor pcapng"),
+    ],
+)
+def test_wrong_input_ends_in_one_message_and_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = eeon_trace(*words)
+    assert done.exit_code != 0
+    assert message in done.output
+    assert "Traceback" not in done.output
+    assert list(tmp_path.iterdir()) == []
