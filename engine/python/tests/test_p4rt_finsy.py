@@ -3,12 +3,13 @@ errors.
 """
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import finsy as fy
 import pytest
-from eeon_engine import Program, Switch
+from eeon_engine import Program, Switch, Twin
 from eeon_engine.p4runtime import serve
 from p4rt_client import PROGRAMS, frame, ports
 
@@ -165,3 +166,61 @@ def test_two_finsy_controllers_agree_who_is_primary() -> None:
 
     with serve(Switch()) as server:
         asyncio.run(main(server.address))
+
+
+def test_a_finsy_controller_configures_a_fabric_and_reads_it_back() -> None:
+    """As the controller does: every switch of a twin, routes with ECMP, counters, registers."""
+    compiled = Path(__file__).parents[3] / "p4src" / "compiled"
+    p4info, p4blob = compiled / "eeon.p4info.txtpb", compiled / "eeon.json"
+    spec = {
+        "seed": 1,
+        "switches": [{"name": "leaf1", "device_id": 1}, {"name": "leaf2", "device_id": 2}],
+        "hosts": [],
+        "links": [
+            {
+                "a": {"node": "leaf1", "port": port},
+                "b": {"node": "leaf2", "port": port},
+                "rate_bps": 10_000_000_000,
+                "delay_ps": 0,
+            }
+            for port in (1, 2)
+        ],
+    }
+    twin = Twin(Program(p4blob.read_bytes()), json.dumps(spec))
+    seen: dict[str, object] = {}
+    hops = [(1, fy.Action("forward", port=n, src_mac=n, dst_mac=n)) for n in (1, 2)]
+    route = fy.P4TableEntry(
+        "ipv4_route", match=fy.Match(dst=(0x0A000200, 24)), action=fy.P4IndirectAction(action_set=hops)
+    )
+    limit = fy.P4TableEntry(
+        "port_buffer", match=fy.Match(port=1), action=fy.Action("set_buffer_limit", buffer_bytes=300_000)
+    )
+
+    async def ready(switch: fy.Switch) -> None:
+        await switch.delete_all()
+        await switch.insert([route, limit])
+        entries = [
+            entry
+            async for entry in switch.read([fy.P4TableEntry("ipv4_route"), fy.P4TableEntry("port_buffer")])
+        ]
+        counters = [entry async for entry in switch.read(fy.P4CounterEntry("verdicts"))]
+        registers = [entry async for entry in switch.read(fy.P4RegisterEntry("occupancy_bytes"))]
+        seen[switch.name] = (entries, len(counters), {entry.data for entry in registers})
+
+    async def main(addresses: dict[str, str]) -> None:
+        switches = [
+            fy.Switch(
+                name,
+                address,
+                fy.SwitchOptions(p4info=p4info, p4blob=p4blob, device_id=number, ready_handler=ready),
+            )
+            for number, (name, address) in enumerate(addresses.items(), 1)
+        ]
+        async with asyncio.timeout(30), fy.Controller(switches):
+            while len(seen) < len(switches):
+                await asyncio.sleep(0.02)
+
+    with serve(twin.switch("leaf1")) as one, serve(twin.switch("leaf2")) as two:
+        asyncio.run(main({"leaf1": one.address, "leaf2": two.address}))
+    for name in ("leaf1", "leaf2"):
+        assert seen[name] == ([route, limit], 512 * 64, {0}), name
