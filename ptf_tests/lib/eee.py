@@ -32,16 +32,16 @@ class Eee:
     trigger_packets: int = 0
     trigger_bytes: int = 0
 
-    def params(self) -> dict[str, int]:
-        """Parameters of the action `eee` on a port of 1 Gbit/s."""
+    def params(self, tick_ns: int = 1) -> dict[str, int]:
+        """Parameters of the action `eee` on a port of 1 Gbit/s, for a switch with ticks of `tick_ns`."""
         return {
-            "sleep_ticks": self.sleep,
-            "wake_ticks": self.wake,
-            "stall_ticks": self.stall,
-            "hold_ticks": self.hold,
+            "sleep_ticks": self.sleep // tick_ns,
+            "wake_ticks": self.wake // tick_ns,
+            "stall_ticks": self.stall // tick_ns,
+            "hold_ticks": self.hold // tick_ns,
             "trigger_packets": self.trigger_packets,
             "trigger_bytes": self.trigger_bytes,
-            "ticks_per_byte_q24": BYTE_NS << 24,
+            "ticks_per_byte_q24": (BYTE_NS << 24) // tick_ns,
             "overhead_bytes": WIRE_OVERHEAD_BYTES,
         }
 

@@ -43,6 +43,8 @@ class Target(ABC):
     name: str
     virtual_time: bool
     """Whether the clock is the test's to advance, so that departures can be checked to the tick."""
+    tick_ns: int
+    """One tick of the timestamps that the program sees, nanoseconds."""
     device_id: int = 1
 
     @abstractmethod

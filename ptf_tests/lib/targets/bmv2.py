@@ -38,6 +38,7 @@ class Bmv2Target(Target):
 
     name = "bmv2"
     virtual_time = False
+    tick_ns = 1_000
     device_id = 1
 
     def __init__(self, grpc_address: str, thrift_port: int) -> None:

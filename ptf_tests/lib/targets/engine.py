@@ -25,7 +25,6 @@ from ptf.dataplane import DataPlanePacketSourceIface, DataPlanePortIface
 from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
 from ptf_tests.lib.targets.base import SwitchOptions, Target
 
-_TICK_PS = 1_000
 _OVERHEAD_BYTES = 24
 """Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3)."""
 _GATE_REGISTER = "gate_open_at"
@@ -83,6 +82,7 @@ class EngineTarget(Target):
 
     name = "engine"
     virtual_time = True
+    tick_ns = 1
     device_id = 1
 
     def __init__(self) -> None:
@@ -101,18 +101,18 @@ class EngineTarget(Target):
                 Port(port, rate_bps=options.port_rate_bps, overhead_bytes=_OVERHEAD_BYTES)
                 for port in DATA_PORTS
             ],
-            tick_ps=_TICK_PS,
+            tick_ps=self.tick_ns * 1_000,
             cpu_port=CPU_PORT,
             gate_register=_GATE_REGISTER if options.gate else None,
             seed=options.seed,
-            clock_start=options.clock_start_ns * 1_000 // _TICK_PS,
+            clock_start=options.clock_start_ns // self.tick_ns,
         )
         self._server = serve(self._switch)
         return self._server.address
 
     def stop(self) -> None:
-        """Stop the server. It takes its time to look up from waiting for packets, so not in the test's; but the
-        process must not end before it has."""
+        """Stop the server. It takes its time to look up from waiting for packets, so not in the test's; but
+        the process must not end before it has."""
         if self._server is not None:
             threading.Thread(target=self._server.stop, args=(0,)).start()
         self._server = self._switch = None

@@ -1,0 +1,108 @@
+"""The EEE hold in milliseconds and judged coarsely, so that a switch in real time can be asked too (BMv2
+holds packets by letting them go round). What is exact is in eee_standard.py and eee_hold.py.
+
+Holds are long and the waits around them longer: a machine would have to stand still for 100 ms to fail a
+case.
+"""
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest
+from ptf_tests.lib.eee import Eee
+from ptf_tests.lib.packets import Ecn
+
+_MS = 1_000_000
+_LONG_MS = 60_000
+"""A hold that no case waits for."""
+
+
+class _Coarse(FabricTest):
+    def eee(self, settings: Eee, port: int = 2) -> None:
+        """EEE on `port`, in the ticks of this target."""
+        self.table_add("port_eee", {"port": port}, "eee", settings.params(self.switch.tick_ns))
+
+    def frames(self, count: int) -> list[bytes]:
+        """Numbered ECT(0) data frames."""
+        return [packets.data(2, size=500, seq=n, ecn=Ecn.ECT0) for n in range(count)]
+
+    def expect(self, frames: list[bytes], marked_from: int | None = None) -> None:
+        """Exactly these have left, in this order, marked from the given one on."""
+        marked = len(frames) if marked_from is None else marked_from
+        wanted = [
+            packets.forwarded(frame, 2, ecn=Ecn.CE if n >= marked else None) for n, frame in enumerate(frames)
+        ]
+        self.assert_frames(self.departures(2), wanted)
+
+
+class CoarseWakeDelaysThePacketThatFindsThePortAsleep(_Coarse):
+    def runTest(self):
+        self.eee(Eee(sleep=1 * _MS, wake=200 * _MS))
+        frames = self.frames(3)
+        self.send(1, *frames)
+        self.switch.advance(ms=100)
+        self.assert_silent()
+        self.switch.advance(ms=200)
+        self.drain()
+        self.expect(frames)
+
+
+class CoarseHoldByTimerReleasesEverythingInOrder(_Coarse):
+    def runTest(self):
+        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))
+        for frames in (self.frames(5), self.frames(40)):
+            self.send(1, *frames)
+            self.switch.advance(ms=100)
+            self.assert_silent()
+            self.switch.advance(ms=200)
+            self.drain()
+            self.expect(frames)
+            self.switch.advance(ms=20)
+
+
+class CoarseHoldByTriggerReleasesEverythingInOrder(_Coarse):
+    def runTest(self):
+        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, trigger_packets=20))
+        frames = self.frames(20)
+        self.send(1, *frames[:19])
+        self.switch.advance(ms=200)
+        self.assert_silent()
+        self.send(1, frames[19])
+        self.drain()
+        self.expect(frames)
+
+
+class CoarseHoldByByteTriggerReleasesEverythingInOrder(_Coarse):
+    def runTest(self):
+        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, trigger_bytes=2_500))
+        frames = self.frames(5)
+        self.send(1, *frames[:4])
+        self.switch.advance(ms=200)
+        self.assert_silent()
+        self.send(1, frames[4])
+        self.drain()
+        self.expect(frames)
+
+
+class CoarseHoldMarksByWhatIsHeld(_Coarse):
+    """The fifth frame finds 2000 bytes held, the threshold; the sixth is the first to find more."""
+
+    def runTest(self):
+        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))
+        self.mark_threshold(2, 2_000)
+        frames = self.frames(8)
+        self.send(1, *frames)
+        self.switch.advance(ms=400)
+        self.drain()
+        self.expect(frames, marked_from=5)
+
+
+class CoarseHoldOfOnePortDelaysNoOther(_Coarse):
+    def runTest(self):
+        self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=400 * _MS))
+        held, free = self.frames(1)[0], packets.udp(3)
+        self.send(1, held, free)
+        self.switch.advance(ms=150)
+        self.assert_frames(self.departures(3), [packets.forwarded(free, 3)])
+        self.assert_silent()
+        self.switch.advance(ms=400)
+        self.drain()
+        self.expect([held])
