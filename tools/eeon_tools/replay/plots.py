@@ -8,12 +8,14 @@ results give the same page. Text stays text.
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Sequence
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
 from eeon_tools.replay.result import CLASS_NAMES, QueueDepth, RunResult
 
@@ -114,7 +116,9 @@ def _stacked(axis: Axes, runs: Sequence[RunResult], field: str) -> None:
         left = [a + b for a, b in zip(left, counts, strict=True)]
     for row, total in enumerate(left):
         axis.annotate(f" {total:,}", (total, row), va="center", fontsize=8, color=_INK)
-    axis.set_xlim(0, max([*left, 1]) * 1.15)
+    axis.set_xlim(0, max([*left, 1]) * 1.2)
+    axis.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axis.grid(axis="y", visible=False)
 
 
@@ -138,10 +142,26 @@ def latency(
                 axis.plot(found.p99, row, "|", color=colour, markersize=11, markeredgewidth=2.5, zorder=3)
             axis.set_title(name)
             axis.set_xscale("log")
+            axis.set_xlim(*_decades(runs, classes))
+            axis.xaxis.set_minor_formatter(NullFormatter())
             axis.set_xlabel("microseconds")
         axes[0].set_yticks(range(len(runs)), labels)
         axes[0].invert_yaxis()
         return _svg(figure)
+
+
+def _decades(runs: Sequence[RunResult], classes: Sequence[str]) -> tuple[float, float]:
+    """Whole decades around all latencies that are drawn, so that every axis has labels at powers of ten."""
+    shown = [
+        value
+        for run in runs
+        for name in classes
+        for value in (run.latency_us[name].p50, run.latency_us[name].p99)
+        if value
+    ]
+    if not shown:
+        return 1.0, 1000.0
+    return 10.0 ** math.floor(math.log10(min(shown))), 10.0 ** math.ceil(math.log10(max(shown) * 1.01))
 
 
 def energy(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
@@ -169,6 +189,7 @@ def energy(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
         axis.set_yticks(range(len(runs)), labels)
         axis.invert_yaxis()
         axis.set_xlabel("energy of all transmitters over the run, mJ")
+        axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         axis.grid(axis="y", visible=False)
         figure.legend(loc="outside lower center", ncols=6)
         return _svg(figure)
