@@ -89,10 +89,6 @@ class P4InfoIndex:
         """The header `packet_in` or `packet_out`."""
         return self._find("packet metadata", self.p4info.controller_packet_metadata, name)
 
-    def table_name(self, table_id: int) -> str:
-        """The alias of a table id."""
-        return next(t.preamble.alias for t in self.p4info.tables if t.preamble.id == table_id)
-
     @staticmethod
     def _find(kind: str, objects: Iterable[Any], name: str) -> Any:
         known = []
@@ -267,12 +263,6 @@ class P4RuntimeClient:
         entity.table_entry.action.action_profile_group_id = group_id
         return entity
 
-    def register_write(self, name: str, index: int, value: int) -> None:
-        """Set one cell of a register."""
-        entity = self._register(name, index)
-        entity.register_entry.data.bitstring = canonical(value)
-        self.write(self.update("MODIFY", entity))
-
     # --- reading -------------------------------------------------------------------------------------------
 
     def read(self, *entities: p4r.Entity) -> Iterator[p4r.Entity]:
@@ -302,17 +292,6 @@ class P4RuntimeClient:
             raise AssertionError(f"counter {name}[{index}]: one cell asked for, {len(replies)} returned")
         data = replies[0].counter_entry.data
         return data.packet_count, data.byte_count
-
-    def counter_read_all(self, name: str) -> dict[int, tuple[int, int]]:
-        """Every non-zero cell of an indirect counter: index -> (packets, bytes)."""
-        request = p4r.Entity()
-        request.counter_entry.counter_id = self.index.counter(name).preamble.id
-        cells = {}
-        for reply in self.read(request):
-            data = reply.counter_entry.data
-            if data.packet_count or data.byte_count:
-                cells[reply.counter_entry.index.index] = (data.packet_count, data.byte_count)
-        return cells
 
     def _register(self, name: str, index: int) -> p4r.Entity:
         entity = p4r.Entity()

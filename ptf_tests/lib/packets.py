@@ -15,12 +15,7 @@ from typing import Any
 from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
 from scapy.layers.inet6 import IPv6ExtHdrFragment
 
-ETHERNET_BYTES = 14
 VLAN_BYTES = 4
-IPV4_BYTES = 20
-IPV6_BYTES = 40
-TCP_BYTES = 20
-UDP_BYTES = 8
 
 FULL_FRAME = 1514
 """Bytes of a full Ethernet frame without FCS (1500-byte IP packet)."""

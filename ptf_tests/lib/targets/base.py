@@ -21,7 +21,7 @@ DRAIN_MS = 50
 
 @dataclass(frozen=True)
 class SwitchOptions:
-    """How the switch under test is built. A target that cannot build one so skips the test, saying why."""
+    """How the switch under test is built, where the target can choose: see the target."""
 
     gate: bool = True
     """Whether the traffic manager honours `gate_open_at`; otherwise held packets recirculate."""
@@ -31,10 +31,6 @@ class SwitchOptions:
     """What the switch's clock shows when the test begins, nanoseconds."""
     seed: int = 1
     """Seed of the switch's random numbers."""
-
-
-class CannotBuild(Exception):
-    """The target has no such switch; the text says what is lacking. The test is skipped."""
 
 
 class Target(ABC):
