@@ -278,7 +278,7 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
                 Outcome::Action(_) => None,
             };
             match member.and_then(|m| profile.member(m)) {
-                Some(m) => (static_part.actions.iter().position(|a| a.action == m.action), &m.data[..]),
+                Some(m) => (static_part.actions.iter().position(|a| a.named == m.action), &m.data[..]),
                 None => (None, &[][..]),
             }
         }

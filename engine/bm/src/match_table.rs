@@ -35,6 +35,9 @@ pub(crate) struct MatchTable {
 pub(crate) struct TableAction {
     /// Index into the program's actions.
     pub(crate) action: u32,
+    /// The first of the program's actions with this name: p4c makes a copy of an action for each table that uses
+    /// it, and a member of a profile that tables share must be found under any of them.
+    pub(crate) named: u32,
     pub(crate) pc: Pc,
     pub(crate) words: u32,
     pub(crate) next_hit: Pc,

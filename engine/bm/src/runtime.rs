@@ -655,10 +655,10 @@ impl State {
         let program = &self.program;
         let tables = program.match_tables.iter().filter(|t| t.profile == Some(profile as u32));
         let mut names = Vec::new();
-        for at in tables.flat_map(|t| &t.actions).map(|a| a.action) {
-            let info = &program.actions[at as usize];
+        for a in tables.flat_map(|t| &t.actions) {
+            let info = &program.actions[a.action as usize];
             if info.name == action {
-                return Ok((at, pack_data(info, data)?));
+                return Ok((a.named, pack_data(info, data)?));
             }
             names.push(info.name.as_str());
         }

@@ -343,6 +343,7 @@ impl<'a> Loader<'a> {
             let pc = source.pc.unwrap_or_default();
             actions.push(TableAction {
                 action: at as u32,
+                named: self.first_namesake(at) as u32,
                 pc,
                 words: source.words,
                 next_hit: 0,
@@ -425,6 +426,15 @@ impl<'a> Loader<'a> {
             "valid" => MatchType::Valid,
             other => return Err(json.error(format!("match type '{}' is not supported", clip(other)))),
         })
+    }
+
+    /// The first action with this one's name and parameters, which may be itself.
+    fn first_namesake(&self, at: usize) -> usize {
+        let this = &self.actions[at];
+        self.actions
+            .iter()
+            .position(|other| other.name == this.name && other.params == this.params)
+            .unwrap_or(at)
     }
 
     fn table_key(&self, json: &Json<'_>, of_table: MatchType) -> Result<(Vec<TableKeyInfo>, KeyPlan)> {

@@ -5,6 +5,7 @@ use bm::{CounterValue, MatchKeyParam, MeterRate, MtAction, RuntimeError};
 use crate::harness::{ethernet, values, Bench, DROP_PORT};
 
 const JSON: &[u8] = include_bytes!("../programs/tables.json");
+const SHARED_PROFILE: &[u8] = include_bytes!("../programs/shared_profile.json");
 
 const ROUTE: &str = "ingress.route";
 const ACL: &str = "ingress.acl";
@@ -199,6 +200,21 @@ fn a_selector_picks_the_member_whose_rank_is_the_hash_of_its_fields() {
             (0..8).fold(r ^ u16::from(byte), |r, _| if r & 1 == 1 { r >> 1 ^ 0xa001 } else { r >> 1 })
         });
         assert_eq!(send(&mut bench, 5, src, 0x800).profile_port, 10 + u64::from(crc) % 3, "source {src}");
+    }
+}
+
+#[test]
+fn a_member_of_a_shared_profile_serves_each_of_its_tables() {
+    let mut bench = Bench::new(SHARED_PROFILE);
+    let copies = bench.program.actions().iter().filter(|a| a.name == "ingress.send").count();
+    assert_eq!(copies, 2, "p4c made a copy for each table, which is what this test is about");
+    let profile = bench.program.tables()[0].action_profile.clone().unwrap();
+    let member = bench.state.mt_act_prof_add_member(&profile, "ingress.send", &values(&[7])).unwrap();
+    for (table, ether_type) in [("ingress.first", 1), ("ingress.second", 2)] {
+        bench.state.mt_indirect_add_entry(table, &[exact(5, 6)], member, 0).unwrap();
+        assert_eq!(bench.parse(&ethernet(5, 1, ether_type)), 0);
+        bench.run("ingress").unwrap();
+        assert_eq!(bench.get("standard_metadata", "egress_spec"), 7, "{table}");
     }
 }
 
