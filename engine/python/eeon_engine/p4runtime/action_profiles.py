@@ -366,6 +366,8 @@ class ActionProfiles:
     def _members(self, profile: ActionProfile, message: Any) -> tuple[Any, list[tuple[Member, int]]]:
         """The canonical message, and the members with their weights."""
         limit = profile.max_group_size
+        # With a limit in the P4Info, §9.2.2 wants max_size above 0. BMv2's server takes 0 as the limit, so
+        # this does too.
         if message.max_size < 0 or (limit and message.max_size > limit):
             raise invalid(
                 f"profile '{profile.name}': group {message.group_id} asks for max_size {message.max_size}, "
