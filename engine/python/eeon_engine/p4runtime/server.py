@@ -53,9 +53,8 @@ class Server:
             raise ConfigError(f"address '{address}': cannot listen there; is another server using it?")
         unix = address.startswith("unix:")
         self._address = address if unix else f"{address.rpartition(':')[0]}:{port}"
-        self._packets = threading.Thread(
-            target=self._forward_packets, name="p4runtime-packet-in", daemon=True
-        )
+        # No daemon: one that is in the engine when the interpreter ends aborts the process.
+        self._packets = threading.Thread(target=self._forward_packets, name="p4runtime-packet-in")
 
     @property
     def address(self) -> str:
@@ -86,7 +85,8 @@ class Server:
         self.stop()
 
     def _forward_packets(self) -> None:
-        while not self._stopping.is_set():
+        main = threading.main_thread()
+        while not self._stopping.is_set() and main.is_alive():
             for packet in self._control.take_packets_in(_PACKET_IN_POLL_MS):
                 self._device.packet_in(packet)
 
