@@ -110,7 +110,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                         held_packets.write(meta.egress_port, 1);
                         held_bytes.write(meta.egress_port, meta.queued_bytes);
                     }
-                    if (TICK_BEFORE(start, asleep)) {
+                    if (TICK_TO_COME(asleep, start)) {
                         start = asleep;
                     }
                     eee_state.write(meta.egress_port, next);
@@ -136,7 +136,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                 tick_t timer;
                 asleep_at.read(asleep, meta.egress_port);
                 wake_start.read(timer, meta.egress_port);
-                if (TICK_BEFORE(start, asleep)) {
+                if (TICK_TO_COME(asleep, start)) {
                     start = asleep;
                 }
                 // The gate only ever moves earlier: a trigger after the timer has fired changes nothing.
