@@ -7,7 +7,6 @@ action of its own: P4Runtime tells programs apart by cookie.
 from __future__ import annotations
 
 import pytest
-
 from eeon_control import config, fabric, plan, program
 from eeon_control.errors import ApplyError
 from eeon_control.fabric import sync

@@ -9,11 +9,10 @@ from importlib.metadata import EntryPoint
 import click
 import pytest
 from click.testing import CliRunner
-from fake_p4runtime import FakeFabric
-
 from eeon_control import program, topology
 from eeon_control.cli import group, main
 from eeon_control.fabric import sync
+from fake_p4runtime import FakeFabric
 
 CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100", "-t", "leaf-spine-4"]
 

@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from eeon_control import config, data, topology
 from eeon_control.errors import InputError, Severity
 from eeon_control.units import Duration
+from hypothesis import given
+from hypothesis import strategies as st
 
 NS, US = Duration.parse("1ns"), Duration.parse("1us")
 FABRIC = topology.load("leaf-spine-4")

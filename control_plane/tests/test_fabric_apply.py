@@ -8,12 +8,11 @@ import signal
 import threading
 
 import pytest
-from fake_p4runtime import FakeFabric
-from finsy.proto import p4r, rpc_code
-
 from eeon_control import config, fabric, program, topology
 from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import sync
+from fake_p4runtime import FakeFabric
+from finsy.proto import p4r, rpc_code
 
 TICK_PS = 1000
 

@@ -12,12 +12,11 @@ import subprocess
 import time
 
 import pytest
-from other_program import check_failed_apply_brings_the_other_program_back
-
 from eeon_control import config, fabric, topology
 from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric import sync
 from eeon_control.fabric.session import Session
+from other_program import check_failed_apply_brings_the_other_program_back
 
 BMV2 = shutil.which("simple_switch_grpc")
 TICK_PS = 1_000_000

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from other_program import check_failed_apply_brings_the_other_program_back
-
 from eeon_control import config, fabric, program, topology
 from eeon_control.errors import ApplyError
+from other_program import check_failed_apply_brings_the_other_program_back
 
 engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 p4runtime = pytest.importorskip("eeon_engine.p4runtime")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from eeon_control import config, data, plan, topology
 from eeon_control.errors import EeonError
 from eeon_control.fabric import load_targets
 from eeon_control.units import Duration
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 CONFIG = "\n".join((data.folder("examples") / f"{name}.yaml").read_text() for name in ("red_ect",))
 TOPOLOGY = (data.folder("topologies") / "leaf-spine-4.yaml").read_text()

@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.timers import eee_ticks, red_slope, red_thresholds
 from eeon_control.errors import InputError, Place, PlanError
@@ -16,6 +13,8 @@ from eeon_control.plan.routes import GROUP_SIZE_LIMIT
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 NS = Duration.parse("1ns")
 LEAF1, SPINE1, SPINE2 = 0x020100000001, 0x020100000003, 0x020100000004

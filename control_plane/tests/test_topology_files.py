@@ -7,7 +7,6 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import pytest
-
 from eeon_control import data, topology
 from eeon_control.errors import DataNotFound, InputError
 from eeon_control.topology import PortRole, SwitchRole, phy

@@ -6,11 +6,10 @@ import contextlib
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from eeon_control.errors import UnitError
 from eeon_control.units import Bytes, DataRate, Duration, Packets, parse_probability, parse_size
+from hypothesis import given
+from hypothesis import strategies as st
 
 ALL = [Bytes, Packets, Duration, DataRate]
 

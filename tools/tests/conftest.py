@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from eeon_control import topology as topologies
-from made_jobs import small_job
-
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.mapreduce import Shuffle
 from eeon_tools.trace.segments import TcpModel
+from made_jobs import small_job
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from made_results import run_result
-
 from eeon_tools.demo import summary
 from eeon_tools.demo.findings import findings
 from eeon_tools.demo.page import demo_page
@@ -20,6 +18,7 @@ from eeon_tools.replay import plots
 from eeon_tools.replay.page import run_page
 from eeon_tools.replay.result import CLASS_NAMES, RunResult
 from eeon_tools.trace.manifest import Manifest
+from made_results import run_result
 
 MANIFEST = Manifest(
     trace="shuffle.pcap",

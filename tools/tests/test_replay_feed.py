@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scapy.layers.inet import IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import ARP, Dot1Q, Ether
-from scapy.packet import Packet
-
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.feed import BATCH_PACKETS, AddressMap, Feed, Offer
 from eeon_tools.trace.capture import open_writer
 from eeon_tools.trace.hosts import TraceHost
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Dot1Q, Ether
+from scapy.packet import Packet
 
 
 def write(path: Path, packets: list[tuple[int, Packet]], keep: int | None = None) -> Path:

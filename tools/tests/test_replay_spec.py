@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from eeon_control import config as configs
 from eeon_control import topology as topologies
-
 from eeon_tools.errors import UnavailableError
 from eeon_tools.replay.spec import fabric_spec
 

@@ -7,10 +7,9 @@ import struct
 from pathlib import Path
 
 import pytest
-from scapy.utils import RawPcapReader
-
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import Packet, open_writer, read_packets
+from scapy.utils import RawPcapReader
 
 PACKETS = [
     Packet(0, 1514, b"\x02" * 54),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from eeon_tools.errors import CoflowError
 from eeon_tools.trace.capture import read_packets
 from eeon_tools.trace.coflow import SAMPLE, Coflow, CoflowReplay, map_racks, read_coflows

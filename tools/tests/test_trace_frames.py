@@ -5,10 +5,6 @@ from __future__ import annotations
 import ipaddress
 
 import pytest
-from scapy.layers.inet import ICMP, IP, TCP, UDP
-from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import ARP, Dot1Q, Ether
-
 from eeon_tools.trace.frames import (
     ACK,
     CE,
@@ -21,6 +17,9 @@ from eeon_tools.trace.frames import (
     PacketClass,
     classify,
 )
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Dot1Q, Ether
 
 MAC_A, MAC_B = bytes.fromhex("020000000101"), bytes.fromhex("020100000001")
 

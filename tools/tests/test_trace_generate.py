@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from made_jobs import peak_kib, small_job
-
 from eeon_tools.errors import ToolsError, TraceError
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets
@@ -17,6 +15,7 @@ from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.info import describe
 from eeon_tools.trace.mapreduce import Shuffle
 from eeon_tools.trace.segments import TcpModel
+from made_jobs import peak_kib, small_job
 
 
 def make(path: Path, hosts: list[TraceHost], seed: int, **options: object) -> manifests.Manifest:

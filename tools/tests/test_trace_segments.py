@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
-
 from eeon_tools.trace.frames import ACK, CWR, ECE, ECT_0, FIN, NOT_ECT, PSH, SYN, WIRE_OVERHEAD_BYTES
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import Fetch, Segment, SegmentModel, TcpModel
