@@ -34,6 +34,7 @@ mod phv;
 mod program;
 mod register;
 mod runtime;
+mod saved_phv;
 mod state;
 mod target;
 
@@ -47,6 +48,7 @@ pub use program::{
     LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, Program,
     RegisterInfo, TableInfo, TableKeyInfo, TableType,
 };
+pub use saved_phv::SavedPhv;
 pub use state::{
     ActionData, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction,
     MtDefault, MtEntry, State,

@@ -7,6 +7,7 @@
 use crate::header::{BitWriter, VlStore};
 use crate::op::Slot;
 use crate::program::{FieldList, Program};
+use crate::saved_phv::packed_words;
 
 /// A field resolved at load: where it is in the [`Phv`] and how wide it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +36,15 @@ impl Field {
 #[derive(Debug, Clone)]
 pub struct Phv {
     pub(crate) slots: Vec<u64>,
-    /// Slots that hold packet data; those above are parameters, temporaries and constants.
-    packet_end: usize,
     /// Bytes of variable-length fields.
     pub(crate) vl: Vec<u8>,
     /// Where checksum and hash inputs are put together, and field lists kept over a reset.
     pub(crate) bytes: Vec<u8>,
     kept: Vec<u64>,
+    /// Where [`Phv::save`] puts words together.
+    pub(crate) packed: Vec<u64>,
+    /// Most words that [`Phv::save`] has put aside.
+    pub(crate) largest_saved: usize,
     /// Length of the packet as received, in bytes: what counters and meters of bytes add.
     pub ingress_length: u64,
     /// BMv2's packet length register, in bytes: follows headers as they are added and removed.
@@ -56,10 +59,11 @@ impl Phv {
         slots[program.const_base..].copy_from_slice(&program.constants);
         Phv {
             slots,
-            packet_end: program.reset_end,
             vl: vec![0; program.vl_bytes],
             bytes: Vec::new(),
             kept: Vec::new(),
+            packed: vec![0; packed_words(program.reset_end)],
+            largest_saved: 0,
             ingress_length: 0,
             packet_length: 0,
             payload_offset: 0,
@@ -100,15 +104,6 @@ impl Phv {
             let range = f.slot as usize..f.slot as usize + f.words();
             self.slots[range.clone()].copy_from_slice(&from.slots[range]);
         }
-    }
-
-    /// Becomes a copy of `from` without allocating (both must be of the same program).
-    pub fn copy_from(&mut self, from: &Phv) {
-        self.slots[..self.packet_end].copy_from_slice(&from.slots[..self.packet_end]);
-        self.vl.copy_from_slice(&from.vl);
-        self.ingress_length = from.ingress_length;
-        self.packet_length = from.packet_length;
-        self.payload_offset = from.payload_offset;
     }
 
     /// Value of a field of up to 64 bits (a signed one sign-extended); the low 64 bits of a wider one.
@@ -217,11 +212,12 @@ impl Phv {
     /// A packet of no program, for tests of lookups.
     pub(crate) fn of_slots(slots: Vec<u64>) -> Phv {
         Phv {
-            packet_end: slots.len(),
             slots,
             vl: Vec::new(),
             bytes: Vec::new(),
             kept: Vec::new(),
+            packed: Vec::new(),
+            largest_saved: 0,
             ingress_length: 0,
             packet_length: 0,
             payload_offset: 0,

@@ -59,7 +59,7 @@ fn p4_passes(criterion: &mut Criterion) {
         let frames: Vec<_> =
             (0..64u16).map(|flow| eeon::tcp_frame(flow as u8, 9, 2, 1000 + flow, length)).collect();
         let mut switch = switch();
-        let (mut now, mut sent, mut next) = (Time::from_ps(1_000_000_000), 0u64, 0usize);
+        let (mut now, mut next) = (Time::from_ps(1_000_000_000), 0usize);
         // Half of what four links carry, so that ports sleep, hold, wake and queue.
         let gap = Duration::from_ps((length as u64 + 24) * 800 / 2);
         group.throughput(Throughput::Elements(1));
@@ -69,7 +69,6 @@ fn p4_passes(criterion: &mut Criterion) {
                 switch.handle_packet(now, 1, black_box(&frames[next % frames.len()]), next as u64);
                 next += 1;
                 while let Some(transmit) = switch.poll_transmit() {
-                    sent += 1;
                     switch.recycle(black_box(transmit.frame));
                 }
             });
@@ -77,7 +76,6 @@ fn p4_passes(criterion: &mut Criterion) {
         let stats = switch.stats();
         assert!(stats.is_balanced(), "{stats:?}");
         assert_eq!(stats.drops.total(), 0, "the load fits the links, so nothing is dropped");
-        assert!(sent > 0, "packets go through");
     }
     group.finish();
 }

@@ -15,8 +15,7 @@ impl Switch {
         let Dequeued { packet: id, priority, depth } = dequeued;
         let v1model = &self.v1model;
         let drop_port = u64::from(self.config.drop_port);
-        let packet = self.packets.get_mut(id);
-        let phv = &mut packet.phv;
+        let (packet, phv) = self.packets.open(id);
         let ticks = self.clock.ticks(self.now);
         if let Some(field) = v1model.egress_global_timestamp {
             phv.set(field, ticks);
@@ -67,24 +66,24 @@ impl Switch {
     fn clone_egress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
         let Some(session) = self.clone_session(request) else { return };
         let Some(copy) = self.copy(id) else { return };
-        let (original, packet) = self.packets.pair(id, copy);
-        packet.phv.copy_from(&original.phv);
-        packet.cut_payload(original.truncate_to);
+        let truncate_to = self.packets.get(id).truncate_to;
+        self.packets.cut_payload(copy, truncate_to);
+        let (_, phv) = self.packets.open(copy);
         match self.program.field_list(request.field_list) {
-            Some(list) => packet.phv.reset_metadata_except(&self.program, list),
-            None => packet.phv.reset_metadata(&self.program),
+            Some(list) => phv.reset_metadata_except(&self.program, list),
+            None => phv.reset_metadata(&self.program),
         }
-        packet.phv.set(self.v1model.instance_type, instance_type::EGRESS_CLONE);
+        phv.set(self.v1model.instance_type, instance_type::EGRESS_CLONE);
         self.send_clone(copy, session);
     }
 
     /// Puts the headers as they are now in front of the payload, and cuts the frame where `truncate` said.
     fn deparse(&mut self, id: PacketId) {
-        let packet = self.packets.get_mut(id);
-        let parsed = packet.phv.payload_offset().min(packet.frame.len());
-        self.state.update_checksums(&mut packet.phv, &packet.frame[parsed..]);
+        let (packet, phv) = self.packets.open(id);
+        let parsed = phv.payload_offset().min(packet.frame.len());
+        self.state.update_checksums(phv, &packet.frame[parsed..]);
         self.headers.clear();
-        self.state.deparse(self.v1model.deparser, &mut packet.phv, &mut self.headers);
+        self.state.deparse(self.v1model.deparser, phv, &mut self.headers);
         packet.frame.replace_front(parsed, &self.headers);
         packet.frame.truncate(usize::try_from(packet.truncate_to).unwrap_or(usize::MAX));
     }

@@ -21,9 +21,9 @@ impl Switch {
         } else if length > MAX_FRAME_BYTES {
             Some((DropCause::FrameTooLong, frame))
         } else {
-            match self.packets.insert(&self.program, frame, tag, port) {
+            match self.packets.insert(frame, tag, port) {
                 Ok(id) => {
-                    let phv = &mut self.packets.get_mut(id).phv;
+                    let (_, phv) = self.packets.open(id);
                     phv.reset(&self.program, length as u64);
                     phv.set(self.v1model.ingress_port, u64::from(port));
                     phv.set(self.v1model.packet_length, length as u64);
@@ -52,21 +52,21 @@ impl Switch {
     fn ingress_once(&mut self, id: PacketId) -> bool {
         self.counts.p4_passes += 1;
         let v1model = &self.v1model;
-        let packet = self.packets.get_mut(id);
-        let error = self.state.parse(v1model.parser, &mut packet.phv, &packet.frame);
+        let (packet, phv) = self.packets.open(id);
+        let error = self.state.parse(v1model.parser, phv, &packet.frame);
         if error != self.no_error {
             self.counts.parser_errors += 1;
         }
         if let Some(field) = v1model.parser_error {
-            packet.phv.set(field, u64::from(error));
+            phv.set(field, u64::from(error));
         }
-        let checksums_hold = self.state.verify_checksums(&mut packet.phv, &packet.frame);
+        let checksums_hold = self.state.verify_checksums(phv, &packet.frame);
         if let Some(field) = v1model.checksum_error {
-            packet.phv.set(field, u64::from(!checksums_hold));
+            phv.set(field, u64::from(!checksums_hold));
         }
 
         self.effects.start(self.now);
-        let ran = self.state.run(v1model.ingress, &mut packet.phv, &mut self.effects);
+        let ran = self.state.run(v1model.ingress, phv, &mut self.effects);
         let arrival_port = packet.arrival_port;
         if ran.is_err() {
             self.drop_packet(id, arrival_port, DropCause::ProgramFault);
@@ -75,8 +75,8 @@ impl Switch {
         let requests = self.effects.requests();
         packet.truncate_to = packet.truncate_to.min(requests.truncate_to);
         packet.recirculate = requests.recirculate;
-        let egress_spec = packet.phv.get(v1model.egress_spec);
-        let mcast_grp = v1model.mcast_grp.map_or(0, |field| packet.phv.get(field));
+        let egress_spec = phv.get(v1model.egress_spec);
+        let mcast_grp = v1model.mcast_grp.map_or(0, |field| phv.get(field));
 
         if let Some(clone) = requests.clone {
             self.clone_ingress_to_egress(id, clone);
@@ -87,14 +87,14 @@ impl Switch {
         if requests.resubmit != 0 {
             return self.resubmit(id, requests.resubmit);
         }
-        let packet = self.packets.get_mut(id);
+        let (_, phv) = self.packets.open(id);
         if mcast_grp != 0 {
-            packet.phv.set(self.v1model.instance_type, instance_type::REPLICATION);
+            phv.set(self.v1model.instance_type, instance_type::REPLICATION);
             self.multicast(id, mcast_grp as u16, false);
         } else if egress_spec == u64::from(self.config.drop_port) {
             self.drop_packet(id, arrival_port, DropCause::Ingress);
         } else {
-            packet.phv.set(self.v1model.instance_type, instance_type::NORMAL);
+            phv.set(self.v1model.instance_type, instance_type::NORMAL);
             self.enqueue(id, egress_spec);
         }
         false
@@ -104,17 +104,18 @@ impl Switch {
     fn clone_ingress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
         let Some(session) = self.clone_session(request) else { return };
         let Some(copy) = self.copy(id) else { return };
-        let (original, copy_packet) = self.packets.pair(id, copy);
-        let length = original.frame.len() as u64;
-        copy_packet.frame.truncate(usize::try_from(original.truncate_to).unwrap_or(usize::MAX));
-        let phv = &mut copy_packet.phv;
+        let truncate_to = self.packets.get(id).truncate_to;
+        let (packet, phv) = self.packets.open(copy);
+        let length = packet.frame.len() as u64;
+        packet.frame.truncate(usize::try_from(truncate_to).unwrap_or(usize::MAX));
+        std::mem::swap(phv, &mut self.spare);
         phv.reset(&self.program, length);
         // A parser may look at the port; the second parse must see what the first saw.
-        phv.set(self.v1model.ingress_port, u64::from(original.arrival_port));
-        self.state.parse(self.v1model.parser, phv, &copy_packet.frame);
+        phv.set(self.v1model.ingress_port, u64::from(packet.arrival_port));
+        self.state.parse(self.v1model.parser, phv, &packet.frame);
         phv.reset_metadata(&self.program);
         if let Some(list) = self.program.field_list(request.field_list) {
-            phv.copy_fields(&self.program, list, &original.phv);
+            phv.copy_fields(&self.program, list, &self.spare);
         }
         phv.set(self.v1model.instance_type, instance_type::INGRESS_CLONE);
         self.send_clone(copy, session);
@@ -148,7 +149,8 @@ impl Switch {
     fn digest(&mut self, id: PacketId, learn_list: u64) {
         let Some(info) = self.program.learn_list(learn_list) else { return };
         let mut sample = Vec::new();
-        self.packets.get(id).phv.sample(&self.program, info.list, &mut sample);
+        let (_, phv) = self.packets.open(id);
+        phv.sample(&self.program, info.list, &mut sample);
         if self.digests.push(Digest { learn_list, sample }) {
             self.counts.digests_lost += 1;
         }
@@ -173,16 +175,16 @@ impl Switch {
     /// Resets a packet of `length` bytes for another run of ingress, keeping the fields of a list. BMv2 sets neither
     /// the ingress port nor its timestamp again: both read 0.
     pub(crate) fn start_again(&mut self, id: PacketId, field_list: u64, length: u64, instance_type: u64) {
-        let packet = self.packets.get_mut(id);
+        let (packet, phv) = self.packets.open(id);
         packet.truncate_to = u64::MAX;
         packet.recirculate = 0;
-        std::mem::swap(&mut packet.phv, &mut self.spare);
-        packet.phv.reset(&self.program, length);
+        std::mem::swap(phv, &mut self.spare);
+        phv.reset(&self.program, length);
         if let Some(list) = self.program.field_list(field_list) {
-            packet.phv.copy_fields(&self.program, list, &self.spare);
+            phv.copy_fields(&self.program, list, &self.spare);
         }
-        packet.phv.set(self.v1model.instance_type, instance_type);
-        packet.phv.set(self.v1model.packet_length, length);
+        phv.set(self.v1model.instance_type, instance_type);
+        phv.set(self.v1model.packet_length, length);
     }
 
     /// Sends a packet to every replica of a group. With `keep` each is a copy and the packet stays; otherwise
@@ -195,17 +197,17 @@ impl Switch {
         let (copies, last) = replicas.split_at(replicas.len() - originals);
         for replica in copies {
             let Some(copy) = self.copy(id) else { continue };
-            let (original, packet) = self.packets.pair(id, copy);
-            packet.phv.copy_from(&original.phv);
-            packet.cut_payload(original.truncate_to);
+            let truncate_to = self.packets.get(id).truncate_to;
+            self.packets.cut_payload(copy, truncate_to);
             self.set_replica(copy, replica.rid);
             self.enqueue(copy, u64::from(replica.egress_port));
         }
         if let [replica] = last {
             let packet = self.packets.get_mut(id);
-            packet.cut_payload(packet.truncate_to);
+            let truncate_to = packet.truncate_to;
             packet.truncate_to = u64::MAX;
             packet.recirculate = 0;
+            self.packets.cut_payload(id, truncate_to);
             self.set_replica(id, replica.rid);
             self.enqueue(id, u64::from(replica.egress_port));
         } else if !keep {
@@ -217,22 +219,23 @@ impl Switch {
 
     fn set_replica(&mut self, id: PacketId, rid: u16) {
         if let Some(field) = self.v1model.egress_rid {
-            self.packets.get_mut(id).phv.set(field, u64::from(rid));
+            self.packets.open(id).1.set(field, u64::from(rid));
         }
     }
 
-    /// A copy of a packet's frame in a place of its own, its `phv` still to be filled. `None`, and counted, when there
-    /// can be none.
+    /// A copy of a packet with frame, headers and metadata in a place of its own. `None`, and counted, when there can be
+    /// none.
     pub(crate) fn copy(&mut self, id: PacketId) -> Option<PacketId> {
         self.counts.copies += 1;
-        let original = self.packets.get(id);
+        let (original, _) = self.packets.open(id);
         let (tag, port, steps) = (original.tag, original.arrival_port, original.instant_steps);
         if steps >= INSTANT_LIMIT {
             self.tm.stats_mut(port).drops.count(DropCause::InstantLimit);
             return None;
         }
         let frame = self.frames.copy_of(&original.frame);
-        match self.packets.insert(&self.program, frame, tag, port) {
+        // The original is put aside, and stays in the `Phv` as the copy.
+        match self.packets.insert(frame, tag, port) {
             Ok(copy) => {
                 self.packets.get_mut(copy).instant_steps = steps + 1;
                 Some(copy)
@@ -252,16 +255,16 @@ impl Switch {
         if usize::from(port) >= crate::PORT_COUNT {
             return self.drop_packet(id, port, DropCause::NoSuchPort);
         }
-        let packet = self.packets.get_mut(id);
-        let priority = self.v1model.priority.map_or(0, |field| packet.phv.get(field)) as usize;
+        let (packet, phv) = self.packets.open(id);
+        let priority = self.v1model.priority.map_or(0, |field| phv.get(field)) as usize;
         if priority >= self.config.priorities {
             return self.drop_packet(id, port, DropCause::PriorityOutOfRange);
         }
         if let Some(fields) = &self.v1model.queueing {
-            packet.phv.set(fields.enq_timestamp, self.clock.ticks(self.now));
-            packet.phv.set(fields.enq_qdepth, self.tm.depth(port, priority) as u64);
+            phv.set(fields.enq_timestamp, self.clock.ticks(self.now));
+            phv.set(fields.enq_qdepth, self.tm.depth(port, priority) as u64);
         }
-        let bytes = u32::try_from(packet.phv.packet_length).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(phv.packet_length).unwrap_or(u32::MAX);
         if self.tm.enqueue(port, priority, id, bytes).is_err() {
             return self.drop_packet(id, port, DropCause::QueueFull);
         }

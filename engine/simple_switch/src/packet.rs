@@ -1,9 +1,18 @@
 //! Packets inside the switch, in a store of reused places, known by number.
+//!
+//! Headers and metadata are large, and most packets wait. So the store has one [`Phv`], which one packet holds; it is
+//! put aside in little room only when another packet needs the [`Phv`]. A packet that goes straight through is never
+//! put aside.
 
-use bm::{Phv, Program};
+use std::sync::Arc;
+
+use bm::{Phv, Program, SavedPhv};
 
 use crate::frame::Frame;
 use crate::switch::MAX_PACKETS;
+
+/// Buffers for headers and metadata put aside that are kept for reuse; a bound on what an idle switch holds.
+const POOL_LIMIT: usize = 4096;
 
 /// Names a packet in the [`PacketStore`] while it is there.
 pub(crate) type PacketId = u32;
@@ -16,114 +25,149 @@ pub(crate) struct FirstPlace {
     pub(crate) sequence: u64,
 }
 
-/// One packet between its arrival and its departure.
+/// One packet between its arrival and its departure; its headers and metadata are in the store's [`Phv`] or `saved`.
 pub(crate) struct Packet {
-    /// Headers and metadata.
-    pub(crate) phv: Phv,
     /// The bytes as they were parsed, until egress writes the new headers in front of the payload.
     pub(crate) frame: Frame,
     /// The caller's.
     pub(crate) tag: u64,
-    /// Port by which it (or the packet it was copied from) came in; BMv2's `Packet::get_ingress_port`.
-    pub(crate) arrival_port: u16,
     /// `truncate()`: at most this many bytes leave.
     pub(crate) truncate_to: u64,
     /// Field list of a `recirculate()` called in ingress, which BMv2 obeys after egress; 0 for none.
     pub(crate) recirculate: u64,
-    /// Times round the recirculation loop.
-    pub(crate) recirculations: u32,
-    /// Resubmissions and clonings since it arrived or last recirculated.
-    pub(crate) instant_steps: u16,
     /// For the reordering statistic; kept over recirculations to the same queue.
     pub(crate) first_place: Option<FirstPlace>,
+    /// Times round the recirculation loop.
+    pub(crate) recirculations: u32,
+    /// Port by which it (or the packet it was copied from) came in; BMv2's `Packet::get_ingress_port`.
+    pub(crate) arrival_port: u16,
+    /// Resubmissions and clonings since it arrived or last recirculated.
+    pub(crate) instant_steps: u16,
+    /// Without a meaning while the packet holds the [`Phv`].
+    saved: SavedPhv,
 }
 
 impl Packet {
-    /// Keeps at most `bytes` of the payload: what a copy of a truncated packet takes along. BMv2 keeps as many
-    /// bytes, but the last ones.
-    pub(crate) fn cut_payload(&mut self, bytes: u64) {
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        self.frame.truncate(self.phv.payload_offset().saturating_add(bytes));
+    fn new(frame: Frame, tag: u64, arrival_port: u16) -> Self {
+        Self {
+            frame,
+            tag,
+            truncate_to: u64::MAX,
+            recirculate: 0,
+            first_place: None,
+            recirculations: 0,
+            arrival_port,
+            instant_steps: 0,
+            saved: SavedPhv::default(),
+        }
     }
 }
 
-/// All packets of a switch. A place that is given back keeps its scratch for the next packet.
+/// All packets of a switch.
 pub(crate) struct PacketStore {
+    program: Arc<Program>,
     packets: Vec<Packet>,
     free: Vec<PacketId>,
+    phv: Phv,
+    /// The packet whose headers and metadata are in `phv`.
+    holder: Option<PacketId>,
+    /// Buffers for `Packet::saved`.
+    pool: Vec<SavedPhv>,
 }
 
 impl PacketStore {
-    pub(crate) fn new() -> Self {
-        Self { packets: Vec::new(), free: Vec::new() }
+    pub(crate) fn new(program: &Arc<Program>) -> Self {
+        Self {
+            program: Arc::clone(program),
+            packets: Vec::new(),
+            free: Vec::new(),
+            phv: Phv::new(program),
+            holder: None,
+            pool: Vec::new(),
+        }
     }
 
-    /// A place for a new packet with this frame; its `phv` is as the last packet left it. `None` when the switch
-    /// is full; the frame is then returned.
-    pub(crate) fn insert(
-        &mut self,
-        program: &Program,
-        frame: Frame,
-        tag: u64,
-        arrival_port: u16,
-    ) -> Result<PacketId, Frame> {
-        if let Some(id) = self.free.pop() {
-            let packet = &mut self.packets[id as usize];
-            packet.frame = frame;
-            packet.tag = tag;
-            packet.arrival_port = arrival_port;
-            packet.truncate_to = u64::MAX;
-            packet.recirculate = 0;
-            packet.recirculations = 0;
-            packet.instant_steps = 0;
-            packet.first_place = None;
-            return Ok(id);
-        }
-        if self.packets.len() >= MAX_PACKETS {
-            return Err(frame);
-        }
-        let id = self.packets.len() as PacketId;
-        self.packets.push(Packet {
-            phv: Phv::new(program),
-            frame,
-            tag,
-            arrival_port,
-            truncate_to: u64::MAX,
-            recirculate: 0,
-            recirculations: 0,
-            instant_steps: 0,
-            first_place: None,
-        });
+    /// A place for a new packet with this frame. It holds the [`Phv`], which is as the last holder left it. `Err` when
+    /// the switch is full; the frame is then returned.
+    pub(crate) fn insert(&mut self, frame: Frame, tag: u64, arrival_port: u16) -> Result<PacketId, Frame> {
+        let packet = Packet::new(frame, tag, arrival_port);
+        let id = if let Some(id) = self.free.pop() {
+            self.packets[id as usize] = packet;
+            id
+        } else if self.packets.len() < MAX_PACKETS {
+            self.packets.push(packet);
+            self.packets.len() as PacketId - 1
+        } else {
+            return Err(packet.frame);
+        };
+        self.put_holder_aside();
+        self.holder = Some(id);
         Ok(id)
     }
 
     /// Gives the place back and takes the frame out.
     pub(crate) fn remove(&mut self, id: PacketId) -> Frame {
+        let packet = &mut self.packets[id as usize];
+        let frame = std::mem::take(&mut packet.frame);
+        if self.holder == Some(id) {
+            self.holder = None;
+        } else {
+            let saved = std::mem::take(&mut packet.saved);
+            self.keep(saved);
+        }
         self.free.push(id);
-        std::mem::take(&mut self.packets[id as usize].frame)
+        frame
     }
 
+    /// A packet without its headers and metadata.
     #[inline]
     pub(crate) fn get(&self, id: PacketId) -> &Packet {
         &self.packets[id as usize]
     }
 
+    /// A packet without its headers and metadata, to change.
     #[inline]
     pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id as usize]
     }
 
-    /// Two different packets at once: one to read, one to write.
-    pub(crate) fn pair(&mut self, read: PacketId, write: PacketId) -> (&Packet, &mut Packet) {
-        let (read, write) = (read as usize, write as usize);
-        assert!(read != write, "a packet is not copied onto itself");
-        if read < write {
-            let (low, high) = self.packets.split_at_mut(write);
-            (&low[read], &mut high[0])
-        } else {
-            let (low, high) = self.packets.split_at_mut(read);
-            (&high[0], &mut low[write])
+    /// A packet, which holds the [`Phv`] from now on.
+    #[inline]
+    pub(crate) fn open(&mut self, id: PacketId) -> (&mut Packet, &mut Phv) {
+        if self.holder != Some(id) {
+            self.hand_to(id);
         }
+        (&mut self.packets[id as usize], &mut self.phv)
+    }
+
+    fn hand_to(&mut self, id: PacketId) {
+        self.put_holder_aside();
+        let saved = std::mem::take(&mut self.packets[id as usize].saved);
+        self.phv.restore(&self.program, &saved);
+        self.keep(saved);
+        self.holder = Some(id);
+    }
+
+    fn put_holder_aside(&mut self) {
+        if let Some(holder) = self.holder {
+            let mut saved = self.pool.pop().unwrap_or_default();
+            self.phv.save(&self.program, &mut saved);
+            self.packets[holder as usize].saved = saved;
+        }
+    }
+
+    fn keep(&mut self, saved: SavedPhv) {
+        if self.pool.len() < POOL_LIMIT {
+            self.pool.push(saved);
+        }
+    }
+
+    /// Keeps at most `bytes` of a packet's payload: what a copy of a truncated packet takes along. BMv2 keeps as many
+    /// bytes, but the last ones.
+    pub(crate) fn cut_payload(&mut self, id: PacketId, bytes: u64) {
+        let (packet, phv) = self.open(id);
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        packet.frame.truncate(phv.payload_offset().saturating_add(bytes));
     }
 
     /// Packets that are there now.

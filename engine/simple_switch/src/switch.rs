@@ -121,7 +121,7 @@ impl Switch {
         Ok(Self {
             no_error: program.error_code("NoError").unwrap_or(0),
             state: State::new(&program),
-            packets: PacketStore::new(),
+            packets: PacketStore::new(&program),
             frames: FramePool::default(),
             tm,
             pre: Pre::default(),
@@ -209,6 +209,13 @@ impl Switch {
         self.tm.queue_packets(port)
     }
 
+    /// A port whose [`Switch::queue_bytes`] may have changed since it was last named here, in no particular order; spares a
+    /// caller that follows the queues from asking for all of them.
+    #[inline]
+    pub fn poll_queue_change(&mut self) -> Option<u16> {
+        self.tm.poll_changed()
+    }
+
     /// Counts of one port. Port numbers that v1model does not have share one set.
     pub fn port_stats(&self, port: u16) -> PortStats {
         *self.tm.stats(port)
@@ -289,7 +296,7 @@ impl Switch {
         self.agenda.set(LOOP, None);
         self.no_error = program.error_code("NoError").unwrap_or(0);
         self.state = State::new(&program);
-        self.packets = PacketStore::new();
+        self.packets = PacketStore::new(&program);
         self.spare = Phv::new(&program);
         self.pre = Pre::default();
         self.mirroring = MirroringSessions::default();

@@ -46,6 +46,8 @@ struct Port {
     packets: usize,
     bytes: u64,
     busy_until: Time,
+    /// Whether it stands in [`TrafficManager::changed`].
+    is_changed: bool,
     stats: PortStats,
 }
 
@@ -66,6 +68,8 @@ pub(crate) struct QueueFull;
 /// egress for any port, and drops what no interface takes only afterwards.
 pub(crate) struct TrafficManager {
     ports: Vec<Port>,
+    /// Ports whose queues have grown or shrunk since [`TrafficManager::poll_changed`] last named them.
+    changed: Vec<u16>,
 }
 
 impl TrafficManager {
@@ -78,10 +82,11 @@ impl TrafficManager {
             packets: 0,
             bytes: 0,
             busy_until: Time::ZERO,
+            is_changed: false,
             stats: PortStats::default(),
         };
         // The last place keeps the books of port numbers that do not exist.
-        Self { ports: (0..=PORT_COUNT).map(|_| port()).collect() }
+        Self { ports: (0..=PORT_COUNT).map(|_| port()).collect(), changed: Vec::new() }
     }
 
     /// Attaches a port or changes its link. What is queued stays, as does a transmission under way.
@@ -122,6 +127,20 @@ impl TrafficManager {
         self.port(port).packets
     }
 
+    /// A port whose queues have grown or shrunk since it was last named here.
+    #[inline]
+    pub(crate) fn poll_changed(&mut self) -> Option<u16> {
+        let port = self.changed.pop()?;
+        self.port_mut(port).is_changed = false;
+        Some(port)
+    }
+
+    fn note_change(&mut self, port: u16) {
+        if !std::mem::replace(&mut self.port_mut(port).is_changed, true) {
+            self.changed.push(port);
+        }
+    }
+
     /// Packets in one queue.
     #[inline]
     pub(crate) fn depth(&self, port: u16, priority: usize) -> usize {
@@ -146,6 +165,7 @@ impl TrafficManager {
         packet: PacketId,
         bytes: u32,
     ) -> Result<(), QueueFull> {
+        let number = port;
         let port = self.port_mut(port);
         let queue = &mut port.queues[priority];
         let queue_bytes = queue.bytes + u64::from(bytes);
@@ -158,6 +178,7 @@ impl TrafficManager {
         port.bytes += u64::from(bytes);
         port.stats.max_queue_packets = port.stats.max_queue_packets.max(port.packets as u64);
         port.stats.max_queue_bytes = port.stats.max_queue_bytes.max(port.bytes);
+        self.note_change(number);
         Ok(())
     }
 
@@ -175,6 +196,7 @@ impl TrafficManager {
     /// Takes the packet whose turn it is.
     #[inline]
     pub(crate) fn dequeue(&mut self, port: u16) -> Option<Dequeued> {
+        let number = port;
         let port = self.port_mut(port);
         let (priority, queue) =
             port.queues.iter_mut().enumerate().rev().find(|(_, queue)| !queue.waiting.is_empty())?;
@@ -182,7 +204,9 @@ impl TrafficManager {
         queue.bytes -= u64::from(bytes);
         port.packets -= 1;
         port.bytes -= u64::from(bytes);
-        Some(Dequeued { packet, priority, depth: queue.waiting.len() })
+        let depth = queue.waiting.len();
+        self.note_change(number);
+        Some(Dequeued { packet, priority, depth })
     }
 
     /// Puts a frame of `bytes` bytes on the wire at `now` and returns how long the wire is busy with it.
@@ -290,6 +314,16 @@ mod tests {
         assert_eq!(tm.enqueue(1, 1, 4, 250), Ok(()));
         assert_eq!((tm.queue_bytes(1), tm.queue_packets(1)), (Bytes::new(500), 4));
         assert_eq!((tm.stats(1).max_queue_bytes, tm.stats(1).max_queue_packets), (500, 4));
+    }
+
+    #[test]
+    fn a_port_is_named_once_for_all_changes_since_it_was_named_last() {
+        let mut tm = TrafficManager::new(1);
+        tm.enqueue(3, 0, 7, 10).unwrap();
+        tm.enqueue(3, 0, 8, 10).unwrap();
+        assert_eq!((tm.poll_changed(), tm.poll_changed()), (Some(3), None));
+        tm.dequeue(3).unwrap();
+        assert_eq!((tm.poll_changed(), tm.poll_changed()), (Some(3), None));
     }
 
     #[test]

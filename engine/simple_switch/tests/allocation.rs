@@ -2,33 +2,13 @@
 
 #![allow(unsafe_code)] // Counting allocations takes a global allocator, whose trait is unsafe; it only forwards.
 
+#[path = "support/counting.rs"]
+mod counting;
 mod support;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 use support::eeon::{self, Eee};
 use units::{DataRate, Duration, Time};
-
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: every call is forwarded unchanged to the system's allocator, which keeps the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        System.alloc(layout)
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        System.dealloc(place, layout);
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// Sends `count` packets through the E-EON program, by gate or by recirculation, and returns the time it is then.
 fn traffic(switch: &mut Switch, frames: &[Vec<u8>], start: Time, count: usize) -> Time {
@@ -76,9 +56,9 @@ fn steady_traffic_allocates_nothing() {
         }
         drop(state);
         let now = traffic(&mut switch, &frames, Time::ZERO + Duration::from_ms(1), 5_000);
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = counting::allocations();
         traffic(&mut switch, &frames, now, 5_000);
-        assert_eq!(ALLOCATIONS.load(Ordering::Relaxed) - before, 0, "gate: {gate}");
+        assert_eq!(counting::allocations() - before, 0, "gate: {gate}");
         assert_eq!(switch.stats().recirculated == 0, gate, "{:?}", switch.stats());
         assert!(switch.stats().sent > 5_000, "{:?}", switch.stats());
     }

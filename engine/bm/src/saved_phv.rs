@@ -1,0 +1,134 @@
+//! A packet's headers and metadata put aside, in little room, while another packet uses the [`Phv`].
+//!
+//! Most fields of a packet are zero: those of headers that it does not have, and most metadata. So the packet data are
+//! taken in blocks of a few words, and blocks of zeros are left out.
+
+use crate::phv::Phv;
+use crate::program::Program;
+
+/// Words of a block. Fewer make what is put aside smaller; more make putting it aside faster.
+const BLOCK: usize = 4;
+
+/// What [`Phv::save`] has put aside. Its buffers are used again.
+#[derive(Debug, Clone, Default)]
+pub struct SavedPhv {
+    /// For each 64 blocks: a bit per block that is not all zeros, then these blocks. At the end what makes no block.
+    words: Vec<u64>,
+    /// Bytes of the variable-length fields, each as long as its length field says.
+    vl: Vec<u8>,
+    ingress_length: u64,
+    packet_length: u64,
+    payload_offset: usize,
+}
+
+/// Words that packet data of `words` words may take.
+pub(crate) fn packed_words(words: usize) -> usize {
+    words + (words / BLOCK).div_ceil(64)
+}
+
+impl Phv {
+    /// Puts all packet data aside. Scratch is not kept: nothing reads it before writing it.
+    pub fn save(&mut self, program: &Program, to: &mut SavedPhv) {
+        let slots = &self.slots[..program.reset_end];
+        let packed = &mut self.packed[..];
+        let blocks = slots.chunks_exact(BLOCK);
+        let rest = blocks.remainder();
+        let mut used = 0;
+        for group in slots[..slots.len() - rest.len()].chunks(64 * BLOCK) {
+            let bits = used;
+            let mut present = 0;
+            used += 1;
+            for (bit, block) in group.chunks_exact(BLOCK).enumerate() {
+                // Without a branch: zeros are written, too, and the next block over them.
+                packed[used..used + BLOCK].copy_from_slice(block);
+                let is_present = block.iter().fold(0, |any, word| any | word) != 0;
+                used += BLOCK * usize::from(is_present);
+                present |= u64::from(is_present) << bit;
+            }
+            packed[bits] = present;
+        }
+        to.words.clear();
+        // No more than any packet has needed, because a queue keeps many of these; no less, so that a buffer that is
+        // used again does not grow.
+        self.largest_saved = self.largest_saved.max(used + rest.len());
+        to.words.reserve_exact(self.largest_saved);
+        to.words.extend_from_slice(&packed[..used]);
+        to.words.extend_from_slice(rest);
+        to.vl.clear();
+        for &store in &program.vl_stores {
+            to.vl.extend_from_slice(self.vl_bytes(store));
+        }
+        to.ingress_length = self.ingress_length;
+        to.packet_length = self.packet_length;
+        to.payload_offset = self.payload_offset;
+    }
+
+    /// Becomes the packet that was put aside by a [`Phv`] of the same program.
+    pub fn restore(&mut self, program: &Program, from: &SavedPhv) {
+        let slots = &mut self.slots[..program.reset_end];
+        slots.fill(0);
+        let whole = slots.len() - slots.len() % BLOCK;
+        let mut words = &from.words[..];
+        for group in slots[..whole].chunks_mut(64 * BLOCK) {
+            let mut present = words[0];
+            words = &words[1..];
+            while present != 0 {
+                let at = present.trailing_zeros() as usize * BLOCK;
+                let (block, others) = words.split_at(BLOCK);
+                group[at..at + BLOCK].copy_from_slice(block);
+                words = others;
+                present &= present - 1;
+            }
+        }
+        slots[whole..].copy_from_slice(words);
+        let mut vl = &from.vl[..];
+        for store in &program.vl_stores {
+            let (bytes, others) = vl.split_at(self.slots[store.length as usize] as usize);
+            self.vl[store.start..store.start + bytes.len()].copy_from_slice(bytes);
+            vl = others;
+        }
+        self.ingress_length = from.ingress_length;
+        self.packet_length = from.packet_length;
+        self.payload_offset = from.payload_offset;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_packet_comes_back_as_it_was_put_aside_whatever_came_between(
+            words in prop::collection::vec(prop::option::of(any::<u64>()), 200),
+            vl in prop::collection::vec(any::<u8>(), 60),
+            lengths in any::<[u8; 4]>(),
+        ) {
+            let program = Program::from_json(include_bytes!("../tests/programs/headers.json")).unwrap();
+            let mut phv = Phv::new(&program);
+            for (slot, word) in phv.slots[..program.reset_end].iter_mut().zip(words.iter().cycle()) {
+                *slot = word.unwrap_or(0);
+            }
+            for (byte, value) in phv.vl.iter_mut().zip(vl.iter().cycle()) {
+                *byte = *value;
+            }
+            prop_assert!(!program.vl_stores.is_empty());
+            for (store, length) in program.vl_stores.iter().zip(lengths) {
+                phv.slots[store.length as usize] = u64::from(length) % (store.capacity as u64 + 1);
+            }
+            (phv.ingress_length, phv.packet_length, phv.payload_offset) = (1, 2, 3);
+            let mut saved = SavedPhv::default();
+            phv.save(&program, &mut saved);
+
+            let mut other = Phv::new(&program);
+            other.slots[..program.reset_end].fill(7);
+            other.restore(&program, &saved);
+            prop_assert_eq!(&other.slots, &phv.slots);
+            for store in &program.vl_stores {
+                prop_assert_eq!(other.vl_bytes(*store), phv.vl_bytes(*store));
+            }
+            prop_assert_eq!((other.ingress_length, other.packet_length, other.payload_offset), (1, 2, 3));
+        }
+    }
+}
