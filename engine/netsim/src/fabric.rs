@@ -156,7 +156,6 @@ impl Fabric {
         let tag = tag::encode(self.now.min(tag::LATEST), wire::PacketClass::Other);
         node.switch.handle_packet(self.now, self.spec.cpu_port, packet, tag);
         self.queue_depth.advance(self.now);
-        self.observe_queues(switch);
         self.drain(switch);
         Ok(())
     }
@@ -206,7 +205,6 @@ impl Fabric {
         // Control writes may have opened gates, or a new program may have emptied queues.
         for switch in 0..self.switches.len() {
             self.drain(switch);
-            self.observe_queues(switch);
         }
         loop {
             let event = self.schedule.peek();
@@ -315,7 +313,6 @@ impl Fabric {
         };
         self.switches[switch].switch.handle_packet(self.now, port, whole, frame.tag);
         self.recycle(frame);
-        self.observe_queues(switch);
         self.drain(switch);
     }
 
@@ -328,7 +325,6 @@ impl Fabric {
         match to {
             (Node::Switch(switch), port) => {
                 self.switches[switch].switch.handle_frame(self.now, port, frame, tag);
-                self.observe_queues(switch);
                 self.drain(switch);
             }
             (Node::Host(host), _) => {
@@ -342,7 +338,7 @@ impl Fabric {
         }
     }
 
-    /// Takes from a switch what it sends, and notes when it is to be woken.
+    /// Takes from a switch what it sends, and notes how deep its queues are and when it is to be woken.
     fn drain(&mut self, index: usize) {
         let node = &mut self.switches[index];
         let (first_wire, host_count) = (2 * self.hosts.len(), self.hosts.len());
@@ -354,22 +350,18 @@ impl Fabric {
             };
             let wire = &mut self.wires[wire_index];
             self.phys[host_count + wire_index].transmit(at, wire_time);
-            self.queue_depth.observe(wire.queue, node.switch.queue_bytes(port).get());
             if let Some(arrival) = wire.link.send(at, wire_time, (frame, tag)) {
                 self.schedule.set(Source((first_wire + wire_index) as u32), arrival);
+            }
+        }
+        while let Some(port) = node.switch.poll_queue_change() {
+            if let Some(wire) = node.wire_at(port) {
+                self.queue_depth.observe(self.wires[wire].queue, node.switch.queue_bytes(port).get());
             }
         }
         let wakeup = node.switch.next_wakeup();
         let source = self.switch_source(index);
         self.schedule.set_or_clear(source, wakeup);
-    }
-
-    /// Notes the depth of a switch's queues after a frame has come in: any of them may have grown.
-    fn observe_queues(&mut self, index: usize) {
-        let node = &self.switches[index];
-        for (port, queue) in &node.queues {
-            self.queue_depth.observe(*queue, node.switch.queue_bytes(*port).get());
-        }
     }
 
     fn recycle(&mut self, frame: HostFrame) {
