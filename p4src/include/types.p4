@@ -97,7 +97,8 @@ const bit<32> INSTANCE_TYPE_RECIRCULATED = 4;
 #define TICKET_BEFORE(a, b) ((a) - (b) >= (32w1 << 31))
 
 // A port may have been idle for days, so half a circle is not enough to tell when its wire went idle from when it will.
-// No queue keeps a wire busy for 2^40 ticks (18 minutes of nanoseconds): what is further ahead is long past.
-#define TICK_TO_COME(at, now) ((at) - (now) - 1 < (48w1 << 40))
+// No queue and no sleep lasts 2^40 ticks (18 minutes of nanoseconds): what is further ahead is long past.
+const bit<48> TICKS_AHEAD_LIMIT = 0x10000000000;
+#define TICK_TO_COME(at, now) ((at) - (now) - 1 < TICKS_AHEAD_LIMIT)
 
 #endif // EEON_TYPES_P4_

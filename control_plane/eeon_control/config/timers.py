@@ -1,7 +1,7 @@
 """Arithmetic between what people write and what the data plane's tables hold. Pure, exact where it can be.
 
-Times in the tables are ticks of the target's timestamps, 48 bits wide and compared modulo 2^48, so a span
-must stay below 2^47 ticks. Wire time per byte is ticks x 2^24, rounded to nearest.
+Times in the tables are ticks of the target's timestamps, 48 bits wide; what lies `TICKS_AHEAD_LIMIT` or more
+ahead is taken for past (p4src/include/types.p4), so all spans together must stay below that. Wire time per byte is ticks x 2^24, rounded to nearest.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from math import ceil
 
 from eeon_control.config.model import Eee
 from eeon_control.config.queues import AUTO_RED_MAX_OVER_MIN, AUTO_RED_MEAN_PACKET_BYTES, U32_MAX, Red
+from eeon_control.constants import TICKS_AHEAD_LIMIT
 from eeon_control.errors import PlanError
 from eeon_control.topology import phy
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 
 _PICOSECONDS = 10**12
-_SPAN_LIMIT_TICKS = 1 << 47
 _Q24 = 1 << 24
 _SLOPE_ONE = 1 << 48  # probability 1 in the data plane's fixed point
 
@@ -57,10 +57,10 @@ def eee_ticks(eee: Eee, rate: DataRate, overhead: Bytes, tick: Duration) -> EeeT
     sleep, wake = eee_timers(eee, rate)
     spans = {"sleep": sleep, "wake": wake, "stall": eee.stall, "hold": eee.hold or Duration(0)}
     ticks = {key: _ticks(key, span, tick) for key, span in spans.items()}
-    if sum(ticks.values()) >= _SPAN_LIMIT_TICKS:
+    if sum(ticks.values()) >= TICKS_AHEAD_LIMIT:
         raise PlanError(
-            f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; timestamps compare "
-            f"over {Duration(_SPAN_LIMIT_TICKS * tick)} at most with this target's {tick} tick"
+            f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; the program looks "
+            f"{Duration(TICKS_AHEAD_LIMIT * tick)} ahead at most with this target's {tick} tick"
         )
     per_byte = round(Fraction(8 * _PICOSECONDS * _Q24, rate * tick))
     if per_byte < 1:
