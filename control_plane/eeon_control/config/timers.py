@@ -1,7 +1,8 @@
 """Arithmetic between what people write and what the data plane's tables hold. Pure, exact where it can be.
 
 Times in the tables are ticks of the target's timestamps, 48 bits wide; what lies `TICKS_AHEAD_LIMIT` or more
-ahead is taken for past (p4src/include/types.p4), so all spans together must stay below that. Wire time per byte is ticks x 2^24, rounded to nearest.
+ahead is taken for past (p4src/include/types.p4), so all spans together must stay below that. Wire time per
+byte is ticks x 2^24, rounded to nearest.
 """
 
 from __future__ import annotations
