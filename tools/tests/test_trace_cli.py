@@ -53,6 +53,13 @@ def test_info_prints_tables_or_json(tmp_path: Path) -> None:
         (("shuffle", "-o", "t.pcap", "--window", "3us"), "it is one of a time"),
         (("shuffle", "-o", "t.pcap", "--topology", "torus-9"), "torus-9: no such file"),
         (("shuffle", "-o", "t.pcap", "--max-packets", "10", *SMALL), "grew beyond 10 packets"),
+        (("shuffle", "-o", "t.cap"), "t.cap: file name"),
+        (("shuffle", "-o", "t.pcap", "--output-ratio", "nan"), "nan is not a number"),
+        (("shuffle", "-o", "t.pcap", "--noise", "nan"), "nan is not a number"),
+        (("shuffle", "-o", "t.pcap", "--heartbeat", "1ns"), "heartbeats, more than 10000000"),
+        (("shuffle", "-o", "t.pcap", *SMALL, "--startup", "9000000s"), "heartbeats, more than"),
+        (("coflow", "-o", "t.pcap", "--scale", "nan"), "nan is not a number"),
+        (("coflow", "-o", "t.pcap", "--time-scale", "1e-300"), "not in the range"),
         (("coflow", "-o", "t.pcap", "--range", "5-2"), "'5-2' is not FIRST-LAST"),
         (("coflow", "-o", "t.pcap", "--range", "40-"), "no coflow number 40"),
         (("info", __file__), "neither pcap nor pcapng"),
@@ -67,3 +74,27 @@ def test_wrong_input_ends_in_one_message_and_no_file(
     assert message in done.output
     assert "Traceback" not in done.output
     assert list(tmp_path.iterdir()) == []
+
+
+def test_transfers_that_all_stay_on_their_host_make_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "local.txt").write_text("3 1\n1 0 1 1 1 1:1\n", encoding="ascii")
+    done = eeon_trace("coflow", tmp_path / "local.txt", "-o", tmp_path / "t.pcap")
+    assert done.exit_code == 1
+    assert "every transfer stays on the host" in done.output
+    assert not (tmp_path / "t.pcap").exists()
+
+
+def test_a_coflow_later_than_a_capture_can_say_is_refused(tmp_path: Path) -> None:
+    text = "3 2\n1 0 1 1 1 2:0.001\n2 5000000 1 1 1 2:0.001\n"
+    (tmp_path / "late.txt").write_text(text, encoding="ascii")
+    done = eeon_trace("coflow", tmp_path / "late.txt", "-o", tmp_path / "t.pcap", "--time-scale", "1e-6")
+    assert done.exit_code == 1
+    assert "would be sent 5,000,000,000 s after the start" in done.output
+    assert not (tmp_path / "t.pcap").exists()
+
+
+def test_the_manifest_and_info_agree_on_how_long_a_trace_lasts(tmp_path: Path) -> None:
+    path = tmp_path / "t.pcap"
+    eeon_trace("shuffle", "-o", path, *SMALL)
+    manifest = json.loads((tmp_path / "t.pcap.manifest.json").read_text())
+    assert json.loads(eeon_trace("info", path, "--json").output)["duration_ns"] == manifest["duration_ns"] > 0

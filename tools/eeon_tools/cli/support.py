@@ -4,6 +4,7 @@ bars."""
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,16 @@ class QuantityType(click.ParamType):
         if parsed < self._minimum:
             self.fail(f"{value}: at least {self._quantity(self._minimum)} is needed", param, ctx)
         return parsed
+
+
+class NumberRange(click.FloatRange):
+    """A number within bounds. click's own range lets NaN through, because it compares false with both."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not a number", param, ctx)
+        return number
 
 
 def reports_errors(function: Function) -> Function:

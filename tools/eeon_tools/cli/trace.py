@@ -12,7 +12,14 @@ from eeon_control import topology as topologies
 from eeon_control.units import Bytes, Duration
 from rich.table import Table
 
-from eeon_tools.cli.support import QuantityType, console, output_file, packet_progress, reports_errors
+from eeon_tools.cli.support import (
+    NumberRange,
+    QuantityType,
+    console,
+    output_file,
+    packet_progress,
+    reports_errors,
+)
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import read_packets
@@ -73,7 +80,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--split", type=BYTES, default="64MB", show_default=True, help="Input of one map.")
 @click.option(
     "--output-ratio",
-    type=click.FloatRange(0, 1000, min_open=True),
+    type=NumberRange(0, 1000, min_open=True),
     default=1.0,
     show_default=True,
     help="Map output bytes per input byte.",
@@ -95,14 +102,14 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--startup", type=DURATION, default="1.6s", show_default=True, help="Start of a map task.")
 @click.option(
     "--cycles-per-byte",
-    type=click.FloatRange(0),
+    type=NumberRange(0, 1e6),
     default=84.0,
     show_default=True,
     help="Work of a map for one byte, on a 2.5 GHz core.",
 )
 @click.option(
     "--noise",
-    type=click.FloatRange(0, 3),
+    type=NumberRange(0, 3),
     default=0.0953,
     show_default=True,
     help="Sigma of the log-normal noise on map times.",
@@ -163,14 +170,14 @@ def shuffle(
 )
 @click.option(
     "--scale",
-    type=click.FloatRange(0, 1000, min_open=True),
+    type=NumberRange(0, 1000, min_open=True),
     default=1.0,
     show_default=True,
     help="Factor on every transfer's megabytes.",
 )
 @click.option(
     "--time-scale",
-    type=click.FloatRange(0, 1e9, min_open=True),
+    type=NumberRange(1e-6, 1e9),
     default=1.0,
     show_default=True,
     help="How many times faster the coflows arrive than in the file.",

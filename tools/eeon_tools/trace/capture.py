@@ -30,6 +30,8 @@ MAX_FRAME_BYTES = 65_535
 PCAP_MAGICS = {bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1")}
 PCAPNG_MAGIC = bytes.fromhex("0a0d0d0a")
 _NS_PER_S = 1_000_000_000
+MAX_TIME_NS = 2**32 * _NS_PER_S - 1
+"""Latest time of a packet that is written: a pcap's seconds have 32 bits."""
 _MAX_BLOCK_BYTES = 1 << 20
 _BUFFER_BYTES = 1 << 18
 
@@ -55,13 +57,16 @@ class CaptureWriter(Protocol):
 def open_writer(path: Path) -> CaptureWriter:
     """A writer for `path`, whose suffix says which format: `.pcap` or `.pcapng`. An existing file is
     replaced."""
-    if path.suffix == ".pcap":
-        return _PcapWriter(path)
-    if path.suffix == ".pcapng":
-        return _PcapNgWriter(path)
-    raise TraceError(
-        path, "file name", f"suffix {path.suffix or '(none)'!r}: a trace is a .pcap or a .pcapng"
-    )
+    check_suffix(path)
+    return _PcapWriter(path) if path.suffix == ".pcap" else _PcapNgWriter(path)
+
+
+def check_suffix(path: Path) -> None:
+    """Raise TraceError unless the suffix names one of the two formats."""
+    if path.suffix not in (".pcap", ".pcapng"):
+        raise TraceError(
+            path, "file name", f"suffix {path.suffix or '(none)'!r}: a trace is a .pcap or a .pcapng"
+        )
 
 
 class _PcapWriter:

@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from eeon_tools.errors import ToolsError
+from eeon_tools.errors import ToolsError, TraceError
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.capture import open_writer
+from eeon_tools.trace.capture import MAX_TIME_NS, check_suffix, open_writer
 from eeon_tools.trace.frames import CLASSES, tcp_class
 from eeon_tools.trace.hosts import TraceHost
 from eeon_tools.trace.segments import SegmentModel, TcpModel
@@ -47,16 +47,24 @@ def generate(
     either way. A trace of more than `max_packets` is refused and what was written is removed. `progress`
     hears the number of packets now and then. The same arguments give the same bytes.
     """
+    check_suffix(path)
     model = SegmentModel(hosts, tcp, seed)
     workload.start(model)
     counts = [0] * len(CLASSES)
-    total = frame_bytes = last_ns = 0
+    total = frame_bytes = first_ns = last_ns = 0
     partial = path.with_name(f".{path.name}.partial{path.suffix}")
     writer = open_writer(partial)
     try:
         try:
             write = writer.write
             for segment in model.run():
+                if segment.time_ns > MAX_TIME_NS:
+                    raise TraceError(
+                        path,
+                        f"packet {total + 1}",
+                        f"would be sent {segment.time_ns / 1e9:,.0f} s after the start; a capture's times "
+                        f"end at {MAX_TIME_NS // 10**9:,} s",
+                    )
                 captured = segment.headers
                 if whole_frames:
                     captured = captured.ljust(segment.frame_bytes, b"\0")
@@ -64,6 +72,8 @@ def generate(
                 counts[tcp_class(segment.flags, segment.payload_bytes)] += 1
                 frame_bytes += segment.frame_bytes
                 last_ns = segment.time_ns
+                if total == 0:
+                    first_ns = last_ns
                 total += 1
                 if total > max_packets:
                     raise ToolsError(
@@ -73,6 +83,8 @@ def generate(
                     progress(total)
         finally:
             writer.close()
+        if total == 0:
+            raise ToolsError(f"{path}: nothing to write: every transfer stays on the host where it begins")
         os.replace(partial, path)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -86,7 +98,7 @@ def generate(
         generator={"kind": workload.kind, "tcp": asdict(tcp), **workload.settings()},
         seed=seed,
         packets={kind.label: counts[kind] for kind in CLASSES},
-        duration_ns=last_ns,
+        duration_ns=last_ns - first_ns,
         frame_bytes=frame_bytes,
         connections=model.connections,
     )

@@ -27,8 +27,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+from eeon_tools.errors import InputError
 from eeon_tools.trace.segments import Fetch, SegmentModel
 
+MAX_HEARTBEATS = 10_000_000
+"""Heartbeats of all hosts together until the last map ends; more would take minutes to no end."""
 _NS_PER_S = 1_000_000_000
 
 
@@ -74,6 +77,7 @@ class Shuffle:
         draw = random.Random(f"shuffle {seed}")
         self._phase_ns = [draw.randrange(settings.heartbeat_ns) for _ in range(hosts)]
         self._map_ns = [self._map_time(draw.gauss(0.0, settings.noise_sigma)) for _ in range(settings.maps)]
+        self._check_heartbeats()
         self._reducers = [
             _Reducer(index % self._hosts, draw.getrandbits(64)) for index in range(settings.reducers)
         ]
@@ -107,6 +111,18 @@ class Shuffle:
         settings = self._settings
         compute = settings.split_bytes * settings.cycles_per_byte / settings.clock_hz * _NS_PER_S
         return int((settings.startup_ns + compute) * math.exp(normal))
+
+    def _check_heartbeats(self) -> None:
+        settings = self._settings
+        waves = math.ceil(settings.maps / (self._hosts * settings.map_slots))
+        heartbeats = self._hosts * (waves * max(self._map_ns) // settings.heartbeat_ns)
+        if heartbeats > MAX_HEARTBEATS:
+            raise InputError(
+                "the shuffle's heartbeat",
+                f"{settings.heartbeat_ns} ns",
+                f"maps of up to {max(self._map_ns) / _NS_PER_S:g} s in {waves} waves on {self._hosts} hosts "
+                f"take {heartbeats} heartbeats, more than {MAX_HEARTBEATS}; make it longer or maps shorter",
+            )
 
     def _heartbeat_at(self, host: int, when: int) -> None:
         self._model.at(when, lambda now: self._heartbeat(host, now))
