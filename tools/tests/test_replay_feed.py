@@ -52,6 +52,31 @@ def test_ipv6_and_vlan_tags_are_seen_through(tmp_path: Path, hosts: list[TraceHo
     assert [o.host for o in offers(write(tmp_path / "t.pcap", [(0, six)]), hosts)] == [3]
 
 
+@pytest.mark.parametrize("keep", [13, 14, 20, 33])
+def test_a_frame_cut_before_its_addresses_is_refused_and_not_taken_for_another_protocol(
+    tmp_path: Path, hosts: list[TraceHost], keep: int
+) -> None:
+    path = write(tmp_path / "t.pcap", [(0, segment("10.0.1.1", "10.0.2.1"))], keep=keep)
+    with pytest.raises(TraceError, match=f"packet 1: only {keep} of its 54 bytes were captured"):
+        offers(path, hosts)
+
+
+def test_a_whole_frame_that_ends_before_its_addresses_is_refused(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    with pytest.raises(TraceError, match="packet 1: its 14 bytes end before its IP addresses"):
+        offers(write(tmp_path / "t.pcap", [(0, Ether(type=0x0800))]), hosts)
+
+
+@pytest.mark.parametrize(("seconds", "speed"), [(4_294_967_295, 1.0), (1_000_001, 1.0), (2, 1e-6)])
+def test_a_packet_beyond_the_longest_replay_is_refused_by_number(
+    tmp_path: Path, hosts: list[TraceHost], seconds: int, speed: float
+) -> None:
+    packets = [(at * 10**9, segment("10.0.1.1", "10.0.2.1")) for at in (0, seconds)]
+    with pytest.raises(TraceError, match=r"packet 2: is .* s after the first one.*1,000,000 s"):
+        offers(write(tmp_path / "t.pcap", packets), hosts, speed=speed)
+
+
 def test_a_higher_speed_divides_the_times(tmp_path: Path, hosts: list[TraceHost]) -> None:
     path = write(tmp_path / "t.pcap", [(n * 1000, segment("10.0.1.1", "10.0.2.1")) for n in range(3)])
     assert [o.at_ps for o in offers(path, hosts, speed=4.0)] == [0, 250_000, 500_000]

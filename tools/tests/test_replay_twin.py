@@ -16,7 +16,7 @@ pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup`
 from eeon_tools.cli.demo import demo
 from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.demo import runs as demo_runs
-from eeon_tools.errors import TraceError
+from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.replay.result import RunResult
 from eeon_tools.replay.session import ReplaySettings, replay
 from eeon_tools.trace import manifest as manifests
@@ -167,6 +167,32 @@ def test_the_demo_writes_twelve_runs_and_a_page(tmp_path: Path, monkeypatch: pyt
     )
     assert (tmp_path / "report.html").exists()
     assert done.exit_code == 0, done.output
+
+
+def test_a_fabric_beyond_the_engines_limits_ends_in_a_message_with_the_place(
+    tmp_path: Path, incast: Path
+) -> None:
+    topology = tmp_path / "far.yaml"
+    link = "{rate: 1Gbps, delay: 1001s}"
+    topology.write_text(
+        "name: far\n"
+        f"leaf_spine: {{leaves: 2, hosts_per_leaf: 2, spines: 2, host_link: {link}, uplink: {link}}}\n"
+    )
+    with pytest.raises(
+        ReplayError, match=r"cannot run this fabric: .*links\[0\].delay_ps.*longer than 1000 s"
+    ):
+        replay(ReplaySettings("far", incast, str(topology), ("drop_tail",)))
+
+
+def test_a_result_that_could_not_be_written_is_known_before_the_run(
+    tmp_path: Path, incast: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eeon_tools.replay.session.replay", lambda *_: pytest.fail("it ran"))
+    (tmp_path / "file").write_text("")
+    words = [str(incast), "-c", "drop_tail", "--json", str(tmp_path / "file" / "result.json")]
+    done = CliRunner().invoke(replay_command, words)
+    assert done.exit_code == 1
+    assert str(tmp_path / "file") in done.output
 
 
 _PEAK_OF_A_REPLAY = """

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from eeon_tools.cli.support import console, output_file, packet_progress, reports_errors, twin_only
+from eeon_tools.cli.support import (
+    NumberRange,
+    console,
+    output_file,
+    packet_progress,
+    reports_errors,
+    twin_only,
+)
 from eeon_tools.errors import TraceError
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
@@ -33,7 +40,7 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option(
     "--speed",
-    type=click.FloatRange(0, 1e9, min_open=True),
+    type=NumberRange(1e-6, 1e9),
     default=1.0,
     show_default=True,
     help="How many times faster than its own times the trace is sent.",
@@ -91,16 +98,19 @@ def replay(
         topology = manifest.topology
     shown = name or " + ".join(Path(part).stem for part in config)
     settings = ReplaySettings(shown, trace, topology, config, speed, seed, mapping)
+    for path in (json_path, html_path):
+        if path is not None:
+            output_file(path)  # a folder that cannot be made is known before the run, not after it
     with packet_progress(f"replaying {trace.name}") as progress:
         result = run_replay(settings, progress)
     _print(result)
     if json_path is not None:
-        output_file(json_path).write_text(json.dumps(result.as_dict(), indent=2) + "\n", encoding="utf-8")
+        json_path.write_text(json.dumps(result.as_dict(), indent=2) + "\n", encoding="utf-8")
         click.echo(f"JSON: {json_path}")
     if html_path is not None:
         from eeon_tools.replay.page import run_page
 
-        output_file(html_path).write_text(run_page(result), encoding="utf-8")
+        html_path.write_text(run_page(result), encoding="utf-8")
         click.echo(f"page: {html_path}")
 
 
@@ -113,7 +123,7 @@ def _print(run: RunResult) -> None:
         "time"
     )
     if run.skipped_not_ip:
-        click.echo(f"  {run.skipped_not_ip:,} packets are not IP and were left out")
+        click.echo(f"  packets left out because they are not IP: {run.skipped_not_ip:,}")
     out.print(table.by_class(run))
     if run.layers:
         out.print()

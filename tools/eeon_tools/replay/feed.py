@@ -20,6 +20,8 @@ from eeon_tools.trace.hosts import TraceHost
 
 BATCH_PACKETS = 8192
 BATCH_BYTES = 16 << 20
+MAX_RUN_PS = 10**6 * 10**12
+"""Longest replay: 10^6 s, eleven days; the engine's own limit is 26 days."""
 _PS_PER_NS = 1000
 
 
@@ -115,16 +117,38 @@ class Feed:
             if place is None:
                 counts.not_ip += 1
                 continue
+            self._check_addresses(number, packet, place)
             since_start = packet.time_ns - counts.first_ns
             if self._speed == 1.0:
                 at_ps = since_start * _PS_PER_NS
             else:
                 at_ps = round(since_start * _PS_PER_NS / self._speed)
+            if at_ps > MAX_RUN_PS:
+                raise TraceError(
+                    self._trace,
+                    f"packet {number}",
+                    f"is {since_start / 1e9:,.3f} s after the first one; at speed {self._speed:g} that is "
+                    f"beyond the longest replay, {MAX_RUN_PS // 10**12:,} s",
+                )
             counts.offered += 1
             counts.last_ps = at_ps
             yield self._offer(number, packet, place, at_ps)
         if counts.offered == 0:
             raise TraceError(self._trace, "", "holds no IPv4 or IPv6 packet; there is nothing to replay")
+
+    def _check_addresses(self, number: int, packet: Packet, place: tuple[int, int]) -> None:
+        at, length = place
+        kept = len(packet.captured)
+        if length and kept >= at + 2 * length:
+            return
+        if kept < packet.frame_bytes:
+            problem = (
+                f"only {kept} of its {packet.frame_bytes} bytes were captured, too few to tell who sends it; "
+                "capture more of each frame"
+            )
+        else:
+            problem = f"its {kept} bytes end before its IP addresses; take it out of the trace"
+        raise TraceError(self._trace, f"packet {number}", problem)
 
     def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer:
         at, length = place
@@ -167,17 +191,21 @@ class Feed:
 
 
 def _source_place(frame: bytes) -> tuple[int, int] | None:
-    """Where the source address stands and how long it is, or None when the frame is not IP or is cut before
-    that."""
+    """Where the source address stands and how long it is, or None when the frame is not IP.
+
+    The length is 0 when the frame is cut before it says what it is.
+    """
     at = 12
     ethertype = int.from_bytes(frame[at : at + 2], "big")
     while ethertype in ETHERTYPES_VLAN:
         at += 4
         ethertype = int.from_bytes(frame[at : at + 2], "big")
     at += 2
-    if ethertype == ETHERTYPE_IPV4 and len(frame) >= at + 20:
+    if len(frame) < at:
+        return at, 0
+    if ethertype == ETHERTYPE_IPV4:
         return at + 12, 4
-    if ethertype == ETHERTYPE_IPV6 and len(frame) >= at + 40:
+    if ethertype == ETHERTYPE_IPV6:
         return at + 8, 16
     return None
 

@@ -39,15 +39,18 @@ class RunningTwin:
 
     def __enter__(self) -> RunningTwin:
         try:
+            from eeon_engine import EngineError, Twin
             from eeon_engine import Program as EngineProgram
-            from eeon_engine import Twin
             from eeon_engine.p4runtime import serve
         except ImportError as error:
             raise UnavailableError(
                 f"the engine is not installed ({error}); `make setup` builds it into .venv"
             ) from error
         with ExitStack() as stack:
-            self._twin = Twin(EngineProgram(self._program.json), json.dumps(self._spec))
+            try:
+                self._twin = Twin(EngineProgram(self._program.json), json.dumps(self._spec))
+            except EngineError as error:
+                raise ReplayError(f"the engine cannot run this fabric: {error}") from error
             for name in self._topology.switches:
                 server = stack.enter_context(serve(self._twin.switch(name)))
                 self.targets[name] = server.address
