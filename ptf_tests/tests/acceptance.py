@@ -1,0 +1,488 @@
+"""What the industry asks of a switch that marks ECN, as two published test plans put it.
+
+  * SONiC: sonic-mgmt, docs/testplan/ECN_test.md, "ECN marking at egress" and "ECN marking accuracy". Its two
+    sections ask for marking at dequeue; here the same is asked, mirrored, of marking at enqueue.
+  * OpenConfig: featureprofiles, DP-1.3 (feature/qos/tests/qos_ecn_config_test) and DP-1.12
+    (feature/qos/ecn/otg_tests/ecn_enabled_traffic_test).
+
+"Above" or "at or above". The plans agree on everything but the packet that meets exactly the threshold:
+SONiC (q >= Kmax in its steps, though its overview says "exceeds") and DP-1.3 (at or above the cut-off) want
+it marked; DP-1.12 (> min-threshold) and RFC 8257, section 3.1, do not, nor does our `mark_threshold`. With
+equal frames that is one packet in a burst.
+Lengths are whole bytes, so "at or above K" is "above K - 1": the cases of the first two configure K - 1
+(`at_or_above`) and expect what their plan says, to the packet. The cases named `...WithKmaxAsItIs` and
+`...WithTheThresholdAsItIs` configure K itself and pin the difference to that one packet, so that whoever
+carries a profile over with its number unchanged knows what changes. `red` compares inclusively, as the two
+plans do, and takes their numbers as they are.
+
+A kilobyte is 1000 bytes of frame without FCS, a queue is the bytes that wait (the frame on the wire is not
+among them). What the plans do with a paused port is done with a plug (README). Not asked here: the plans'
+several queues a port (ours has one), and telemetry over gNMI (ours is P4Runtime).
+"""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, FabricTest, virtual_time_only
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.ports import DATA_PORTS
+from ptf_tests.lib.targets.base import SwitchOptions
+
+KB = 1000
+"""Length of the frames of SONiC's plan, and of DP-1.3's bursts."""
+
+KMIN, KMAX = 50, 51
+"""SONiC's example profile: red_min_threshold 50000, red_max_threshold 51000; in frames of 1 kB."""
+PMAX = 0.05
+"""The same profile: red_drop_probability 5."""
+BEYOND = 10
+"""Marking accuracy sends Kmax + 10 packets."""
+REPETITIONS = 200
+"""As often as SONiC's plan repeats the accuracy test."""
+
+CUT_OFF_BYTES = 80_000
+"""OpenConfig's threshold: DP-1.3 (80 KB, min = max), DP-1.12 (min-threshold 80000)."""
+CUT_OFF = CUT_OFF_BYTES // KB
+
+TRAFFIC_CLASSES = {"BE1": 0, "BE0": 4, "AF1": 8, "AF2": 16, "AF3": 24, "AF4": 32, "NC1": 48}
+"""The traffic classes of DP-1.12, each by one DSCP."""
+
+_SIGMAS = 5.0
+
+
+def at_or_above(limit_bytes: int) -> int:
+    """The `threshold_bytes` that marks whatever meets `limit_bytes` or more: see the module."""
+    return limit_bytes - 1
+
+
+class _Burst(FabricTest):
+    """Bursts of distinguishable frames to a port whose transmitter is busy: a queue known to the byte."""
+
+    def frames(self, count: int, size: int = KB, to: int = 2, **fields: object) -> list[bytes]:
+        return [packets.data(to, size=size, seq=n, **{"ecn": Ecn.ECT0, **fields}) for n in range(count)]
+
+    def marks(self, frames: Sequence[bytes]) -> list[bool]:
+        """Which of a burst to port 2 left with CE; all must leave, in order, otherwise unchanged."""
+        left = self.burst(2, frames)
+        marked = [departure.ecn == Ecn.CE for departure in left]
+        self.assertEqual(len(left), len(frames), "every packet must be received")
+        expected = [
+            packets.forwarded(frame, 2, ecn=Ecn.CE if mark else None)
+            for frame, mark in zip(frames, marked, strict=True)
+        ]
+        self.assert_frames(left, expected)
+        return marked
+
+
+# --- SONiC: ECN marking at egress --------------------------------------------------------------------------
+
+
+class SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast(_Burst):
+    """2 x Kmax packets into a paused port, then release it. All arrive; the first leaves 2 x Kmax - 1 behind
+    and must carry CE, the last leaves nothing and must not. This is how the plan tells marking at egress."""
+
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
+        marks = self.marks(self.frames(2 * KMAX))
+        self.assertEqual((marks[0], marks[-1]), (True, False))
+
+
+class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(_Burst):
+    """The mirror image: the first finds nothing ahead of it, the last 2 x Kmax - 1."""
+
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(KMAX * KB))
+        marks = self.marks(self.frames(2 * KMAX))
+        self.assertEqual((marks[0], marks[-1]), (False, True))
+
+
+# --- SONiC: ECN marking accuracy ---------------------------------------------------------------------------
+#
+# Kmax + 10 packets of 1 kB into a paused port. Packet i (from 1) has a queue of Kmax + 10 - i kB: what it
+# leaves behind when released. Kmax or more for i = 1 .. 10, less for all others. At enqueue packet i has
+# i - 1 kB ahead of it: less than Kmax for i = 1 .. Kmax, Kmax or more for the last ten.
+
+
+class SonicAccuracyAtDequeueMarksExactlyTheFirstTen(_Burst):
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
+        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [True] * 10 + [False] * 51)
+
+
+class SonicAccuracyAtEnqueueMarksExactlyTheLastTen(_Burst):
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(KMAX * KB))
+        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 51 + [True] * 10)
+
+
+class SonicAccuracyAtDequeueMarksNineWithKmaxAsItIs(_Burst):
+    """Packet 10 leaves exactly Kmax behind: SONiC's q >= Kmax marks it, RFC 8257's "greater than" does not.
+    Nothing else differs."""
+
+    def runTest(self):
+        self.mark_threshold(2, KMAX * KB, dequeue=True)
+        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [True] * 9 + [False] * 52)
+
+
+class SonicAccuracyAtEnqueueMarksNineWithKmaxAsItIs(_Burst):
+    """Packet Kmax + 1 finds exactly Kmax: the same one packet, at the other end."""
+
+    def runTest(self):
+        self.mark_threshold(2, KMAX * KB)
+        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 52 + [True] * 9)
+
+
+class SonicAccuracyOfRedMarksExactlyTheLastTen(_Burst):
+    """The example profile as `red`, numbers unchanged: at Kmin the probability is 0, at Kmax 1, and no frame
+    of 1 kB meets a queue between the two. `red` decides at enqueue: the expectation is the mirrored one."""
+
+    def runTest(self):
+        self.red(2, low=KMIN * KB, high=KMAX * KB, probability=PMAX)
+        self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 51 + [True] * 10)
+
+
+class _SonicRepeated(_Burst):
+    """Counts the marks of each packet over the plan's repetitions of the accuracy test."""
+
+    def counts(self, frames: list[bytes]) -> list[int]:
+        totals = [0] * len(frames)
+        for _ in range(REPETITIONS):
+            left = self.burst(2, frames)
+            self.assertEqual(len(left), len(frames), "every packet must be received")
+            totals = [
+                total + (departure.ecn == Ecn.CE) for total, departure in zip(totals, left, strict=True)
+            ]
+        return totals
+
+
+@virtual_time_only
+class SonicAccuracyAtDequeueIsTheSameEveryTime(_SonicRepeated):
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
+        self.assertEqual(self.counts(self.frames(KMAX + BEYOND)), [REPETITIONS] * 10 + [0] * 51)
+
+
+@virtual_time_only
+class SonicAccuracyAtEnqueueIsTheSameEveryTime(_SonicRepeated):
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(KMAX * KB))
+        self.assertEqual(self.counts(self.frames(KMAX + BEYOND)), [0] * 51 + [REPETITIONS] * 10)
+
+
+@virtual_time_only
+class SonicAccuracyOfRedRisesFromKminTowardsPmax(_SonicRepeated):
+    """Below Kmin no packet is marked, from Kmax on every packet, and in between a packet that meets q is
+    marked with probability (q - Kmin) / (Kmax - Kmin) * Pmax, which stays below Pmax. Kmin is 20 kB here, so
+    that there is a between; five standard deviations for each depth, and for the two halves of the line."""
+
+    def runTest(self):
+        low, high = 20, 40
+        self.red(2, low=low * KB, high=high * KB, probability=PMAX)
+        counts = self.counts(self.frames(high + BEYOND))
+        self.assertEqual(counts[: low + 1], [0] * (low + 1), "up to and at Kmin")
+        self.assertEqual(counts[high:], [REPETITIONS] * BEYOND, "from Kmax on")
+        probability = {q: (q - low) / (high - low) * PMAX for q in range(low, high)}
+        for depths in (*([q] for q in probability), range(low, 30), range(30, high)):
+            found = sum(counts[q] for q in depths)
+            mean = REPETITIONS * sum(probability[q] for q in depths)
+            deviation = sqrt(REPETITIONS * sum(probability[q] * (1 - probability[q]) for q in depths))
+            self.assertLessEqual(abs(found - mean), _SIGMAS * deviation, f"marks at {list(depths)} kB")
+
+
+@virtual_time_only
+class SonicAccuracyHoldsAtEveryPortAtOnce(_Burst):
+    """The plan wants every port tested and allows for all at the same time. Packets are sent one port after
+    the other in turn, so that an account shared between ports would show."""
+
+    def runTest(self):
+        for port in DATA_PORTS:
+            self.mark_threshold(port, at_or_above(KMAX * KB), dequeue=port % 2 == 0)
+        self.plug(*DATA_PORTS)
+        bursts = {port: self.frames(KMAX + BEYOND, to=port) for port in DATA_PORTS}
+        for n in range(KMAX + BEYOND):
+            for port in DATA_PORTS:
+                self.send(1, bursts[port][n])
+        self.drain()
+        for port in DATA_PORTS:
+            marked = [departure.ecn == Ecn.CE for departure in self.departures(port)]
+            at_dequeue, at_enqueue = [True] * 10 + [False] * 51, [False] * 51 + [True] * 10
+            self.assertEqual(marked, at_dequeue if port % 2 == 0 else at_enqueue, f"port {port}")
+
+
+# --- OpenConfig DP-1.3: vertical cut-off -------------------------------------------------------------------
+#
+# min-threshold = max-threshold = 80 KB, probability 100 %: below the line nothing is marked, at it or above
+# everything. DP-1.3 itself sends no packets, it configures the profile and reads it back; the first case does
+# that, the others hold the switch to what the profile means.
+
+
+class OpenConfigCutOffIsReadBackAsWritten(FabricTest):
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
+        params = {"threshold_bytes": 79_999, "l4s_threshold_bytes": 79_999, "at_dequeue": 0}
+        wanted = self.client.table_entry("port_aqm", {"port": 2}, "mark_threshold", params)
+        (found,) = self.client.read(self.client.table_entry("port_aqm", {"port": 2}))
+        self.assertEqual(found.table_entry.match, wanted.table_entry.match)
+        self.assertEqual(found.table_entry.action, wanted.table_entry.action)
+
+
+class OpenConfigCutOffMarksNothingAByteBelow(_Burst):
+    """The last frame finds 79 x 1000 + 999 bytes."""
+
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
+        burst = self.frames(CUT_OFF - 1) + self.frames(1, size=KB - 1) + self.frames(1)
+        self.assertEqual(self.marks(burst), [False] * 81)
+
+
+class OpenConfigCutOffMarksEverythingAtAndAbove(_Burst):
+    """Frame 81 finds exactly 80 000 bytes; it and all later ones are marked."""
+
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
+        self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 80 + [True] * 20)
+
+
+class OpenConfigCutOffMarksOneFewerWithTheThresholdAsItIs(_Burst):
+    """Strictly above 80 000 bytes, as RFC 8257 and DP-1.12 say: frame 81 is the one that differs."""
+
+    def runTest(self):
+        self.mark_threshold(2, CUT_OFF_BYTES)
+        self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 81 + [True] * 19)
+
+
+class OpenConfigCutOffAtDequeueMarksWhatLeavesAsMuchBehind(_Burst):
+    """The plan does not say where a switch marks. Of 100 frames, frame 20 leaves exactly 80 000 bytes."""
+
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES), dequeue=True)
+        self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [True] * 20 + [False] * 80)
+
+
+class OpenConfigCutOffAtDequeueMarksNothingThatLeavesAByteLess(_Burst):
+    """The first frame leaves 999 + 79 x 1000 bytes behind."""
+
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES), dequeue=True)
+        burst = self.frames(1) + self.frames(1, size=KB - 1) + self.frames(CUT_OFF - 1)
+        self.assertEqual(self.marks(burst), [False] * 81)
+
+
+class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(_Burst):
+    """The profile as it is written down, min = max, in `red`: inclusive, so no byte is taken off."""
+
+    def runTest(self):
+        self.red(2, low=CUT_OFF_BYTES, high=CUT_OFF_BYTES)
+        self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 80 + [True] * 20)
+
+
+class OpenConfigCutOffLeavesNotEctAlone(_Burst):
+    """enable-ecn true, drop false: above the line a Not-ECT packet is neither marked nor dropped."""
+
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
+        self.assertEqual(self.marks(self.frames(CUT_OFF + 20, ecn=Ecn.NOT_ECT)), [False] * 100)
+        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 100})
+
+
+@virtual_time_only
+class OpenConfigCutOffHoldsForEveryTrafficClassAndIpVersion(_Burst):
+    """OpenConfig repeats its tests for every traffic class, over IPv4 and IPv6. Here all share the port's one
+    queue and none may have a line of its own."""
+
+    def runTest(self):
+        self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
+        for name, dscp in TRAFFIC_CLASSES.items():
+            for ipv6 in (False, True):
+                with self.subTest(traffic_class=name, ipv6=ipv6):
+                    marks = self.marks(self.frames(CUT_OFF + 5, dscp=dscp, ipv6=ipv6))
+                    self.assertEqual(marks, [False] * 80 + [True] * 5)
+
+
+# --- OpenConfig DP-1.12: oversubscription ------------------------------------------------------------------
+#
+# Two ports send 51 % and 50 % of the line rate to a third of the same speed. The queue grows by 1 % of the
+# rate, passes 80 000 bytes, and fills the buffer. Required: every ECN-capable packet above the threshold is
+# marked; packets that are not ECN-capable never are; what the port transmitted and dropped adds up to what
+# was offered, by its own counters; nothing takes 100 us. The plan asks for 100 or 400 Gbit/s; with such a
+# link 80 000 bytes are 6.4 us of queue.
+#
+# The plan's profile has max-threshold 2^64 - 1 with drop false: no upper end, so the threshold is a step and
+# `mark_threshold` its mode (a `red` between 80 000 and 2^64 would never mark). Its summary says "greater
+# than the minimum threshold": our rule word for word, so the number is configured as it is.
+
+SIZE = 1226
+"""Frame length, bytes: with its overhead 1250, which take 100 ns at 100 Gbit/s."""
+FRAME_NS = 100
+BUFFER_BYTES = 100_000
+DURATION_NS = 1_200_000
+"""The queue passes the threshold after about 650 us and fills the buffer after about 810 us."""
+LATENCY_LIMIT_NS = 100_000
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A frame offered to the switch."""
+
+    at_ns: int
+    ingress: int
+    frame: bytes
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What a frame that was admitted meets, by `fifo`."""
+
+    arrival: Arrival
+    leaves_ns: int
+    """When its first bit is on the wire."""
+    found_bytes: int
+    """Waiting when it came."""
+    behind_bytes: int
+    """Waiting when it left."""
+
+
+def fifo(arrivals: Sequence[Arrival], limit_bytes: int) -> list[Passage]:
+    """A first-in first-out port in plain arithmetic: who gets in, meets what, leaves when. It knows nothing
+    of marks, because marking changes none of that. A frame that leaves at the instant at which another comes
+    has left."""
+    admitted: list[tuple[Arrival, int, int]] = []
+    waiting: deque[int] = deque()
+    free = 0
+    for arrival in arrivals:
+        while waiting and waiting[0] <= arrival.at_ns:
+            waiting.popleft()
+        found = len(waiting) * SIZE
+        if found + SIZE > limit_bytes:
+            continue
+        leaves = max(arrival.at_ns, free)
+        free = leaves + FRAME_NS
+        waiting.append(leaves)
+        admitted.append((arrival, leaves, found))
+    passages: list[Passage] = []
+    came = 0
+    for number, (arrival, leaves, found) in enumerate(admitted):
+        while came < len(admitted) and admitted[came][0].at_ns < leaves:
+            came += 1
+        behind = max(0, came - number - 1) * SIZE
+        passages.append(Passage(arrival, leaves, found, behind))
+    return passages
+
+
+@virtual_time_only
+class _Oversubscribed(FabricTest):
+    """51 % from port 1 and 50 % from port 2 to port 3, at 100 Gbit/s, seven traffic classes in turn."""
+
+    options = SwitchOptions(port_rate_bps=100_000_000_000)
+
+    def offer(self, **fields: object) -> list[Arrival]:
+        """Send the load and let the queue empty; return what was sent."""
+        self.assertEqual((SIZE + WIRE_OVERHEAD_BYTES) * 8 * 10**9 // self.options.port_rate_bps, FRAME_NS)
+        self.buffer_limit(3, BUFFER_BYTES)
+        self.forget_counts()
+        start = self.switch.now_ns
+        arrivals = []
+        for ingress, percent in ((1, 51), (2, 50)):
+            kinds = [
+                packets.data(3, frm=ingress, size=SIZE, dscp=dscp, **fields)
+                for dscp in TRAFFIC_CLASSES.values()
+            ]
+            arrivals += [
+                Arrival(start + n * FRAME_NS * 100 // percent, ingress, kinds[n % len(kinds)])
+                for n in range(DURATION_NS * percent // (FRAME_NS * 100))
+            ]
+        arrivals.sort(key=lambda arrival: (arrival.at_ns, arrival.ingress))
+        for arrival in arrivals:
+            self.switch.advance(ns=arrival.at_ns - self.switch.now_ns)
+            self.send(arrival.ingress, arrival.frame)
+        self.drain()
+        return arrivals
+
+    def expect(self, arrivals: Sequence[Arrival], passages: Sequence[Passage], marks: Sequence[bool]) -> None:
+        """Port 3 transmitted exactly `passages`, marked as `marks` says, when the model says, within the
+        latency that the plan allows; its counters say so, and dropped = offered - transmitted."""
+        self.assertGreater(len(arrivals), len(passages), "the load must overflow the buffer")
+        wanted: dict[tuple[bytes, bool], bytes] = {}
+        for passage, mark in zip(passages, marks, strict=True):
+            frame = passage.arrival.frame
+            if (frame, mark) not in wanted:
+                wanted[frame, mark] = packets.forwarded(frame, 3, ecn=Ecn.CE if mark else None)
+        left = self.departures(3)
+        self.assertEqual(len(left), len(passages), "packets received")
+        for n, (departure, passage, mark) in enumerate(zip(left, passages, marks, strict=True)):
+            met = f"packet {n}, which found {passage.found_bytes} and left {passage.behind_bytes} bytes"
+            self.assertEqual(departure.frame.hex(), wanted[passage.arrival.frame, mark].hex(), met)
+            self.assertEqual(departure.at_ns, passage.leaves_ns, met)
+            self.assertLess(departure.at_ns + FRAME_NS - passage.arrival.at_ns, LATENCY_LIMIT_NS, met)
+        verdicts = Counter(Verdict.MARKED if mark else Verdict.FORWARDED for mark in marks)
+        verdicts[Verdict.TAIL_DROPPED] = len(arrivals) - len(passages)
+        self.assertEqual(
+            self.verdicts(3), {(PacketClass.DATA, verdict): count for verdict, count in verdicts.items()}
+        )
+
+    def expect_marked_above(self, arrivals: Sequence[Arrival], *, dequeue: bool = False) -> None:
+        """Every packet that met more than the threshold is marked and no other."""
+        passages = fifo(arrivals, BUFFER_BYTES)
+        met = [passage.behind_bytes if dequeue else passage.found_bytes for passage in passages]
+        marks = [found > CUT_OFF_BYTES for found in met]
+        self.assertEqual(set(marks), {False, True}, "the load must pass the threshold")
+        self.expect(arrivals, passages, marks)
+
+    def expect_never_marked(self, arrivals: Sequence[Arrival]) -> None:
+        """As many get through and as many are dropped as when they are marked; none changed."""
+        passages = fifo(arrivals, BUFFER_BYTES)
+        self.expect(arrivals, passages, [False] * len(passages))
+
+
+class OpenConfigOversubscribedEctIsMarkedAboveTheThreshold(_Oversubscribed):
+    def runTest(self):
+        self.mark_threshold(3, CUT_OFF_BYTES)
+        self.expect_marked_above(self.offer(ecn=Ecn.ECT0))
+
+
+class OpenConfigOversubscribedEctOverIpv6IsMarkedAboveTheThreshold(_Oversubscribed):
+    def runTest(self):
+        self.mark_threshold(3, CUT_OFF_BYTES)
+        self.expect_marked_above(self.offer(ecn=Ecn.ECT0, ipv6=True))
+
+
+class OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold(_Oversubscribed):
+    """The plan sets either bit of the field: 01 is ECT(1), held to the same threshold here."""
+
+    def runTest(self):
+        self.mark_threshold(3, CUT_OFF_BYTES)
+        self.expect_marked_above(self.offer(ecn=Ecn.ECT1))
+
+
+class OpenConfigOversubscribedEctIsMarkedAtDequeueForWhatItLeavesBehind(_Oversubscribed):
+    """The plan does not say where a switch marks; at departure the same line holds for what stays behind."""
+
+    def runTest(self):
+        self.mark_threshold(3, CUT_OFF_BYTES, dequeue=True)
+        self.expect_marked_above(self.offer(ecn=Ecn.ECT0), dequeue=True)
+
+
+class OpenConfigOversubscribedNotEctIsNeverMarkedAndItsDropsAreCounted(_Oversubscribed):
+    """The plan's second half: the same load with both bits clear. Drops are the buffer's (drop false), none
+    early."""
+
+    def runTest(self):
+        self.mark_threshold(3, CUT_OFF_BYTES)
+        self.expect_never_marked(self.offer(ecn=Ecn.NOT_ECT))
+
+
+class OpenConfigOversubscribedNotEctOverIpv6IsNeverMarkedAndItsDropsAreCounted(_Oversubscribed):
+    def runTest(self):
+        self.mark_threshold(3, CUT_OFF_BYTES)
+        self.expect_never_marked(self.offer(ecn=Ecn.NOT_ECT, ipv6=True))
+
+
+class OpenConfigOversubscribedCeStaysCe(_Oversubscribed):
+    """What comes marked leaves marked, and counts as forwarded: this switch has not marked it."""
+
+    def runTest(self):
+        self.mark_threshold(3, CUT_OFF_BYTES)
+        self.expect_never_marked(self.offer(ecn=Ecn.CE))
