@@ -1,0 +1,139 @@
+//! p4c's sample programs: which have an STF script for v1model, and what p4c-bm2-ss makes of them.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const COMPILER: &str = "p4c-bm2-ss";
+
+/// Scripts and the programs they belong to, in folders below `testdata`.
+pub struct Group {
+    pub name: &'static str,
+    scripts: &'static str,
+    programs: &'static str,
+    /// Needs a p4c that [`reads_p4_14`].
+    pub is_p4_14: bool,
+    options: &'static [&'static str],
+}
+
+const P4_16: Group = Group {
+    name: "P4_16",
+    scripts: "p4_16_samples",
+    programs: "p4_16_samples",
+    is_p4_14: false,
+    options: &[],
+};
+
+const P4_16_PARSER_INLINE: Group = Group {
+    name: "P4_16 parser-inline",
+    scripts: "p4_16_samples/parser-inline",
+    programs: "p4_16_samples/parser-inline",
+    ..P4_16
+};
+
+const P4_14: Group = Group {
+    name: "P4_14",
+    scripts: "p4_14_samples",
+    programs: "p4_14_samples",
+    is_p4_14: true,
+    options: &["--std", "p4-14"],
+};
+
+/// All groups. p4c runs the parsers to be inlined with and without inlining; it keeps its translation of each P4_14
+/// program to P4_16 beside the program, which a p4c that reads no P4_14 compiles as well.
+pub const GROUPS: [Group; 5] = [
+    P4_16,
+    P4_16_PARSER_INLINE,
+    Group { name: "P4_16 parser-inline, inlined", options: &["--parser-inline-opt"], ..P4_16_PARSER_INLINE },
+    P4_14,
+    Group {
+        name: "P4_14, in p4c's translation to P4_16",
+        programs: "p4_14_samples_outputs",
+        is_p4_14: false,
+        options: &[],
+        ..P4_14
+    },
+];
+
+/// A program and its script.
+pub struct Sample {
+    pub name: String,
+    pub script: PathBuf,
+    program: PathBuf,
+    options: &'static [&'static str],
+}
+
+/// The samples of a group by name, and in words what else has a script there.
+pub fn find(testdata: &Path, group: &Group) -> io::Result<(Vec<Sample>, String)> {
+    let mut samples = Vec::new();
+    let (mut other_architectures, mut without_program) = (0, 0);
+    for entry in std::fs::read_dir(testdata.join(group.scripts))? {
+        let script = entry?.path();
+        if script.extension() != Some(OsStr::new("stf")) {
+            continue;
+        }
+        let name = script.file_stem().expect("has an extension").to_string_lossy().into_owned();
+        let program = testdata.join(group.programs).join(format!("{name}.p4"));
+        if !program.exists() {
+            without_program += 1;
+        } else if !group.is_p4_14 && !includes_v1model(&program)? {
+            other_architectures += 1;
+        } else {
+            samples.push(Sample { name, script, program, options: group.options });
+        }
+    }
+    samples.sort_by(|a, b| a.name.cmp(&b.name));
+    let left_out = format!(
+        "left out: {other_architectures} of other architectures, {without_program} scripts without a program"
+    );
+    Ok((samples, left_out))
+}
+
+/// Every P4_14 program is one for v1model; a P4_16 program includes its architecture.
+fn includes_v1model(program: &Path) -> io::Result<bool> {
+    let text = String::from_utf8_lossy(&std::fs::read(program)?).into_owned();
+    Ok(text.lines().any(|line| line.trim_start().starts_with("#include") && line.contains("v1model.p4")))
+}
+
+/// What `p4c-bm2-ss --version` says on one line, if there is such a program.
+pub fn compiler_version() -> Option<String> {
+    let output = Command::new(COMPILER).arg("--version").output().ok()?;
+    let text = [output.stdout, output.stderr].concat(); // 1.2.5 says it on standard error.
+    Some(String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Whether p4c was built with `SUPPORT_P4_14`, which is off unless asked for.
+pub fn reads_p4_14() -> bool {
+    let output = Command::new(COMPILER).args(["--std", "p4-14", "--version"]).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+pub enum Compiled {
+    Json(Vec<u8>),
+    Error(String),
+}
+
+/// Compiles as p4c's `run-bmv2-test.py` does, into the folder `scratch`.
+pub fn compile(sample: &Sample, scratch: &Path) -> Compiled {
+    let json = scratch.join(&sample.name).with_extension("json");
+    let _ = std::fs::remove_file(&json); // A file from an earlier run would hide an error.
+    let mut command = Command::new(COMPILER);
+    command.args(sample.options).arg("-o").arg(&json);
+    // From the sample's folder, so that messages name the file alone.
+    command.current_dir(sample.program.parent().expect("a file has a folder"));
+    command.arg(sample.program.file_name().expect("a file has a name"));
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => return Compiled::Error(format!("{COMPILER}: {error}")),
+    };
+    match std::fs::read(&json) {
+        Ok(json) if output.status.success() => Compiled::Json(json),
+        _ => {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let is_error = |line: &&str| line.to_lowercase().contains("error");
+            let line = said.lines().find(is_error).or_else(|| said.lines().next());
+            Compiled::Error(line.unwrap_or("p4c says nothing").to_owned())
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! STF, as p4c's `tools/stf` reads it: one statement a line.
+
+/// A number as it is written: bmv2stf.py takes the meaning of the digits from the kind of key.
+pub type Number = String;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionCall {
+    pub action: String,
+    /// Parameters by name.
+    pub arguments: Vec<(String, Number)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    Packet {
+        port: u16,
+        bytes: Vec<u8>,
+    },
+    Expect {
+        port: u16,
+        /// `None`: whatever it contains.
+        pattern: Option<Pattern>,
+    },
+    Add {
+        table: String,
+        priority: Option<u32>,
+        /// Values by name of the key.
+        key: Vec<(String, Number)>,
+        call: ActionCall,
+        /// `= A`: how `check_counter` names the entry.
+        label: Option<String>,
+    },
+    SetDefault {
+        table: String,
+        call: ActionCall,
+    },
+    CheckCounter {
+        counter: String,
+        /// A number, or `$` and a label.
+        at: String,
+        /// "packets" or "bytes", the comparison, the number. Nothing to check without.
+        condition: Option<(String, String, u64)>,
+    },
+    /// A command of `simple_switch_CLI`, with its words.
+    Command(Vec<String>),
+    Wait,
+}
+
+/// What an expected packet looks like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// `None` for `*`.
+    pub nibbles: Vec<Option<u8>>,
+    /// `$`: nothing may follow.
+    pub is_whole: bool,
+}
+
+impl Pattern {
+    /// The first difference in words.
+    pub fn difference(&self, frame: &[u8]) -> Option<String> {
+        let got: Vec<u8> = frame.iter().flat_map(|byte| [byte >> 4, byte & 15]).collect();
+        let (want, have) = (self.nibbles.len(), got.len());
+        if have < want {
+            return Some(format!("is {have} digits long, expected {want}"));
+        }
+        if self.is_whole && have > want {
+            return Some(format!("is {have} digits long, expected exactly {want}"));
+        }
+        let at =
+            self.nibbles.iter().zip(&got).position(|(want, got)| want.is_some_and(|want| want != *got))?;
+        let want = self.nibbles[at].expect("only a digit differs");
+        Some(format!("digit {at} is {:X}, expected {want:X}", got[at]))
+    }
+}
+
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for nibble in &self.nibbles {
+            match nibble {
+                Some(digit) => write!(f, "{digit:X}")?,
+                None => write!(f, "*")?,
+            }
+        }
+        write!(f, "{}", if self.is_whole { "$" } else { "" })
+    }
+}
+
+/// Reads a script; an error names the line.
+pub fn parse(text: &str) -> Result<Vec<Statement>, String> {
+    let mut statements = Vec::new();
+    for (line, at) in text.lines().zip(1..) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if !line.is_empty() {
+            let statement = parse_line(line).ok_or_else(|| format!("line {at} is not STF: {line}"))?;
+            statements.push(statement);
+        }
+    }
+    Ok(statements)
+}
+
+fn parse_line(line: &str) -> Option<Statement> {
+    let (keyword, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    match keyword.to_lowercase().as_str() {
+        "packet" => {
+            let (port, data) = rest.split_once(char::is_whitespace)?;
+            Some(Statement::Packet { port: port.parse().ok()?, bytes: bytes(data)? })
+        }
+        "expect" => {
+            let (port, data) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+            let pattern = if data.is_empty() { None } else { Some(pattern(data)?) };
+            Some(Statement::Expect { port: port.parse().ok()?, pattern })
+        }
+        "add" => add(rest),
+        "setdefault" => {
+            let (table, call) = rest.split_once(char::is_whitespace)?;
+            Some(Statement::SetDefault { table: name(table), call: action_call(call)? })
+        }
+        "check_counter" => check_counter(rest),
+        "wait" => Some(Statement::Wait),
+        _ => Some(Statement::Command(line.split_whitespace().map(str::to_owned).collect())),
+    }
+}
+
+fn bytes(data: &str) -> Option<Vec<u8>> {
+    let nibbles = pattern(data)?;
+    let digits = nibbles.nibbles.into_iter().collect::<Option<Vec<u8>>>()?;
+    let is_bytes = digits.len() % 2 == 0 && !nibbles.is_whole;
+    is_bytes.then(|| digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+fn pattern(data: &str) -> Option<Pattern> {
+    let digits: String = data.split_whitespace().collect();
+    let (digits, is_whole) = match digits.strip_suffix('$') {
+        Some(digits) => (digits, true),
+        None => (digits.as_str(), false),
+    };
+    let nibble = |digit: char| match digit {
+        '*' => Some(None),
+        _ => digit.to_digit(16).map(|value| Some(value as u8)),
+    };
+    Some(Pattern { nibbles: digits.chars().map(nibble).collect::<Option<_>>()?, is_whole })
+}
+
+fn add(rest: &str) -> Option<Statement> {
+    let (before, label) = match rest.rsplit_once('=') {
+        Some((before, label)) => (before, Some(label.trim().to_owned())),
+        None => (rest, None),
+    };
+    let (head, arguments) = before.split_at(before.find('(')?);
+    let mut words: Vec<&str> = head.split_whitespace().collect();
+    let action = words.pop()?;
+    let mut words = words.into_iter().peekable();
+    let table = name(words.next()?);
+    let priority = words.next_if(|word| !word.contains(':')).map(str::parse).transpose().ok()?;
+    let key = words.map(named_number).collect::<Option<_>>()?;
+    Some(Statement::Add { table, priority, key, call: action_call(&format!("{action}{arguments}"))?, label })
+}
+
+fn action_call(text: &str) -> Option<ActionCall> {
+    let (action, arguments) = text.trim().strip_suffix(')')?.split_once('(')?;
+    let arguments = arguments.split(',').map(str::trim).filter(|argument| !argument.is_empty());
+    Some(ActionCall {
+        action: name(action.trim()),
+        arguments: arguments.map(named_number).collect::<Option<_>>()?,
+    })
+}
+
+fn named_number(text: &str) -> Option<(String, Number)> {
+    let (key, number) = text.rsplit_once(':')?;
+    Some((name(key.trim()), number.trim().to_owned()))
+}
+
+/// Names may be quoted.
+fn name(text: &str) -> String {
+    text.replace('"', "")
+}
+
+fn check_counter(rest: &str) -> Option<Statement> {
+    let (head, condition) = rest.split_once(')')?;
+    let (counter, at) = head.split_once('(')?;
+    let condition = match condition.split_whitespace().collect::<Vec<_>>()[..] {
+        [] => None,
+        [count, comparison, number] => Some((count.to_owned(), comparison.to_owned(), number.parse().ok()?)),
+        _ => return None,
+    };
+    Some(Statement::CheckCounter { counter: name(counter), at: at.to_owned(), condition })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected(data: &str) -> Pattern {
+        pattern(data).unwrap()
+    }
+
+    #[test]
+    fn a_packet_is_a_port_and_hex_digits_in_any_grouping() {
+        let packet = Statement::Packet { port: 3, bytes: vec![0x01, 0xab, 0xcd] };
+        assert_eq!(parse("# a comment\n\npacket 3 0 1AB cd # another"), Ok(vec![packet]));
+    }
+
+    #[test]
+    fn an_entry_has_a_priority_keys_an_action_and_a_label() {
+        let text = "add test1 503 data.f1:0x****0202 data.$valid:0b1 setb1(val:7, port:3) = B";
+        let text_pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let entry = Statement::Add {
+            table: "test1".to_owned(),
+            priority: Some(503),
+            key: vec![text_pair("data.f1", "0x****0202"), text_pair("data.$valid", "0b1")],
+            call: ActionCall {
+                action: "setb1".to_owned(),
+                arguments: vec![text_pair("val", "7"), text_pair("port", "3")],
+            },
+            label: Some("B".to_owned()),
+        };
+        assert_eq!(parse(text), Ok(vec![entry]));
+    }
+
+    #[test]
+    fn a_counter_is_compared_only_with_a_condition() {
+        let check =
+            |condition| Statement::CheckCounter { counter: "cnt".to_owned(), at: "$A".to_owned(), condition };
+        let condition = ("bytes".to_owned(), "==".to_owned(), 12);
+        let both = vec![check(None), check(Some(condition))];
+        assert_eq!(parse("check_counter cnt($A)\ncheck_counter cnt($A) bytes == 12"), Ok(both));
+    }
+
+    #[test]
+    fn a_line_that_is_not_stf_is_named() {
+        assert_eq!(parse("wait\npacket 3 0g"), Err("line 2 is not STF: packet 3 0g".to_owned()));
+    }
+
+    #[test]
+    fn a_longer_packet_matches_unless_the_pattern_ends_with_a_dollar() {
+        assert_eq!(expected("01**").difference(&[0x01, 0x23, 0x45]), None);
+        let difference = expected("01**$").difference(&[0x01, 0x23, 0x45]);
+        assert_eq!(difference.unwrap(), "is 6 digits long, expected exactly 4");
+    }
+
+    #[test]
+    fn a_shorter_packet_and_another_digit_differ() {
+        assert_eq!(expected("012*").difference(&[0x01]).unwrap(), "is 2 digits long, expected 4");
+        assert_eq!(expected("012*").difference(&[0x01, 0x34]).unwrap(), "digit 2 is 3, expected 2");
+    }
+}
