@@ -8,7 +8,7 @@ import pytest
 from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.timers import eee_ticks, red_slope, red_thresholds
 from eeon_control.errors import InputError, Place, PlanError
-from eeon_control.plan import Action, Entry, Exact, Lpm
+from eeon_control.plan import Action, Entry, Exact, Lpm, routes
 from eeon_control.plan.routes import GROUP_SIZE_LIMIT
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
@@ -106,6 +106,19 @@ def test_without_ecmp_one_of_the_equal_paths_is_used():
     entries = plan.intended(topology.load("leaf-spine-4"), wanted, NS)["leaf1"]
     [remote] = [entry for entry in entries if entry.match_text == "dst=10.0.2.0/24"]
     assert remote.actions == (forward(3, LEAF1, SPINE1),)
+
+
+def test_distances_are_computed_once_a_leaf_and_not_once_a_switch(monkeypatch):
+    fabric = topology.from_text(
+        "name: wide\n"
+        "defaults: {rate: 10Gbps, delay: 500ns}\n"
+        "leaf_spine: {leaves: 6, hosts_per_leaf: 1, spines: 4}\n"
+    )
+    asked = []
+    real = routes._distances_to
+    monkeypatch.setattr(routes, "_distances_to", lambda of, leaf: asked.append(leaf) or real(of, leaf))
+    plan.intended(fabric, config.load("drop_tail"), NS)
+    assert asked == [f"leaf{number}" for number in range(1, 7)]
 
 
 def test_seeds_are_odd_different_per_switch_and_follow_the_configuration():

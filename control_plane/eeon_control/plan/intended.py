@@ -13,7 +13,7 @@ from eeon_control.config.timers import EeeTicks, eee_ticks, red_slope, red_thres
 from eeon_control.constants import ECMP_SELECTOR_SIZE, PROTECT, ROUTE_TABLE_SIZE
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.plan.entries import Action, Entry, Exact
-from eeon_control.plan.routes import ecmp_seed, route_entries
+from eeon_control.plan.routes import Distances, distances, ecmp_seed, route_entries
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Duration, Packets
 
@@ -34,8 +34,9 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
     if problems:
         raise InputError(problems)
     seeds = ecmp_seed(config.routing.seed, topology)
+    hops = distances(topology)
     return {
-        name: tuple(_switch_entries(topology, config, switch, seeds[name], tick))
+        name: tuple(_switch_entries(topology, config, switch, hops, seeds[name], tick))
         for name, switch in topology.switches.items()
     }
 
@@ -49,10 +50,10 @@ def host_nics(topology: Topology, config: FabricConfig, tick: Duration) -> dict[
 
 
 def _switch_entries(
-    topology: Topology, config: FabricConfig, switch: Switch, seed: int, tick: Duration
+    topology: Topology, config: FabricConfig, switch: Switch, hops: Distances, seed: int, tick: Duration
 ) -> list[Entry]:
     entries = [Entry("switch_config", (), (Action("set_ecmp_seed", (("seed", seed),)),), is_default=True)]
-    routes = list(route_entries(topology, switch, ecmp=config.routing.ecmp))
+    routes = list(route_entries(topology, switch, hops, ecmp=config.routing.ecmp))
     for table in ("ipv4_route", "ipv6_route"):
         count = sum(1 for route in routes if route.table == table)
         if count > ROUTE_TABLE_SIZE:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from eeon_control.errors import PlanError
@@ -21,7 +21,16 @@ GROUP_SIZE_LIMIT = 64  # max_group_size of the program's ecmp_selector
 _TABLE = {4: ("ipv4_route", 32), 6: ("ipv6_route", 128)}
 
 
-def route_entries(topology: Topology, switch: Switch, *, ecmp: bool) -> Iterator[Entry]:
+Distances = Mapping[str, Mapping[str, int]]
+"""For every leaf, the hops to it from every switch."""
+
+
+def distances(topology: Topology) -> Distances:
+    """Computed once for a whole topology, because every switch needs them all."""
+    return {leaf.name: _distances_to(topology, leaf.name) for leaf in topology.leaves}
+
+
+def route_entries(topology: Topology, switch: Switch, distances: Distances, *, ecmp: bool) -> Iterator[Entry]:
     """Entries of `ipv4_route` and `ipv6_route` of one switch. Raises PlanError for too large a group."""
     for port in switch.ports:
         if port.role is PortRole.HOST_FACING:
@@ -32,7 +41,7 @@ def route_entries(topology: Topology, switch: Switch, *, ecmp: bool) -> Iterator
     for leaf in topology.leaves:
         if leaf.name == switch.name:
             continue
-        distance = _distances(topology, leaf.name)
+        distance = distances[leaf.name]
         hops = [
             port
             for port in switch.ports
@@ -72,7 +81,7 @@ def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:
     return seeds
 
 
-def _distances(topology: Topology, leaf: str) -> dict[str, int]:
+def _distances_to(topology: Topology, leaf: str) -> dict[str, int]:
     """Hops from every switch to one leaf."""
     distance = {leaf: 0}
     queue = deque([leaf])
