@@ -44,6 +44,9 @@ def find_yaml(kind: str, name_or_path: str | Path) -> Path:
         shipped = folder(kind) / (name_or_path.removesuffix(".yaml") + ".yaml")
         if shipped.is_file():
             return shipped
+    if path.exists():
+        what = "a folder" if path.is_dir() else "not a regular file"
+        raise DataNotFound(f"{name_or_path}: this is {what}; a YAML file is needed")
     raise DataNotFound(
         f"{name_or_path}: no such file, and not one of the {kind} that ship: "
         f"{', '.join(names(kind)) or 'none'}"

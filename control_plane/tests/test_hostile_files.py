@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 
+import pytest
 from eeon_control import config, data, plan, topology
-from eeon_control.errors import EeonError
+from eeon_control.errors import DataNotFound, EeonError
 from eeon_control.fabric import load_targets
 from eeon_control.units import Duration
 from hypothesis import given, settings
@@ -150,3 +151,8 @@ def test_values_of_the_wrong_shape_are_refused(value):
     base = config.from_text("profiles: {queue: {q: {buffer: 1MB}}}")
     with contextlib.suppress(EeonError):
         config.overridden(base, value)
+
+
+def test_a_folder_is_not_called_missing(tmp_path):
+    with pytest.raises(DataNotFound, match="this is a folder; a YAML file is needed"):
+        topology.load(tmp_path)
