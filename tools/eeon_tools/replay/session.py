@@ -32,7 +32,7 @@ from eeon_tools.trace import manifest as manifests
 SETTLE_PS = 5_000_000_000
 """Energy is measured until this long after the last packet was offered, so that a configuration which
 delivers later is not charged for more time. One that has not delivered everything by then (holds of 10 ms at
-four hops, buffers of megabytes) is measured until it has: of such runs compare shares of legacy, not joules."""
+four hops, buffers of megabytes) is measured until it has; of such runs compare shares, not joules."""
 IDLE_LIMIT_PS = 3_600 * 10**12
 """A fabric that is not idle an hour after the trace's end never will be."""
 _PS_PER_US = 10**6
