@@ -197,14 +197,16 @@ impl State {
 
     /// Whether every checksum that the program verifies holds. `packet` is what was parsed.
     pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
-        let program = Arc::clone(&self.program);
+        let State { program, cells } = self;
         let payload = packet.get(phv.payload_offset..).unwrap_or_default();
         let mut hold = true;
         for checksum in program.checksums.iter().filter(|c| c.verify) {
-            if phv.slots[checksum.valid as usize] == 0 || !self.condition(&program, phv, checksum.condition) {
+            if phv.slots[checksum.valid as usize] == 0
+                || !condition_holds(program, cells, phv, checksum.condition)
+            {
                 continue;
             }
-            let computed = program.calculations[checksum.calculation as usize].output(&program, phv, payload);
+            let computed = program.calculations[checksum.calculation as usize].output(program, phv, payload);
             hold &= u128::from(computed) == phv.get_wide(checksum.target);
         }
         hold
@@ -232,11 +234,11 @@ impl State {
 
     /// Computes and stores the checksums that the program updates. `payload` is what follows the headers.
     pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8]) {
-        let program = Arc::clone(&self.program);
+        let State { program, cells } = self;
         for checksum in program.checksums.iter().filter(|c| c.update) {
-            if self.condition(&program, phv, checksum.condition) {
+            if condition_holds(program, cells, phv, checksum.condition) {
                 let calculation = &program.calculations[checksum.calculation as usize];
-                let computed = calculation.output(&program, phv, payload);
+                let computed = calculation.output(program, phv, payload);
                 phv.set(checksum.target, computed);
             }
         }
@@ -251,19 +253,24 @@ impl State {
             }
         }
     }
+}
 
-    /// A checksum's condition; one that cannot be computed does not hold.
-    fn condition(&mut self, program: &Program, phv: &mut Phv, condition: Option<crate::op::Pc>) -> bool {
-        let Some(pc) = condition else { return true };
-        let mut context = Context {
-            program,
-            cells: &mut self.cells,
-            target: &mut Detached,
-            packet: &[],
-            cursor: 0,
-            parsing: false,
-            max_steps: program.max_steps,
-        };
-        execute(&mut context, phv, pc).is_ok() && phv.slots[program.condition_slot as usize] != 0
-    }
+/// A checksum's condition; one that cannot be computed does not hold.
+fn condition_holds(
+    program: &Program,
+    cells: &mut Cells,
+    phv: &mut Phv,
+    condition: Option<crate::op::Pc>,
+) -> bool {
+    let Some(pc) = condition else { return true };
+    let mut context = Context {
+        program,
+        cells,
+        target: &mut Detached,
+        packet: &[],
+        cursor: 0,
+        parsing: false,
+        max_steps: program.max_steps,
+    };
+    execute(&mut context, phv, pc).is_ok() && phv.slots[program.condition_slot as usize] != 0
 }
