@@ -47,7 +47,7 @@ stf: ## p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's 
 	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture
 
 bench: setup ## P4 passes per second through one switch and end to end
-	$(CARGO) bench $(ENGINE) $(RUST_TESTED) --quiet
+	$(CARGO) bench $(ENGINE) $(RUST_TESTED) --bench '*' --quiet
 
 p4: setup ## recompile p4src/ with p4c-bm2-ss and write p4src/compiled/
 	$(PY) p4src/compile.py
@@ -60,6 +60,7 @@ lint: setup ## formatting, lints and types
 	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	for part in control_plane tools engine/python; do (cd $$part && $(CURDIR)/$(VENV)/bin/mypy) || exit 1; done
 
 format: setup ## let the formatters decide the layout
 	$(CARGO) fmt $(ENGINE) --all
@@ -75,7 +76,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable tools maturin ptf pytest hypothesis ruff
+	  --editable control_plane --editable tools maturin ptf pytest hypothesis ruff mypy
 	@touch $@
 
 $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
