@@ -6,7 +6,7 @@
 //!
 //! The semantics are those of p4c's `backends/bmv2/bmv2stf.py`, but stricter: a control command that is refused fails the
 //! program, where `simple_switch_CLI` prints a message and goes on; and `check_counter`, which bmv2stf.py ignores, is
-//! checked.
+//! checked; and so is that no packet is lost to a fault of the program, or without account.
 #![allow(clippy::print_stdout)] // The verdicts are the result.
 
 mod run;
