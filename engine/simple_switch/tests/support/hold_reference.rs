@@ -1,0 +1,175 @@
+//! The EEE hold of one port as the rules of docs/models/eee_hold.md say it: what a packet that is admitted and one that
+//! leaves do. Not a test, and not made from the P4 program: plain integers that never wrap, a queue that is a list.
+//!
+//! Tick 0 is when the wire went idle. Whoever drives it says when packets leave; it says when the first may.
+
+use std::collections::VecDeque;
+
+/// The settings of a port, in ticks, packets and frame bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub sleep: u64,
+    pub wake: u64,
+    pub stall: u64,
+    pub hold: u64,
+    pub trigger_packets: u64,
+    pub trigger_bytes: u64,
+}
+
+/// One packet: when it is admitted, its frame bytes, its ticks on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    pub at: u64,
+    pub bytes: u64,
+    pub wire: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Active,
+    Hold,
+    Wake,
+}
+
+/// The sleep that is going on, or the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sleep {
+    /// *a*: the end of the sleep transition.
+    pub asleep: u64,
+    pub wake_start: u64,
+    pub gate: u64,
+}
+
+/// A port, its link and its queue.
+#[derive(Clone, Debug)]
+pub struct Port {
+    settings: Settings,
+    pub state: State,
+    pub busy_until: u64,
+    pub sleep: Option<Sleep>,
+    pub held_packets: u64,
+    pub held_bytes: u64,
+    pub lpi: u64,
+    pub wakes: u64,
+    pub queue: VecDeque<Packet>,
+}
+
+impl Port {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            state: State::Active,
+            busy_until: 0,
+            sleep: None,
+            held_packets: 0,
+            held_bytes: 0,
+            lpi: 0,
+            wakes: 0,
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// When nothing may leave before, while there is a gate.
+    pub fn gate(&self) -> Option<u64> {
+        self.sleep.filter(|_| self.state != State::Active).map(|sleep| sleep.gate)
+    }
+
+    /// When the first of the queue may leave: it is there, the wire is free, the gate is open.
+    pub fn next_departure(&self) -> Option<u64> {
+        self.queue.front().map(|first| first.at.max(self.busy_until).max(self.gate().unwrap_or(0)))
+    }
+
+    pub fn admit(&mut self, packet: Packet) {
+        let Settings { sleep, wake, stall, hold, .. } = self.settings;
+        let t = packet.at;
+        match self.state {
+            State::Active if self.queue.is_empty() && t >= self.busy_until + stall => {
+                let a = self.busy_until + stall + sleep;
+                let coalesces = hold != 0 && !self.is_trigger(1, packet.bytes);
+                let wake_start = if coalesces { a.max(t + hold) } else { a.max(t) };
+                self.sleep = Some(Sleep { asleep: a, wake_start, gate: wake_start + wake });
+                self.state = if coalesces { State::Hold } else { State::Wake };
+                if coalesces {
+                    (self.held_packets, self.held_bytes) = (1, packet.bytes);
+                }
+            }
+            State::Active | State::Wake => {}
+            State::Hold => {
+                self.held_packets += 1;
+                self.held_bytes += packet.bytes;
+                if self.is_trigger(self.held_packets, self.held_bytes) {
+                    self.state = State::Wake;
+                    let going_on = self.sleep.as_mut().expect("a port that holds sleeps");
+                    going_on.wake_start = going_on.wake_start.min(t.max(going_on.asleep));
+                    going_on.gate = going_on.wake_start + wake;
+                }
+            }
+        }
+        self.queue.push_back(packet);
+    }
+
+    /// The first of the queue leaves at `t`, which is not before [`Port::next_departure`].
+    pub fn depart(&mut self, t: u64) {
+        let packet = self.queue.pop_front().expect("a packet that leaves was queued");
+        if self.state != State::Active {
+            let over = self.sleep.expect("a port that holds or wakes slept");
+            self.lpi += over.wake_start - over.asleep;
+            self.wakes += 1;
+            self.state = State::Active;
+            (self.held_packets, self.held_bytes) = (0, 0);
+        }
+        self.busy_until = self.busy_until.max(t) + packet.wire;
+    }
+
+    fn is_trigger(&self, packets: u64, bytes: u64) -> bool {
+        let Settings { trigger_packets, trigger_bytes, .. } = self.settings;
+        (trigger_packets != 0 && packets >= trigger_packets) || (trigger_bytes != 0 && bytes >= trigger_bytes)
+    }
+}
+
+/// Where the ticks went up to the end of the last packet, seen from outside: by who arrived and who left when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    pub sleeps: u64,
+    /// Negative if a link had been woken before it was asleep.
+    pub low_power: i64,
+    pub transition: i64,
+    /// Sending, or awake and idle.
+    pub active: i64,
+    pub elapsed: i64,
+}
+
+/// What an onlooker makes of `departures`, if the first packet after each sleep leaves when the wake is over.
+pub fn account(settings: Settings, packets: &[Packet], departures: &[u64]) -> Account {
+    let signed = |ticks: u64| i64::try_from(ticks).expect("shorter than 2^63 ticks");
+    let mut seen = Account::default();
+    let mut idle_since = 0;
+    for (packet, departure) in packets.iter().zip(departures) {
+        if packet.at >= idle_since + settings.stall {
+            seen.sleeps += 1;
+            seen.low_power +=
+                signed(departure - settings.wake) - signed(idle_since + settings.stall + settings.sleep);
+            seen.transition += signed(settings.sleep + settings.wake);
+            seen.active += signed(settings.stall + packet.wire);
+        } else {
+            seen.active += signed(departure - idle_since + packet.wire);
+        }
+        idle_since = departure + packet.wire;
+    }
+    seen.elapsed = signed(idle_since);
+    seen
+}
+
+/// The longest that packet `k` may wait: hold, the rest of the sleep transition, the wake, and the bytes ahead of it.
+/// Only the bytes ahead, when the link is awake.
+pub fn longest_wait(settings: Settings, packets: &[Packet], departures: &[u64], k: usize) -> u64 {
+    let Settings { sleep, wake, stall, hold, .. } = settings;
+    let t = packets[k].at;
+    let ends = |i: usize| departures[i] + packets[i].wire;
+    let ahead = (0..k).map(|i| ends(i).saturating_sub(t).min(packets[i].wire)).sum::<u64>();
+    let sleeps_at = (0..k).rev().find(|i| departures[*i] <= t).map_or(0, ends) + stall;
+    if t < sleeps_at {
+        return ahead;
+    }
+    hold + (sleeps_at + sleep).saturating_sub(t) + wake + ahead
+}
