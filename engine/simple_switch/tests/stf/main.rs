@@ -79,7 +79,12 @@ fn every_v1model_program_of_p4c_that_loads_does_what_its_stf_script_expects() {
         let (samples, left_out) = match samples::find(Path::new(&testdata), group) {
             Ok(found) => found,
             Err(error) => {
-                println!("\nskipped: {}: {error}", group.name);
+                println!(
+                    "\nskipped: {}: {}/{}: {error}",
+                    group.name,
+                    Path::new(&testdata).display(),
+                    group.scripts
+                );
                 continue;
             }
         };

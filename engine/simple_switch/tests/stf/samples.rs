@@ -10,7 +10,7 @@ const COMPILER: &str = "p4c-bm2-ss";
 /// Scripts and the programs they belong to, in folders below `testdata`.
 pub struct Group {
     pub name: &'static str,
-    scripts: &'static str,
+    pub scripts: &'static str,
     programs: &'static str,
     /// Needs a p4c that [`reads_p4_14`].
     pub is_p4_14: bool,
