@@ -155,7 +155,7 @@ def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
     ("text", "message"),
     [
         ("10.1=h1", "is not an IP address"),
-        ("192.0.2.1", "is not a host of the fabric"),
+        ("192.0.2.1", "has no host; write ip=host"),
         ("192.0.2.1=h9", "'h9' is not a host of the fabric"),
     ],
 )

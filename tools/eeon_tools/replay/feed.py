@@ -59,11 +59,13 @@ class AddressMap:
         found: dict[bytes, int] = {}
         for text in assignments:
             address, equals, name = text.partition("=")
+            if not equals:
+                raise TraceError("--map", text, "has no host; write ip=host")
             try:
                 packed = ipaddress.ip_address(address.strip()).packed
             except ValueError:
                 raise TraceError("--map", text, f"{address!r} is not an IP address; write ip=host") from None
-            if not equals or name.strip() not in by_name:
+            if name.strip() not in by_name:
                 known = ", ".join(list(by_name)[:8])
                 raise TraceError(
                     "--map", text, f"{name!r} is not a host of the fabric; there are {known}, ..."
