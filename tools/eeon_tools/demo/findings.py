@@ -94,16 +94,16 @@ def _threshold_drops_nothing_early(results: Results) -> Finding:
 
 def _threshold_speaks_up(results: Results) -> Finding:
     # Hosts do not react in a replay, so an AQM that only marks cannot shorten a queue here. What can be
-    # seen is how much of the traffic it would have told to slow down.
+    # seen is how much of the traffic it marks, to tell senders to slow down.
     run = results["mark_threshold", "off"]
     data = run.packets["data"]
-    share = data.marked / data.delivered if data.delivered else 0.0
+    share = data.marked / data.sent if data.sent else 0.0
     tail = results["drop_tail", "off"].total().tail_dropped
     return Finding(
         "Drop tail says nothing until packets are lost; a threshold speaks up while they still fit",
         "section 6.2",
-        f"drop tail marked none and lost {tail:,} packets to full buffers; the threshold told senders of "
-        f"congestion with {100 * share:.1f} % of their data packets",
+        f"drop tail marked none and lost {tail:,} packets to full buffers; the threshold marked "
+        f"{data.marked:,} of the {data.sent:,} data packets that were sent, {100 * share:.1f} %",
         results["drop_tail", "off"].total().marked == 0 and data.marked > 0,
     )
 
