@@ -43,6 +43,7 @@ def run_result(
         tick_ps=1000,
         program_digest="a" * 64,
         virtual_seconds=0.01,
+        common_end_seconds=0.01,
         skipped_not_ip=0,
         packets=packets,
         latency_us=latency,

@@ -139,6 +139,19 @@ def test_the_command_prints_a_table_and_writes_json_and_a_page(incast: Path, tmp
     assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
 
 
+def test_a_run_that_delivers_late_says_that_its_joules_are_of_more_time(incast: Path, tmp_path: Path) -> None:
+    late = tmp_path / "late.yaml"
+    roles = ", ".join(f"{role}: {{eee: late}}" for role in ("host_facing", "uplink", "spine", "host"))
+    late.write_text(f"profiles: {{eee: {{late: {{mode: coalesce, hold: 20ms}}}}}}\nroles: {{{roles}}}\n")
+    page = tmp_path / "r.html"
+    for eee, overtime in (("eee_standard", False), (str(late), True)):
+        done = CliRunner().invoke(
+            replay_command, [str(incast), "-c", "mark_threshold", "-c", eee, "--html", str(page)]
+        )
+        assert done.exit_code == 0, done.output
+        assert ("not its joules" in done.output, "not its joules" in page.read_text()) == (overtime, overtime)
+
+
 def test_the_command_says_which_targets_there_are_not_yet(incast: Path) -> None:
     done = CliRunner().invoke(replay_command, [str(incast), "-c", "drop_tail", "--target", "bmv2"])
     assert done.exit_code == 1

@@ -128,6 +128,9 @@ def _print(run: RunResult) -> None:
     if run.layers:
         out.print()
         out.print(table.by_layer(run))
+        warning = table.overtime(run)
+        if warning:
+            click.echo(warning)
     deepest = run.deepest_queue()
     click.echo()
     if deepest is not None and deepest.highest:

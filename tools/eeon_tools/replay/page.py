@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from eeon_tools.replay import html, plots
 from eeon_tools.replay.result import CLASS_NAMES, RunResult
-from eeon_tools.replay.table import microseconds
+from eeon_tools.replay.table import microseconds, overtime
 
 
 def run_page(run: RunResult) -> str:
@@ -47,7 +47,7 @@ def run_page(run: RunResult) -> str:
             html.paragraph(
                 f"{1000 * energy.used:,.2f} mJ used in {1000 * run.virtual_seconds:,.2f} ms, {share} of "
                 f"links that never sleep ({1000 * energy.legacy:,.2f} mJ); links that sleep and wake in no "
-                f"time would have used {1000 * energy.ideal:,.2f} mJ."
+                f"time would have used {1000 * energy.ideal:,.2f} mJ. {overtime(run) or ''}"
             ),
             html.figure(
                 plots.energy([run], [run.name]), "Transmitters of both ends of every link, by layer."

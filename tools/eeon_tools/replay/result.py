@@ -95,7 +95,10 @@ class QueueDepth:
 @dataclass(frozen=True)
 class RunResult:
     """One replay. Everything but `wall_seconds` is the same whenever the same trace meets the same
-    settings."""
+    settings.
+
+    `virtual_seconds`: how long it was measured; `common_end_seconds`: how long every configuration is that
+    has delivered the trace by then."""
 
     name: str
     topology: str
@@ -109,6 +112,7 @@ class RunResult:
     tick_ps: int
     program_digest: str
     virtual_seconds: float
+    common_end_seconds: float
     skipped_not_ip: int
     packets: Mapping[str, ClassPackets]
     latency_us: Mapping[str, Latency]
@@ -120,6 +124,11 @@ class RunResult:
     phy_violations: int
     p4_passes: int
     wall_seconds: float
+
+    @property
+    def overtime_seconds(self) -> float:
+        """How much longer it was measured than configurations that deliver sooner."""
+        return self.virtual_seconds - self.common_end_seconds
 
     def total(self) -> ClassPackets:
         """All classes together."""

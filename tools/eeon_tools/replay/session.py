@@ -106,6 +106,7 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
         tick_ps=TICK_PS,
         program_digest=program.digest,
         virtual_seconds=report["elapsed_ps"] / _PS_PER_S,
+        common_end_seconds=(feed.counts.last_ps + SETTLE_PS) / _PS_PER_S,
         skipped_not_ip=feed.counts.not_ip,
         packets=packets,
         latency_us=_latencies(report),

@@ -44,6 +44,17 @@ def by_class(run: RunResult) -> Table:
     return table
 
 
+def overtime(run: RunResult) -> str | None:
+    """What to know before comparing this run's joules with another's; None when there is nothing to know."""
+    if run.overtime_seconds <= 0:
+        return None
+    return (
+        f"Not all was delivered {1000 * run.common_end_seconds:,.3f} ms after the start, so energy was "
+        f"measured for {1000 * run.overtime_seconds:,.3f} ms longer: compare its shares with other runs, "
+        "not its joules."
+    )
+
+
 def by_layer(run: RunResult) -> Table:
     """One replay: energy and sleep of each kind of transmitter."""
     table = _plain(
