@@ -255,7 +255,17 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
             (entries.outcomes[at], &entries.data[at * static_part.stride..][..static_part.stride])
         }
         None => match &entries.default {
-            Some((outcome, data)) => (*outcome, &data[..]),
+            Some((outcome, data)) => {
+                entries.default_counter.count(phv.ingress_length);
+                if let (Some((meter, target)), true) =
+                    (static_part.direct_meter, entries.default_meter.is_configured())
+                {
+                    let bytes = program.meter_arrays[meter as usize].bytes;
+                    let amount = if bytes { phv.ingress_length } else { 1 };
+                    phv.set(target, entries.default_meter.execute(amount, context.target.now_ps()));
+                }
+                (*outcome, &data[..])
+            }
             None => return (static_part.next_none as usize, static_part.next_none as usize),
         },
     };

@@ -17,6 +17,7 @@ mod calculation;
 mod checksum;
 mod compile;
 mod counter;
+mod default_entry;
 mod error;
 mod execute;
 mod expression;

@@ -81,6 +81,10 @@ pub(crate) struct Entries {
     pub(crate) handles: BTreeMap<u64, u32>,
     next_handle: u64,
     pub(crate) default: Option<(Outcome, Vec<u64>)>,
+    /// Direct counter of the default entry. BMv2 has none; P4Runtime does.
+    pub(crate) default_counter: CounterValue,
+    /// Direct meter of the default entry. Without rates it leaves the colour alone, as BMv2 does on a miss.
+    pub(crate) default_meter: Meter,
 }
 
 impl Entries {
@@ -106,6 +110,8 @@ impl Entries {
             handles: BTreeMap::new(),
             next_handle: 0,
             default: table.default.as_ref().map(|call| (Outcome::Action(call.local), call.data.clone())),
+            default_counter: CounterValue::default(),
+            default_meter: Meter::default(),
         };
         for (key, call) in &table.const_entries {
             entries.add(table, key.clone(), Outcome::Action(call.local), &call.data);

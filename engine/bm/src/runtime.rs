@@ -197,7 +197,7 @@ fn unpack_key(info: &TableInfo, table: &MatchTable, key: &PackedKey) -> Vec<Matc
 }
 
 /// The rates of a meter, checked: as many as it has, lowest first.
-fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> Result<()> {
+pub(crate) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> Result<()> {
     let fail = |reason: String| RuntimeError::BadValue { object: object.clone(), reason };
     if rates.is_empty() {
         return Ok(());
@@ -556,7 +556,7 @@ impl State {
         self.set_default(id, outcome, Vec::new())
     }
 
-    fn counted_table(&self, name: &str) -> Result<usize> {
+    pub(crate) fn counted_table(&self, name: &str) -> Result<usize> {
         let id = self.table(name)?;
         let info = &self.program.tables[id];
         if info.with_counters {
@@ -584,10 +584,11 @@ impl State {
     pub fn mt_reset_counters(&mut self, table: &str) -> Result<()> {
         let id = self.counted_table(table)?;
         self.cells.tables[id].counters.fill(CounterValue::default());
+        self.cells.tables[id].default_counter = CounterValue::default();
         Ok(())
     }
 
-    fn metered_table(&self, name: &str) -> Result<(usize, usize)> {
+    pub(crate) fn metered_table(&self, name: &str) -> Result<(usize, usize)> {
         let id = self.table(name)?;
         match self.program.match_tables[id].direct_meter {
             Some((meter, _)) => Ok((id, self.program.meter_arrays[meter as usize].rate_count)),

@@ -10,7 +10,7 @@ from typing import final
 
 from typing_extensions import Buffer
 
-from .control import CounterCell, Entry, EntryAction, MatchParam, Replica
+from .control import CounterCell, Entry, EntryAction, MatchParam, MeterRate, Replica
 
 __all__ = ["Port", "Program", "Switch", "SwitchHandle", "Twin"]
 
@@ -104,6 +104,32 @@ class SwitchHandle:
         """The direct counter of an entry."""
     def mt_write_counters(self, table: str, handle: int, bytes: int, packets: int) -> None:
         """Sets the direct counter of an entry."""
+    def mt_read_default_counters(self, table: str) -> CounterCell:
+        """The direct counter of the default entry: misses that ran it. BMv2 does not count them."""
+    def mt_write_default_counters(self, table: str, bytes: int, packets: int) -> None:
+        """Sets the direct counter of the default entry."""
+    def mt_get_meter_rates(self, table: str, handle: int) -> list[MeterRate]:
+        """Rates of an entry's direct meter, lowest first; empty if never set."""
+    def mt_set_meter_rates(self, table: str, handle: int, rates: Sequence[MeterRate]) -> None:
+        """Sets the rates of an entry's direct meter, lowest first; none switches it off."""
+    def mt_get_default_meter_rates(self, table: str) -> list[MeterRate]:
+        """Rates of the default entry's direct meter; empty if never set."""
+    def mt_set_default_meter_rates(self, table: str, rates: Sequence[MeterRate]) -> None:
+        """Sets the rates of the default entry's direct meter. BMv2 meters no misses."""
+    def meter_get_rates(self, meter: str, index: int) -> list[MeterRate]:
+        """Rates of one cell of an indirect meter, lowest first; empty if never set."""
+    def meter_set_rates(self, meter: str, index: int, rates: Sequence[MeterRate]) -> None:
+        """Sets the rates of one cell of an indirect meter; none switches it off."""
+    def meter_array_set_rates(self, meter: str, rates: Sequence[MeterRate]) -> None:
+        """Sets the rates of every cell of an indirect meter."""
+    def parse_vset_get(self, vset: str) -> list[bytes]:
+        """Members of a parser value set in order: their fields side by side, without padding."""
+    def parse_vset_add(self, vset: str, value: bytes) -> None:
+        """Adds a member to a parser value set."""
+    def parse_vset_remove(self, vset: str, value: bytes) -> None:
+        """Removes a member from a parser value set."""
+    def parse_vset_clear(self, vset: str) -> None:
+        """Empties a parser value set."""
     def read_counters(self, counter: str, index: int) -> CounterCell:
         """A cell of an indirect counter."""
     def read_counters_all(self, counter: str) -> list[CounterCell]:

@@ -1,6 +1,6 @@
 //! Values between Python and the engine: tuples of `eeon_engine.control` on one side, `bm`'s types on the other.
 
-use bm::{CounterValue, MatchKeyParam, MtAction, MtEntry};
+use bm::{CounterValue, MatchKeyParam, MeterRate, MtAction, MtEntry};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -85,4 +85,14 @@ fn key_param<'py>(py: Python<'py>, param: &MatchKeyParam) -> PyResult<Bound<'py,
 /// A counter cell: bytes and packets.
 pub(crate) fn cell(value: CounterValue) -> (u64, u64) {
     (value.bytes, value.packets)
+}
+
+/// Rates of a meter, lowest first: units per microsecond, and burst.
+pub(crate) fn rates(rates: Vec<MeterRate>) -> Vec<(f64, u32)> {
+    rates.iter().map(|rate| (rate.info_rate, rate.burst_size)).collect()
+}
+
+/// The engine's rates.
+pub(crate) fn meter_rates(rates: &[(f64, u32)]) -> Vec<MeterRate> {
+    rates.iter().map(|&(info_rate, burst_size)| MeterRate { info_rate, burst_size }).collect()
 }

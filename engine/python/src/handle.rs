@@ -271,6 +271,87 @@ impl SwitchHandle {
         self.call(py, |switch| switch.state_mut().mt_write_counters(table, handle, value))
     }
 
+    fn mt_read_default_counters(&self, py: Python<'_>, table: &str) -> PyResult<(u64, u64)> {
+        self.call(py, |switch| switch.state().mt_read_default_counters(table).map(convert::cell))
+    }
+
+    fn mt_write_default_counters(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        bytes: u64,
+        packets: u64,
+    ) -> PyResult<()> {
+        let value = CounterValue { bytes, packets };
+        self.call(py, |switch| switch.state_mut().mt_write_default_counters(table, value))
+    }
+
+    fn mt_get_meter_rates(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<Vec<(f64, u32)>> {
+        self.call(py, |switch| switch.state().mt_get_meter_rates(table, handle).map(convert::rates))
+    }
+
+    fn mt_set_meter_rates(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        handle: u64,
+        rates: Vec<(f64, u32)>,
+    ) -> PyResult<()> {
+        let rates = convert::meter_rates(&rates);
+        self.call(py, |switch| switch.state_mut().mt_set_meter_rates(table, handle, &rates))
+    }
+
+    fn mt_get_default_meter_rates(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(f64, u32)>> {
+        self.call(py, |switch| switch.state().mt_get_default_meter_rates(table).map(convert::rates))
+    }
+
+    fn mt_set_default_meter_rates(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        rates: Vec<(f64, u32)>,
+    ) -> PyResult<()> {
+        let rates = convert::meter_rates(&rates);
+        self.call(py, |switch| switch.state_mut().mt_set_default_meter_rates(table, &rates))
+    }
+
+    fn meter_get_rates(&self, py: Python<'_>, meter: &str, index: u64) -> PyResult<Vec<(f64, u32)>> {
+        self.call(py, |switch| switch.state().meter_get_rates(meter, index).map(convert::rates))
+    }
+
+    fn meter_set_rates(
+        &self,
+        py: Python<'_>,
+        meter: &str,
+        index: u64,
+        rates: Vec<(f64, u32)>,
+    ) -> PyResult<()> {
+        let rates = convert::meter_rates(&rates);
+        self.call(py, |switch| switch.state_mut().meter_set_rates(meter, index, &rates))
+    }
+
+    fn meter_array_set_rates(&self, py: Python<'_>, meter: &str, rates: Vec<(f64, u32)>) -> PyResult<()> {
+        let rates = convert::meter_rates(&rates);
+        self.call(py, |switch| switch.state_mut().meter_array_set_rates(meter, &rates))
+    }
+
+    fn parse_vset_get<'py>(&self, py: Python<'py>, vset: &str) -> PyResult<Bound<'py, PyList>> {
+        let values = self.call(py, |switch| switch.state().parse_vset_get(vset))?;
+        PyList::new(py, values.iter().map(|value| PyBytes::new(py, value)))
+    }
+
+    fn parse_vset_add(&self, py: Python<'_>, vset: &str, value: PyBackedBytes) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().parse_vset_add(vset, &value))
+    }
+
+    fn parse_vset_remove(&self, py: Python<'_>, vset: &str, value: PyBackedBytes) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().parse_vset_remove(vset, &value))
+    }
+
+    fn parse_vset_clear(&self, py: Python<'_>, vset: &str) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().parse_vset_clear(vset))
+    }
+
     fn read_counters(&self, py: Python<'_>, counter: &str, index: u64) -> PyResult<(u64, u64)> {
         self.call(py, |switch| switch.state().read_counters(counter, index).map(convert::cell))
     }
