@@ -17,12 +17,18 @@ const LOOP_DELAY: Duration = Duration::from_ns(500);
 
 /// Ticks of 1 ns; ports 1 to 4 at 1 Gbit/s; 10.0.2.0/24 is behind port 2.
 fn switch(gate: bool) -> Switch {
+    switch_at(gate, 0)
+}
+
+/// The same with another start of its clock.
+fn switch_at(gate: bool, clock_start: u64) -> Switch {
     let rate = DataRate::from_bps(GBPS);
     let config = SwitchConfig {
         tick: Duration::from_ns(1),
         cpu_port: Some(eeon::CPU_PORT),
         gate_register: gate.then(|| eeon::GATE.to_owned()),
         recirculation_delay: LOOP_DELAY,
+        clock_start,
         ports: (1..=4).map(|port| PortConfig::ethernet(port, rate)).collect(),
         ..SwitchConfig::default()
     };
@@ -123,6 +129,45 @@ fn a_trigger_opens_the_gate_earlier() {
     }
     run_to_idle(&mut switch, Time::MAX);
     assert_eq!(transmits(&mut switch)[0].at, ns(1_009_000 + 16_500));
+}
+
+#[test]
+fn a_gate_that_falls_on_tick_zero_of_the_clock_opens_a_tick_later() {
+    let (arrives, opens) = (1_000_000, 1_136_500);
+    for gate in [true, false] {
+        // The clock shows 0 when the hold and the wake are over.
+        let start = (1 << 48) - opens;
+        let mut switch = switch_at(gate, start);
+        let mut state = switch.state_mut();
+        state.register_write("busy_until", 2, &start.to_be_bytes()).unwrap();
+        eeon::eee(&mut state, 2, COALESCE);
+        drop(state);
+        switch.handle_packet(ns(arrives), 1, &eeon::tcp_frame(2, 9, ECT_0, 1000, 976), 0);
+        assert_eq!(eeon::register(switch.state(), "gate_open_at", 2), 1, "0 would be no gate");
+        run_to_idle(&mut switch, Time::MAX);
+        let left = transmits(&mut switch)[0].at;
+        let late = if gate { Duration::ZERO } else { LOOP_DELAY };
+        assert!((ns(opens + 1)..=ns(opens + 1) + late).contains(&left), "by gate {gate}: {left}");
+        assert_eq!(eeon::register(switch.state(), "lpi_ticks", 2), arrives + COALESCE.hold - COALESCE.sleep);
+    }
+}
+
+#[test]
+fn eee_switched_on_at_a_port_that_has_sent_counts_its_first_sleep_from_the_last_departure() {
+    let mut switch = switch(true);
+    let frame = eeon::tcp_frame(2, 9, ECT_0, 1000, 976);
+    switch.handle_packet(ns(5_000_000), 1, &frame, 0);
+    eeon::eee(&mut switch.state_mut(), 2, Eee { stall: 50_000, ..COALESCE });
+    // Within the stall the link is awake; long after it, it has slept since the second packet.
+    for (tag, at) in [(1, 5_030_000), (2, 9_000_000)] {
+        switch.handle_packet(ns(at), 1, &frame, tag);
+    }
+    run_to_idle(&mut switch, Time::MAX);
+    let left: Vec<_> = transmits(&mut switch).iter().map(|t| t.at).collect();
+    assert_eq!(left, [ns(5_000_000), ns(5_030_000), ns(9_000_000 + 120_000 + 16_500)]);
+    assert_eq!(eeon::register(switch.state(), "wakes", 2), 1);
+    let idle_since = 5_030_000 + 8_000;
+    assert_eq!(eeon::register(switch.state(), "lpi_ticks", 2), 9_120_000 - (idle_since + 50_000 + 182_000));
 }
 
 /// Runs arrivals (time since the last in ns, frame bytes) and returns (tag, departure) and the switch.

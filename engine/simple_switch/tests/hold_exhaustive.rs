@@ -2,6 +2,10 @@
 //! each arrival pattern of a few packets on a grid of ticks, by gate and by recirculation, against the plain reference
 //! in `support/hold_reference.rs`. All registers are compared after every packet, and every departure to the tick.
 //!
+//! That the two forms depart alike is shown twice. Each packet of either form leaves when the reference says, given when
+//! those before it left, up to [`Form::lateness`]; and a case in which nothing was late has the same departures by
+//! recirculation as by gate. (A late packet may change whether its link sleeps, so later ones need not agree then.)
+//!
 //! A case is one run of one form of the hold. What a test covers are the values in it; how many cases that makes it
 //! counts itself, in its last line.
 //! Not seen here: settings changed during a hold, lost packets, and packets whose wire time is not whole ticks.
@@ -20,7 +24,7 @@ const CLOCK: u64 = 1 << 48;
 const TICKETS: u64 = 1 << 32;
 /// `TICK_TO_COME` of types.p4: a port may be idle for the clock's range but this.
 const TO_COME: u64 = 1 << 40;
-/// In `gate_open_at`.
+/// In `gate_open_at`. A gate that would fall on this tick opens at the next one.
 const NO_GATE: u64 = 0;
 
 // A tick is 1 ps, so that one run sees the clock go round often. On this wire 54 bytes and 24 of overhead take one
@@ -128,9 +132,8 @@ impl Bench {
     }
 
     /// Runs `packets` at a port whose wire went idle when the clock showed `origin`, checks everything, and returns
-    /// what happened; or `None`, when the gate falls on the tick that says that there is none. After that, and after an
-    /// error, the bench is not to be used again.
-    fn run(&mut self, settings: Settings, packets: &[Packet], origin: u64) -> Result<Option<Case>, String> {
+    /// what happened. After an error the bench is not to be used again.
+    fn run(&mut self, settings: Settings, packets: &[Packet], origin: u64) -> Result<Case, String> {
         self.set(settings);
         self.write("busy_until", origin);
         // The switch's time at tick 0 of the case. It may lie before the switch's start: only the clock matters.
@@ -145,6 +148,7 @@ impl Bench {
             departures: Vec::with_capacity(packets.len()),
             opened_at_once: false,
             was_late: false,
+            gate_at_zero: false,
         };
         for (tag, packet) in packets.iter().enumerate() {
             let now = Time::from_ps(case.zero.wrapping_add(packet.at));
@@ -153,12 +157,10 @@ impl Bench {
                 self.follow(&mut case)?;
             }
             // A packet comes before what else is due at its instant.
-            let was_shut = case.port.gate().is_some_and(|gate| gate > packet.at);
+            let was_shut = case.gate().is_some_and(|gate| gate > packet.at);
             case.port.admit(*packet);
-            case.opened_at_once |= was_shut && case.port.gate().is_some_and(|gate| gate <= packet.at);
-            if case.port.gate().is_some_and(|gate| case.clock(gate) == NO_GATE) {
-                return Ok(None);
-            }
+            case.opened_at_once |= was_shut && case.gate().is_some_and(|gate| gate <= packet.at);
+            case.gate_at_zero |= case.gate() != case.port.gate();
             let frame = &self.frames[usize::from(packet.bytes == LARGE.0)];
             self.switch.handle_packet(now, 1, frame, tag as u64);
             self.follow(&mut case)?;
@@ -172,7 +174,7 @@ impl Bench {
         ensure!(case.port.queue.is_empty(), "{} packets never left", case.port.queue.len());
         self.now = case.zero.wrapping_add(case.port.busy_until);
         check_properties(settings, packets, &case)?;
-        Ok(Some(case))
+        Ok(case)
     }
 
     /// Whatever the switch has sent leaves the reference too, in its turn and in time.
@@ -181,14 +183,15 @@ impl Bench {
             let at = sent.at.as_ps().wrapping_sub(case.zero);
             let number = case.departures.len();
             ensure!(sent.tag == number as u64, "packet {} left instead of {number}", sent.tag);
-            let Some(due) = case.port.next_departure() else {
+            let Some(ideal) = case.port.next_departure() else {
                 return Err(format!("packet {number} left twice"));
             };
+            let due = ideal.max(case.gate().unwrap_or(0));
             let late =
                 self.form.lateness(case.port.gate().is_some(), case.opened_at_once, case.shortest_wire);
             ensure!((due..=due + late).contains(&at), "packet {number} left at {at}, due {due} (+ {late})");
             case.opened_at_once = false;
-            case.was_late |= at > due;
+            case.was_late |= at > ideal;
             case.port.depart(at);
             case.departures.push(at);
             self.switch.recycle(sent.frame);
@@ -213,7 +216,7 @@ impl Bench {
         };
         let expected = [
             state,
-            port.gate().map_or(0, clock),
+            case.gate().map_or(NO_GATE, clock),
             clock(port.busy_until),
             port.held_packets,
             port.held_bytes,
@@ -244,14 +247,21 @@ struct Case {
     departures: Vec<u64>,
     /// A trigger has opened the gate at its own instant.
     opened_at_once: bool,
-    /// A packet has left later than due.
+    /// A packet has left later than the rules have it.
     was_late: bool,
+    /// A gate was to open at the tick that says that there is none.
+    gate_at_zero: bool,
 }
 
 impl Case {
     /// What the clock shows at a tick of the case.
     fn clock(&self, tick: u64) -> u64 {
         self.origin.wrapping_add(tick) % CLOCK
+    }
+
+    /// When nothing may leave before, as the program can say it.
+    fn gate(&self) -> Option<u64> {
+        self.port.gate().map(|gate| gate + u64::from(self.clock(gate) == NO_GATE))
     }
 }
 
@@ -311,9 +321,9 @@ fn all_settings(values: [&[u64]; 6]) -> Vec<Settings> {
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     cases: usize,
-    /// In which a packet was on its way round when it could have left.
+    /// In which a packet was on its way round when it could have left, or its gate opened a tick late.
     late: usize,
-    /// Not judged: the clock goes round at the very tick of the gate, and 0 means no gate.
+    /// In which the clock went round at the very tick of a gate, which then opens at the next: 0 means no gate.
     gate_at_zero: usize,
 }
 
@@ -329,20 +339,20 @@ fn sweep(forms: &[Form], settings: &[Settings], patterns: &[Vec<Packet>], origin
         for bench in &mut benches {
             seen.cases += 1;
             let result = bench.run(settings, pattern, origin).and_then(|case| {
-                let Some(case) = case else { return Ok(false) };
                 seen.late += usize::from(case.was_late);
+                seen.gate_at_zero += usize::from(case.gate_at_zero);
                 let others = departures.get_or_insert_with(|| case.departures.clone());
-                ensure!(case.was_late || *others == case.departures, "{:?}, not {others:?}", case.departures);
-                Ok(true)
+                let is_alike = *others == case.departures;
+                ensure!(case.was_late || is_alike, "{:?}, not {others:?}", case.departures);
+                Ok(())
             });
-            seen.gate_at_zero += usize::from(result == Ok(false));
             let form = bench.form;
             if let Err(what) = &result {
                 wrong += 1;
                 let which = || format!("{what}\n{form:?}, idle since {origin}, {settings:?}, {pattern:?}");
                 first.get_or_insert_with(which);
             }
-            if result != Ok(true) || bench.now > u64::MAX / 2 {
+            if result.is_err() || bench.now > u64::MAX / 2 {
                 *bench = Bench::new(form);
             }
         }
@@ -395,7 +405,8 @@ fn packets_of_two_sizes_trigger_by_their_bytes_and_take_their_time() {
 }
 
 /// The clock goes round, or past its half, within a case; and the wire has been idle for a moment, for half of the
-/// clock's range, and for all of it but what `TICK_TO_COME` keeps.
+/// clock's range, and for all of it but what `TICK_TO_COME` keeps. Where a gate falls on tick 0 all that waits behind it is
+/// a tick late, and nothing else is.
 #[test]
 fn wherever_the_clock_stands_a_case_goes_the_same() {
     let settings = all_settings([&[0, 2], &[1], &[0, 1], &[0, 4], &[0, 2], &[0]]);
@@ -407,7 +418,7 @@ fn wherever_the_clock_stands_a_case_goes_the_same() {
     let origins = [before(CLOCK, &[10, 8, 6, 5, 4, 3, 2, 1]), before(CLOCK / 2, &[6, 3])].concat();
     assert_eq!(
         sweep(&BOTH, &settings, &patterns, &origins),
-        Seen { cases: 17_280, late: 0, gate_at_zero: 862 }
+        Seen { cases: 17_280, late: 718, gate_at_zero: 862 }
     );
 }
 

@@ -22,13 +22,16 @@
 @name("eee_state")
 register<bit<8>, port_id_t>(PORT_CELLS) eee_state;
 
-// When the wire goes idle. 0: it has not been busy since the switch started.
+// When the wire goes idle. While EEE is off, when the last packet left its queue: its time on the wire is not known.
 @name("busy_until")
 register<tick_t, port_id_t>(PORT_CELLS) busy_until;
 
 // Nothing leaves before. 0: no gate. The engine's traffic manager reads it too, and then no packet needs to go round.
 @name("gate_open_at")
 register<tick_t, port_id_t>(PORT_CELLS) gate_open_at;
+
+// The clock shows 0 once in 2^48 ticks. A gate that would open just then opens a tick later.
+#define GATE_AT(tick) ((tick) == 0 ? 48w1 : (tick))
 
 @name("wake_start")
 register<tick_t, port_id_t>(PORT_CELLS) wake_start;
@@ -116,7 +119,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                     eee_state.write(meta.egress_port, next);
                     asleep_at.write(meta.egress_port, asleep);
                     wake_start.write(meta.egress_port, start);
-                    gate_open_at.write(meta.egress_port, start + wake_ticks);
+                    gate_open_at.write(meta.egress_port, GATE_AT(start + wake_ticks));
                 }
             }
         } else if (state == eee_state_t.HOLD) {
@@ -142,7 +145,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                 // The gate only ever moves earlier: a trigger after the timer has fired changes nothing.
                 if (TICK_BEFORE(start, timer)) {
                     wake_start.write(meta.egress_port, start);
-                    gate_open_at.write(meta.egress_port, start + wake_ticks);
+                    gate_open_at.write(meta.egress_port, GATE_AT(start + wake_ticks));
                 }
             }
         }

@@ -36,6 +36,14 @@ control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t 
             }
         }
         count_departure(meta);
+        // Kept for every port: EEE may be switched on at any time, and must know then since when the wire is idle.
+        tick_t now = standard_metadata.egress_global_timestamp;
+        tick_t busy;
+        busy_until.read(busy, meta.egress_port);
+        if (!TICK_TO_COME(busy, now)) {
+            busy = now;
+        }
+        busy_until.write(meta.egress_port, busy + meta.wire_ticks);
     }
 
     @hidden
@@ -74,12 +82,6 @@ control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t 
                     held_packets.write(meta.egress_port, 0);
                     held_bytes.write(meta.egress_port, 0);
                 }
-                tick_t busy;
-                busy_until.read(busy, meta.egress_port);
-                if (!TICK_TO_COME(busy, now)) {
-                    busy = now;
-                }
-                busy_until.write(meta.egress_port, busy + meta.wire_ticks);
                 leave();
             }
         }
