@@ -2,6 +2,7 @@
 
 use crate::error::Fault;
 use crate::match_table::Outcome;
+use crate::observe::{Moment, Observer};
 use crate::op::{Op, Pc, Slot, WideOp};
 use crate::parser::{Case, Select};
 use crate::phv::Phv;
@@ -57,16 +58,36 @@ fn cut_wide(value: u128, width: u8) -> u128 {
     value & u128::MAX >> (128 - width)
 }
 
+impl<T> Context<'_, T> {
+    fn moment<'a>(&'a self, phv: &'a Phv, pc: usize) -> Moment<'a> {
+        Moment { program: self.program, cells: self.cells, phv, pc, cursor: self.cursor }
+    }
+}
+
 /// Runs from `pc` to the end.
-pub(crate) fn execute<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, pc: Pc) -> Result<Stop, Fault> {
-    match run(context, phv, pc) {
+pub(crate) fn execute<T: Target, O: Observer>(
+    context: &mut Context<'_, T>,
+    phv: &mut Phv,
+    pc: Pc,
+    observer: &mut O,
+) -> Result<Stop, Fault> {
+    let ended = run(context, phv, pc, observer);
+    if O::WATCHES {
+        observer.end(&context.moment(phv, pc as usize));
+    }
+    match ended {
         Ok(()) => Ok(Stop::Done),
         Err(Trap::ParserError(code)) => Ok(Stop::ParserError(code)),
         Err(Trap::Fault(fault)) => Err(fault),
     }
 }
 
-fn run<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, start: Pc) -> Result<(), Trap> {
+fn run<T: Target, O: Observer>(
+    context: &mut Context<'_, T>,
+    phv: &mut Phv,
+    start: Pc,
+    observer: &mut O,
+) -> Result<(), Trap> {
     let program = context.program;
     let ops = &program.ops[..];
     let mut steps = context.max_steps;
@@ -88,6 +109,9 @@ fn run<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, start: Pc) -> Res
     }
 
     loop {
+        if O::WATCHES {
+            observer.before(&context.moment(phv, pc));
+        }
         let op = &ops[pc];
         pc += 1;
         match *op {
@@ -277,13 +301,12 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
             let profile = &cells.profiles[profile_id];
             let member = match outcome {
                 Outcome::Member(member) => Some(member),
-                Outcome::Group(group) => profile.group(group).filter(|g| !g.is_empty()).map(|members| {
+                Outcome::Group(group) => profile.group(group).filter(|g| !g.is_empty()).and_then(|members| {
                     let hash = match &program.profile_selectors[profile_id] {
-                        // BMv2 keeps 32 bits of the hash.
-                        Some(selector) => selector.output(program, phv, &[]) as u32,
+                        Some(selector) => selector.output(program, phv, &[]),
                         None => 0,
                     };
-                    members[hash as usize % members.len()]
+                    member_of_group(members, hash)
                 }),
                 Outcome::Action(_) => None,
             };
@@ -299,6 +322,13 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
     let words = action.words as usize;
     phv.slots[program.param_base..program.param_base + words].copy_from_slice(&data[..words]);
     (action.pc as usize, if hit.is_some() { action.next_hit } else { action.next_miss } as usize)
+}
+
+/// The member of a group that a hash selects, of which BMv2 keeps 32 bits; none of an empty group.
+#[inline]
+pub(crate) fn member_of_group(members: &[u32], hash: u64) -> Option<u32> {
+    let at = (hash as u32 as usize).checked_rem(members.len())?;
+    members.get(at).copied()
 }
 
 /// Extracts a fixed-size header at the cursor.

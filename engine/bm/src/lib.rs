@@ -29,6 +29,7 @@ mod load;
 mod match_table;
 mod match_unit;
 mod meter;
+mod observe;
 mod op;
 mod parser;
 mod phv;
@@ -38,6 +39,7 @@ mod runtime;
 mod saved_phv;
 mod state;
 mod target;
+pub mod trace;
 
 pub use counter::CounterValue;
 pub use error::{Fault, LoadError, RuntimeError};

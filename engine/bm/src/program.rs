@@ -9,6 +9,7 @@ use crate::error::LoadError;
 use crate::header::{Header, HeaderType, Stack, VlStore};
 use crate::limits::Limits;
 use crate::match_table::MatchTable;
+use crate::observe::Mark;
 use crate::op::{Op, Pc, Slot};
 use crate::parser::Select;
 use crate::phv::Field;
@@ -272,6 +273,8 @@ pub struct Program {
     pub(crate) constants: Vec<u64>,
     pub(crate) condition_slot: Slot,
     pub(crate) ops: Vec<Op>,
+    /// What begins at which instruction, in order; only of a program loaded for tracing. See `observe`.
+    pub(crate) marks: Option<Vec<(Pc, Mark)>>,
     pub(crate) selects: Vec<Select>,
     pub(crate) hash_calls: Vec<HashCall>,
     pub(crate) log_calls: Vec<LogCall>,
@@ -335,7 +338,13 @@ impl Program {
 
     /// Loads a BMv2 JSON.
     pub fn from_json_with(json: &[u8], limits: &Limits) -> Result<Program, LoadError> {
-        crate::load::load(json, limits)
+        crate::load::load(json, limits, false)
+    }
+
+    /// Loads a BMv2 JSON so that a [`crate::trace::Trace`] can say what of the source each event belongs to. It does to packets
+    /// what the same JSON loaded otherwise does, and is compiled without passes that merge or drop instructions.
+    pub fn from_json_for_tracing(json: &[u8]) -> Result<Program, LoadError> {
+        crate::load::load(json, &Limits::default(), true)
     }
 
     /// The parser of this name (v1model: "parser").
@@ -444,6 +453,13 @@ impl Program {
 
     pub(crate) fn list_fields(&self, list: FieldList) -> &[Field] {
         &self.lists[list.0 as usize]
+    }
+
+    /// What begins at an instruction.
+    pub(crate) fn marks_at(&self, pc: Pc) -> impl Iterator<Item = &Mark> {
+        let marks = self.marks.as_deref().unwrap_or_default();
+        let first = marks.partition_point(|(at, _)| *at < pc);
+        marks[first..].iter().take_while(move |(at, _)| *at == pc).map(|(_, mark)| mark)
     }
 
     pub(crate) fn slots(&self) -> usize {

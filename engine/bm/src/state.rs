@@ -9,10 +9,12 @@ use crate::error::Fault;
 use crate::execute::{execute, Context, Stop};
 use crate::match_table::Entries;
 use crate::meter::Meter;
+use crate::observe::{Observer, Unwatched};
 use crate::phv::Phv;
 use crate::program::{ActionId, DeparserId, ParserId, PipelineId, Program};
 use crate::register::Register;
 use crate::target::{LogMessage, Target};
+use crate::trace::Trace;
 
 /// Names one entry of a table. Handles are given in rising order, from 0 in every table, and not used again.
 pub type EntryHandle = u64;
@@ -175,6 +177,21 @@ impl State {
     /// Where BMv2 would stop the switch (a failed `assert`, a division by zero, a stack index out of bounds) the
     /// packet gets `ParserInvalidArgument`; a parser that does not come to an end gets `ParserTimeout`.
     pub fn parse(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8]) -> u32 {
+        self.parse_watched(parser, phv, packet, &mut Unwatched)
+    }
+
+    /// As [`State::parse`], and writes down what happens.
+    pub fn parse_traced(&mut self, parser: ParserId, phv: &mut Phv, packet: &[u8], trace: &mut Trace) -> u32 {
+        self.parse_watched(parser, phv, packet, trace)
+    }
+
+    fn parse_watched<O: Observer>(
+        &mut self,
+        parser: ParserId,
+        phv: &mut Phv,
+        packet: &[u8],
+        observer: &mut O,
+    ) -> u32 {
         let program = &*self.program;
         let mut context = Context {
             program,
@@ -185,7 +202,7 @@ impl State {
             parsing: true,
             max_steps: program.max_parser_steps,
         };
-        let stop = execute(&mut context, phv, program.parsers[parser.0 as usize].pc);
+        let stop = execute(&mut context, phv, program.parsers[parser.0 as usize].pc, observer);
         phv.payload_offset = context.cursor;
         match stop {
             Ok(Stop::Done) => program.core_errors.no_error,
@@ -219,6 +236,27 @@ impl State {
         phv: &mut Phv,
         target: &mut T,
     ) -> Result<(), Fault> {
+        self.run_watched(pipeline, phv, target, &mut Unwatched)
+    }
+
+    /// As [`State::run`], and writes down what happens.
+    pub fn run_traced<T: Target>(
+        &mut self,
+        pipeline: PipelineId,
+        phv: &mut Phv,
+        target: &mut T,
+        trace: &mut Trace,
+    ) -> Result<(), Fault> {
+        self.run_watched(pipeline, phv, target, trace)
+    }
+
+    fn run_watched<T: Target, O: Observer>(
+        &mut self,
+        pipeline: PipelineId,
+        phv: &mut Phv,
+        target: &mut T,
+        observer: &mut O,
+    ) -> Result<(), Fault> {
         let program = &*self.program;
         let mut context = Context {
             program,
@@ -229,7 +267,7 @@ impl State {
             parsing: false,
             max_steps: program.max_steps,
         };
-        execute(&mut context, phv, program.pipelines[pipeline.0 as usize].pc).map(|_| ())
+        execute(&mut context, phv, program.pipelines[pipeline.0 as usize].pc, observer).map(|_| ())
     }
 
     /// Computes and stores the checksums that the program updates. `payload` is what follows the headers.
@@ -242,6 +280,13 @@ impl State {
                 phv.set(checksum.target, computed);
             }
         }
+    }
+
+    /// As [`State::update_checksums`], and writes down what changes.
+    pub fn update_checksums_traced(&mut self, phv: &mut Phv, payload: &[u8], trace: &mut Trace) {
+        trace.watch(phv);
+        self.update_checksums(phv, payload);
+        trace.write_changes(phv);
     }
 
     /// Appends the valid headers in the deparser's order to `out` (not the payload).
@@ -272,5 +317,5 @@ fn condition_holds(
         parsing: false,
         max_steps: program.max_steps,
     };
-    execute(&mut context, phv, pc).is_ok() && phv.slots[program.condition_slot as usize] != 0
+    execute(&mut context, phv, pc, &mut Unwatched).is_ok() && phv.slots[program.condition_slot as usize] != 0
 }

@@ -10,6 +10,7 @@ use crate::error::LoadError;
 use crate::expression::{clip, Bool, Class, Expr, HeaderRef, Int};
 use crate::json::Json;
 use crate::limits::Limits;
+use crate::observe::Mark;
 use crate::op::{Op, Slot, WideOp};
 use crate::phv::Field;
 use crate::program::{ActionInfo, LogCall, ParamInfo};
@@ -111,15 +112,16 @@ impl Loader<'_> {
     pub(super) fn compile_actions(&mut self) -> Result<()> {
         for at in 0..self.action_sources.len() {
             self.action_sources[at].pc = Some(self.compiler.pc());
-            self.compile_action(at)?;
+            self.compile_action(at, true)?;
             let place = self.action_sources[at].json.clone();
             self.compiler.emit(Op::Ret).map_err(|e| place.error(e))?;
         }
         Ok(())
     }
 
-    /// Compiles an action at the current place.
-    pub(super) fn compile_action(&mut self, action: usize) -> Result<()> {
+    /// Compiles an action at the current place: to be `called` by tables, or in the place of its only call.
+    pub(super) fn compile_action(&mut self, action: usize, called: bool) -> Result<()> {
+        self.mark(self.compiler.pc(), Mark::Action { action: action as u32, called });
         let json = self.action_sources[action].json.clone();
         let params = self.action_sources[action].params.clone();
         let primitives = json.list("primitives", self.limits.max_instructions)?;
@@ -128,9 +130,16 @@ impl Loader<'_> {
             self.compiler.place(labels[at]);
             self.compiler.release_temps();
             let op = primitive.get("op")?.str()?;
+            let begin = self.compiler.pc();
             match op {
                 "_jump" | "_jump_if_zero" => self.jump(primitive, op, at, &labels, &params)?,
                 _ => self.primitive(primitive, op, &params)?,
+            }
+            let end = self.compiler.pc();
+            if op != "_jump" && begin < end {
+                let holds_at = (op == "_jump_if_zero").then_some(end);
+                let (action, primitive) = (action as u32, at as u32);
+                self.mark(begin, Mark::Statement { action, primitive, holds_at });
             }
         }
         self.compiler.place(labels[primitives.len()]);

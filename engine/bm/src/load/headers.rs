@@ -158,6 +158,7 @@ impl<'a> Loader<'a> {
             profile_selectors: Vec::new(),
             lists: Vec::new(),
             asserts: 0,
+            marks: None,
             cells: 0,
             names,
             tables: Vec::new(),

@@ -22,6 +22,7 @@ use crate::header::{Header, HeaderType, Stack, VlStore};
 use crate::json::{self, Json};
 use crate::limits::Limits;
 use crate::match_table::MatchTable;
+use crate::observe::Mark;
 use crate::op::{Pc, Slot};
 use crate::parser::Select;
 use crate::phv::Field;
@@ -75,6 +76,8 @@ struct Loader<'a> {
     profile_selectors: Vec<Option<Calculation>>,
     lists: Vec<Vec<Field>>,
     asserts: u32,
+    /// See `observe`; gathered only for a program that is to be traced.
+    marks: Option<Vec<(Pc, Mark)>>,
     cells: usize,
     names: Names,
     tables: Vec<TableInfo>,
@@ -89,7 +92,7 @@ struct Loader<'a> {
 }
 
 /// Loads a program.
-pub(crate) fn load(text: &[u8], limits: &Limits) -> Result<Program> {
+pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
     let value = json::parse(text, limits.max_json_bytes)?;
     let root = Json::root(&value);
     check_version(&root)?;
@@ -100,6 +103,7 @@ pub(crate) fn load(text: &[u8], limits: &Limits) -> Result<Program> {
     }
 
     let mut loader = Loader::with_headers(&root, limits)?;
+    loader.marks = for_tracing.then(Vec::new);
     loader.load_aliases(&root)?;
     let (errors, core_errors) = objects::load_errors(&root, limits)?;
     let enums = objects::load_enums(&root, limits)?;
@@ -128,6 +132,7 @@ pub(crate) fn load(text: &[u8], limits: &Limits) -> Result<Program> {
         constants,
         condition_slot: loader.condition_slot,
         ops,
+        marks: loader.marks,
         selects: loader.selects,
         hash_calls: loader.hash_calls,
         log_calls: loader.log_calls,
@@ -187,6 +192,14 @@ fn look_up(names: &HashMap<String, u32>, kind: &str, json: &Json<'_>) -> Result<
 }
 
 impl Loader<'_> {
+    /// Says what begins at `pc`. Marks come in order of `pc`, those of one in the order in which they begin.
+    fn mark(&mut self, pc: Pc, mark: Mark) {
+        if let Some(marks) = &mut self.marks {
+            let at = marks.partition_point(|(other, _)| *other <= pc);
+            marks.insert(at, (pc, mark));
+        }
+    }
+
     /// Counts cells of arrays against the limit.
     fn take_cells(&mut self, json: &Json<'_>, count: usize) -> Result<()> {
         self.cells = self.cells.saturating_add(count);

@@ -8,6 +8,7 @@ use crate::compile::Label;
 use crate::expression::{clip, Bool, HeaderRef};
 use crate::json::Json;
 use crate::key::KeyPlan;
+use crate::observe::Mark;
 use crate::op::{Op, Pc, Slot};
 use crate::parser::{Case, Select};
 use crate::phv::Field;
@@ -43,9 +44,11 @@ impl Loader<'_> {
                 self.compiler.jump(label).map_err(|e| init.error(e))?;
             }
             let mut pending = Vec::new();
-            for state in &states {
+            for (at, state) in (0u32..).zip(&states) {
                 let label = labels[state.get("name")?.str()?];
                 self.compiler.place(label);
+                let parser = self.parsers.len() as u32;
+                self.mark(self.compiler.pc(), Mark::State { parser, state: at });
                 for op in state.list("parser_ops", self.limits.max_instructions)? {
                     self.compiler.release_temps();
                     self.parser_op(&op)?;

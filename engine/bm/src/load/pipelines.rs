@@ -13,6 +13,7 @@ use crate::json::Json;
 use crate::key::{ones, KeyPlan};
 use crate::match_table::{ActionCall, MatchTable, TableAction};
 use crate::match_unit::{Bound, PackedKey};
+use crate::observe::Mark;
 use crate::op::{Op, Pc};
 use crate::phv::Field;
 use crate::program::{ActionId, ActionProfileInfo, MatchType, Start, TableInfo, TableKeyInfo, TableType};
@@ -126,7 +127,7 @@ impl<'a> Loader<'a> {
                 self.load_profile(&profile)?;
             }
             let name = json.get("name")?.str()?.to_owned();
-            let pc = self.load_flow(&json)?;
+            let pc = self.load_flow(&json, self.pipelines.len() as u32)?;
             self.pipelines.push(Start { name, pc });
         }
         self.check_direct_arrays(root)
@@ -144,7 +145,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    fn load_flow(&mut self, json: &Json<'a>) -> Result<Pc> {
+    fn load_flow(&mut self, json: &Json<'a>, pipeline: u32) -> Result<Pc> {
         let mut flow = Flow { nodes: Vec::new(), names: HashMap::new(), labels: Vec::new() };
         let kinds: [(&str, MakeNode<'a>); 3] = [
             ("tables", Node::Table),
@@ -158,6 +159,8 @@ impl<'a> Loader<'a> {
                 flow.nodes.push(node(item));
             }
         }
+        let tables = |node: &Node<'_>| matches!(node, Node::Table(_));
+        let first_conditional = flow.nodes.iter().take_while(|n| tables(n)).count() as u32;
         let init = flow.node(&json.get("init_table")?)?;
         let end = self.compiler.label();
         let pc = self.compiler.pc();
@@ -177,10 +180,17 @@ impl<'a> Loader<'a> {
             }
             self.compiler.place(flow.labels[at as usize]);
             self.compiler.release_temps();
+            let begin = self.compiler.pc();
             let successors = match &flow.nodes[at as usize] {
                 Node::Table(table) => self.load_table(&flow, &table.clone(), end, &mut pending, &placed)?,
                 Node::Conditional(conditional) => {
-                    self.load_conditional(&flow, &conditional.clone(), end, &placed)?
+                    let (successors, decided) =
+                        self.load_conditional(&flow, &conditional.clone(), end, &placed)?;
+                    if begin < decided {
+                        let conditional = at - first_conditional;
+                        self.mark(begin, Mark::Condition { pipeline, conditional, end: decided });
+                    }
+                    successors
                 }
                 Node::ActionCall(call) => self.load_action_call(&flow, &call.clone(), end, &placed)?,
             };
@@ -227,20 +237,22 @@ impl<'a> Loader<'a> {
         }
     }
 
+    /// The node's successors, and where it goes on when the condition holds.
     fn load_conditional(
         &mut self,
         flow: &Flow<'_>,
         json: &Json<'_>,
         end: Label,
         placed: &[bool],
-    ) -> Result<Vec<u32>> {
+    ) -> Result<(Vec<u32>, Pc)> {
         let expression = json.get("expression")?;
         let condition = self.condition(&expression, &[])?;
         let (on_true, on_false) = (flow.optional(json, "true_next")?, flow.optional(json, "false_next")?);
         let otherwise = on_false.map_or(end, |n| flow.labels[n as usize]);
         self.compiler.branch(&condition, otherwise, false).map_err(|e| expression.error(e))?;
+        let decided = self.compiler.pc();
         self.go(json, flow, on_true, end, placed)?;
-        Ok(on_true.into_iter().chain(on_false).collect())
+        Ok((on_true.into_iter().chain(on_false).collect(), decided))
     }
 
     fn load_action_call(
@@ -255,7 +267,7 @@ impl<'a> Loader<'a> {
             return Err(json.error("calls an action that takes parameters"));
         }
         let next = flow.optional(json, "next_node")?;
-        self.compile_action(action)?;
+        self.compile_action(action, false)?;
         self.emit(json, Op::EndInline)?;
         self.go(json, flow, next, end, placed)?;
         Ok(next.into_iter().collect())
@@ -288,7 +300,7 @@ impl<'a> Loader<'a> {
         };
         let successors = match inline {
             Some(local) => {
-                self.compile_action(table.actions[local].action as usize)?;
+                self.compile_action(table.actions[local].action as usize, false)?;
                 self.emit(json, Op::EndInline)?;
                 let to = next.miss(local);
                 self.go(json, flow, to, end, placed)?;

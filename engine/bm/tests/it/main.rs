@@ -7,3 +7,4 @@ mod harness;
 mod headers;
 mod loader;
 mod tables;
+mod traces;
