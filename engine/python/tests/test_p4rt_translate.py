@@ -2,6 +2,7 @@
 
 import pytest
 from eeon_engine.p4runtime import bytestrings, translate
+from eeon_engine.p4runtime import p4info as reader
 from eeon_engine.p4runtime.errors import StatusError
 from eeon_engine.p4runtime.schema import Schema
 from finsy.proto import p4i, p4r, rpc_code
@@ -10,7 +11,7 @@ from p4rt_client import Names, between, exact, lpm, optional, p4info, ternary
 
 @pytest.fixture(scope="module")
 def schema() -> Schema:
-    return Schema.from_p4info(p4info())
+    return reader.read(p4info())
 
 
 # P4Runtime 1.5 table 1, "Examples of Valid Bytestring Encoding" and of invalid ones; bit<W> rows.
@@ -161,18 +162,18 @@ def test_a_p4info_that_contradicts_itself_is_refused_by_name() -> None:
     info = p4info()
     info.tables[0].action_refs.add(id=12345)
     with pytest.raises(StatusError, match="refers to action 12345"):
-        Schema.from_p4info(info)
+        reader.read(info)
     info = p4i.P4Info()
     for name in ("a", "b"):
         info.actions.add().preamble.name = name
         info.actions[-1].preamble.id = 7
     with pytest.raises(StatusError, match="'b' and 'a' share id 7"):
-        Schema.from_p4info(info)
+        reader.read(info)
 
 
 def test_translation_to_strings_is_refused_by_name() -> None:
     info = p4info()
     info.tables[0].match_fields[0].bitwidth = 0
     with pytest.raises(StatusError, match="translation to strings") as caught:
-        Schema.from_p4info(info)
+        reader.read(info)
     assert caught.value.code == rpc_code.UNIMPLEMENTED

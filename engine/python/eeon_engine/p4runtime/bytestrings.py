@@ -1,23 +1,56 @@
-"""P4Runtime bytestrings: unsigned integers as big-endian bytes without needless leading zeros.
+"""P4Runtime bytestrings: integers as big-endian bytes without needless leading ones.
 
-P4Runtime 1.5 §8.4. Any number of leading zeros is accepted, the shortest form is answered, so that what is
-read compares equal to what a canonical client wrote. Signed values appear in registers only and are handled
-there.
+P4Runtime 1.5 §8.4. Any number of leading zeros (or copies of the sign) is accepted, the shortest form is
+answered, so that what is read compares equal to what a canonical client wrote. Signed values appear in P4Data
+only. What does not fit is OUT_OF_RANGE, but INVALID_ARGUMENT in match fields, action parameters and packet
+metadata, whose sections say so (§9.1.1, §9.1.2, §16.5).
 """
 
-from .errors import invalid, out_of_range
+from collections.abc import Callable
+
+from .errors import StatusError, out_of_range
 
 
-def decode(value: bytes, width: int, what: str) -> int:
-    """The integer in `value`, which must fit `bit<width>`; `what` names it in the error."""
+def decode(value: bytes, width: int, what: str, refuse: Callable[[str], StatusError] = out_of_range) -> int:
+    """The integer in `value`, which must fit `bit<width>`; `what` names it in the error that `refuse`
+    makes."""
     if not value:
-        raise invalid(f"{what}: the bytestring is empty; write 0 as one zero byte")
+        raise refuse(_empty(what))
     number = int.from_bytes(value, "big")
     if number.bit_length() > width:
-        raise out_of_range(f"{what}: 0x{number:x} needs {number.bit_length()} bits, the field has {width}")
+        bits = number.bit_length()
+        raise refuse(f"{what}: {_shown(value)} needs {bits} bits, the field has {width}")
     return number
 
 
 def encode(number: int) -> bytes:
     """The shortest bytestring of `number`, which is not negative."""
     return number.to_bytes(max(1, (number.bit_length() + 7) // 8), "big")
+
+
+def decode_signed(value: bytes, width: int, what: str) -> int:
+    """The integer in `value`, two's complement, which must fit `int<width>`."""
+    if not value:
+        raise out_of_range(_empty(what))
+    number = int.from_bytes(value, "big", signed=True)
+    if not -(1 << width - 1) <= number < 1 << width - 1:
+        raise out_of_range(f"{what}: {_shown(value)} does not fit int<{width}>")
+    return number
+
+
+def encode_signed(number: int, width: int) -> bytes:
+    """The shortest bytestring of an `int<width>` whose bits are those of `number`."""
+    if number >> width - 1:
+        number -= 1 << width
+    magnitude = number if number >= 0 else ~number
+    return number.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
+
+
+def _empty(what: str) -> str:
+    return f"{what}: the bytestring is empty; write 0 as one zero byte"
+
+
+# A message may carry megabytes where two bytes are meant; an error shows the first of them.
+def _shown(value: bytes) -> str:
+    significant = value.lstrip(b"\0") or b"\0"
+    return f"0x{significant[:20].hex()}{'...' if len(significant) > 20 else ''}"

@@ -41,7 +41,7 @@ def _value(field: HeaderField, value: bytes | None) -> int:
         if field.is_padding:
             return 0
         raise invalid(f"packet_out: metadata field '{field.name}' (id {field.id}) is missing")
-    return bytestrings.decode(value, field.width, f"packet_out field '{field.name}'")
+    return bytestrings.decode(value, field.width, f"packet_out field '{field.name}'", invalid)
 
 
 def packet_in(schema: Schema, packet: bytes) -> Any | None:

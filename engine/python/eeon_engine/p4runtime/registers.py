@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from finsy.proto import p4d, p4r
+from finsy.proto import p4r
 
 from ..control import SwitchControl
-from . import bytestrings
+from . import bytestrings, data_types
 from .counters import check_index
-from .errors import invalid, out_of_range, unimplemented
+from .errors import invalid, unimplemented
 from .journal import Journal
 from .schema import Register, Schema, find
 
@@ -31,7 +31,9 @@ class Registers:
             indices = range(index, index + 1)
         if not message.HasField("data"):
             raise invalid(f"register '{register.name}': a write needs data")
-        value = _from_data(register, message.data)
+        assert register.type is not None, "only registers of a known type are written"
+        (number,) = data_types.from_data(register.type, message.data, f"register '{register.name}'")
+        value = bytestrings.encode(number)
         before = self._control.register_read_all(register.name)
 
         def undo() -> None:
@@ -47,9 +49,7 @@ class Registers:
         if message.register_id:
             chosen = [self._supported(message.register_id)]
         else:
-            chosen = [
-                register for register in self._schema.registers.values() if register.kind != "unsupported"
-            ]
+            chosen = [register for register in self._schema.registers.values() if register.type is not None]
         for register in chosen:
             if message.register_id and message.HasField("index"):
                 index = check_index(f"register '{register.name}'", message.index.index, register.size)
@@ -60,39 +60,13 @@ class Registers:
 
     def _supported(self, register_id: int) -> Register:
         register: Register = find(self._schema.registers, "register", register_id)
-        if register.kind == "unsupported":
-            raise unimplemented(f"register '{register.name}': only bit, int and bool cells are supported")
+        if register.type is None:
+            raise unimplemented(f"register '{register.name}': only cells of bit, int and bool are supported")
         return register
 
 
-def _from_data(register: Register, data: Any) -> bytes:
-    what, wanted = f"register '{register.name}'", "bool" if register.kind == "bool" else "bitstring"
-    if data.WhichOneof("data") != wanted:
-        raise invalid(
-            f"{what}: data is {data.WhichOneof('data')}, its cells are {register.kind}<{register.width}>"
-        )
-    if register.kind == "bool":
-        return b"\x01" if data.bool else b"\x00"
-    if register.kind == "bit":
-        return bytestrings.encode(bytestrings.decode(data.bitstring, register.width, what))
-    if not data.bitstring:
-        raise invalid(f"{what}: the bytestring is empty; write 0 as one zero byte")
-    number = int.from_bytes(data.bitstring, "big", signed=True)
-    if not -(1 << register.width - 1) <= number < 1 << register.width - 1:
-        raise out_of_range(f"{what}: {number} does not fit int<{register.width}>")
-    return bytestrings.encode(number % (1 << register.width))
-
-
 def _entity(register: Register, index: int, value: bytes) -> Any:
-    number, data = int.from_bytes(value, "big"), p4d.P4Data()
-    if register.kind == "bool":
-        data.bool = bool(number)
-    elif register.kind == "bit":
-        data.bitstring = bytestrings.encode(number)
-    else:
-        if number >> register.width - 1:
-            number -= 1 << register.width
-        magnitude = number if number >= 0 else ~number
-        data.bitstring = number.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)
+    assert register.type is not None, "only registers of a known type are read"
+    data = data_types.to_data(register.type, iter((int.from_bytes(value, "big"),)))
     entry = p4r.RegisterEntry(register_id=register.id, index=p4r.Index(index=index), data=data)
     return p4r.Entity(register_entry=entry)

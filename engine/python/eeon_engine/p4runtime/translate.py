@@ -15,7 +15,7 @@ from finsy.proto import p4r
 
 from ..control import EntryAction, MatchParam
 from . import bytestrings
-from .errors import StatusError, denied, invalid
+from .errors import denied, invalid
 from .schema import Action, MatchField, Table
 
 _MAX_PRIORITY = 2**31 - 1
@@ -97,7 +97,7 @@ def _field(table: Table, field: MatchField, match: Any) -> _Part:
         raise invalid(f"{what} is {field.kind}, the request has {kind}")
 
     def number(value: bytes) -> int:
-        return bytestrings.decode(value, field.width, what)
+        return bytestrings.decode(value, field.width, what, invalid)
 
     match kind:
         case "exact":
@@ -220,13 +220,8 @@ def action_from_message(table: Table, message: Any, *, default: bool = False) ->
 
 
 def _param(action: Action, name: str, width: int, value: bytes) -> bytes:
-    try:
-        return bytestrings.encode(
-            bytestrings.decode(value, width, f"action '{action.name}' parameter '{name}'")
-        )
-    except StatusError as error:
-        # A parameter that does not fit is INVALID_ARGUMENT (P4Runtime 1.5 §9.1.2), unlike other bytestrings.
-        raise invalid(error.message) from None
+    what = f"action '{action.name}' parameter '{name}'"
+    return bytestrings.encode(bytestrings.decode(value, width, what, invalid))
 
 
 def action_from_engine(table: Table, action: EntryAction | None) -> ActionCall | None:

@@ -1,0 +1,187 @@
+"""Whether a P4Info and a BMv2 program come from one compilation, as far as can be seen (P4Runtime 1.5 §7).
+
+Every object of the P4Info must be in the program, of the same shape: key fields, parameters and cells of the
+same number, kind and width. The program may have more: p4c hides tables of its own making, and a P4Info may
+be cut down for a role (§4.4.4). A P4Info that names nothing of a program that has something to name belongs
+to another one.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from . import data_types
+from .errors import StatusError, invalid
+from .schema import Schema, Table
+
+# What p4c makes of P4Info's match kinds: `optional` becomes a mask, and so does what stands beside one.
+_KINDS = {
+    "exact": {"exact", "valid"},
+    "lpm": {"lpm"},
+    "ternary": {"ternary", "lpm"},
+    "range": {"range"},
+    "optional": {"ternary", "optional"},
+}
+
+
+def check(schema: Schema, program: bytes) -> None:
+    """INVALID_ARGUMENT names the first object of the P4Info that the program does not have, or has
+    otherwise."""
+    try:
+        _check(schema, json.loads(program))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        # The engine has loaded it; what it does not need and p4c always writes may still be missing.
+        reason = f"{type(error).__name__}: {error}"
+        raise invalid(
+            f"the program cannot be compared with the P4Info; p4c did not write it ({reason})"
+        ) from error
+
+
+def _check(schema: Schema, parsed: Any) -> None:
+    shapes = _Shapes(parsed)
+    tables = {t["name"]: t for pipeline in parsed.get("pipelines", []) for t in pipeline["tables"]}
+    for table in schema.tables.values():
+        _check_table(table, _found("table", table.name, tables), shapes)
+    _check_profiles(schema, parsed)
+    for kind, array in (
+        ("counter", [*schema.counters.values(), *schema.direct_counters.values()]),
+        ("meter", [*schema.meters.values(), *schema.direct_meters.values()]),
+    ):
+        found = {item["name"]: item for item in parsed.get(f"{kind}_arrays", [])}
+        for item in array:
+            cells = _found(kind, item.name, found)
+            if bool(cells.get("is_direct")) != (item.table is not None):
+                raise _differs(kind, item.name, "is direct in one of them only")
+            if item.table is None:
+                _same(kind, item.name, "cells", item.size, cells["size"])
+    registers = {item["name"]: item for item in parsed.get("register_arrays", [])}
+    for register in schema.registers.values():
+        cells = _found("register", register.name, registers)
+        _same("register", register.name, "cells", register.size, cells["size"])
+        if isinstance(register.type, data_types.Scalar):
+            _same("register", register.name, "bits a cell", register.type.width, cells["bitwidth"])
+    value_sets = {item["name"]: item for item in parsed.get("parse_vsets", [])}
+    for value_set in schema.value_sets.values():
+        bits = sum(field.width for field in value_set.fields)
+        cells = _found("value set", value_set.name, value_sets)
+        _same("value set", value_set.name, "bits", bits, cells["compressed_bitwidth"])
+    learn_lists = {item["name"]: item for item in parsed.get("learn_lists", [])}
+    for digest in schema.digests.values():
+        elements = _found("digest", digest.name, learn_lists)["elements"]
+        _same("digest", digest.name, "fields", len(list(data_types.scalars(digest.type))), len(elements))
+    _check_something_is_named(schema, parsed, tables.values())
+
+
+def _check_table(table: Table, found: Any, shapes: "_Shapes") -> None:
+    key = found["key"]
+    _same("table", table.name, "match fields", len(table.fields), len(key))
+    for field, part in zip(table.fields, key, strict=True):
+        if part["match_type"] not in _KINDS[field.kind]:
+            raise _differs(
+                "table",
+                table.name,
+                f"field '{field.name}' is {field.kind} there and {part['match_type']} here",
+            )
+        width = shapes.width(part["target"], part["match_type"])
+        if width is not None:
+            _same("table", table.name, f"bits in field '{field.name}'", field.width, width)
+    actions = dict(zip(found["actions"], found["action_ids"], strict=True))
+    for choice in table.actions.values():
+        action = choice.action
+        if action.name not in actions:
+            raise _missing(f"action '{action.name}' in table", table.name)
+        params = shapes.params(actions[action.name])
+        _same("action", action.name, "parameters", len(action.params), len(params))
+        for param, width in zip(action.params, params, strict=True):
+            _same("action", action.name, f"bits in parameter '{param.name}'", param.width, width)
+    if table.direct_counter is not None and not found["with_counters"]:
+        raise _differs("table", table.name, "has a direct counter in the P4Info only")
+    if table.direct_meter is not None and not found.get("direct_meters"):
+        raise _differs("table", table.name, "has a direct meter in the P4Info only")
+    if table.idle_timeout and not found.get("support_timeout"):
+        raise _differs("table", table.name, "has idle time-outs in the P4Info only")
+    if (table.profile is not None) != (found["type"] != "simple"):
+        raise _differs("table", table.name, "has an action profile in one of them only")
+    if table.profile is not None and found["action_profile"] != table.profile.name:
+        raise _differs(
+            "table", table.name, f"has profile '{table.profile.name}' there, '{found['action_profile']}' here"
+        )
+
+
+def _check_profiles(schema: Schema, parsed: Any) -> None:
+    found = {
+        item["name"]: item for pipeline in parsed.get("pipelines", []) for item in pipeline["action_profiles"]
+    }
+    for profile in schema.profiles.values():
+        item = _found("action profile", profile.name, found)
+        if profile.with_selector != ("selector" in item):
+            raise _differs("action profile", profile.name, "has a selector in one of them only")
+
+
+def _check_something_is_named(schema: Schema, parsed: Any, tables: Iterable[Any]) -> None:
+    named = (
+        schema.tables,
+        schema.profiles,
+        schema.counters,
+        schema.meters,
+        schema.registers,
+        schema.value_sets,
+        schema.digests,
+    )
+    if any(named):
+        return
+    # Tables without a key are p4c's own, most of them; the others are the programmer's.
+    keyed = [table["name"] for table in tables if table["key"]]
+    arrays = ("counter_arrays", "meter_arrays", "register_arrays", "parse_vsets", "learn_lists")
+    found = keyed or [item["name"] for kind in arrays for item in parsed.get(kind, [])]
+    if found:
+        raise invalid(
+            f"the P4Info names no object of the program, which has '{found[0]}' and {len(found) - 1} "
+            "more of its kind; use the P4Info that p4c-bm2-ss wrote beside the program"
+        )
+
+
+class _Shapes:
+    """Widths, looked up in the program."""
+
+    def __init__(self, parsed: Any) -> None:
+        types = {
+            kind["name"]: {field[0]: field[1] for field in kind["fields"]} for kind in parsed["header_types"]
+        }
+        self._headers = {header["name"]: types[header["header_type"]] for header in parsed["headers"]}
+        self._actions = {action["id"]: action for action in parsed["actions"]}
+
+    def width(self, target: Any, match_type: str) -> int | None:
+        """Bits of a key field; None where it is no plain field of a header."""
+        if match_type == "valid" or not isinstance(target, list) or len(target) != 2:
+            return 1 if match_type == "valid" else None
+        if target[1] == "$valid$":
+            return 1
+        width = self._headers.get(target[0], {}).get(target[1])
+        return width if isinstance(width, int) else None
+
+    def params(self, action: int) -> list[int]:
+        """Bits of each parameter of an action."""
+        return [param["bitwidth"] for param in self._actions[action]["runtime_data"]]
+
+
+def _found(kind: str, name: str, objects: dict[str, Any]) -> Any:
+    if name not in objects:
+        raise _missing(kind, name)
+    return objects[name]
+
+
+def _same(kind: str, name: str, what: str, in_p4info: int, in_program: int) -> None:
+    if in_p4info != in_program:
+        raise invalid(
+            f"{kind} '{name}' has {in_p4info} {what} in the P4Info and {in_program} in the program; "
+            "they are not of one compilation"
+        )
+
+
+def _differs(kind: str, name: str, how: str) -> StatusError:
+    return invalid(f"{kind} '{name}' {how}; P4Info and program are not of one compilation")
+
+
+def _missing(kind: str, name: str) -> StatusError:
+    return invalid(f"the program has no {kind} '{name}', the P4Info has; they are not of one compilation")

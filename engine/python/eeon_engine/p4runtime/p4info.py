@@ -1,0 +1,274 @@
+"""Reads a P4Info message into a `Schema`, and refuses by name what this server cannot translate, before
+anything has been written to the switch.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from finsy.proto import p4i
+
+from . import data_types
+from .data_types import DataType
+from .errors import StatusError, invalid, unimplemented
+from .schema import (
+    Action,
+    ActionChoice,
+    ActionProfile,
+    Counter,
+    Digest,
+    HeaderField,
+    MatchField,
+    Meter,
+    MeterType,
+    Param,
+    Register,
+    Schema,
+    Table,
+    ValueSet,
+)
+
+_MATCH_KINDS = {
+    p4i.MatchField.EXACT: "exact",
+    p4i.MatchField.LPM: "lpm",
+    p4i.MatchField.TERNARY: "ternary",
+    p4i.MatchField.RANGE: "range",
+    p4i.MatchField.OPTIONAL: "optional",
+}
+_METER_TYPES = {
+    p4i.MeterSpec.TWO_RATE_THREE_COLOR: MeterType.TWO_RATE_THREE_COLOR,
+    p4i.MeterSpec.SINGLE_RATE_THREE_COLOR: MeterType.SINGLE_RATE_THREE_COLOR,
+    p4i.MeterSpec.SINGLE_RATE_TWO_COLOR: MeterType.SINGLE_RATE_TWO_COLOR,
+}
+_ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
+
+
+def read(info: Any) -> Schema:
+    """Indexes a `P4Info`; INVALID_ARGUMENT when it contradicts itself, UNIMPLEMENTED for string
+    translation."""
+    actions = {a.preamble.id: _action(a) for a in _unique("action", info.actions)}
+    profiles = {p.preamble.id: _profile(p) for p in _unique("action profile", info.action_profiles)}
+    counters = {
+        c.preamble.id: _counter(c, c.direct_table_id) for c in _unique("direct counter", info.direct_counters)
+    }
+    meters = {
+        m.preamble.id: _meter(m, m.direct_table_id) for m in _unique("direct meter", info.direct_meters)
+    }
+    tables = {
+        t.preamble.id: _table(t, actions, profiles, counters, meters) for t in _unique("table", info.tables)
+    }
+    headers = {h.preamble.name: h for h in info.controller_packet_metadata}
+    return Schema(
+        tables=tables,
+        profiles=profiles,
+        counters={c.preamble.id: _counter(c) for c in _unique("counter", info.counters)},
+        direct_counters=counters,
+        meters={m.preamble.id: _meter(m) for m in _unique("meter", info.meters)},
+        direct_meters=meters,
+        registers={r.preamble.id: _register(r, info.type_info) for r in _unique("register", info.registers)},
+        value_sets={v.preamble.id: _value_set(v) for v in _unique("value set", info.value_sets)},
+        digests={d.preamble.id: _digest(d, info.type_info) for d in _unique("digest", info.digests)},
+        packet_in=_header(headers.get("packet_in")),
+        packet_out=_header(headers.get("packet_out")),
+        owners=dict(_owners(info)),
+        packet_in_owner=_owner(headers.get("packet_in")),
+        packet_out_owner=_owner(headers.get("packet_out")),
+    )
+
+
+def _unique(kind: str, objects: Iterable[Any]) -> Iterable[Any]:
+    seen: dict[int, str] = {}
+    for item in objects:
+        preamble = item.preamble
+        if preamble.id == 0:
+            raise invalid(f"P4Info: {kind} '{preamble.name}' has no id")
+        if preamble.id in seen:
+            raise invalid(
+                f"P4Info: {kind} '{preamble.name}' and '{seen[preamble.id]}' share id {preamble.id}"
+            )
+        seen[preamble.id] = preamble.name
+        yield item
+
+
+def _owners(info: Any) -> Iterator[tuple[int, str]]:
+    for kind in (
+        info.tables,
+        info.action_profiles,
+        info.counters,
+        info.direct_counters,
+        info.meters,
+        info.direct_meters,
+        info.registers,
+        info.value_sets,
+        info.digests,
+    ):
+        for item in kind:
+            owner = _owner(item)
+            if owner is not None:
+                yield item.preamble.id, owner
+
+
+def _owner(item: Any) -> str | None:
+    if item is None:
+        return None
+    found = [match[1] for text in item.preamble.annotations if (match := _ROLE.fullmatch(text.strip()))]
+    return found[0] if found else None
+
+
+def _width(what: str, bitwidth: int) -> int:
+    # A field translated to strings (@p4runtime_translation with sdn_string) has no width.
+    if bitwidth <= 0:
+        raise unimplemented(f"P4Info: {what} has no bit width; translation to strings is not supported")
+    return bitwidth
+
+
+def _action(action: Any) -> Action:
+    name = action.preamble.name
+    params = [
+        Param(p.id, p.name, _width(f"action '{name}' parameter '{p.name}'", p.bitwidth))
+        for p in action.params
+    ]
+    if len({p.id for p in params}) != len(params):
+        raise invalid(f"P4Info: action '{name}' has two parameters of the same id")
+    return Action(action.preamble.id, name, tuple(sorted(params, key=lambda p: p.id)))
+
+
+def _profile(profile: Any) -> ActionProfile:
+    by_members = profile.WhichOneof("selector_size_semantics") == "sum_of_members"
+    return ActionProfile(
+        id=profile.preamble.id,
+        name=profile.preamble.name,
+        with_selector=profile.with_selector,
+        size=profile.size,
+        max_group_size=profile.max_group_size,
+        sum_of_weights=not by_members,
+        max_member_weight=profile.sum_of_members.max_member_weight if by_members else 0,
+        weights_disallowed=profile.weights_disallowed,
+        tables=tuple(profile.table_ids),
+    )
+
+
+def _table(
+    table: Any,
+    actions: dict[int, Action],
+    profiles: dict[int, ActionProfile],
+    counters: dict[int, Counter],
+    meters: dict[int, Meter],
+) -> Table:
+    name = table.preamble.name
+    fields = [_match_field(f"table '{name}'", field) for field in table.match_fields]
+    if len({field.id for field in fields}) != len(fields):
+        raise invalid(f"P4Info: table '{name}' has two match fields of the same id")
+    choices = {}
+    for ref in table.action_refs:
+        if ref.id not in actions:
+            raise invalid(f"P4Info: table '{name}' refers to action {ref.id}, which is not there")
+        choices[ref.id] = ActionChoice(
+            actions[ref.id],
+            in_entries=ref.scope != p4i.ActionRef.DEFAULT_ONLY,
+            as_default=ref.scope != p4i.ActionRef.TABLE_ONLY,
+        )
+    if table.implementation_id and table.implementation_id not in profiles:
+        raise invalid(
+            f"P4Info: table '{name}' refers to profile {table.implementation_id}, which is not there"
+        )
+    return Table(
+        id=table.preamble.id,
+        name=name,
+        fields=tuple(sorted(fields, key=lambda field: field.id)),
+        actions=choices,
+        profile=profiles.get(table.implementation_id),
+        direct_counter=next((i for i in table.direct_resource_ids if i in counters), None),
+        direct_meter=next((i for i in table.direct_resource_ids if i in meters), None),
+        idle_timeout=table.idle_timeout_behavior == p4i.Table.NOTIFY_CONTROL,
+        is_const=table.is_const_table,
+        has_initial_entries=table.is_const_table or table.has_initial_entries,
+        const_default=table.const_default_action_id != 0,
+        initial_default=table.initial_default_action.action_id,
+    )
+
+
+def _match_field(what: str, field: Any) -> MatchField:
+    kind = _MATCH_KINDS.get(field.match_type)
+    if kind is None:
+        raise unimplemented(f"P4Info: {what} field '{field.name}' has a match type of its own architecture")
+    return MatchField(field.id, field.name, _width(f"{what} field '{field.name}'", field.bitwidth), kind)
+
+
+def _size(kind: str, item: Any) -> int:
+    if item.size < 0:
+        raise invalid(f"P4Info: {kind} '{item.preamble.name}' has size {item.size}")
+    return int(item.size)
+
+
+def _counter(counter: Any, table: int | None = None) -> Counter:
+    unit = counter.spec.unit
+    return Counter(
+        id=counter.preamble.id,
+        name=counter.preamble.name,
+        size=_size("counter", counter) if table is None else 0,
+        counts_packets=unit in (p4i.CounterSpec.PACKETS, p4i.CounterSpec.BOTH),
+        counts_bytes=unit in (p4i.CounterSpec.BYTES, p4i.CounterSpec.BOTH),
+        table=table,
+    )
+
+
+def _meter(meter: Any, table: int | None = None) -> Meter:
+    name = meter.preamble.name
+    if meter.spec.type not in _METER_TYPES:
+        raise unimplemented(f"P4Info: meter '{name}' is of type {meter.spec.type}, which is not supported")
+    return Meter(
+        id=meter.preamble.id,
+        name=name,
+        size=_size("meter", meter) if table is None else 0,
+        type=_METER_TYPES[meter.spec.type],
+        table=table,
+    )
+
+
+def _register(register: Any, types: Any) -> Register:
+    name = register.preamble.name
+    kind: DataType | None = None
+    try:
+        kind = data_types.resolve(types, register.type_spec, f"register '{name}'")
+    except StatusError:
+        # It may be declared; reading it says that it is not supported.
+        kind = None
+    if not isinstance(kind, data_types.Scalar):
+        kind = None
+    return Register(register.preamble.id, name, _size("register", register), kind)
+
+
+def _value_set(value_set: Any) -> ValueSet:
+    name = value_set.preamble.name
+    fields = [_match_field(f"value set '{name}'", field) for field in value_set.match]
+    if len({field.id for field in fields}) != len(fields):
+        raise invalid(f"P4Info: value set '{name}' has two fields of the same id")
+    ordered = tuple(sorted(fields, key=lambda field: field.id))
+    return ValueSet(value_set.preamble.id, name, ordered, _size("value set", value_set))
+
+
+def _digest(digest: Any, types: Any) -> Digest:
+    name = digest.preamble.name
+    return Digest(digest.preamble.id, name, data_types.resolve(types, digest.type_spec, f"digest '{name}'"))
+
+
+def _header(header: Any) -> tuple[HeaderField, ...]:
+    if header is None:
+        return ()
+    name = header.preamble.name
+    fields = tuple(
+        HeaderField(
+            m.id,
+            m.name,
+            _width(f"header '{name}' field '{m.name}'", m.bitwidth),
+            any(annotation.startswith("@padding") for annotation in m.annotations),
+        )
+        for m in header.metadata
+    )
+    bits = sum(field.width for field in fields)
+    if bits % 8:
+        raise invalid(
+            f"P4Info: header '{name}' has {bits} bits, which are no whole bytes; pad it in the program"
+        )
+    return fields

@@ -1,0 +1,140 @@
+"""P4Info and program belong together, or the pipeline is refused by name (P4Runtime 1.5 §7, §14)."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from eeon_engine.p4runtime import compilation
+from eeon_engine.p4runtime import p4info as reader
+from eeon_engine.p4runtime.errors import StatusError
+from finsy.proto import p4i, rpc_code
+from p4rt_client import p4info, program_json
+
+
+def refusal(info: Any, program: str) -> str:
+    with pytest.raises(StatusError) as caught:
+        compilation.check(reader.read(info), program_json(program))
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    return caught.value.message
+
+
+def named(info: Any, kind: str, alias: str) -> Any:
+    return next(item for item in getattr(info, kind) if item.preamble.alias == alias)
+
+
+@pytest.mark.parametrize("name", ["everything", "resources"])
+def test_what_p4c_wrote_together_belongs_together(name: str) -> None:
+    compilation.check(reader.read(p4info(name)), program_json(name))
+
+
+@pytest.mark.parametrize("name", ["everything", "resources"])
+def test_an_empty_p4info_does_not_belong_to_a_program(name: str) -> None:
+    assert "names no object of the program" in refusal(p4i.P4Info(), name)
+
+
+def test_actions_alone_name_nothing_that_can_be_addressed() -> None:
+    info = p4i.P4Info(actions=p4info().actions, type_info=p4info().type_info)
+    assert "names no object of the program" in refusal(info, "everything")
+
+
+def test_the_p4info_of_another_program_is_refused_by_the_name_of_an_object() -> None:
+    assert "no table 'EverythingIngress.exact_table'" in refusal(p4info("everything"), "resources")
+    assert "no table 'ResourcesIngress.metered_table'" in refusal(p4info("resources"), "everything")
+
+
+def test_a_p4info_cut_down_for_a_role_belongs_to_the_program() -> None:
+    info = p4info("resources")
+    del info.tables[2:]
+    del info.registers[:]
+    compilation.check(reader.read(info), program_json("resources"))
+
+
+def test_a_program_with_nothing_to_name_takes_an_empty_p4info() -> None:
+    bare = b'{"pipelines": [], "header_types": [], "headers": [], "actions": []}'
+    compilation.check(reader.read(p4i.P4Info()), bare)
+
+
+def test_json_that_p4c_did_not_write_is_refused_and_not_a_bug() -> None:
+    for program in (b"{}", b"[]", b'{"pipelines": [{}]}', b"not json"):
+        with pytest.raises(StatusError, match="p4c did not write it"):
+            compilation.check(reader.read(p4info()), program)
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "alias", "change", "reason"),
+    [
+        (
+            "everything",
+            "tables",
+            "exact_table",
+            lambda t: setattr(t.match_fields[0], "bitwidth", 33),
+            "33 bits",
+        ),
+        (
+            "everything",
+            "tables",
+            "exact_table",
+            lambda t: setattr(t.match_fields[0], "match_type", p4i.MatchField.TERNARY),
+            "is ternary there and exact here",
+        ),
+        (
+            "everything",
+            "tables",
+            "lpm_table",
+            lambda t: t.ClearField("implementation_id"),
+            "an action profile",
+        ),
+        (
+            "everything",
+            "tables",
+            "lpm_table",
+            lambda t: t.action_refs.add(id=20048750),
+            "no action '.*flood'",
+        ),
+        ("everything", "actions", "forward", lambda a: setattr(a.params[0], "bitwidth", 8), "8 bits in"),
+        ("everything", "actions", "forward", lambda a: a.params.add(id=9, bitwidth=1), "2 parameters"),
+        ("everything", "action_profiles", "selector", lambda p: p.ClearField("with_selector"), "a selector"),
+        ("everything", "counters", "both", lambda c: setattr(c, "size", 9), "9 cells .* and 8"),
+        (
+            "everything",
+            "registers",
+            "wide_cells",
+            lambda r: setattr(r.type_spec.bitstring.bit, "bitwidth", 47),
+            "47 bits a cell",
+        ),
+        ("everything", "registers", "signed_cells", lambda r: setattr(r, "size", 5), "5 cells"),
+        ("resources", "meters", "cells", lambda m: setattr(m, "size", 5), "5 cells .* and 4"),
+        ("resources", "value_sets", "types", lambda v: setattr(v.match[0], "bitwidth", 15), "15 bits"),
+        (
+            "resources",
+            "digests",
+            "learned_t",
+            lambda d: setattr(d.preamble, "name", "other_t"),
+            "no digest 'other_t'",
+        ),
+        (
+            "resources",
+            "tables",
+            "metered_table",
+            lambda t: setattr(t, "idle_timeout_behavior", p4i.Table.NOTIFY_CONTROL),
+            "idle time-outs in the P4Info only",
+        ),
+    ],
+)
+def test_an_object_of_another_shape_is_refused_by_name(
+    program: str, kind: str, alias: str, change: Callable[[Any], None], reason: str
+) -> None:
+    info = p4info(program)
+    change(named(info, kind, alias))
+    message = refusal(info, program)
+    assert re.search(reason, message), message
+
+
+def test_direct_resources_must_be_in_both() -> None:
+    info = p4info("resources")
+    table = named(info, "tables", "ageing_table")
+    table.direct_resource_ids.append(info.direct_meters[0].preamble.id)
+    assert "direct meter in the P4Info only" in refusal(info, "resources")
+    table.direct_resource_ids[:] = [info.direct_counters[0].preamble.id]
+    assert "direct counter in the P4Info only" in refusal(info, "resources")
