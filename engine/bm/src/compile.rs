@@ -7,13 +7,23 @@
 
 use std::collections::HashMap;
 
-use crate::expression::{Binary, Bool, Class, Compare, Expr, HeaderRef, Range};
+use crate::expression::{Binary, Bool, Class, Compare, Expr, HeaderRef, Range, UnionRef};
 use crate::op::{Op, Pc, Slot, WideOp};
+use crate::rare::Rare;
 
 /// Slots kept for the temporaries of one primitive or condition.
 pub(crate) const TEMP_SLOTS: u32 = 512;
 
 type Result<T> = std::result::Result<T, String>;
+
+/// What a [`Compiler`] has made: the instructions, the constructs they point at, and the constants with the slot of the first.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) rare: Vec<Rare>,
+    pub(crate) const_base: Slot,
+    pub(crate) constants: Vec<u64>,
+}
 
 /// Where a branch goes: known, or to be patched when it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,6 +33,7 @@ pub(crate) struct Label(u32);
 #[derive(Debug)]
 pub(crate) struct Compiler {
     ops: Vec<Op>,
+    rare: Vec<Rare>,
     labels: Vec<Option<Pc>>,
     temp_base: Slot,
     temp_next: u32,
@@ -47,6 +58,7 @@ impl Compiler {
         let const_base = temp_base + TEMP_SLOTS;
         Compiler {
             ops: Vec::new(),
+            rare: Vec::new(),
             labels: Vec::new(),
             temp_base,
             temp_next: 0,
@@ -58,8 +70,8 @@ impl Compiler {
         }
     }
 
-    /// The finished instructions, and the constants with the slot of the first.
-    pub(crate) fn finish(mut self) -> Result<(Vec<Op>, Slot, Vec<u64>)> {
+    /// Patches the branches.
+    pub(crate) fn finish(mut self) -> Result<Compiled> {
         for (at, op) in self.ops.iter_mut().enumerate() {
             let to = match op {
                 Op::Jmp { to }
@@ -75,7 +87,8 @@ impl Compiler {
             };
             *to = self.labels[*to as usize].ok_or_else(|| format!("branch at {at} has no target"))?;
         }
-        Ok((self.ops, self.const_base, self.constants))
+        let Compiler { ops, rare, const_base, constants, .. } = self;
+        Ok(Compiled { ops, rare, const_base, constants })
     }
 
     pub(crate) fn pc(&self) -> Pc {
@@ -87,6 +100,14 @@ impl Compiler {
             return Err(format!("the program needs more than {} instructions, the limit", self.max_ops));
         }
         self.ops.push(op);
+        Ok(())
+    }
+
+    /// A construct that has no instruction of its own.
+    pub(crate) fn emit_rare(&mut self, rare: Rare) -> Result<()> {
+        let at = self.rare.len() as u32;
+        self.emit(Op::Rare { at })?;
+        self.rare.push(rare);
         Ok(())
     }
 
@@ -546,6 +567,30 @@ impl Compiler {
                 self.emit(Op::StackLast { d, stack: *stack })?;
                 Ok(d)
             }
+            HeaderRef::Member(union, member) => {
+                let union = self.union(union)?;
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionMember { d, union, member: *member })?;
+                Ok(d)
+            }
+        }
+    }
+
+    /// A slot with the id of the header union meant.
+    pub(crate) fn union(&mut self, union: &UnionRef) -> Result<Slot> {
+        match union {
+            UnionRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
+            UnionRef::At(stack, index) => {
+                let idx = self.exact64(index, "a stack index")?;
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionAt { d, stack: *stack, idx })?;
+                Ok(d)
+            }
+            UnionRef::Last(stack) => {
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionLast { d, stack: *stack })?;
+                Ok(d)
+            }
         }
     }
 
@@ -593,7 +638,13 @@ impl Compiler {
                     self.emit(if when { Op::Jnz { a, to } } else { Op::Jz { a, to } })
                 }
             },
-            Bool::Same(..) | Bool::NonZero(_) | Bool::Valid(_) | Bool::HeaderEq(..) => {
+            Bool::Same(..)
+            | Bool::NonZero(_)
+            | Bool::Valid(_)
+            | Bool::HeaderEq(..)
+            | Bool::VarbitEq(..)
+            | Bool::UnionValid(_)
+            | Bool::UnionEq(..) => {
                 let a = self.boolean(condition)?;
                 self.emit(if when { Op::Jnz { a, to } } else { Op::Jz { a, to } })
             }
@@ -638,6 +689,24 @@ impl Compiler {
                 let (a, b) = (self.header(a)?, self.header(b)?);
                 let d = self.temp(1)?;
                 self.emit(Op::HeaderEq { d, a, b })?;
+                Ok(d)
+            }
+            Bool::VarbitEq(a, b) => {
+                let (a, b) = (self.header(a)?, self.header(b)?);
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::VarbitEq { d, a, b })?;
+                Ok(d)
+            }
+            Bool::UnionValid(union) => {
+                let union = self.union(union)?;
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionValid { d, union })?;
+                Ok(d)
+            }
+            Bool::UnionEq(a, b) => {
+                let (a, b) = (self.union(a)?, self.union(b)?);
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionEq { d, a, b })?;
                 Ok(d)
             }
         }

@@ -7,6 +7,7 @@ use crate::op::{Op, Pc, Slot, WideOp};
 use crate::parser::{Case, Select};
 use crate::phv::Phv;
 use crate::program::{Program, TableType};
+use crate::rare::only_valid;
 use crate::state::Cells;
 use crate::target::{LogMessage, Target};
 
@@ -31,8 +32,20 @@ pub(crate) struct Context<'a, T> {
     pub(crate) max_steps: u32,
 }
 
+impl<T> Context<'_, T> {
+    /// What it means to ask for the last element of an empty stack: in a parser P4's StackOutOfBounds. BMv2 stops the
+    /// switch in both places.
+    pub(crate) fn empty_stack(&self) -> Trap {
+        if self.parsing {
+            Trap::ParserError(self.program.core_errors.stack_out_of_bounds)
+        } else {
+            Fault::StackIndex.into()
+        }
+    }
+}
+
 /// What a conditional stop inside an instruction means to the loop.
-enum Trap {
+pub(crate) enum Trap {
     Fault(Fault),
     ParserError(u32),
 }
@@ -213,7 +226,7 @@ fn run<T: Target, O: Observer>(
                 steps = steps.checked_sub(1).ok_or(Trap::ParserError(program.core_errors.parser_timeout))?;
                 pc = branch(context, phv, &program.selects[select as usize]) as usize;
             }
-            other => rare(context, phv, other)?,
+            other => seldom(context, phv, other)?,
         }
     }
 }
@@ -333,7 +346,7 @@ pub(crate) fn member_of_group(members: &[u32], hash: u64) -> Option<u32> {
 
 /// Extracts a fixed-size header at the cursor.
 #[inline]
-fn extract<T>(context: &mut Context<'_, T>, phv: &mut Phv, header: u32) -> Result<(), Trap> {
+pub(crate) fn extract<T>(context: &mut Context<'_, T>, phv: &mut Phv, header: u32) -> Result<(), Trap> {
     let program = context.program;
     let h = &program.headers[header as usize];
     let ty = &program.header_types[h.type_id as usize];
@@ -349,7 +362,7 @@ fn extract<T>(context: &mut Context<'_, T>, phv: &mut Phv, header: u32) -> Resul
 }
 
 /// Extracts a header with a variable-length field of `bits`.
-fn extract_vl<T>(
+pub(crate) fn extract_vl<T>(
     context: &mut Context<'_, T>,
     phv: &mut Phv,
     header: u32,
@@ -415,7 +428,7 @@ fn branch<T>(context: &mut Context<'_, T>, phv: &Phv, select: &Select) -> Pc {
 
 /// Instructions that are not worth a place in the loop.
 #[inline(never)]
-fn rare<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op: Op) -> Result<(), Trap> {
+fn seldom<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op: Op) -> Result<(), Trap> {
     let program = context.program;
     let value = |phv: &Phv, slot: Slot| phv.slots[slot as usize];
     match op {
@@ -431,12 +444,7 @@ fn rare<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op: Op) -> Resul
             let stack = &program.stacks[stack as usize];
             let next = value(phv, stack.next);
             if next == 0 {
-                // In a parser this is P4's StackOutOfBounds; BMv2 stops the switch in both places.
-                return Err(if context.parsing {
-                    Trap::ParserError(program.core_errors.stack_out_of_bounds)
-                } else {
-                    Fault::StackIndex.into()
-                });
+                return Err(context.empty_stack());
             }
             phv.slots[d as usize] = u64::from(stack.first) + next - 1;
         }
@@ -461,8 +469,16 @@ fn rare<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op: Op) -> Resul
             let h = &program.headers[id as usize];
             if value(phv, h.valid) == 0 {
                 let words = program.header_types[h.type_id as usize].words;
+                let length = h.vl.map(|vl| (vl, phv.vl_bytes(program.vl_stores[vl as usize]).len()));
                 phv.slots[h.base as usize..(h.base + words) as usize].fill(0);
+                if let Some((vl, length)) = length {
+                    // BMv2 zeroes a field of variable length but leaves it as long as it was.
+                    let store = program.vl_stores[vl as usize];
+                    phv.vl[store.start..store.start + length].fill(0);
+                    phv.slots[store.length as usize] = length as u64;
+                }
                 phv.slots[h.valid as usize] = 1;
+                only_valid(program, phv, id as usize);
                 phv.packet_length = phv.packet_length.wrapping_add(phv.header_bytes(program, id));
             }
         }
@@ -582,6 +598,7 @@ fn rare<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op: Op) -> Resul
             }
             context.cursor += bytes;
         }
+        Op::Rare { at } => crate::rare::run(context, phv, at)?,
         _ => unreachable!("the loop runs every other instruction itself"),
     }
     Ok(())
@@ -614,64 +631,72 @@ fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u128, 
     Ok(cut_wide(value, width as u8))
 }
 
-fn headers_equal(program: &Program, phv: &Phv, a: usize, b: usize) -> bool {
-    let (a, b) = (&program.headers[a], &program.headers[b]);
-    let words = program.header_types[a.type_id as usize].words;
+pub(crate) fn headers_equal(program: &Program, phv: &Phv, a: usize, b: usize) -> bool {
+    let (left, right) = (&program.headers[a], &program.headers[b]);
+    let words = program.header_types[left.type_id as usize].words;
     let of = |base: Slot| &phv.slots[base as usize..(base + words) as usize];
-    let variable = match (a.vl, b.vl) {
+    let fields_equal = match (left.vl, right.vl) {
         (Some(x), Some(y)) => {
-            phv.vl_bytes(program.vl_stores[x as usize]) == phv.vl_bytes(program.vl_stores[y as usize])
+            // The length's word is compared by the value of the bytes instead.
+            let length = (program.vl_stores[x as usize].length - left.base) as usize;
+            debug_assert_eq!(length, (program.vl_stores[y as usize].length - right.base) as usize);
+            of(left.base)[..length] == of(right.base)[..length]
+                && of(left.base)[length + 1..] == of(right.base)[length + 1..]
+                && phv.varbits_equal(program, a, b)
         }
-        _ => true,
+        _ => of(left.base) == of(right.base),
     };
-    phv.slots[a.valid as usize] != 0
-        && phv.slots[b.valid as usize] != 0
-        && of(a.base) == of(b.base)
-        && variable
+    phv.slots[left.valid as usize] != 0 && phv.slots[right.valid as usize] != 0 && fields_equal
 }
 
 /// Copies a header of the same type; an invalid source only invalidates.
-fn assign_header(program: &Program, phv: &mut Phv, to: usize, from: usize) {
-    let (to, from) = (&program.headers[to], &program.headers[from]);
-    if phv.slots[from.valid as usize] == 0 {
-        phv.slots[to.valid as usize] = 0;
+pub(crate) fn assign_header(program: &Program, phv: &mut Phv, to: usize, from: usize) {
+    let (target, source) = (&program.headers[to], &program.headers[from]);
+    if phv.slots[source.valid as usize] == 0 {
+        phv.slots[target.valid as usize] = 0;
         return;
     }
-    phv.slots[to.valid as usize] = 1;
-    copy_fields(program, phv, to, from);
-}
-
-fn copy_fields(program: &Program, phv: &mut Phv, to: &crate::header::Header, from: &crate::header::Header) {
-    let words = program.header_types[to.type_id as usize].words as usize;
-    let source = from.base as usize;
-    phv.slots.copy_within(source..source + words, to.base as usize);
-    if let (Some(t), Some(f)) = (to.vl, from.vl) {
+    phv.slots[target.valid as usize] = 1;
+    only_valid(program, phv, to);
+    let words = program.header_types[target.type_id as usize].words as usize;
+    let first = source.base as usize;
+    phv.slots.copy_within(first..first + words, target.base as usize);
+    if let (Some(t), Some(f)) = (target.vl, source.vl) {
         phv.copy_vl(program.vl_stores[t as usize], program.vl_stores[f as usize]);
     }
 }
 
-/// `push_front` and `pop_front` as P4-16 defines them: elements move, those that appear are invalid.
+/// Swaps two headers of one type with all they have: BMv2's `Header::swap_values`.
+pub(crate) fn swap_headers(program: &Program, phv: &mut Phv, a: usize, b: usize) {
+    let (a, b) = (&program.headers[a], &program.headers[b]);
+    phv.slots.swap(a.valid as usize, b.valid as usize);
+    if let (Some(x), Some(y)) = (a.vl, b.vl) {
+        phv.swap_vl(program.vl_stores[x as usize], program.vl_stores[y as usize]);
+    }
+    for word in 0..program.header_types[a.type_id as usize].words {
+        phv.slots.swap((a.base + word) as usize, (b.base + word) as usize);
+    }
+}
+
+/// `push_front` and `pop_front` as P4-16 defines them: elements move, those that appear are invalid. They move by swapping, as
+/// in BMv2, so that the fields of an invalid element are what they are there.
 fn shift_stack(program: &Program, phv: &mut Phv, stack: u32, by: u64, push: bool) {
     let stack = &program.stacks[stack as usize];
-    let by = by.min(u64::from(stack.size)) as u32;
+    let size = u64::from(stack.size);
+    let by = by.min(size);
     let next = phv.slots[stack.next as usize];
-    let moved = stack.size - by;
-    for step in 0..moved {
-        let at = if push { stack.size - 1 - step } else { step };
-        let source = if push { at - by } else { at + by };
-        let to = &program.headers[(stack.first + at) as usize];
-        let from = &program.headers[(stack.first + source) as usize];
-        phv.slots[to.valid as usize] = phv.slots[from.valid as usize];
-        copy_fields(program, phv, to, from);
-    }
-    for step in 0..by {
-        let at = if push { step } else { moved + step };
-        let header = &program.headers[(stack.first + at) as usize];
+    let element = |at: u64| stack.first as usize + at as usize;
+    let appear = if push {
+        (by..size).rev().for_each(|at| swap_headers(program, phv, element(at), element(at - by)));
+        phv.slots[stack.next as usize] = (next + by).min(size);
+        0..by
+    } else {
+        (0..size - by).for_each(|at| swap_headers(program, phv, element(at), element(at + by)));
+        phv.slots[stack.next as usize] = next.saturating_sub(by);
+        size - by..size
+    };
+    for at in appear {
+        let header = &program.headers[element(at)];
         phv.slots[header.valid as usize] = 0;
     }
-    phv.slots[stack.next as usize] = if push {
-        (next + u64::from(by)).min(u64::from(stack.size))
-    } else {
-        next.saturating_sub(u64::from(by))
-    };
 }

@@ -158,6 +158,19 @@ pub(crate) enum HeaderRef {
     At(u32, Box<Expr>),
     /// The last valid element of a stack.
     Last(u32),
+    /// A member of a header union that is found at run time, by its place in the union's type.
+    Member(UnionRef, u32),
+}
+
+/// Which header union an expression means.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum UnionRef {
+    /// A union instance.
+    Fixed(u32),
+    /// An element of a stack of unions by index.
+    At(u32, Box<Expr>),
+    /// The last element of a stack of unions that was filled.
+    Last(u32),
 }
 
 /// An integer expression.
@@ -200,6 +213,11 @@ pub(crate) enum Bool {
     NonZero(Expr),
     Valid(HeaderRef),
     HeaderEq(HeaderRef, HeaderRef),
+    /// The variable-length fields of two headers are equal.
+    VarbitEq(HeaderRef, HeaderRef),
+    /// Some member of the union is valid.
+    UnionValid(UnionRef),
+    UnionEq(UnionRef, UnionRef),
 }
 
 impl Expr {

@@ -96,11 +96,38 @@ pub(crate) struct Header {
     pub(crate) metadata: bool,
     /// Index into the program's variable-length stores.
     pub(crate) vl: Option<u32>,
+    /// The union that it is a member of.
+    pub(crate) union: Option<u32>,
 }
 
 /// A header stack; its elements have consecutive ids.
 #[derive(Debug, Clone)]
 pub(crate) struct Stack {
+    pub(crate) type_id: u32,
+    pub(crate) first: u32,
+    pub(crate) size: u32,
+    /// Slot of the index that the next extraction fills.
+    pub(crate) next: Slot,
+}
+
+/// A header union: at most one of its members is valid.
+#[derive(Debug, Clone)]
+pub(crate) struct Union {
+    pub(crate) type_id: u32,
+    /// Header ids in the order of the type.
+    pub(crate) members: Vec<u32>,
+}
+
+/// A type of header union: its members' names and header types.
+#[derive(Debug, Clone)]
+pub(crate) struct UnionType {
+    pub(crate) name: String,
+    pub(crate) members: Vec<(String, u32)>,
+}
+
+/// A stack of header unions; its elements have consecutive ids.
+#[derive(Debug, Clone)]
+pub(crate) struct UnionStack {
     pub(crate) type_id: u32,
     pub(crate) first: u32,
     pub(crate) size: u32,

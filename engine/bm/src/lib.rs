@@ -34,6 +34,7 @@ mod op;
 mod parser;
 mod phv;
 mod program;
+mod rare;
 mod register;
 mod runtime;
 mod saved_phv;

@@ -421,6 +421,10 @@ pub(crate) enum Op {
     Select {
         select: u32,
     },
+    /// Index into the program's rare constructs.
+    Rare {
+        at: u32,
+    },
 }
 
 #[cfg(test)]

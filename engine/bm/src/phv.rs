@@ -175,6 +175,25 @@ impl Phv {
         self.slots[to.length as usize] = length as u64;
     }
 
+    pub(crate) fn swap_vl(&mut self, a: VlStore, b: VlStore) {
+        // The lengths are in slots, which whoever swaps the headers swaps too.
+        let used = self.vl_bytes(a).len().max(self.vl_bytes(b).len()).min(a.capacity).min(b.capacity);
+        for at in 0..used {
+            self.vl.swap(a.start + at, b.start + at);
+        }
+    }
+
+    /// Whether the variable-length fields of two headers are equal. BMv2 compares the numbers that their bytes are, so
+    /// zeros in front do not count.
+    pub(crate) fn varbits_equal(&self, program: &Program, a: usize, b: usize) -> bool {
+        let significant = |header: usize| {
+            let store = program.headers[header].vl.map(|vl| program.vl_stores[vl as usize]);
+            let bytes = store.map_or(&[][..], |store| self.vl_bytes(store));
+            &bytes[bytes.iter().position(|&b| b != 0).unwrap_or(bytes.len())..]
+        };
+        significant(a) == significant(b)
+    }
+
     /// Bytes of a header as it would be deparsed, its variable-length field included.
     pub(crate) fn header_bytes(&self, program: &Program, header: u32) -> u64 {
         let h = &program.headers[header as usize];

@@ -6,13 +6,14 @@ use std::collections::HashMap;
 use crate::calculation::{Calculation, HashCall};
 use crate::checksum::Checksum;
 use crate::error::LoadError;
-use crate::header::{Header, HeaderType, Stack, VlStore};
+use crate::header::{Header, HeaderType, Stack, Union, UnionStack, VlStore};
 use crate::limits::Limits;
 use crate::match_table::MatchTable;
 use crate::observe::Mark;
 use crate::op::{Op, Pc, Slot};
 use crate::parser::Select;
 use crate::phv::Field;
+use crate::rare::Rare;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -264,6 +265,8 @@ pub struct Program {
     pub(crate) header_types: Vec<HeaderType>,
     pub(crate) headers: Vec<Header>,
     pub(crate) stacks: Vec<Stack>,
+    pub(crate) unions: Vec<Union>,
+    pub(crate) union_stacks: Vec<UnionStack>,
     pub(crate) vl_stores: Vec<VlStore>,
     pub(crate) vl_bytes: usize,
     pub(crate) metadata_end: usize,
@@ -275,6 +278,7 @@ pub struct Program {
     pub(crate) ops: Vec<Op>,
     /// What begins at which instruction, in order; only of a program loaded for tracing. See `observe`.
     pub(crate) marks: Option<Vec<(Pc, Mark)>>,
+    pub(crate) rare: Vec<Rare>,
     pub(crate) selects: Vec<Select>,
     pub(crate) hash_calls: Vec<HashCall>,
     pub(crate) log_calls: Vec<LogCall>,

@@ -14,13 +14,16 @@ use crate::observe::Mark;
 use crate::op::{Op, Slot, WideOp};
 use crate::phv::Field;
 use crate::program::{ActionInfo, LogCall, ParamInfo};
+use crate::rare::Rare;
 
 /// Primitives that a parser may call: those without effect on a switch or its state.
-const PARSER_PRIMITIVES: [&str; 11] = [
+const PARSER_PRIMITIVES: [&str; 13] = [
     "assign",
     "assign_VL",
     "assign_header",
+    "assign_union",
     "assign_header_stack",
+    "assign_union_stack",
     "add_header",
     "remove_header",
     "push",
@@ -29,6 +32,12 @@ const PARSER_PRIMITIVES: [&str; 11] = [
     "assume",
     "log_msg",
 ];
+
+/// A stack of either kind.
+enum AnyStack {
+    Headers(u32),
+    Unions(u32),
+}
 
 /// A place that can be assigned to.
 enum Place {
@@ -242,6 +251,30 @@ impl Loader<'_> {
                 }
                 self.emit(json, Op::AssignStack { d, s })
             }
+            "assign_union" => {
+                let [to, from] = arguments.tuple()?;
+                let (to, from) = (self.union_ref(&to, params)?, self.union_ref(&from, params)?);
+                if self.union_type_of(&to) != self.union_type_of(&from) {
+                    return Err(json.error("the header unions are of different types"));
+                }
+                let fail = |e: String| json.error(e);
+                let d = self.compiler.union(&to).map_err(fail)?;
+                let s = self.compiler.union(&from).map_err(fail)?;
+                self.emit_rare(json, Rare::AssignUnion { d, s })
+            }
+            "assign_union_stack" => {
+                let [to, from] = arguments.tuple()?;
+                let (AnyStack::Unions(d), AnyStack::Unions(s)) =
+                    (self.any_stack(&to)?, self.any_stack(&from)?)
+                else {
+                    return Err(json.error("stacks of header unions are needed"));
+                };
+                let (a, b) = (&self.union_stacks[d as usize], &self.union_stacks[s as usize]);
+                if a.type_id != b.type_id || a.size != b.size {
+                    return Err(json.error("the stacks are of different types or sizes"));
+                }
+                self.emit_rare(json, Rare::AssignUnionStack { d, s })
+            }
             "add_header" | "remove_header" => {
                 let [header] = arguments.tuple()?;
                 let header = self.writable_header(&header, params)?;
@@ -250,9 +283,14 @@ impl Loader<'_> {
             }
             "push" | "pop" => {
                 let [stack, count] = arguments.tuple()?;
-                let stack = self.stack(&stack)?;
+                let stack = self.any_stack(&stack)?;
                 let n = self.scalar(&count, params)?;
-                self.emit(json, if op == "push" { Op::Push { stack, n } } else { Op::Pop { stack, n } })
+                let push = op == "push";
+                match stack {
+                    AnyStack::Headers(stack) if push => self.emit(json, Op::Push { stack, n }),
+                    AnyStack::Headers(stack) => self.emit(json, Op::Pop { stack, n }),
+                    AnyStack::Unions(stack) => self.emit_rare(json, Rare::ShiftUnionStack { stack, n, push }),
+                }
             }
             "exit" => self.emit(json, Op::Exit),
             "assert" | "assume" => {
@@ -333,6 +371,10 @@ impl Loader<'_> {
         self.compiler.emit(op).map_err(|e| json.error(e))
     }
 
+    pub(super) fn emit_rare(&mut self, json: &Json<'_>, rare: Rare) -> Result<()> {
+        self.compiler.emit_rare(rare).map_err(|e| json.error(e))
+    }
+
     /// An unsigned value of up to 64 bits.
     pub(super) fn scalar(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<Slot> {
         let expr = self.int(json, params)?;
@@ -357,8 +399,19 @@ impl Loader<'_> {
     }
 
     fn stack(&self, json: &Json<'_>) -> Result<u32> {
+        match self.any_stack(json)? {
+            AnyStack::Headers(stack) => Ok(stack),
+            AnyStack::Unions(_) => Err(json.error("a stack of headers is needed, not of header unions")),
+        }
+    }
+
+    fn any_stack(&self, json: &Json<'_>) -> Result<AnyStack> {
+        let value = json.get("value")?;
         match json.get("type")?.str()? {
-            "header_stack" => look_up(&self.stack_ids, "header stack", &json.get("value")?),
+            "header_stack" => look_up(&self.stack_ids, "header stack", &value).map(AnyStack::Headers),
+            "header_union_stack" => {
+                look_up(&self.union_stack_ids, "header union stack", &value).map(AnyStack::Unions)
+            }
             other => Err(json.error(format!("a header stack is needed, not '{}'", clip(other)))),
         }
     }

@@ -1,7 +1,7 @@
 //! Expressions: from "type value" objects to [`Expr`] and [`Bool`], with their types checked.
 
 use super::{look_up, Loader, Result};
-use crate::expression::{clip, Binary, Bool, Compare, Expr, HeaderRef, Int};
+use crate::expression::{clip, Binary, Bool, Compare, Expr, HeaderRef, Int, UnionRef};
 use crate::json::Json;
 use crate::phv::Field;
 
@@ -12,6 +12,10 @@ pub(super) enum Operand {
     Bool(Bool),
     Header(HeaderRef),
     Stack(u32),
+    Union(UnionRef),
+    UnionStack(u32),
+    /// The variable-length field of a header.
+    Varbit(HeaderRef),
 }
 
 impl Operand {
@@ -21,6 +25,9 @@ impl Operand {
             Operand::Bool(_) => "a condition",
             Operand::Header(_) => "a header",
             Operand::Stack(_) => "a header stack",
+            Operand::Union(_) => "a header union",
+            Operand::UnionStack(_) => "a stack of header unions",
+            Operand::Varbit(_) => "a field of variable length",
         }
     }
 }
@@ -65,30 +72,73 @@ impl Loader<'_> {
         match header {
             HeaderRef::Fixed(id) => self.headers[*id as usize].type_id,
             HeaderRef::At(stack, _) | HeaderRef::Last(stack) => self.stacks[*stack as usize].type_id,
+            HeaderRef::Member(union, member) => {
+                self.union_types[self.union_type_of(union) as usize].members[*member as usize].1
+            }
         }
     }
 
-    fn field_of(&self, json: &Json<'_>, header: HeaderRef, index: usize) -> Result<Expr> {
+    /// The type of header union that a reference is of.
+    pub(super) fn union_type_of(&self, union: &UnionRef) -> u32 {
+        match union {
+            UnionRef::Fixed(id) => self.unions[*id as usize].type_id,
+            UnionRef::At(stack, _) | UnionRef::Last(stack) => self.union_stacks[*stack as usize].type_id,
+        }
+    }
+
+    /// A header union, fixed or found at run time.
+    pub(super) fn union_ref(&self, json: &Json<'_>, params: Params<'_>) -> Result<UnionRef> {
+        match self.operand(json, params, 0)? {
+            Operand::Union(union) => Ok(union),
+            other => Err(json.error(format!("is {}, not a header union", other.what()))),
+        }
+    }
+
+    /// The place of a member in the type of a stack of unions, and its header type.
+    pub(super) fn union_stack_member(&self, stack: u32, member: &Json<'_>) -> Result<(u32, u32)> {
+        let ty = &self.union_types[self.union_stacks[stack as usize].type_id as usize];
+        let name = member.str()?;
+        (0..)
+            .zip(&ty.members)
+            .find(|(_, (other, _))| other == name)
+            .map(|(at, (_, ty))| (at, *ty))
+            .ok_or_else(|| {
+                member.error(format!("header union type '{}' has no member '{}'", clip(&ty.name), clip(name)))
+            })
+    }
+
+    /// A field of a header by name.
+    fn named_field_of(&self, json: &Json<'_>, header: HeaderRef, name: &str) -> Result<Operand> {
+        let ty = &self.header_types[self.type_of(&header) as usize];
+        let index = if name == "$valid$" {
+            ty.fields.len()
+        } else {
+            *ty.index.get(name).ok_or_else(|| {
+                json.error(format!("header type '{}' has no field '{}'", clip(&ty.name), clip(name)))
+            })?
+        };
+        self.field_of(json, header, index)
+    }
+
+    fn field_of(&self, json: &Json<'_>, header: HeaderRef, index: usize) -> Result<Operand> {
         let ty = &self.header_types[self.type_of(&header) as usize];
         let Some(f) = ty.fields.get(index) else {
             // BMv2's hidden validity field comes after the declared ones.
             if index == ty.fields.len() {
-                return Ok(Expr::FromBool(Box::new(Bool::Valid(header))));
+                return Ok(Operand::Int(Expr::FromBool(Box::new(Bool::Valid(header)))));
             }
             return Err(json.error(format!("header type '{}' has no field {index}", clip(&ty.name))));
         };
         if f.variable {
-            return Err(
-                json.error(format!("field '{}' has a variable length and has no value here", clip(&f.name)))
-            );
+            return Ok(Operand::Varbit(header));
         }
-        Ok(match header {
+        Ok(Operand::Int(match header {
             HeaderRef::Fixed(id) => {
                 let slot = self.headers[id as usize].base + f.off;
                 Expr::Slot { slot, width: f.width, signed: f.signed }
             }
             header => Expr::Field { header, off: f.off, width: f.width, signed: f.signed },
-        })
+        }))
     }
 
     pub(super) fn operand(&self, json: &Json<'_>, params: Params<'_>, depth: usize) -> Result<Operand> {
@@ -103,10 +153,25 @@ impl Loader<'_> {
             return self.operation(json, params, depth);
         }
         let value = json.with(json.get("value")?.value);
-        let ty = json.with(json.get("type")?.value);
-        match ty.str()? {
+        match json.get("type")?.str()? {
             "expression" => self.operand(&value, params, depth + 1),
-            "field" => Ok(Operand::Int(place(self.field(&value)?.0))),
+            ty => self.leaf(json, ty, &value, params),
+        }
+    }
+
+    /// What refers to something without computing. Apart from [`Loader::operand`], whose frames pile up.
+    #[inline(never)]
+    fn leaf(&self, json: &Json<'_>, ty: &str, value: &Json<'_>, params: Params<'_>) -> Result<Operand> {
+        match ty {
+            "field" => {
+                let [header, member] = value.tuple()?;
+                let id = look_up(&self.names.headers, "header", &header)?;
+                let ty = &self.header_types[self.headers[id as usize].type_id as usize];
+                if ty.field(member.str()?).is_some_and(|f| f.variable) {
+                    return Ok(Operand::Varbit(HeaderRef::Fixed(id)));
+                }
+                Ok(Operand::Int(place(self.field(value)?.0)))
+            }
             "hexstr" => {
                 Int::parse(value.str()?).map(|c| Operand::Int(Expr::Const(c))).map_err(|e| json.error(e))
             }
@@ -119,22 +184,25 @@ impl Loader<'_> {
                 })
             }
             "header" => {
-                look_up(&self.names.headers, "header", &value).map(|id| Operand::Header(HeaderRef::Fixed(id)))
+                look_up(&self.names.headers, "header", value).map(|id| Operand::Header(HeaderRef::Fixed(id)))
             }
-            "header_stack" => look_up(&self.stack_ids, "header stack", &value).map(Operand::Stack),
+            "header_stack" => look_up(&self.stack_ids, "header stack", value).map(Operand::Stack),
             "stack_field" => {
                 let [stack, member] = value.tuple()?;
                 let stack = look_up(&self.stack_ids, "header stack", &stack)?;
-                let ty = &self.header_types[self.stacks[stack as usize].type_id as usize];
-                let name = member.str()?;
-                let index = if name == "$valid$" {
-                    ty.fields.len()
-                } else {
-                    *ty.index.get(name).ok_or_else(|| {
-                        json.error(format!("header type '{}' has no field '{}'", clip(&ty.name), clip(name)))
-                    })?
-                };
-                self.field_of(json, HeaderRef::Last(stack), index).map(Operand::Int)
+                self.named_field_of(json, HeaderRef::Last(stack), member.str()?)
+            }
+            "header_union" => {
+                look_up(&self.union_ids, "header union", value).map(|id| Operand::Union(UnionRef::Fixed(id)))
+            }
+            "header_union_stack" => {
+                look_up(&self.union_stack_ids, "header union stack", value).map(Operand::UnionStack)
+            }
+            "union_stack_field" => {
+                let [stack, member, field] = value.tuple()?;
+                let stack = look_up(&self.union_stack_ids, "header union stack", &stack)?;
+                let (member, _) = self.union_stack_member(stack, &member)?;
+                self.named_field_of(json, HeaderRef::Member(UnionRef::Last(stack), member), field.str()?)
             }
             other => {
                 Err(json
@@ -207,6 +275,13 @@ impl Loader<'_> {
                         }
                         Bool::HeaderEq(a, b)
                     }
+                    (Operand::Varbit(a), Operand::Varbit(b)) => Bool::VarbitEq(a, b),
+                    (Operand::Union(a), Operand::Union(b)) => {
+                        if self.union_type_of(&a) != self.union_type_of(&b) {
+                            return Err(json.error(format!("operation '{op}' on unions of different types")));
+                        }
+                        Bool::UnionEq(a, b)
+                    }
                     (a, b) => {
                         return Err(json.error(format!("operation '{op}' on {} and {}", a.what(), b.what())));
                     }
@@ -250,14 +325,57 @@ impl Loader<'_> {
                     (a, b) => Err(json.error(format!("operation '?' between {} and {}", a.what(), b.what()))),
                 }
             }
+            other => self.structure_operation(json, other, params, depth),
+        }
+    }
+
+    /// Operations on headers, unions and stacks. Apart from [`Loader::operation`], whose frames pile up.
+    #[inline(never)]
+    fn structure_operation(
+        &self,
+        json: &Json<'_>,
+        op: &str,
+        params: Params<'_>,
+        depth: usize,
+    ) -> Result<Operand> {
+        let side = |key: &str| -> Result<Operand> {
+            let side = json.with(json.get(key)?.value);
+            self.operand(&side, params, depth + 1)
+        };
+        let index = || match side("right")? {
+            Operand::Int(expr) => Ok(Box::new(expr)),
+            other => Err(json.error(format!("operation '{op}' takes an integer, not {}", other.what()))),
+        };
+        match op {
             "valid" => match side("right")? {
                 Operand::Header(header) => Ok(Operand::Bool(Bool::Valid(header))),
                 other => Err(json.error(format!("operation 'valid' takes a header, not {}", other.what()))),
             },
-            "dereference_header_stack" => match side("left")? {
-                Operand::Stack(stack) => {
-                    Ok(Operand::Header(HeaderRef::At(stack, Box::new(int(side("right")?)?))))
+            "valid_union" => match side("right")? {
+                Operand::Union(union) => Ok(Operand::Bool(Bool::UnionValid(union))),
+                other => {
+                    Err(json.error(format!("operation '{op}' takes a header union, not {}", other.what())))
                 }
+            },
+            "dereference_union_stack" => match side("left")? {
+                Operand::UnionStack(stack) => Ok(Operand::Union(UnionRef::At(stack, index()?))),
+                other => Err(json
+                    .error(format!("operation '{op}' takes a stack of header unions, not {}", other.what()))),
+            },
+            "access_union_header" => {
+                let Operand::Union(union) = side("left")? else {
+                    return Err(json.error("operation 'access_union_header' takes a header union"));
+                };
+                let members = self.union_types[self.union_type_of(&union) as usize].members.len();
+                let right = json.with(json.get("right")?.value);
+                let member = right.number(self.limits.max_objects as u64)?;
+                if member >= members as u64 {
+                    return Err(right.error(format!("is {member}; the union has {members} members")));
+                }
+                Ok(Operand::Header(HeaderRef::Member(union, member as u32)))
+            }
+            "dereference_header_stack" => match side("left")? {
+                Operand::Stack(stack) => Ok(Operand::Header(HeaderRef::At(stack, index()?))),
                 other => {
                     Err(json.error(format!("operation '{op}' takes a header stack, not {}", other.what())))
                 }
@@ -268,19 +386,25 @@ impl Loader<'_> {
                 };
                 let right = json.with(json.get("right")?.value);
                 let index = right.number(self.limits.max_objects as u64)? as usize;
-                self.field_of(json, header, index).map(Operand::Int)
+                self.field_of(json, header, index)
             }
             "last_stack_index" | "size_stack" => {
                 let operand = if json.get("left")?.is_null() { side("right")? } else { side("left")? };
-                let Operand::Stack(stack) = operand else {
-                    return Err(json.error(format!("operation '{op}' takes a header stack")));
+                let slot = match operand {
+                    Operand::Stack(stack) => self.stacks[stack as usize].next,
+                    Operand::UnionStack(stack) => self.union_stacks[stack as usize].next,
+                    other => {
+                        return Err(
+                            json.error(format!("operation '{op}' takes a stack, not {}", other.what()))
+                        )
+                    }
                 };
-                let next = Expr::Slot { slot: self.stacks[stack as usize].next, width: 32, signed: false };
+                let next = Expr::Slot { slot, width: 32, signed: false };
                 if op == "size_stack" {
                     return Ok(Operand::Int(next));
                 }
-                // The last index of an empty stack is 2^32 - 1 in P4's bit<32>.
-                let ones = Expr::Const(Int::new(u128::from(u32::MAX)));
+                // BMv2's last index of an empty stack is 2^64 - 1; a field keeps as many bits as it has.
+                let ones = Expr::Const(Int::new(u128::from(u64::MAX)));
                 let last = Expr::Binary(Binary::Sub, Box::new(next), Box::new(Expr::Const(Int::new(1))));
                 Ok(Operand::Int(Expr::Binary(Binary::And, Box::new(last), Box::new(ones))))
             }

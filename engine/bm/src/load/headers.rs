@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{actions, add_name, look_up, Loader, Result};
+use super::{actions, add_name, look_up, unions, Loader, Result};
 use crate::compile::Compiler;
 use crate::expression::clip;
 use crate::header::{FieldDef, Header, HeaderType, Layout, Stack, VlStore};
@@ -78,7 +78,23 @@ impl<'a> Loader<'a> {
             let type_id = look_up(&header_type_ids, "header type", &json.get("header_type")?)?;
             let metadata = json.get("metadata")?.bool()?;
             add_name(&mut names.headers, json, &name, headers.len())?;
-            headers.push(Header { name, type_id, base: 0, valid: 0, metadata, vl: None });
+            headers.push(Header { name, type_id, base: 0, valid: 0, metadata, vl: None, union: None });
+        }
+
+        let mut header_of = vec![0; instances.len()];
+        for (header, &at) in (0..).zip(&sequence) {
+            header_of[at] = header;
+        }
+        let by_id = |id| by_json_id.get(&id).map(|&at| header_of[at]);
+        let unions::Unions {
+            types: union_types,
+            unions,
+            stacks: mut union_stacks,
+            ids: union_ids,
+            stack_ids: union_stack_ids,
+        } = unions::load(root, limits, &header_type_ids, &headers, by_id)?;
+        for (id, union) in (0..).zip(&unions) {
+            union.members.iter().for_each(|&member| headers[member as usize].union = Some(id));
         }
 
         let mut next: Slot = 0;
@@ -116,6 +132,9 @@ impl<'a> Loader<'a> {
         for stack in &mut stacks {
             stack.next = take(1).ok_or_else(too_large)?;
         }
+        for stack in &mut union_stacks {
+            stack.next = take(1).ok_or_else(too_large)?;
+        }
         let reset_end = take(0).ok_or_else(too_large)?;
         let condition_slot = take(2).ok_or_else(too_large)?;
         let param_base = condition_slot + 2;
@@ -136,6 +155,9 @@ impl<'a> Loader<'a> {
             header_types,
             headers,
             stacks,
+            union_types,
+            unions,
+            union_stacks,
             vl_stores,
             vl_bytes,
             metadata_end: metadata_end as usize,
@@ -143,6 +165,8 @@ impl<'a> Loader<'a> {
             condition_slot,
             unused_slot,
             stack_ids,
+            union_ids,
+            union_stack_ids,
             action_sources,
             action_ids,
             calculation_ids: HashMap::new(),

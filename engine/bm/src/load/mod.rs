@@ -10,15 +10,16 @@ mod headers;
 mod objects;
 mod parsers;
 mod pipelines;
+mod unions;
 
 use std::collections::HashMap;
 
 use crate::calculation::{Calculation, HashCall};
 use crate::checksum::Checksum;
-use crate::compile::Compiler;
+use crate::compile::{Compiled, Compiler};
 use crate::error::LoadError;
 use crate::expression::clip;
-use crate::header::{Header, HeaderType, Stack, VlStore};
+use crate::header::{Header, HeaderType, Stack, Union, UnionStack, UnionType, VlStore};
 use crate::json::{self, Json};
 use crate::limits::Limits;
 use crate::match_table::MatchTable;
@@ -53,6 +54,9 @@ struct Loader<'a> {
     header_types: Vec<HeaderType>,
     headers: Vec<Header>,
     stacks: Vec<Stack>,
+    union_types: Vec<UnionType>,
+    unions: Vec<Union>,
+    union_stacks: Vec<UnionStack>,
     vl_stores: Vec<VlStore>,
     vl_bytes: usize,
     metadata_end: usize,
@@ -61,6 +65,8 @@ struct Loader<'a> {
     /// A slot that is written and never read.
     unused_slot: Slot,
     stack_ids: HashMap<String, u32>,
+    union_ids: HashMap<String, u32>,
+    union_stack_ids: HashMap<String, u32>,
     action_sources: Vec<ActionSource<'a>>,
     action_ids: HashMap<u64, u32>,
     calculation_ids: HashMap<String, u32>,
@@ -96,10 +102,8 @@ pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Pr
     let value = json::parse(text, limits.max_json_bytes)?;
     let root = Json::root(&value);
     check_version(&root)?;
-    for kind in ["header_unions", "header_union_stacks", "extern_instances"] {
-        if let Some(first) = root.list(kind, limits.max_objects)?.first() {
-            return Err(first.error(format!("{kind} are not supported")));
-        }
+    if let Some(first) = root.list("extern_instances", limits.max_objects)?.first() {
+        return Err(first.error("extern_instances are not supported"));
     }
 
     let mut loader = Loader::with_headers(&root, limits)?;
@@ -117,12 +121,14 @@ pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Pr
     loader.load_deparsers(&root)?;
     loader.load_checksums(&root)?;
 
-    let (ops, const_base, constants) =
+    let Compiled { ops, rare, const_base, constants } =
         loader.compiler.finish().map_err(|reason| LoadError::new("program", reason))?;
     Ok(Program {
         header_types: loader.header_types,
         headers: loader.headers,
         stacks: loader.stacks,
+        unions: loader.unions,
+        union_stacks: loader.union_stacks,
         vl_stores: loader.vl_stores,
         vl_bytes: loader.vl_bytes,
         metadata_end: loader.metadata_end,
@@ -133,6 +139,7 @@ pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Pr
         condition_slot: loader.condition_slot,
         ops,
         marks: loader.marks,
+        rare,
         selects: loader.selects,
         hash_calls: loader.hash_calls,
         log_calls: loader.log_calls,

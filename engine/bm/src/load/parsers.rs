@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::{add_name, look_up, Loader, Result};
 use crate::compile::Label;
-use crate::expression::{clip, Bool, HeaderRef};
+use crate::expression::{clip, Bool, HeaderRef, UnionRef};
 use crate::json::Json;
 use crate::key::KeyPlan;
 use crate::observe::Mark;
@@ -13,6 +13,7 @@ use crate::op::{Op, Pc, Slot};
 use crate::parser::{Case, Select};
 use crate::phv::Field;
 use crate::program::{Deparser, Start};
+use crate::rare::Rare;
 
 /// States of one parser by name.
 type States = HashMap<String, Label>;
@@ -21,6 +22,8 @@ type States = HashMap<String, Label>;
 enum Extracted {
     Header(u32),
     Stack(u32),
+    /// The next element of a stack of unions: which of its members.
+    UnionStack(u32, u32),
 }
 
 impl Loader<'_> {
@@ -91,16 +94,25 @@ impl Loader<'_> {
             "extract" => {
                 let [target] = arguments.tuple()?;
                 let (extracted, type_id) = self.extracted(&target)?;
-                if self.header_types[type_id as usize].variable.is_some() {
-                    return Err(target.error("has a variable-length field; extract_VL gives its length"));
+                let ty = &self.header_types[type_id as usize];
+                if let Some((field, _)) = &ty.variable {
+                    return Err(target.error(format!(
+                        "has the variable-length field '{}'; extract_VL gives its length",
+                        clip(&ty.fields[*field].name)
+                    )));
                 }
                 self.emit(
                     json,
                     match extracted {
                         Extracted::Header(header) => Op::Extract { header },
                         Extracted::Stack(stack) => Op::ExtractStack { stack },
+                        Extracted::UnionStack(stack, member) => {
+                            let rare = Rare::ExtractUnionStack { stack, member, len: None, max: 0 };
+                            return self.emit_rare(json, rare);
+                        }
                     },
-                )
+                )?;
+                self.keep_union(json, &extracted)
             }
             "extract_VL" => {
                 let [target, length] = arguments.tuple()?;
@@ -116,8 +128,13 @@ impl Loader<'_> {
                     match extracted {
                         Extracted::Header(header) => Op::ExtractVl { header, len, max },
                         Extracted::Stack(stack) => Op::ExtractStackVl { stack, len, max },
+                        Extracted::UnionStack(stack, member) => {
+                            let rare = Rare::ExtractUnionStack { stack, member, len: Some(len), max };
+                            return self.emit_rare(json, rare);
+                        }
                     },
-                )
+                )?;
+                self.keep_union(json, &extracted)
             }
             "set" => self.set(json),
             "verify" => {
@@ -150,6 +167,16 @@ impl Loader<'_> {
         }
     }
 
+    /// After the extraction of a member of a union, the others are invalid.
+    fn keep_union(&mut self, json: &Json<'_>, extracted: &Extracted) -> Result<()> {
+        match extracted {
+            Extracted::Header(header) if self.headers[*header as usize].union.is_some() => {
+                self.emit_rare(json, Rare::UnionOnly { header: *header })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn extracted(&self, json: &Json<'_>) -> Result<(Extracted, u32)> {
         let value = json.get("value")?;
         let (extracted, type_id) = match json.get("type")?.str()? {
@@ -163,6 +190,12 @@ impl Loader<'_> {
             "stack" => {
                 let id = look_up(&self.stack_ids, "header stack", &value)?;
                 (Extracted::Stack(id), self.stacks[id as usize].type_id)
+            }
+            "union_stack" => {
+                let [stack, member] = value.tuple()?;
+                let stack = look_up(&self.union_stack_ids, "header union stack", &stack)?;
+                let (member, type_id) = self.union_stack_member(stack, &member)?;
+                (Extracted::UnionStack(stack, member), type_id)
             }
             other => return Err(json.error(format!("extraction to a '{}' is not supported", clip(other)))),
         };
@@ -312,24 +345,35 @@ impl Loader<'_> {
             "stack_field" => {
                 let [stack, member] = value.tuple()?;
                 let stack = look_up(&self.stack_ids, "header stack", &stack)?;
-                let ty = &self.header_types[self.stacks[stack as usize].type_id as usize];
-                let name = member.str()?;
-                let f = ty
-                    .field(name)
-                    .filter(|f| !f.variable)
-                    .ok_or_else(|| member.error(format!("the stack's type has no field '{}'", clip(name))))?;
-                let (off, width, signed) = (f.off, f.width, f.signed);
-                let fail = |e: String| part.error(e);
-                let h: Slot = self.compiler.header(&HeaderRef::Last(stack)).map_err(fail)?;
-                let d = self.compiler.temp(2).map_err(fail)?;
-                self.emit(part, Op::Load { d, h, off })?;
-                if width > 64 {
-                    self.emit(part, Op::Load { d: d + 1, h, off: off + 1 })?;
-                }
-                Ok(Field { slot: d, width: width as u16, signed })
+                self.found_key_part(part, &HeaderRef::Last(stack), &member)
+            }
+            "union_stack_field" => {
+                let [stack, member, field] = value.tuple()?;
+                let stack = look_up(&self.union_stack_ids, "header union stack", &stack)?;
+                let (member, _) = self.union_stack_member(stack, &member)?;
+                self.found_key_part(part, &HeaderRef::Member(UnionRef::Last(stack), member), &field)
             }
             other => Err(part.error(format!("a transition key of type '{}' is not supported", clip(other)))),
         }
+    }
+
+    /// A field of a header that is found at run time, in a temporary.
+    fn found_key_part(&mut self, part: &Json<'_>, header: &HeaderRef, member: &Json<'_>) -> Result<Field> {
+        let ty = &self.header_types[self.type_of(header) as usize];
+        let name = member.str()?;
+        let f = ty
+            .field(name)
+            .filter(|f| !f.variable)
+            .ok_or_else(|| member.error(format!("the stack's type has no field '{}'", clip(name))))?;
+        let (off, width, signed) = (f.off, f.width, f.signed);
+        let fail = |e: String| part.error(e);
+        let h: Slot = self.compiler.header(header).map_err(fail)?;
+        let d = self.compiler.temp(2).map_err(fail)?;
+        self.emit(part, Op::Load { d, h, off })?;
+        if width > 64 {
+            self.emit(part, Op::Load { d: d + 1, h, off: off + 1 })?;
+        }
+        Ok(Field { slot: d, width: width as u16, signed })
     }
 
     /// One value per key field, out of a hexstr in which every field is padded to whole bytes.

@@ -71,10 +71,17 @@ fn a_field_wider_than_128_bits_is_refused() {
 }
 
 #[test]
-fn header_unions_are_refused_by_name() {
+fn a_header_union_whose_members_are_not_those_of_its_type_is_refused_by_name() {
     let mut program = actions();
     program["header_unions"] = json!([{"name": "u", "id": 0, "union_type": "U", "header_ids": []}]);
-    assert_eq!(refusal(&program), "header_unions[0] 'u': header_unions are not supported");
+    assert_eq!(refusal(&program), "header_unions[0] 'u' union_type: no header union type is named 'U'");
+    program["header_union_types"] = json!([{"name": "U", "id": 0, "headers": [["h", "ethernet_t"]]}]);
+    assert_eq!(refusal(&program), "header_unions[0] 'u': has 0 headers; its type 'U' has 1");
+    let ids: Vec<&Value> = program["headers"].as_array().unwrap().iter().map(|h| &h["id"]).collect();
+    let metadata = ids[0].clone();
+    program["header_unions"][0]["header_ids"] = json!([metadata]);
+    let text = refusal(&program);
+    assert_eq!(text, "header_unions[0] 'u' header_ids[0]: metadata in a header union is not supported");
 }
 
 #[test]
