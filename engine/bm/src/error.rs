@@ -60,11 +60,11 @@ pub enum RuntimeError {
         /// Value, limit, next step.
         reason: String,
     },
-    /// The table cannot call this action.
-    #[error("table '{table}' has no action '{action}'; it has {actions}")]
+    /// The table or action profile cannot call this action.
+    #[error("{object} has no action '{action}'; it has {actions}")]
     InvalidActionName {
-        /// Table name.
-        table: String,
+        /// The object, as in "table 'MyIngress.ipv4_lpm'".
+        object: String,
         /// Action asked for.
         action: String,
         /// The table's actions.
@@ -96,6 +96,84 @@ pub enum RuntimeError {
         /// The handle asked for.
         handle: u64,
     },
+    /// The handle is of an entry that has been deleted; another one has its place.
+    #[error("{object}: the entry of handle {handle} has been deleted and another one has its place")]
+    ExpiredHandle {
+        /// The table.
+        object: String,
+        /// The handle asked for.
+        handle: u64,
+    },
+    /// A direct counter was asked for, and the table has none.
+    #[error("{object}: it has no direct counter")]
+    CountersDisabled {
+        /// The table.
+        object: String,
+    },
+    /// A direct meter was asked for, and the table has none.
+    #[error("{object}: it has no direct meter")]
+    MetersDisabled {
+        /// The table.
+        object: String,
+    },
+    /// An entry for a table without a key.
+    #[error("{object}: it has no key; set its default action instead")]
+    NoTableKey {
+        /// The table.
+        object: String,
+    },
+    /// A group of an action profile without a selector.
+    #[error("{object}: it has no selector and so no groups")]
+    NoSelector {
+        /// The action profile.
+        object: String,
+    },
+    /// A group without members cannot be pointed at, nor can a group in use lose its last member.
+    #[error("{object}: {reason}")]
+    EmptyGroup {
+        /// The action profile and group.
+        object: String,
+        /// What would be empty.
+        reason: String,
+    },
+    /// The member is in the group already.
+    #[error("{object}: member {member} is in group {group} already")]
+    AlreadyInGroup {
+        /// The action profile.
+        object: String,
+        /// The member.
+        member: u64,
+        /// The group.
+        group: u64,
+    },
+    /// The member is not in the group.
+    #[error("{object}: member {member} is not in group {group}")]
+    NotInGroup {
+        /// The action profile.
+        object: String,
+        /// The member.
+        member: u64,
+        /// The group.
+        group: u64,
+    },
+    /// The default entry, or its action, is constant.
+    #[error("{object} cannot be changed: the program declares its default {part} const")]
+    ConstDefault {
+        /// The table.
+        object: String,
+        /// "entry" or "action".
+        part: &'static str,
+    },
+    /// Too few or too many rates for a meter.
+    #[error("{object}: {given} rates given, it has {wanted}")]
+    RateCount {
+        /// The meter.
+        object: String,
+        /// How many were given.
+        given: usize,
+        /// How many it has.
+        wanted: usize,
+    },
     /// The program declares this constant.
     #[error("{object} cannot be changed: {reason}")]
     Immutable {
@@ -109,6 +187,8 @@ pub enum RuntimeError {
     InUse {
         /// The object.
         object: String,
+        /// "member" or "group".
+        kind: &'static str,
         /// By what.
         reason: String,
     },

@@ -1,7 +1,7 @@
 //! Match tables: the part that the program fixes ([`MatchTable`]) and the part that the control plane fills
 //! ([`Entries`]). How a key finds its entry: see `match_unit`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::counter::CounterValue;
 use crate::key::KeyPlan;
@@ -67,6 +67,21 @@ pub(crate) struct EntryKey {
     pub(crate) key: PackedKey,
 }
 
+/// Bits of a handle that name the row; the eight above tell its successive entries apart, as in BMv2.
+const ROW_BITS: u32 = 24;
+
+/// Most entries of one table: as many rows as a handle can name.
+pub(crate) const MAX_ENTRIES: usize = 1 << ROW_BITS;
+
+/// Why a handle names no entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoEntry {
+    /// Its row is free.
+    Free,
+    /// Its row holds a later entry.
+    Later,
+}
+
 /// What the control plane has put into a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Entries {
@@ -77,9 +92,11 @@ pub(crate) struct Entries {
     pub(crate) counters: Vec<CounterValue>,
     pub(crate) meters: Vec<Meter>,
     pub(crate) keys: Vec<Option<EntryKey>>,
-    free: Vec<u32>,
-    pub(crate) handles: BTreeMap<u64, u32>,
-    next_handle: u64,
+    /// Goes up by one when the row's entry is deleted.
+    versions: Vec<u8>,
+    /// The lowest free row is taken first, as BMv2 does.
+    free: BTreeSet<u32>,
+    next_order: u64,
     pub(crate) default: Option<(Outcome, Vec<u64>)>,
     /// Direct counter of the default entry. BMv2 has none; P4Runtime does.
     pub(crate) default_counter: CounterValue,
@@ -106,9 +123,9 @@ impl Entries {
             counters: Vec::new(),
             meters: Vec::new(),
             keys: Vec::new(),
-            free: Vec::new(),
-            handles: BTreeMap::new(),
-            next_handle: 0,
+            versions: Vec::new(),
+            free: BTreeSet::new(),
+            next_order: 0,
             default: table.default.as_ref().map(|call| (Outcome::Action(call.local), call.data.clone())),
             default_counter: CounterValue::default(),
             default_meter: Meter::default(),
@@ -121,23 +138,43 @@ impl Entries {
 
     /// Adds an entry whose key is not there yet; returns its handle.
     pub(crate) fn add(&mut self, table: &MatchTable, key: PackedKey, outcome: Outcome, data: &[u64]) -> u64 {
-        let handle = self.next_handle;
-        self.next_handle += 1;
-        let at = self.free.pop().unwrap_or_else(|| {
+        let at = self.free.pop_first().unwrap_or_else(|| {
             self.outcomes.push(outcome);
             self.data.resize(self.data.len() + table.stride, 0);
             self.counters.push(CounterValue::default());
             self.meters.push(Meter::default());
             self.keys.push(None);
+            self.versions.push(0);
             self.outcomes.len() as u32 - 1
         });
+        let handle = u64::from(self.versions[at as usize]) << ROW_BITS | u64::from(at);
         self.counters[at as usize] = CounterValue::default();
         self.meters[at as usize] = Meter::default();
         self.set(table, at, outcome, data);
-        self.unit.insert(&key, at, handle);
+        self.unit.insert(&key, at, self.next_order);
+        self.next_order += 1;
         self.keys[at as usize] = Some(EntryKey { handle, key });
-        self.handles.insert(handle, at);
         handle
+    }
+
+    /// Number of entries.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len() - self.free.len()
+    }
+
+    /// Rows that hold an entry, ascending.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..).zip(&self.keys).filter(|(_, key)| key.is_some()).map(|(at, _)| at)
+    }
+
+    /// The row of an entry.
+    pub(crate) fn row(&self, handle: u64) -> Result<u32, NoEntry> {
+        let at = handle & (MAX_ENTRIES as u64 - 1);
+        match self.keys.get(at as usize).and_then(Option::as_ref) {
+            Some(entry) if entry.handle == handle => Ok(at as u32),
+            Some(_) if handle >> ROW_BITS <= u64::from(u8::MAX) => Err(NoEntry::Later),
+            _ => Err(NoEntry::Free),
+        }
     }
 
     /// Replaces what an entry does.
@@ -148,19 +185,25 @@ impl Entries {
         row[..data.len()].copy_from_slice(data);
     }
 
-    /// Removes an entry.
-    pub(crate) fn remove(&mut self, handle: u64) -> bool {
-        let Some(at) = self.handles.remove(&handle) else { return false };
+    /// Removes the entry of a row.
+    pub(crate) fn remove(&mut self, at: u32) {
         if let Some(entry) = self.keys[at as usize].take() {
             self.unit.remove(&entry.key, at);
+            let version = &mut self.versions[at as usize];
+            *version = version.wrapping_add(1);
+            self.free.insert(at);
         }
-        self.free.push(at);
-        true
+    }
+
+    /// Removes every entry and forgets which handles were given out. The default stays.
+    pub(crate) fn clear(&mut self, table: &MatchTable) {
+        let default = self.default.take();
+        *self = Entries { default, ..Entries::new(table) };
     }
 
     /// Whether an entry, or the default, points there.
     pub(crate) fn uses(&self, outcome: Outcome) -> bool {
         self.default.as_ref().is_some_and(|(o, _)| *o == outcome)
-            || self.handles.values().any(|&at| self.outcomes[at as usize] == outcome)
+            || self.rows().any(|at| self.outcomes[at as usize] == outcome)
     }
 }

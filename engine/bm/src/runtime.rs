@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::counter::CounterValue;
 use crate::error::RuntimeError;
 use crate::key::ones;
-use crate::match_table::{MatchTable, Outcome};
+use crate::match_table::{MatchTable, NoEntry, Outcome, MAX_ENTRIES};
 use crate::match_unit::{Bound, PackedKey};
 use crate::meter::{Meter, MeterRate};
 use crate::program::{ActionId, ActionInfo, MatchType, Program, TableInfo, TableType};
@@ -203,7 +203,7 @@ pub(crate) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> 
         return Ok(());
     }
     if rates.len() != count {
-        return Err(fail(format!("{} rates given, it has {count}", rates.len())));
+        return Err(RuntimeError::RateCount { object, given: rates.len(), wanted: count });
     }
     if let Some(rate) = rates.iter().find(|r| !r.info_rate.is_finite() || r.info_rate < 0.0) {
         return Err(fail(format!("rate {} is no rate per microsecond", rate.info_rate)));
@@ -282,7 +282,7 @@ impl State {
             let names: Vec<&str> =
                 actions.iter().map(|a| program.actions[a.action as usize].name.as_str()).collect();
             return Err(RuntimeError::InvalidActionName {
-                table: program.tables[id].name.clone(),
+                object: table_name(&program.tables[id]),
                 action: crate::expression::clip(action),
                 actions: names.join(", "),
             });
@@ -300,10 +300,13 @@ impl State {
         let profile = self.program.match_tables[id].profile.unwrap_or_default() as usize;
         let handle = self.group(profile, group)?;
         if self.cells.profiles[profile].group(handle).map_or(true, Vec::is_empty) {
-            // As BMv2's EMPTY_GRP: an entry must lead somewhere.
+            // An entry must lead somewhere.
             let object =
                 format!("action profile '{}' group {group}", self.program.action_profiles[profile].name);
-            return Err(RuntimeError::BadValue { object, reason: "the group has no members yet".to_owned() });
+            return Err(RuntimeError::EmptyGroup {
+                object,
+                reason: "the group has no members yet".to_owned(),
+            });
         }
         Ok(Outcome::Group(handle))
     }
@@ -320,8 +323,7 @@ impl State {
         let info = &self.program.tables[id];
         let table = &self.program.match_tables[id];
         if info.key.is_empty() {
-            let reason = "it has no key; set its default action instead".to_owned();
-            return Err(RuntimeError::WrongType { object: table_name(info), reason });
+            return Err(RuntimeError::NoTableKey { object: table_name(info) });
         }
         let packed = pack_key(info, table, key, priority)?;
         let entries = &mut self.cells.tables[id];
@@ -329,17 +331,18 @@ impl State {
             let handle = entries.keys[at as usize].as_ref().map_or(0, |e| e.handle);
             return Err(RuntimeError::DuplicateEntry { table: info.name.clone(), handle });
         }
-        if entries.handles.len() >= info.max_size {
-            return Err(RuntimeError::Full { object: table_name(info), limit: info.max_size as u64 });
+        let limit = info.max_size.min(MAX_ENTRIES);
+        if entries.len() >= limit {
+            return Err(RuntimeError::Full { object: table_name(info), limit: limit as u64 });
         }
         Ok(entries.add(table, packed, outcome, data))
     }
 
     fn entry(&self, id: usize, handle: EntryHandle) -> Result<u32> {
-        self.cells.tables[id].handles.get(&handle).copied().ok_or_else(|| RuntimeError::BadHandle {
-            object: table_name(&self.program.tables[id]),
-            kind: "entry",
-            handle,
+        let object = || table_name(&self.program.tables[id]);
+        self.cells.tables[id].row(handle).map_err(|error| match error {
+            NoEntry::Free => RuntimeError::BadHandle { object: object(), kind: "entry", handle },
+            NoEntry::Later => RuntimeError::ExpiredHandle { object: object(), handle },
         })
     }
 
@@ -357,8 +360,8 @@ impl State {
         let changes_action = current.map(|(o, _)| o) != Some(outcome);
         let changes = changes_action || current.map(|(_, d)| d) != Some(&data);
         if (table.const_default_action && changes_action) || (info.const_default && changes) {
-            let reason = "the program declares its default action const".to_owned();
-            return Err(RuntimeError::Immutable { object: table_name(info), reason });
+            let part = if info.const_default { "entry" } else { "action" };
+            return Err(RuntimeError::ConstDefault { object: table_name(info), part });
         }
         self.cells.tables[id].default = Some((outcome, data));
         Ok(())
@@ -419,8 +422,8 @@ impl State {
     pub fn mt_delete_entry(&mut self, table: &str, handle: EntryHandle) -> Result<()> {
         let id = self.table(table)?;
         self.mutable(id)?;
-        self.entry(id, handle)?;
-        self.cells.tables[id].remove(handle);
+        let at = self.entry(id, handle)?;
+        self.cells.tables[id].remove(at);
         Ok(())
     }
 
@@ -428,10 +431,7 @@ impl State {
     pub fn mt_clear_entries(&mut self, table: &str, reset_default: bool) -> Result<()> {
         let id = self.table(table)?;
         if !self.program.tables[id].const_entries {
-            let handles: Vec<EntryHandle> = self.cells.tables[id].handles.keys().copied().collect();
-            for handle in handles {
-                self.cells.tables[id].remove(handle);
-            }
+            self.cells.tables[id].clear(&self.program.match_tables[id]);
         }
         if reset_default {
             self.mt_reset_default_entry(table)?;
@@ -454,10 +454,10 @@ impl State {
         Ok(())
     }
 
-    /// Entries in order of handle.
+    /// Entries in order of their rows (the low 24 bits of the handle).
     pub fn mt_get_entries(&self, table: &str) -> Result<Vec<MtEntry>> {
         let id = self.table(table)?;
-        Ok(self.cells.tables[id].handles.values().filter_map(|&at| self.read_entry(id, at)).collect())
+        Ok(self.cells.tables[id].rows().filter_map(|at| self.read_entry(id, at)).collect())
     }
 
     /// One entry.
@@ -489,7 +489,7 @@ impl State {
 
     /// Number of entries.
     pub fn mt_get_num_entries(&self, table: &str) -> Result<usize> {
-        Ok(self.cells.tables[self.table(table)?].handles.len())
+        Ok(self.cells.tables[self.table(table)?].len())
     }
 
     /// Adds an entry that points at a member.
@@ -562,8 +562,7 @@ impl State {
         if info.with_counters {
             return Ok(id);
         }
-        let reason = "it has no direct counter".to_owned();
-        Err(RuntimeError::WrongType { object: table_name(info), reason })
+        Err(RuntimeError::CountersDisabled { object: table_name(info) })
     }
 
     /// A direct counter of an entry.
@@ -592,10 +591,7 @@ impl State {
         let id = self.table(name)?;
         match self.program.match_tables[id].direct_meter {
             Some((meter, _)) => Ok((id, self.program.meter_arrays[meter as usize].rate_count)),
-            None => Err(RuntimeError::WrongType {
-                object: table_name(&self.program.tables[id]),
-                reason: "it has no direct meter".to_owned(),
-            }),
+            None => Err(RuntimeError::MetersDisabled { object: table_name(&self.program.tables[id]) }),
         }
     }
 
@@ -631,8 +627,7 @@ impl State {
         if self.program.action_profiles[id].with_selector {
             return Ok(id);
         }
-        let reason = "it has no selector and so no groups".to_owned();
-        Err(RuntimeError::WrongType { object: self.profile_name(id), reason })
+        Err(RuntimeError::NoSelector { object: self.profile_name(id) })
     }
 
     fn profile_name(&self, id: usize) -> String {
@@ -663,9 +658,10 @@ impl State {
             }
             names.push(info.name.as_str());
         }
-        Err(RuntimeError::BadActionData {
+        Err(RuntimeError::InvalidActionName {
+            object: self.profile_name(profile),
             action: crate::expression::clip(action),
-            reason: format!("{} has no such action; it has {}", self.profile_name(profile), names.join(", ")),
+            actions: names.join(", "),
         })
     }
 
@@ -718,11 +714,16 @@ impl State {
         if let Some(table) = self.in_use(id, Outcome::Member(handle)) {
             return Err(RuntimeError::InUse {
                 object,
+                kind: "member",
                 reason: format!("entries of table '{table}' point at it"),
             });
         }
         if let Some(count) = self.cells.profiles[id].memberships().get(&handle) {
-            return Err(RuntimeError::InUse { object, reason: format!("it is in {count} groups") });
+            return Err(RuntimeError::InUse {
+                object,
+                kind: "member",
+                reason: format!("it is in {count} groups"),
+            });
         }
         self.cells.profiles[id].members[handle as usize] = None;
         Ok(())
@@ -742,6 +743,7 @@ impl State {
             let object = format!("{} group {group}", self.profile_name(id));
             return Err(RuntimeError::InUse {
                 object,
+                kind: "group",
                 reason: format!("entries of table '{table}' point at it"),
             });
         }
@@ -761,10 +763,7 @@ impl State {
         let object = self.profile_name(id);
         let members = self.cells.profiles[id].groups[group_id as usize].get_or_insert_with(Vec::new);
         match members.binary_search(&member_id) {
-            Ok(_) => {
-                let reason = format!("member {member} is in group {group} already");
-                Err(RuntimeError::InUse { object, reason })
-            }
+            Ok(_) => Err(RuntimeError::AlreadyInGroup { object, member, group }),
             Err(at) => {
                 members.insert(at, member_id);
                 Ok(())
@@ -785,16 +784,13 @@ impl State {
         let used = self.in_use(id, Outcome::Group(group_id)).map(str::to_owned);
         let members = self.cells.profiles[id].groups[group_id as usize].get_or_insert_with(Vec::new);
         let Ok(at) = members.binary_search(&member_id) else {
-            return Err(RuntimeError::BadValue {
-                object,
-                reason: format!("member {member} is not in group {group}"),
-            });
+            return Err(RuntimeError::NotInGroup { object, member, group });
         };
         if let (1, Some(table)) = (members.len(), used) {
             let reason = format!(
                 "member {member} is the last of group {group}, which entries of table '{table}' point at"
             );
-            return Err(RuntimeError::InUse { object, reason });
+            return Err(RuntimeError::EmptyGroup { object, reason });
         }
         members.remove(at);
         Ok(())

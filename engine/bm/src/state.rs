@@ -16,7 +16,8 @@ use crate::register::Register;
 use crate::target::{LogMessage, Target};
 use crate::trace::Trace;
 
-/// Names one entry of a table. Handles are given in rising order, from 0 in every table, and not used again.
+/// Names one entry of a table, as BMv2 does: the lowest free row in 24 bits, and above them, in eight, how many entries of
+/// that row have been deleted.
 pub type EntryHandle = u64;
 /// Names one member of an action profile.
 pub type MemberHandle = u64;

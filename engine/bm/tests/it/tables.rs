@@ -131,6 +131,28 @@ fn exit_ends_the_pipeline_after_its_action() {
 }
 
 #[test]
+fn a_deleted_entrys_row_is_used_again_under_another_handle_and_the_old_one_has_expired() {
+    let mut bench = Bench::new(JSON);
+    let state = &mut bench.state;
+    let add = |state: &mut bm::State, dst| {
+        state.mt_add_entry(ROUTE, &route(0x800, dst, 48), "ingress.send", &values(&[1]), 0).unwrap()
+    };
+    assert_eq!([add(state, 1), add(state, 2), add(state, 3)], [0, 1, 2]);
+    state.mt_delete_entry(ROUTE, 1).unwrap();
+    state.mt_delete_entry(ROUTE, 0).unwrap();
+    let error = state.mt_delete_entry(ROUTE, 0).unwrap_err();
+    assert!(matches!(error, RuntimeError::BadHandle { .. }), "{error}");
+    assert_eq!([add(state, 4), add(state, 5), add(state, 6)], [1 << 24, 1 << 24 | 1, 3]);
+    let error = state.mt_get_entry(ROUTE, 0).unwrap_err();
+    assert!(matches!(error, RuntimeError::ExpiredHandle { handle: 0, .. }), "{error}");
+    let order: Vec<u64> = state.mt_get_entries(ROUTE).unwrap().iter().map(|e| e.handle & 0xff_ffff).collect();
+    assert_eq!(order, [0, 1, 2, 3]);
+    assert_eq!(state.mt_get_num_entries(ROUTE).unwrap(), 4);
+    state.mt_clear_entries(ROUTE, false).unwrap();
+    assert_eq!(add(state, 7), 0);
+}
+
+#[test]
 fn const_entries_go_by_the_order_of_the_program_and_cannot_be_changed() {
     let mut bench = Bench::new(JSON);
     bench.state.mt_add_entry(ROUTE, &route(0x180, 0, 0), "ingress.send", &values(&[1]), 0).unwrap();
@@ -140,7 +162,7 @@ fn const_entries_go_by_the_order_of_the_program_and_cannot_be_changed() {
     assert!(matches!(error, RuntimeError::Immutable { .. }), "{error}");
     let error =
         bench.state.mt_set_default_action("ingress.fixed", "ingress.set_mode", &values(&[1])).unwrap_err();
-    assert!(matches!(error, RuntimeError::Immutable { .. }), "{error}");
+    assert!(matches!(error, RuntimeError::ConstDefault { .. }), "{error}");
 }
 
 #[test]
@@ -188,7 +210,7 @@ fn a_selector_picks_the_member_whose_rank_is_the_hash_of_its_fields() {
     let state = &mut bench.state;
     let group = state.mt_act_prof_create_group(&profile).unwrap();
     let error = state.mt_indirect_ws_add_entry("ingress.groups", &[exact(0x800, 2)], group, 0).unwrap_err();
-    assert!(matches!(error, RuntimeError::BadValue { .. }), "{error}");
+    assert!(matches!(error, RuntimeError::EmptyGroup { .. }), "{error}");
     for port in 10..13 {
         let member = state.mt_act_prof_add_member(&profile, "ingress.set_port", &values(&[port])).unwrap();
         state.mt_act_prof_add_member_to_group(&profile, member, group).unwrap();
