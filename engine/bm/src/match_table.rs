@@ -197,8 +197,12 @@ impl Entries {
 
     /// Removes every entry and forgets which handles were given out. The default stays.
     pub(crate) fn clear(&mut self, table: &MatchTable) {
-        let default = self.default.take();
-        *self = Entries { default, ..Entries::new(table) };
+        *self = Entries {
+            default: self.default.take(),
+            default_counter: self.default_counter,
+            default_meter: std::mem::take(&mut self.default_meter),
+            ..Entries::new(table)
+        };
     }
 
     /// Whether an entry, or the default, points there.

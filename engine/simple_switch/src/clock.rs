@@ -21,6 +21,12 @@ impl Clock {
         (time.as_ps() / self.tick.as_ps()).wrapping_add(self.start)
     }
 
+    /// Whole microseconds at `time`, from what the clock shows at [`Time::ZERO`].
+    pub(crate) fn microseconds(&self, time: Time) -> u64 {
+        let shown = u128::from(self.start) * u128::from(self.tick.as_ps()) + u128::from(time.as_ps());
+        (shown / u128::from(Duration::from_us(1).as_ps())) as u64
+    }
+
     /// When the clock first shows `ticks`, which is a time in a field of `width` bits, as seen at `now`:
     /// [`Time::ZERO`] when that has passed, [`Time::MAX`] when it will not come.
     ///
@@ -57,6 +63,11 @@ mod tests {
         let clock = Clock::new(US, 100);
         assert_eq!(clock.ticks(Time::ZERO), 100);
         assert_eq!(clock.ticks(Time::from_ps(1_999_999)), 101);
+    }
+
+    #[test]
+    fn microseconds_do_not_depend_on_the_tick() {
+        assert_eq!(Clock::new(Duration::from_ns(1), 5_000).microseconds(Time::from_ps(2_999_999)), 7);
     }
 
     #[test]

@@ -100,6 +100,14 @@ pub enum ConfigError {
     /// See [`SwitchConfig::priorities`].
     #[error("priorities: {0} queues per port; v1model's priority field allows 1 to {MAX_PRIORITIES}")]
     Priorities(usize),
+    /// A queue that the switch was not made with.
+    #[error("priority {priority}: the switch has {priorities} queues per port, from 0")]
+    NoSuchPriority {
+        /// The number given.
+        priority: usize,
+        /// How many there are.
+        priorities: usize,
+    },
     /// The number does not fit v1model's port fields.
     #[error("{role} {port}: v1model's ports go from 0 to {max}", max = PORT_COUNT - 1)]
     PortRange {

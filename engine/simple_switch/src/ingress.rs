@@ -265,7 +265,7 @@ impl Switch {
             phv.set(fields.enq_qdepth, self.tm.depth(port, priority) as u64);
         }
         let bytes = u32::try_from(phv.packet_length).unwrap_or(u32::MAX);
-        if self.tm.enqueue(port, priority, id, bytes).is_err() {
+        if self.tm.enqueue(port, priority, id, bytes, self.now).is_err() {
             return self.drop_packet(id, port, DropCause::QueueFull);
         }
         let is_here =

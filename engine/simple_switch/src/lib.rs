@@ -24,6 +24,7 @@ mod ingress;
 mod mirroring;
 mod packet;
 mod pre;
+mod queue_settings;
 mod stats;
 mod switch;
 mod traffic_manager;
@@ -33,6 +34,6 @@ pub use config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COU
 pub use digest::Digest;
 pub use frame::Frame;
 pub use mirroring::{MirroringError, MirroringSession, MirroringSessions};
-pub use pre::{NodeHandle, Pre, PreError, Replica};
+pub use pre::{NodeHandle, NodeInfo, Pre, PreError, Replica};
 pub use stats::{DropCause, Drops, PortStats, SwitchStats};
 pub use switch::{StateGuard, Switch, Transmit, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS};

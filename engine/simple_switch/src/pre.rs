@@ -1,15 +1,22 @@
-//! The packet replication engine: multicast groups as BMv2's `simple_pre` has them.
+//! The packet replication engine: multicast groups as BMv2's `simple_pre_lag` has them.
 //!
 //! A group is a list of nodes, a node is one replication id and a set of ports. Replicas come in the order in which
-//! nodes were associated, and by ascending port within a node. There are no link aggregation groups.
+//! nodes were associated, and within a node by ascending port, then by ascending link aggregation group. A group (LAG) is
+//! a set of ports of which one gets the copy: always the same, because BMv2 takes a constant for the packet's hash.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::PORT_COUNT;
 
 /// BMv2's default table sizes: groups and nodes.
 const MAX_GROUPS: usize = 4096;
 const MAX_NODES: usize = 4096;
+
+/// Highest number of a LAG.
+const MAX_LAG: u16 = 256;
+
+/// What BMv2 takes for the hash that picks a LAG's port.
+const LAG_HASH: usize = 0xff;
 
 /// Names a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +65,9 @@ pub enum PreError {
     /// No such port number in v1model.
     #[error("multicast port {0}: v1model's ports go from 0 to {max}", max = PORT_COUNT - 1)]
     PortRange(u16),
+    /// No such LAG number in BMv2.
+    #[error("multicast LAG {0}: numbers go from 0 to {MAX_LAG}")]
+    LagRange(u16),
     /// A table is full.
     #[error("multicast: all {0} groups or nodes are in use")]
     Full(usize),
@@ -68,7 +78,22 @@ struct Node {
     rid: u16,
     /// Ascending, each once.
     ports: Vec<u16>,
+    /// Ascending, each once.
+    lags: Vec<u16>,
     group: Option<u16>,
+}
+
+/// A node as read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeInfo {
+    /// Its handle.
+    pub handle: NodeHandle,
+    /// Replication id of its copies.
+    pub rid: u16,
+    /// Ports, ascending.
+    pub ports: Vec<u16>,
+    /// LAGs, ascending.
+    pub lags: Vec<u16>,
 }
 
 /// Groups with their replicas laid out for the packet path.
@@ -83,7 +108,10 @@ struct Group {
 pub struct Pre {
     groups: BTreeMap<u16, Group>,
     nodes: BTreeMap<NodeHandle, Node>,
-    next_handle: u32,
+    /// Handles below the number of nodes ever there at once; the lowest is given out first, as BMv2 does.
+    free: BTreeSet<NodeHandle>,
+    /// Ports of each LAG, ascending.
+    lags: BTreeMap<u16, Vec<u16>>,
 }
 
 impl Pre {
@@ -115,24 +143,52 @@ impl Pre {
 
     /// Creates a node: copies with this `rid` to each of `ports`.
     pub fn mc_node_create(&mut self, rid: u16, ports: &[u16]) -> Result<NodeHandle, PreError> {
-        let ports = port_set(ports)?;
+        self.mc_node_create_with_lags(rid, ports, &[])
+    }
+
+    /// Creates a node: copies with this `rid` to each of `ports` and to one port of each of `lags`.
+    pub fn mc_node_create_with_lags(
+        &mut self,
+        rid: u16,
+        ports: &[u16],
+        lags: &[u16],
+    ) -> Result<NodeHandle, PreError> {
+        let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
         if self.nodes.len() >= MAX_NODES {
             return Err(PreError::Full(MAX_NODES));
         }
-        let handle = NodeHandle(self.next_handle);
-        self.next_handle += 1;
-        self.nodes.insert(handle, Node { rid, ports, group: None });
+        let handle = self.free.pop_first().unwrap_or(NodeHandle(self.nodes.len() as u32));
+        self.nodes.insert(handle, Node { rid, ports, lags, group: None });
         Ok(handle)
     }
 
-    /// Replaces a node's ports.
-    pub fn mc_node_update(&mut self, handle: NodeHandle, ports: &[u16]) -> Result<(), PreError> {
-        let ports = port_set(ports)?;
+    /// Replaces a node's ports and LAGs.
+    pub fn mc_node_update(
+        &mut self,
+        handle: NodeHandle,
+        ports: &[u16],
+        lags: &[u16],
+    ) -> Result<(), PreError> {
+        let (ports, lags) = (port_set(ports)?, lag_set(lags)?);
         let node = self.nodes.get_mut(&handle).ok_or(PreError::NoNode(handle))?;
         node.ports = ports;
+        node.lags = lags;
         if let Some(mgid) = node.group {
             self.lay_out(mgid);
         }
+        Ok(())
+    }
+
+    /// Sets the ports of a LAG.
+    pub fn mc_set_lag_membership(&mut self, lag: u16, ports: &[u16]) -> Result<(), PreError> {
+        let ports = port_set(ports)?;
+        if lag > MAX_LAG {
+            return Err(PreError::LagRange(lag));
+        }
+        self.lags.insert(lag, ports);
+        let users = self.nodes.values().filter(|node| node.lags.contains(&lag));
+        let groups: BTreeSet<u16> = users.filter_map(|node| node.group).collect();
+        groups.into_iter().for_each(|mgid| self.lay_out(mgid));
         Ok(())
     }
 
@@ -168,7 +224,7 @@ impl Pre {
         if let Some(mgid) = node.group {
             self.mc_node_dissociate(mgid, handle)?;
         }
-        self.nodes.remove(&handle);
+        self.forget(handle);
         Ok(())
     }
 
@@ -199,10 +255,14 @@ impl Pre {
     /// Destroys a group and its nodes, as P4Runtime deletes it.
     pub fn delete_group(&mut self, mgid: u16) -> Result<(), PreError> {
         let group = self.groups.remove(&mgid).ok_or(PreError::NoGroup(mgid))?;
-        for handle in group.nodes {
-            self.nodes.remove(&handle);
-        }
+        group.nodes.into_iter().for_each(|handle| self.forget(handle));
         Ok(())
+    }
+
+    fn forget(&mut self, handle: NodeHandle) {
+        if self.nodes.remove(&handle).is_some() {
+            self.free.insert(handle);
+        }
     }
 
     /// The copies that a group makes, in order; `None` when it does not exist.
@@ -215,6 +275,26 @@ impl Pre {
         self.groups.keys().copied()
     }
 
+    /// Nodes of a group in the order in which they were associated; `None` when it does not exist.
+    pub fn group_nodes(&self, mgid: u16) -> Option<&[NodeHandle]> {
+        self.groups.get(&mgid).map(|group| group.nodes.as_slice())
+    }
+
+    /// Every node, by handle.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeInfo> + '_ {
+        self.nodes.iter().map(|(handle, node)| NodeInfo {
+            handle: *handle,
+            rid: node.rid,
+            ports: node.ports.clone(),
+            lags: node.lags.clone(),
+        })
+    }
+
+    /// Every LAG whose ports have been set, ascending, with its ports.
+    pub fn lags(&self) -> impl Iterator<Item = (u16, &[u16])> + '_ {
+        self.lags.iter().map(|(lag, ports)| (*lag, ports.as_slice()))
+    }
+
     fn lay_out(&mut self, mgid: u16) {
         let Some(group) = self.groups.get_mut(&mgid) else { return };
         group.replicas.clear();
@@ -222,6 +302,12 @@ impl Pre {
             let node = &self.nodes[handle];
             let replica = |port: &u16| Replica { egress_port: *port, rid: node.rid };
             group.replicas.extend(node.ports.iter().map(replica));
+            let of_lags = node.lags.iter().filter_map(|lag| self.lags.get(lag));
+            group.replicas.extend(
+                of_lags
+                    .filter(|ports| !ports.is_empty())
+                    .map(|ports| replica(&ports[LAG_HASH % ports.len()])),
+            );
         }
     }
 }
@@ -231,6 +317,16 @@ fn port_set(ports: &[u16]) -> Result<Vec<u16>, PreError> {
         return Err(PreError::PortRange(*port));
     }
     let mut set = ports.to_vec();
+    set.sort_unstable();
+    set.dedup();
+    Ok(set)
+}
+
+fn lag_set(lags: &[u16]) -> Result<Vec<u16>, PreError> {
+    if let Some(lag) = lags.iter().find(|lag| **lag > MAX_LAG) {
+        return Err(PreError::LagRange(*lag));
+    }
+    let mut set = lags.to_vec();
     set.sort_unstable();
     set.dedup();
     Ok(set)
@@ -261,11 +357,38 @@ mod tests {
         pre.mc_mgrp_create(1).unwrap();
         let node = pre.mc_node_create(5, &[1]).unwrap();
         pre.mc_node_associate(1, node).unwrap();
-        pre.mc_node_update(node, &[2, 4]).unwrap();
+        pre.mc_node_update(node, &[2, 4], &[]).unwrap();
         assert_eq!(pre.replicas(1).unwrap(), [replica(2, 5), replica(4, 5)]);
         pre.mc_node_destroy(node).unwrap();
         assert_eq!(pre.replicas(1).unwrap(), []);
         assert_eq!(pre.replicas(2), None);
+    }
+
+    #[test]
+    fn one_port_of_each_lag_gets_a_copy_after_the_nodes_own_ports() {
+        let mut pre = Pre::default();
+        pre.mc_mgrp_create(1).unwrap();
+        let node = pre.mc_node_create_with_lags(5, &[9], &[3, 1, 2]).unwrap();
+        pre.mc_node_associate(1, node).unwrap();
+        assert_eq!(pre.replicas(1).unwrap(), [replica(9, 5)]);
+        pre.mc_set_lag_membership(1, &[]).unwrap();
+        pre.mc_set_lag_membership(3, &[6, 7]).unwrap();
+        pre.mc_set_lag_membership(2, &[4, 2, 3, 1]).unwrap();
+        // 0xff is 3 beyond a multiple of four, and 1 beyond one of two.
+        assert_eq!(pre.replicas(1).unwrap(), [replica(9, 5), replica(4, 5), replica(7, 5)]);
+        assert_eq!(pre.mc_set_lag_membership(257, &[1]), Err(PreError::LagRange(257)));
+        assert_eq!(pre.mc_node_update(node, &[], &[300]), Err(PreError::LagRange(300)));
+    }
+
+    #[test]
+    fn the_lowest_free_handle_is_given_out_first() {
+        let mut pre = Pre::default();
+        let handles: Vec<_> = (0..3).map(|rid| pre.mc_node_create(rid, &[1]).unwrap().0).collect();
+        assert_eq!(handles, [0, 1, 2]);
+        pre.mc_node_destroy(NodeHandle(1)).unwrap();
+        pre.mc_node_destroy(NodeHandle(0)).unwrap();
+        let handles: Vec<_> = (0..3).map(|rid| pre.mc_node_create(rid, &[1]).unwrap().0).collect();
+        assert_eq!(handles, [0, 1, 3]);
     }
 
     #[test]

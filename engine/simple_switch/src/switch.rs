@@ -284,7 +284,7 @@ impl Switch {
         let v1model = V1Model::of(&program)?;
         let gate = find_gate(&program, &self.config, &self.config.ports)?;
         for port in 0..PORT_COUNT as u16 {
-            while let Some(dequeued) = self.tm.dequeue(port) {
+            while let Some(dequeued) = self.tm.dequeue(port, Time::MAX) {
                 self.drop_packet(dequeued.packet, port, DropCause::ProgramChanged);
             }
             self.agenda.set(usize::from(port), None);
@@ -336,6 +336,18 @@ impl Switch {
         &mut self.pre
     }
 
+    /// Empties tables, counters, meters and registers and forgets multicast groups, as BMv2's `reset_state`; the program,
+    /// clone sessions, queues and packets inside stay.
+    pub fn reset_state(&mut self) {
+        self.state_mut().reset_state();
+        self.pre = Pre::default();
+    }
+
+    /// What the clock shows, in microseconds whatever the tick is: BMv2's `get_time_elapsed_us`.
+    pub fn time_elapsed_us(&self, now: Time) -> u64 {
+        self.clock.microseconds(now)
+    }
+
     fn check_time(&self, now: Time) {
         assert!(now >= self.now, "time runs backwards: the switch is at {}, the call says {now}", self.now);
     }
@@ -359,7 +371,7 @@ impl Switch {
         }
         let port = key as u16;
         if self.gate_opens(port) <= self.now {
-            if let Some(dequeued) = self.tm.dequeue(port) {
+            if let Some(dequeued) = self.tm.dequeue(port, self.now) {
                 self.egress(port, dequeued);
             }
         }

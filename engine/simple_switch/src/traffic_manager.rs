@@ -4,6 +4,9 @@
 //! served within it. A frame occupies the link for its bytes plus overhead at the link's rate, and the next one
 //! leaves its queue when the last bit has left. A packet on the wire is not in the queue.
 //!
+//! A queue may be paced, as BMv2's `set_queue_rate` does: packets of whatever size leave it at least the inverse of its rate
+//! apart. When a packet may leave is decided when it comes. That is besides the link's rate, and for each queue by itself.
+//!
 //! Nothing here knows P4 or decides when a port is served: the switch asks [`TrafficManager::due`] and keeps
 //! the agenda.
 
@@ -26,12 +29,19 @@ struct Link {
 struct Waiting {
     packet: PacketId,
     bytes: u32,
+    /// The queue's pace lets it leave then. Never decreases within a queue.
+    not_before: Time,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Queue {
     waiting: VecDeque<Waiting>,
     bytes: u64,
+    limit_packets: usize,
+    /// Least time between two departures; zero without a rate.
+    spacing: Duration,
+    /// When the last packet that came since the queue was paced may leave.
+    last_paced: Option<Time>,
     next_sequence: u64,
     /// One more than the highest sequence number sent.
     sent_up_to: u64,
@@ -40,15 +50,38 @@ struct Queue {
 #[derive(Debug)]
 struct Port {
     link: Option<Link>,
-    limit_packets: usize,
     limit_bytes: u64,
     queues: Vec<Queue>,
+    /// Whether one of the queues has, or had, a rate: without one the packets need not be asked when they may leave.
+    is_paced: bool,
     packets: usize,
     bytes: u64,
     busy_until: Time,
     /// Whether it stands in [`TrafficManager::changed`].
     is_changed: bool,
     stats: PortStats,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            bytes: 0,
+            limit_packets: usize::MAX,
+            spacing: Duration::ZERO,
+            last_paced: None,
+            next_sequence: 0,
+            sent_up_to: 0,
+        }
+    }
+}
+
+impl Port {
+    /// All queues, or the one of a priority.
+    fn chosen(&mut self, priority: Option<usize>) -> impl Iterator<Item = &mut Queue> {
+        let chosen = move |at: usize| priority.map_or(true, |priority| priority == at);
+        self.queues.iter_mut().enumerate().filter(move |(at, _)| chosen(*at)).map(|(_, queue)| queue)
+    }
 }
 
 /// A packet taken from its queue.
@@ -68,6 +101,8 @@ pub(crate) struct QueueFull;
 /// egress for any port, and drops what no interface takes only afterwards.
 pub(crate) struct TrafficManager {
     ports: Vec<Port>,
+    /// Depth in packets of the queues of ports attached without a limit of their own.
+    default_limit_packets: usize,
     /// Ports whose queues have grown or shrunk since [`TrafficManager::poll_changed`] last named them.
     changed: Vec<u16>,
 }
@@ -76,9 +111,9 @@ impl TrafficManager {
     pub(crate) fn new(priorities: usize) -> Self {
         let port = || Port {
             link: None,
-            limit_packets: usize::MAX,
             limit_bytes: u64::MAX,
             queues: (0..priorities).map(|_| Queue::default()).collect(),
+            is_paced: false,
             packets: 0,
             bytes: 0,
             busy_until: Time::ZERO,
@@ -86,15 +121,45 @@ impl TrafficManager {
             stats: PortStats::default(),
         };
         // The last place keeps the books of port numbers that do not exist.
-        Self { ports: (0..=PORT_COUNT).map(|_| port()).collect(), changed: Vec::new() }
+        Self {
+            ports: (0..=PORT_COUNT).map(|_| port()).collect(),
+            default_limit_packets: usize::MAX,
+            changed: Vec::new(),
+        }
     }
 
     /// Attaches a port or changes its link. What is queued stays, as does a transmission under way.
     pub(crate) fn attach(&mut self, config: &PortConfig) {
+        let limit_packets = config.queue_limit_packets.unwrap_or(self.default_limit_packets);
         let port = &mut self.ports[usize::from(config.port)];
         port.link = Some(Link { rate: config.rate, overhead: config.overhead });
-        port.limit_packets = config.queue_limit_packets.unwrap_or(usize::MAX);
+        port.queues.iter_mut().for_each(|queue| queue.limit_packets = limit_packets);
         port.limit_bytes = config.queue_limit_bytes.map_or(u64::MAX, Bytes::get);
+    }
+
+    /// Sets how many packets the queues of a port, or one of them, may hold. What waits stays.
+    pub(crate) fn set_depth(&mut self, port: u16, priority: Option<usize>, packets: usize) {
+        for queue in self.port_mut(port).chosen(priority) {
+            queue.limit_packets = packets;
+        }
+    }
+
+    /// As [`TrafficManager::set_depth`] for every port, now and when it is attached.
+    pub(crate) fn set_all_depths(&mut self, packets: usize) {
+        self.default_limit_packets = packets;
+        (0..PORT_COUNT as u16).for_each(|port| self.set_depth(port, None, packets));
+    }
+
+    /// Sets the pace of the queues of a port, or of one of them; zero ends it. What waits leaves as it would have.
+    pub(crate) fn set_spacing(&mut self, port: u16, priority: Option<usize>, spacing: Duration) {
+        let port = self.port_mut(port);
+        port.is_paced |= !spacing.is_zero();
+        port.chosen(priority).for_each(|queue| queue.spacing = spacing);
+    }
+
+    /// As [`TrafficManager::set_spacing`] for every port.
+    pub(crate) fn set_all_spacings(&mut self, spacing: Duration) {
+        (0..PORT_COUNT as u16).for_each(|port| self.set_spacing(port, None, spacing));
     }
 
     pub(crate) fn detach(&mut self, port: u16) {
@@ -164,15 +229,22 @@ impl TrafficManager {
         priority: usize,
         packet: PacketId,
         bytes: u32,
+        now: Time,
     ) -> Result<(), QueueFull> {
         let number = port;
         let port = self.port_mut(port);
         let queue = &mut port.queues[priority];
         let queue_bytes = queue.bytes + u64::from(bytes);
-        if queue.waiting.len() >= port.limit_packets || queue_bytes > port.limit_bytes {
+        if queue.waiting.len() >= queue.limit_packets || queue_bytes > port.limit_bytes {
             return Err(QueueFull);
         }
-        queue.waiting.push_back(Waiting { packet, bytes });
+        let mut not_before = Time::ZERO;
+        if port.is_paced {
+            let next = queue.last_paced.map_or(now, |last| last.saturating_add(queue.spacing));
+            not_before = now.max(next);
+            queue.last_paced = Some(not_before);
+        }
+        queue.waiting.push_back(Waiting { packet, bytes, not_before });
         queue.bytes = queue_bytes;
         port.packets += 1;
         port.bytes += u64::from(bytes);
@@ -183,24 +255,30 @@ impl TrafficManager {
     }
 
     /// When the port is to be served next, given when its gate opens: not before `now`, nor before the wire is
-    /// free. `None` when nothing waits or the gate never opens.
+    /// free, nor before a queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
     #[inline]
     pub(crate) fn due(&self, port: u16, now: Time, gate: Time) -> Option<Time> {
         let port = self.port(port);
         if port.packets == 0 || gate == Time::MAX {
             return None;
         }
-        Some(now.max(port.busy_until).max(gate))
+        let due = now.max(port.busy_until).max(gate);
+        if !port.is_paced {
+            return Some(due);
+        }
+        let first = port.queues.iter().filter_map(|queue| queue.waiting.front()).map(|w| w.not_before).min();
+        first.map(|first| due.max(first))
     }
 
-    /// Takes the packet whose turn it is.
+    /// Takes the packet whose turn it is at `now`.
     #[inline]
-    pub(crate) fn dequeue(&mut self, port: u16) -> Option<Dequeued> {
+    pub(crate) fn dequeue(&mut self, port: u16, now: Time) -> Option<Dequeued> {
         let number = port;
         let port = self.port_mut(port);
+        let is_ready = |queue: &Queue| queue.waiting.front().is_some_and(|first| first.not_before <= now);
         let (priority, queue) =
-            port.queues.iter_mut().enumerate().rev().find(|(_, queue)| !queue.waiting.is_empty())?;
-        let Waiting { packet, bytes } = queue.waiting.pop_front()?;
+            port.queues.iter_mut().enumerate().rev().find(|(_, queue)| is_ready(queue))?;
+        let Waiting { packet, bytes, .. } = queue.waiting.pop_front()?;
         queue.bytes -= u64::from(bytes);
         port.packets -= 1;
         port.bytes -= u64::from(bytes);
@@ -253,6 +331,7 @@ mod tests {
     use proptest::prelude::*;
 
     const OPEN: Time = Time::ZERO;
+    const NOW: Time = Time::ZERO;
 
     fn at_rate(rate: &str) -> TrafficManager {
         let mut tm = TrafficManager::new(2);
@@ -264,11 +343,11 @@ mod tests {
     fn a_packet_waits_until_the_last_bit_of_the_one_before_has_left() {
         let mut tm = at_rate("1Gbps");
         let start = Time::from_ps(5);
-        tm.enqueue(1, 0, 7, 1476).unwrap();
+        tm.enqueue(1, 0, 7, 1476, NOW).unwrap();
         assert_eq!(tm.due(1, start, OPEN), Some(start));
-        tm.dequeue(1).unwrap();
+        tm.dequeue(1, NOW).unwrap();
         assert_eq!(tm.transmit(1, start, 1476, None), Duration::from_us(12));
-        tm.enqueue(1, 0, 8, 100).unwrap();
+        tm.enqueue(1, 0, 8, 100, NOW).unwrap();
         assert_eq!(tm.due(1, start, OPEN), Some(start + Duration::from_us(12)));
     }
 
@@ -281,7 +360,7 @@ mod tests {
     #[test]
     fn the_gate_delays_service_and_a_gate_that_never_opens_stops_it() {
         let mut tm = at_rate("1Gbps");
-        tm.enqueue(1, 0, 7, 100).unwrap();
+        tm.enqueue(1, 0, 7, 100, NOW).unwrap();
         assert_eq!(tm.due(1, Time::ZERO, Time::from_ps(9)), Some(Time::from_ps(9)));
         assert_eq!(tm.due(1, Time::ZERO, Time::MAX), None);
     }
@@ -290,10 +369,10 @@ mod tests {
     fn the_highest_priority_goes_first_and_each_is_first_come_first_served() {
         let mut tm = at_rate("1Gbps");
         for (packet, priority) in [(1, 0), (2, 1), (3, 0), (4, 1)] {
-            tm.enqueue(1, priority, packet, 10).unwrap();
+            tm.enqueue(1, priority, packet, 10, NOW).unwrap();
         }
         let order: Vec<_> =
-            std::iter::from_fn(|| tm.dequeue(1)).map(|d| (d.packet, d.priority, d.depth)).collect();
+            std::iter::from_fn(|| tm.dequeue(1, NOW)).map(|d| (d.packet, d.priority, d.depth)).collect();
         assert_eq!(order, [(2, 1, 1), (4, 1, 0), (1, 0, 1), (3, 0, 0)]);
     }
 
@@ -305,24 +384,77 @@ mod tests {
             queue_limit_bytes: Some(Bytes::new(250)),
             ..PortConfig::unlimited(1)
         });
-        assert_eq!(tm.enqueue(1, 0, 1, 100), Ok(()));
-        assert_eq!(tm.enqueue(1, 0, 2, 151), Err(QueueFull));
-        assert_eq!(tm.enqueue(1, 0, 2, 150), Ok(()));
-        assert_eq!(tm.enqueue(1, 0, 3, 1), Err(QueueFull));
-        assert_eq!(tm.enqueue(1, 0, 3, 0), Ok(()));
-        assert_eq!(tm.enqueue(1, 0, 4, 0), Err(QueueFull));
-        assert_eq!(tm.enqueue(1, 1, 4, 250), Ok(()));
+        assert_eq!(tm.enqueue(1, 0, 1, 100, NOW), Ok(()));
+        assert_eq!(tm.enqueue(1, 0, 2, 151, NOW), Err(QueueFull));
+        assert_eq!(tm.enqueue(1, 0, 2, 150, NOW), Ok(()));
+        assert_eq!(tm.enqueue(1, 0, 3, 1, NOW), Err(QueueFull));
+        assert_eq!(tm.enqueue(1, 0, 3, 0, NOW), Ok(()));
+        assert_eq!(tm.enqueue(1, 0, 4, 0, NOW), Err(QueueFull));
+        assert_eq!(tm.enqueue(1, 1, 4, 250, NOW), Ok(()));
         assert_eq!((tm.queue_bytes(1), tm.queue_packets(1)), (Bytes::new(500), 4));
         assert_eq!((tm.stats(1).max_queue_bytes, tm.stats(1).max_queue_packets), (500, 4));
     }
 
     #[test]
+    fn a_depth_is_set_for_one_queue_for_a_port_and_for_ports_to_come() {
+        let mut tm = TrafficManager::new(2);
+        tm.set_all_depths(2);
+        tm.attach(&PortConfig::unlimited(1));
+        tm.set_depth(1, Some(1), 1);
+        let room = |tm: &mut TrafficManager, priority| {
+            (0..9).take_while(|packet| tm.enqueue(1, priority, *packet, 10, NOW).is_ok()).count()
+        };
+        assert_eq!((room(&mut tm, 0), room(&mut tm, 1)), (2, 1));
+        tm.set_depth(1, None, 0);
+        assert_eq!((room(&mut tm, 0), tm.queue_packets(1)), (0, 3));
+        tm.set_depth(1, None, 4);
+        assert_eq!((room(&mut tm, 0), room(&mut tm, 1)), (2, 3));
+    }
+
+    #[test]
+    fn packets_of_a_paced_queue_leave_no_closer_than_its_rate_and_an_idle_one_sends_at_once() {
+        let mut tm = TrafficManager::new(1);
+        let ms = |count: u64| Time::ZERO + Duration::from_us(1000 * count);
+        tm.set_spacing(1, None, Duration::from_us(1000));
+        for packet in 0..3 {
+            tm.enqueue(1, 0, packet, 10, ms(10)).unwrap();
+        }
+        tm.set_spacing(1, None, Duration::ZERO);
+        tm.enqueue(1, 0, 3, 10, ms(10)).unwrap();
+        let mut left = Vec::new();
+        let mut now = ms(10);
+        while let Some(due) = tm.due(1, now, OPEN) {
+            now = due;
+            left.push((now, tm.dequeue(1, now).unwrap().packet));
+        }
+        assert_eq!(left, [(ms(10), 0), (ms(11), 1), (ms(12), 2), (ms(12), 3)]);
+        tm.enqueue(1, 0, 4, 10, ms(13)).unwrap();
+        assert_eq!(tm.due(1, ms(13), OPEN), Some(ms(13)));
+    }
+
+    #[test]
+    fn a_paced_high_priority_lets_the_low_one_go_while_it_waits() {
+        let mut tm = TrafficManager::new(2);
+        tm.set_spacing(1, Some(1), Duration::from_us(10));
+        for packet in 0..4 {
+            tm.enqueue(1, packet as usize % 2, packet, 10, NOW).unwrap();
+        }
+        let mut left = Vec::new();
+        let mut now = NOW;
+        while let Some(due) = tm.due(1, now, OPEN) {
+            now = due;
+            left.push((now.as_ps(), tm.dequeue(1, now).unwrap().packet));
+        }
+        assert_eq!(left, [(0, 1), (0, 0), (0, 2), (10_000_000, 3)]);
+    }
+
+    #[test]
     fn a_port_is_named_once_for_all_changes_since_it_was_named_last() {
         let mut tm = TrafficManager::new(1);
-        tm.enqueue(3, 0, 7, 10).unwrap();
-        tm.enqueue(3, 0, 8, 10).unwrap();
+        tm.enqueue(3, 0, 7, 10, NOW).unwrap();
+        tm.enqueue(3, 0, 8, 10, NOW).unwrap();
         assert_eq!((tm.poll_changed(), tm.poll_changed()), (Some(3), None));
-        tm.dequeue(3).unwrap();
+        tm.dequeue(3, NOW).unwrap();
         assert_eq!((tm.poll_changed(), tm.poll_changed()), (Some(3), None));
     }
 
@@ -372,13 +504,13 @@ mod tests {
                 match (tm.due(1, now, OPEN), arrival) {
                     (Some(due), arrival) if arrival.map_or(true, |arrival| due <= arrival) => {
                         now = due;
-                        let packet = tm.dequeue(1).unwrap().packet as usize;
+                        let packet = tm.dequeue(1, now).unwrap().packet as usize;
                         tm.transmit(1, now, arrivals[packet].1 as usize, None);
                         sent.push(now.as_ps());
                     }
                     (_, Some(arrival)) => {
                         now = arrival;
-                        tm.enqueue(1, 0, next as PacketId, arrivals[next].1 as u32).unwrap();
+                        tm.enqueue(1, 0, next as PacketId, arrivals[next].1 as u32, now).unwrap();
                         next += 1;
                     }
                     (_, None) => break,

@@ -270,7 +270,7 @@ fn a_miss_that_runs_a_default_action_is_counted_as_the_default_entrys() {
     bench.state.mt_reset_counters(ROUTE).unwrap();
     assert_eq!(bench.state.mt_read_default_counters(ROUTE).unwrap(), CounterValue::default());
     let error = bench.state.mt_read_default_counters(ACL).unwrap_err();
-    assert!(matches!(error, RuntimeError::WrongType { .. }), "{error}");
+    assert!(matches!(error, RuntimeError::CountersDisabled { .. }), "{error}");
 }
 
 #[test]
