@@ -10,7 +10,20 @@ from typing import final
 
 from typing_extensions import Buffer
 
-from .control import CounterCell, Entry, EntryAction, MatchParam, MeterRate, Replica
+from .control import (
+    CounterCell,
+    Entry,
+    EntryAction,
+    Group,
+    MatchParam,
+    McGroup,
+    McLag,
+    McNode,
+    Member,
+    MeterRate,
+    PortInfo,
+    Replica,
+)
 
 __all__ = ["Port", "Program", "Switch", "SwitchHandle", "Twin"]
 
@@ -150,6 +163,78 @@ class SwitchHandle:
         """Creates or replaces a clone session: copies go to the port, to the multicast group, or to both."""
     def mirroring_session_delete(self, session: int) -> None:
         """Deletes a clone session."""
+    def mt_get_entry(self, table: str, handle: int) -> Entry:
+        """One entry."""
+    def mt_get_entry_from_key(
+        self, table: str, key: Sequence[MatchParam], priority: int = 0
+    ) -> Entry | None:
+        """The entry with exactly this key (and priority, where the table has priorities), if any."""
+    def mt_get_num_entries(self, table: str) -> int:
+        """Number of entries, without the default entry."""
+    def mt_clear_entries(self, table: str, reset_default: bool) -> None:
+        """Deletes every entry that is not constant; with `reset_default` also resets the default entry."""
+    def mt_indirect_set_default_member(self, table: str, member: int) -> None:
+        """Makes a member the default entry."""
+    def mt_indirect_ws_set_default_group(self, table: str, group: int) -> None:
+        """Makes a group the default entry."""
+    def mt_reset_counters(self, table: str) -> None:
+        """Zeroes every direct counter of a table."""
+    def mt_act_prof_get_members(self, profile: str) -> list[Member]:
+        """Members by handle."""
+    def mt_act_prof_get_groups(self, profile: str) -> list[Group]:
+        """Groups by handle."""
+    def reset_counters(self, counter: str) -> None:
+        """Zeroes an indirect counter."""
+    def register_write_range(self, register: str, start: int, end: int, value: bytes) -> None:
+        """Writes cells `start` up to and without `end`."""
+    def register_reset(self, register: str) -> None:
+        """Zeroes a register."""
+    def reset_state(self) -> None:
+        """Tables, counters, meters, registers and value sets as the program starts them, and no multicast
+        groups. Clone sessions, queue settings and packets inside stay, as in BMv2.
+        """
+    def mc_mgrp_create(self, group: int) -> None:
+        """Creates an empty multicast group."""
+    def mc_mgrp_destroy(self, group: int) -> None:
+        """Destroys a multicast group; its nodes stay."""
+    def mc_node_create(self, rid: int, ports: Sequence[int], lags: Sequence[int]) -> int:
+        """Creates a node: a copy with this `egress_rid` to each port, and to one port of each LAG."""
+    def mc_node_update(self, node: int, ports: Sequence[int], lags: Sequence[int]) -> None:
+        """Replaces a node's ports and LAGs."""
+    def mc_node_associate(self, group: int, node: int) -> None:
+        """Puts a node at the end of a group."""
+    def mc_node_dissociate(self, group: int, node: int) -> None:
+        """Takes a node out of a group."""
+    def mc_node_destroy(self, node: int) -> None:
+        """Destroys a node, taking it out of its group first."""
+    def mc_set_lag_membership(self, lag: int, ports: Sequence[int]) -> None:
+        """Sets the ports of a LAG."""
+    def mc_get_entries(self) -> tuple[list[McGroup], list[McNode], list[McLag]]:
+        """All groups, nodes and LAGs."""
+    def mirroring_session_get(self, session: int) -> tuple[int | None, int | None] | None:
+        """Port and multicast group of a clone session; `None` when it is not configured."""
+    def set_queue_depth(self, packets: int, port: int | None = None, priority: int | None = None) -> None:
+        """Sets how many packets one queue, each queue of a port, or every queue may hold."""
+    def set_queue_rate(self, rate_pps: int, port: int | None = None, priority: int | None = None) -> None:
+        """Sets the rate of one queue, of each queue of a port, or of every queue, in packets per second; 0 is
+        no limit. It applies to each queue by itself, besides the rate of the port's link.
+        """
+    @property
+    def time_elapsed_us(self) -> int:
+        """What the switch's clock shows, in microseconds."""
+    @property
+    def time_since_epoch_us(self) -> int:
+        """Microseconds since the epoch of the computer's clock; in virtual time, what the switch's clock
+        shows.
+        """
+    def port_info(self) -> list[PortInfo]:
+        """The attached ports by number. In virtual time they are always up."""
+    def port_add(self, interface: str, port: int) -> None:
+        """Attaches a port; `ConfigError` when it is attached already, or fixed by a topology. In virtual time
+        the interface's name means nothing and the port has no rate.
+        """
+    def port_remove(self, port: int) -> None:
+        """Detaches a port; what arrives from it or is sent to it is dropped and counted."""
     def packet_out(self, packet: bytes) -> None:
         """A packet enters on the CPU port, now, with its packet-out header in front."""
     def take_packets_in(self, timeout_ms: int) -> list[bytes]:

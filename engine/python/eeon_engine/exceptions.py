@@ -35,7 +35,14 @@ class ClockError(EngineError, ValueError):
 
 
 class ControlError(EngineError):
-    """A refused control call. The switch is as it was before the call."""
+    """A refused control call. The switch is as it was before the call.
+
+    `code` is BMv2's name for the refusal, for example `INVALID_HANDLE`; `ERROR` where it has none.
+    """
+
+    def __init__(self, message: str = "", code: str = "ERROR") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class NoSuchObjectError(ControlError, LookupError):

@@ -6,6 +6,8 @@ use bm::RuntimeError;
 use pyo3::PyErr;
 use simple_switch::{MirroringError, PreError};
 
+use crate::bmv2_code;
+
 mod raised {
     #![allow(missing_docs)] // import_exception! leaves no place for them; they stand in exceptions.py.
     pyo3::import_exception!(eeon_engine.exceptions, ClockError);
@@ -56,10 +58,22 @@ impl From<Error> for PyErr {
         match error {
             Error::Load(_) => raised::ProgramError::new_err(text),
             Error::Runtime(error) => runtime(&error, text),
-            Error::Pre(PreError::Full(_)) => raised::FullError::new_err(text),
-            Error::Pre(PreError::NoGroup(_) | PreError::NoNode(_))
-            | Error::Mirroring(MirroringError::NotFound(_)) => raised::NoSuchHandleError::new_err(text),
-            Error::Pre(_) | Error::Mirroring(_) | Error::Value(_) => raised::InvalidValueError::new_err(text),
+            Error::Pre(error) => {
+                let refusal = (text, bmv2_code::of_pre(&error));
+                match error {
+                    PreError::Full(_) => raised::FullError::new_err(refusal),
+                    PreError::NoGroup(_) | PreError::NoNode(_) => raised::NoSuchHandleError::new_err(refusal),
+                    _ => raised::InvalidValueError::new_err(refusal),
+                }
+            }
+            Error::Mirroring(error) => {
+                let refusal = (text, bmv2_code::of_mirroring(&error));
+                match error {
+                    MirroringError::NotFound(_) => raised::NoSuchHandleError::new_err(refusal),
+                    MirroringError::IdRange(_) => raised::InvalidValueError::new_err(refusal),
+                }
+            }
+            Error::Value(_) => raised::InvalidValueError::new_err(text),
             Error::Config(_) | Error::NoProgram => raised::ConfigError::new_err(text),
             Error::Clock(_) => raised::ClockError::new_err(text),
             Error::NoSuchObject(_) => raised::NoSuchObjectError::new_err(text),
@@ -68,14 +82,21 @@ impl From<Error> for PyErr {
 }
 
 fn runtime(error: &RuntimeError, text: String) -> PyErr {
+    let refusal = (text, bmv2_code::of_runtime(error));
     match error {
-        RuntimeError::NoSuchObject { .. } => raised::NoSuchObjectError::new_err(text),
-        RuntimeError::Full { .. } => raised::FullError::new_err(text),
-        RuntimeError::DuplicateEntry { .. } => raised::DuplicateError::new_err(text),
-        RuntimeError::BadHandle { .. } => raised::NoSuchHandleError::new_err(text),
-        RuntimeError::Immutable { .. } => raised::ImmutableError::new_err(text),
-        RuntimeError::InUse { .. } => raised::InUseError::new_err(text),
-        RuntimeError::IndexOutOfRange { .. } => raised::OutOfRangeError::new_err(text),
-        _ => raised::InvalidValueError::new_err(text),
+        RuntimeError::NoSuchObject { .. } => raised::NoSuchObjectError::new_err(refusal),
+        RuntimeError::Full { .. } => raised::FullError::new_err(refusal),
+        RuntimeError::DuplicateEntry { .. } => raised::DuplicateError::new_err(refusal),
+        RuntimeError::BadHandle { .. } | RuntimeError::ExpiredHandle { .. } => {
+            raised::NoSuchHandleError::new_err(refusal)
+        }
+        RuntimeError::Immutable { .. } | RuntimeError::ConstDefault { .. } => {
+            raised::ImmutableError::new_err(refusal)
+        }
+        RuntimeError::InUse { .. } | RuntimeError::AlreadyInGroup { .. } => {
+            raised::InUseError::new_err(refusal)
+        }
+        RuntimeError::IndexOutOfRange { .. } => raised::OutOfRangeError::new_err(refusal),
+        _ => raised::InvalidValueError::new_err(refusal),
     }
 }

@@ -29,7 +29,7 @@ impl SwitchHandle {
     }
 
     /// One call of the engine, without the GIL.
-    fn call<R: Send, E: Into<Error> + Send>(
+    pub(crate) fn call<R: Send, E: Into<Error> + Send>(
         &self,
         py: Python<'_>,
         call: impl FnOnce(&mut Switch) -> Result<R, E> + Send,

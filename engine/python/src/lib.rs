@@ -6,9 +6,11 @@
 
 use pyo3::prelude::*;
 
+mod bmv2_code;
 mod convert;
 mod error;
 mod handle;
+mod handle_bmv2;
 mod place;
 mod program;
 mod stats;

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use simple_switch::Switch;
+use simple_switch::{PortConfig, Switch};
+use units::Time;
 
 use crate::error::Error;
 
@@ -98,6 +99,13 @@ impl PacketIns {
     }
 }
 
+/// Ports whose interfaces have no names of their own: always up.
+pub(crate) fn virtual_ports(ports: &[PortConfig]) -> Vec<(u16, String, bool)> {
+    let mut info: Vec<_> = ports.iter().map(|p| (p.port, format!("port{}", p.port), true)).collect();
+    info.sort_unstable();
+    info
+}
+
 /// What can be done with a switch wherever it lives.
 pub(crate) trait Place: Send + Sync {
     /// Runs `call` on the switch; `NoProgram` when there is none yet.
@@ -112,6 +120,22 @@ pub(crate) trait Place: Send + Sync {
     fn pause(&self);
     /// See [`Gate::resume`].
     fn resume(&self);
+    /// The time of the switch's clock, which begins at zero.
+    fn now(&self) -> Time;
+    /// Microseconds since the epoch of the computer's clock; `None` where time is virtual and has no other epoch.
+    fn time_since_epoch_us(&self) -> Option<u64> {
+        None
+    }
+    /// Each attached port: number, name of its interface, whether it is up.
+    fn port_info(&self) -> Vec<(u16, String, bool)>;
+    /// Attaches a port to an interface.
+    fn port_add(&self, _interface: &str, port: u16) -> Result<(), Error> {
+        Err(Error::Config(format!("port {port}: the ports of this switch are those of its topology")))
+    }
+    /// Detaches a port.
+    fn port_remove(&self, port: u16) -> Result<(), Error> {
+        Err(Error::Config(format!("port {port}: the ports of this switch are those of its topology")))
+    }
     /// A packet enters on the CPU port, now.
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error>;
     /// Packets that left on the CPU port.

@@ -11,7 +11,7 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
-use crate::place::{Gate, PacketIns, Place};
+use crate::place::{virtual_ports, Gate, PacketIns, Place};
 use crate::program::Program;
 
 /// Events handled before control calls get their turn.
@@ -124,6 +124,40 @@ impl Place for AlonePlace {
 
     fn resume(&self) {
         self.gate.resume();
+    }
+
+    fn now(&self) -> Time {
+        self.gate.lock().now
+    }
+
+    fn port_info(&self) -> Vec<(u16, String, bool)> {
+        virtual_ports(&self.gate.lock().config.ports)
+    }
+
+    fn port_add(&self, _interface: &str, port: u16) -> Result<(), Error> {
+        let mut alone = self.gate.lock();
+        if alone.config.ports.iter().any(|old| old.port == port) {
+            return Err(Error::Config(format!("port {port}: is attached already")));
+        }
+        let added = PortConfig::unlimited(port);
+        match &mut alone.switch {
+            Some(switch) => switch.set_port(added.clone())?,
+            None => return Err(Error::NoProgram),
+        }
+        alone.config.ports.push(added);
+        Ok(())
+    }
+
+    fn port_remove(&self, port: u16) -> Result<(), Error> {
+        let mut alone = self.gate.lock();
+        if !alone.config.ports.iter().any(|old| old.port == port) {
+            return Err(Error::Config(format!("port {port}: is not attached")));
+        }
+        alone.config.ports.retain(|old| old.port != port);
+        if let Some(switch) = &mut alone.switch {
+            switch.remove_port(port);
+        }
+        Ok(())
     }
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {

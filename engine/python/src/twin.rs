@@ -10,7 +10,7 @@ use units::Time;
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
-use crate::place::{Gate, PacketIns, Place};
+use crate::place::{virtual_ports, Gate, PacketIns, Place};
 use crate::program::Program;
 
 /// How long a control call waits for the fabric, about. Slices grow and shrink in virtual time to last this long;
@@ -74,6 +74,14 @@ impl Place for TwinPlace {
 
     fn resume(&self) {
         self.shared.gate.resume();
+    }
+
+    fn now(&self) -> Time {
+        self.shared.gate.lock().now()
+    }
+
+    fn port_info(&self) -> Vec<(u16, String, bool)> {
+        virtual_ports(&self.shared.gate.lock().switch(self.index).config().ports)
     }
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
