@@ -31,11 +31,12 @@ __all__ = ["Port", "Program", "Switch", "SwitchHandle", "Twin"]
 class Program:
     """A compiled P4 program: immutable, shared by the switches that run it.
 
-    `json` is the output of p4c-bm2-ss. Raises `ProgramError` with the place in the JSON when the engine
+    `json` is the output of p4c-bm2-ss. A program loaded `for_tracing` does the same to packets, slower, and lets
+    `SwitchHandle.take_journey` say where in the source each event belongs. Raises `ProgramError` with the place in the JSON when the engine
     cannot run it.
     """
 
-    def __new__(cls, json: bytes) -> Program: ...
+    def __new__(cls, json: bytes, *, for_tracing: bool = False) -> Program: ...
     @property
     def json(self) -> bytes:
         """What it was loaded from."""
@@ -250,6 +251,23 @@ class SwitchHandle:
         """Counts of the switch; `drops` by cause; `p4_passes` runs of parser and ingress."""
     def port_stats(self, port: int) -> dict[str, int | dict[str, int]]:
         """Counts of one port; `drops` by cause."""
+    def follow(self, tag: int) -> None:
+        """From now on writes down what happens to frames that arrive with this tag, and to their copies.
+
+        Loading another program ends it.
+        """
+    def take_journey(self) -> str:
+        """What was written down since `follow`, as JSON, and forgets it.
+
+        `steps` in order of time, each with `packet` (0 for the first frame, a number more for each further frame
+        and copy), `at_ps`, `step` (`arrived`, `parsed`, `ingress`, `queued`, `dequeued`, `egress`, `deparsed`, `sent`,
+        `dropped`, `copied`, `clone`, `replica`, `resubmitted`, `recirculated`, ...) and what belongs to it. `parsed`,
+        `ingress`, `egress` and `deparsed` have `events` (`bm::trace::Event` says which); the pipelines also
+        `values`, everything that is not zero after them. `is_cut`: there were more steps than are kept.
+        `inside`: how many followed packets are still in the switch.
+        """
+    def stop_following(self) -> None:
+        """Follows nothing any more."""
     def take_log(self) -> list[str]:
         """Messages of the program's `log_msg` since the last call."""
 
@@ -302,8 +320,11 @@ class Switch(SwitchHandle):
     @property
     def now_ps(self) -> int:
         """What the clock shows."""
-    def inject(self, port: int, frame: bytes, at_ps: int | None = None) -> None:
-        """A frame is to arrive on a port, now or at a later time. Raises `ClockError` for the past."""
+    def inject(self, port: int, frame: bytes, at_ps: int | None = None, tag: int = 0) -> None:
+        """A frame is to arrive on a port, now or at a later time, with a tag by which it can be followed.
+
+        Raises `ClockError` for the past.
+        """
     def advance_to(self, at_ps: int) -> list[tuple[int, int, bytes]]:
         """Lets everything happen up to and including `at_ps`: what left, as (time, port, frame).
 

@@ -461,6 +461,27 @@ impl SwitchHandle {
         stats::of_port(py, &found)
     }
 
+    fn follow(&self, py: Python<'_>, tag: u64) -> PyResult<()> {
+        self.call(py, |switch| {
+            switch.follow(tag);
+            Ok::<_, Error>(())
+        })
+    }
+
+    fn take_journey(&self, py: Python<'_>) -> PyResult<String> {
+        self.call(py, |switch| {
+            let journey = switch.take_journey();
+            Ok::<_, Error>(crate::journey::to_json(&journey, switch.program()))
+        })
+    }
+
+    fn stop_following(&self, py: Python<'_>) -> PyResult<()> {
+        self.call(py, |switch| {
+            switch.stop_following();
+            Ok::<_, Error>(())
+        })
+    }
+
     fn take_log(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.call(py, |switch| Ok::<_, Error>(std::iter::from_fn(|| switch.poll_log()).collect()))
     }

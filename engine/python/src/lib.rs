@@ -11,6 +11,7 @@ mod convert;
 mod error;
 mod handle;
 mod handle_bmv2;
+mod journey;
 mod place;
 mod program;
 mod stats;

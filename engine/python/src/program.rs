@@ -18,9 +18,11 @@ pub(crate) struct Program {
 #[pymethods]
 impl Program {
     #[new]
-    fn new(py: Python<'_>, json: &[u8]) -> PyResult<Self> {
+    #[pyo3(signature = (json, *, for_tracing=false))]
+    fn new(py: Python<'_>, json: &[u8], for_tracing: bool) -> PyResult<Self> {
         let json = json.to_vec();
-        let inner = py.detach(|| bm::Program::from_json(&json)).map_err(Error::from)?;
+        let load = if for_tracing { bm::Program::from_json_for_tracing } else { bm::Program::from_json };
+        let inner = py.detach(|| load(&json)).map_err(Error::from)?;
         Ok(Self { inner: Arc::new(inner), json })
     }
 

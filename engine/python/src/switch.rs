@@ -20,18 +20,21 @@ const SLICE: usize = 1024;
 /// A frame that left: when, by which port, its bytes.
 type Sent = (Time, u16, Vec<u8>);
 
+/// A frame that is to arrive: port, bytes, and the tag by which it may be followed.
+type Arrival = (u16, Vec<u8>, u64);
+
 /// A switch, the frames that are to arrive, the frames that have left.
 struct Alone {
     config: SwitchConfig,
     switch: Option<simple_switch::Switch>,
     now: Time,
-    arrivals: BTreeMap<(Time, u64), (u16, Vec<u8>)>,
+    arrivals: BTreeMap<(Time, u64), Arrival>,
     next_arrival: u64,
     sent: Vec<Sent>,
 }
 
 impl Alone {
-    fn arrive(&mut self, at: Time, port: u16, frame: Vec<u8>) -> Result<(), Error> {
+    fn arrive(&mut self, at: Time, port: u16, frame: Vec<u8>, tag: u64) -> Result<(), Error> {
         if self.switch.is_none() {
             return Err(Error::NoProgram);
         }
@@ -42,7 +45,7 @@ impl Alone {
                 self.now.as_ps()
             )));
         }
-        self.arrivals.insert((at, self.next_arrival), (port, frame));
+        self.arrivals.insert((at, self.next_arrival), (port, frame, tag));
         self.next_arrival += 1;
         Ok(())
     }
@@ -64,8 +67,8 @@ impl Alone {
                 }
                 (None, Some(at)) if at <= end => {
                     self.now = at;
-                    if let Some((_, (port, frame))) = self.arrivals.pop_first() {
-                        switch.handle_packet(at, port, &frame, 0);
+                    if let Some((_, (port, frame, tag))) = self.arrivals.pop_first() {
+                        switch.handle_packet(at, port, &frame, tag);
                     }
                 }
                 _ => {
@@ -164,7 +167,7 @@ impl Place for AlonePlace {
         let port = self.cpu_port.ok_or_else(|| Error::Config("the switch has no CPU port".into()))?;
         let mut alone = self.gate.lock();
         let now = alone.now;
-        alone.arrive(now, port, packet.to_vec())
+        alone.arrive(now, port, packet.to_vec(), 0)
     }
 
     fn packet_ins(&self) -> &PacketIns {
@@ -295,12 +298,19 @@ impl Switch {
         py.detach(|| self.place.gate.lock().now.as_ps())
     }
 
-    #[pyo3(signature = (port, frame, at_ps=None))]
-    fn inject(&self, py: Python<'_>, port: u16, frame: PyBackedBytes, at_ps: Option<u64>) -> PyResult<()> {
+    #[pyo3(signature = (port, frame, at_ps=None, tag=0))]
+    fn inject(
+        &self,
+        py: Python<'_>,
+        port: u16,
+        frame: PyBackedBytes,
+        at_ps: Option<u64>,
+        tag: u64,
+    ) -> PyResult<()> {
         py.detach(|| {
             let mut alone = self.place.gate.lock();
             let at = at_ps.map_or(alone.now, Time::from_ps);
-            alone.arrive(at, port, frame.to_vec())
+            alone.arrive(at, port, frame.to_vec(), tag)
         })?;
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! After the egress pipeline, BMv2's order: clone, drop, deparse, recirculate, transmit.
 
 use crate::effects::CloneRequest;
+use crate::journey::{watcher, What};
 use crate::packet::PacketId;
 use crate::switch::{Switch, Transmit, MAX_FRAME_BYTES};
 use crate::traffic_manager::Dequeued;
@@ -13,6 +14,7 @@ impl Switch {
     /// Runs a packet that has just left its queue through egress and sends it on its way.
     pub(crate) fn egress(&mut self, port: u16, dequeued: Dequeued) {
         let Dequeued { packet: id, priority, depth } = dequeued;
+        self.note(id, |_| What::Dequeued { port });
         let v1model = &self.v1model;
         let drop_port = u64::from(self.config.drop_port);
         let (packet, phv) = self.packets.open(id);
@@ -33,7 +35,14 @@ impl Switch {
         phv.set(v1model.packet_length, phv.packet_length);
 
         self.effects.start(self.now);
-        if self.state.run(v1model.egress, phv, &mut self.effects).is_err() {
+        let ran = match watcher(&mut self.follower, id) {
+            None => self.state.run(v1model.egress, phv, &mut self.effects),
+            Some(trace) => self.state.run_traced(v1model.egress, phv, &mut self.effects, trace),
+        };
+        if let Some(follower) = &mut self.follower {
+            follower.ran(id, self.now, true, phv, ran.as_ref().err());
+        }
+        if ran.is_err() {
             return self.drop_packet(id, port, DropCause::ProgramFault);
         }
         let requests = self.effects.requests();
@@ -64,8 +73,9 @@ impl Switch {
 
     /// The clone is the packet as egress left it, with no metadata but the field list's.
     fn clone_egress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
-        let Some(session) = self.clone_session(request) else { return };
+        let Some(session) = self.clone_session(id, request) else { return };
         let Some(copy) = self.copy(id) else { return };
+        self.note(copy, |_| What::Clone { session: request.session, egress: true });
         let truncate_to = self.packets.get(id).truncate_to;
         self.packets.cut_payload(copy, truncate_to);
         let (_, phv) = self.packets.open(copy);
@@ -81,7 +91,13 @@ impl Switch {
     fn deparse(&mut self, id: PacketId) {
         let (packet, phv) = self.packets.open(id);
         let parsed = phv.payload_offset().min(packet.frame.len());
-        self.state.update_checksums(phv, &packet.frame[parsed..]);
+        match watcher(&mut self.follower, id) {
+            None => self.state.update_checksums(phv, &packet.frame[parsed..]),
+            Some(trace) => self.state.update_checksums_traced(phv, &packet.frame[parsed..], trace),
+        }
+        if let Some(follower) = &mut self.follower {
+            follower.deparsed(id, self.now);
+        }
         self.headers.clear();
         self.state.deparse(self.v1model.deparser, phv, &mut self.headers);
         packet.frame.replace_front(parsed, &self.headers);
@@ -105,8 +121,12 @@ impl Switch {
     fn transmit(&mut self, id: PacketId, port: u16) {
         let packet = self.packets.get(id);
         let (tag, first_place) = (packet.tag, packet.first_place);
+        let wire_time = self.tm.transmit(port, self.now, packet.frame.len(), first_place);
+        self.note(id, |switch| {
+            let frame = switch.packets.get(id).frame.to_vec();
+            What::Sent { port, wire_time, frame }
+        });
         let frame = self.packets.remove(id);
-        let wire_time = self.tm.transmit(port, self.now, frame.len(), first_place);
         self.outbox.push_back(Transmit { port, at: self.now, wire_time, frame, tag });
     }
 }

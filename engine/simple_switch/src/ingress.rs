@@ -3,11 +3,12 @@
 //! After the ingress pipeline, BMv2's order: clone, digest, resubmit, multicast, drop, unicast.
 
 use crate::effects::CloneRequest;
+use crate::journey::{watcher, What};
 use crate::mirroring::MirroringSession;
 use crate::packet::PacketId;
 use crate::switch::{Switch, INSTANT_LIMIT, MAX_FRAME_BYTES};
 use crate::v1model::instance_type;
-use crate::{Digest, DropCause, Frame};
+use crate::{Digest, DropCause, Frame, Replica};
 
 impl Switch {
     /// Takes a frame in from a port.
@@ -31,6 +32,7 @@ impl Switch {
                     if let Some(timestamp) = self.v1model.ingress_global_timestamp {
                         phv.set(timestamp, self.clock.ticks(self.now));
                     }
+                    self.note_arrival(id, port, tag);
                     self.ingress(id);
                     None
                 }
@@ -39,6 +41,7 @@ impl Switch {
         };
         if let Some((cause, frame)) = refused {
             self.tm.stats_mut(port).drops.count(cause);
+            self.note_refusal(port, tag, &frame, cause);
             self.frames.give(frame);
         }
     }
@@ -53,7 +56,10 @@ impl Switch {
         self.counts.p4_passes += 1;
         let v1model = &self.v1model;
         let (packet, phv) = self.packets.open(id);
-        let error = self.state.parse(v1model.parser, phv, &packet.frame);
+        let error = match watcher(&mut self.follower, id) {
+            None => self.state.parse(v1model.parser, phv, &packet.frame),
+            Some(trace) => self.state.parse_traced(v1model.parser, phv, &packet.frame, trace),
+        };
         if error != self.no_error {
             self.counts.parser_errors += 1;
         }
@@ -64,9 +70,18 @@ impl Switch {
         if let Some(field) = v1model.checksum_error {
             phv.set(field, u64::from(!checksums_hold));
         }
+        if let Some(follower) = &mut self.follower {
+            follower.parsed(id, self.now, error, checksums_hold);
+        }
 
         self.effects.start(self.now);
-        let ran = self.state.run(v1model.ingress, phv, &mut self.effects);
+        let ran = match watcher(&mut self.follower, id) {
+            None => self.state.run(v1model.ingress, phv, &mut self.effects),
+            Some(trace) => self.state.run_traced(v1model.ingress, phv, &mut self.effects, trace),
+        };
+        if let Some(follower) = &mut self.follower {
+            follower.ran(id, self.now, false, phv, ran.as_ref().err());
+        }
         let arrival_port = packet.arrival_port;
         if ran.is_err() {
             self.drop_packet(id, arrival_port, DropCause::ProgramFault);
@@ -102,8 +117,9 @@ impl Switch {
 
     /// The clone is the packet as it arrived: parsed again, and with no metadata but the field list's.
     fn clone_ingress_to_egress(&mut self, id: PacketId, request: CloneRequest) {
-        let Some(session) = self.clone_session(request) else { return };
+        let Some(session) = self.clone_session(id, request) else { return };
         let Some(copy) = self.copy(id) else { return };
+        self.note(copy, |_| What::Clone { session: request.session, egress: false });
         let truncate_to = self.packets.get(id).truncate_to;
         let (packet, phv) = self.packets.open(copy);
         let length = packet.frame.len() as u64;
@@ -122,10 +138,11 @@ impl Switch {
     }
 
     /// The session of a request; one that does not exist makes no clone, as in BMv2, and is counted.
-    pub(crate) fn clone_session(&mut self, request: CloneRequest) -> Option<MirroringSession> {
+    pub(crate) fn clone_session(&mut self, id: PacketId, request: CloneRequest) -> Option<MirroringSession> {
         let session = self.mirroring.get(request.session);
         if session.is_none() {
             self.counts.clone_sessions_missing += 1;
+            self.note(id, |_| What::NoCloneSession { session: request.session });
         }
         session
     }
@@ -169,6 +186,7 @@ impl Switch {
         packet.frame.truncate(usize::try_from(packet.truncate_to).unwrap_or(usize::MAX));
         self.start_again(id, field_list, length, instance_type::RESUBMIT);
         self.counts.resubmitted += 1;
+        self.note(id, |_| What::Resubmitted);
         true
     }
 
@@ -199,7 +217,7 @@ impl Switch {
             let Some(copy) = self.copy(id) else { continue };
             let truncate_to = self.packets.get(id).truncate_to;
             self.packets.cut_payload(copy, truncate_to);
-            self.set_replica(copy, replica.rid);
+            self.set_replica(copy, mgid, *replica);
             self.enqueue(copy, u64::from(replica.egress_port));
         }
         if let [replica] = last {
@@ -208,7 +226,7 @@ impl Switch {
             packet.truncate_to = u64::MAX;
             packet.recirculate = 0;
             self.packets.cut_payload(id, truncate_to);
-            self.set_replica(id, replica.rid);
+            self.set_replica(id, mgid, *replica);
             self.enqueue(id, u64::from(replica.egress_port));
         } else if !keep {
             let port = self.packets.get(id).arrival_port;
@@ -217,7 +235,9 @@ impl Switch {
         self.replicas = replicas;
     }
 
-    fn set_replica(&mut self, id: PacketId, rid: u16) {
+    fn set_replica(&mut self, id: PacketId, group: u16, replica: Replica) {
+        let Replica { egress_port: port, rid } = replica;
+        self.note(id, |_| What::Replica { group, rid, port });
         if let Some(field) = self.v1model.egress_rid {
             self.packets.open(id).1.set(field, u64::from(rid));
         }
@@ -231,6 +251,7 @@ impl Switch {
         let (tag, port, steps) = (original.tag, original.arrival_port, original.instant_steps);
         if steps >= INSTANT_LIMIT {
             self.tm.stats_mut(port).drops.count(DropCause::InstantLimit);
+            self.note(id, |_| What::NotCopied { cause: DropCause::InstantLimit });
             return None;
         }
         let frame = self.frames.copy_of(&original.frame);
@@ -238,10 +259,12 @@ impl Switch {
         match self.packets.insert(frame, tag, port) {
             Ok(copy) => {
                 self.packets.get_mut(copy).instant_steps = steps + 1;
+                self.note_copy(id, copy);
                 Some(copy)
             }
             Err(frame) => {
                 self.tm.stats_mut(port).drops.count(DropCause::NoBuffer);
+                self.note(id, |_| What::NotCopied { cause: DropCause::NoBuffer });
                 self.frames.give(frame);
                 None
             }
@@ -273,6 +296,14 @@ impl Switch {
         if !packet.first_place.is_some_and(is_here) {
             packet.first_place = Some(self.tm.first_place(port, priority));
         }
+        self.note(id, |switch| What::Queued {
+            port,
+            priority,
+            packets_ahead: switch.tm.depth(port, priority) - 1,
+            bytes_ahead: switch.tm.queue_bytes(port).get() - u64::from(bytes),
+            gate_opens: switch.gate_opens(port),
+            wire_free: switch.tm.wire_free(port),
+        });
         self.schedule(port);
     }
 }

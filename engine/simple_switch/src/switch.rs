@@ -15,6 +15,7 @@ use crate::config::PORT_COUNT;
 use crate::digest::Digests;
 use crate::effects::Effects;
 use crate::frame::FramePool;
+use crate::journey::{Follower, What};
 use crate::packet::{PacketId, PacketStore};
 use crate::traffic_manager::TrafficManager;
 use crate::v1model::V1Model;
@@ -103,6 +104,8 @@ pub struct Switch {
     pub(crate) headers: Vec<u8>,
     /// Scratch: the replicas being made.
     pub(crate) replicas: Vec<Replica>,
+    /// Writes down what happens to packets, when somebody wants to know. See `journey`.
+    pub(crate) follower: Option<Box<Follower>>,
     agenda: Agenda,
     gate: Option<Gate>,
 }
@@ -136,6 +139,7 @@ impl Switch {
             spare: Phv::new(&program),
             headers: Vec::new(),
             replicas: Vec::new(),
+            follower: None,
             agenda: Agenda::new(PORT_COUNT + 1),
             gate,
             v1model,
@@ -300,6 +304,8 @@ impl Switch {
         self.spare = Phv::new(&program);
         self.pre = Pre::default();
         self.mirroring = MirroringSessions::default();
+        // Its notes are in the old program's numbers.
+        self.follower = None;
         self.gate = gate;
         self.v1model = v1model;
         self.program = program;
@@ -387,6 +393,7 @@ impl Switch {
     /// Sends a packet round the loop.
     pub(crate) fn circulate(&mut self, packet: PacketId) {
         let at = self.now + self.config.recirculation_delay;
+        self.note(packet, |_| What::Recirculated { back_at: at });
         self.circulating.push_back((at, packet));
         if self.circulating.len() == 1 {
             self.agenda.set(LOOP, Some(at));
@@ -396,13 +403,14 @@ impl Switch {
     /// Takes a packet off the books.
     pub(crate) fn drop_packet(&mut self, packet: PacketId, port: u16, cause: DropCause) {
         self.tm.stats_mut(port).drops.count(cause);
+        self.note(packet, |_| What::Dropped { port, cause });
         let frame = self.packets.remove(packet);
         self.frames.give(frame);
     }
 
     /// When the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
     #[inline]
-    fn gate_opens(&self, port: u16) -> Time {
+    pub(crate) fn gate_opens(&self, port: u16) -> Time {
         let Some(gate) = self.gate else { return Time::ZERO };
         match self.state.register_cells(gate.register).get(usize::from(port)) {
             None | Some(0) => Time::ZERO,

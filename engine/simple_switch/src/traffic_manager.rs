@@ -270,6 +270,11 @@ impl TrafficManager {
         first.map(|first| due.max(first))
     }
 
+    /// When the wire has sent what it is sending.
+    pub(crate) fn wire_free(&self, port: u16) -> Time {
+        self.port(port).busy_until
+    }
+
     /// Takes the packet whose turn it is at `now`.
     #[inline]
     pub(crate) fn dequeue(&mut self, port: u16, now: Time) -> Option<Dequeued> {

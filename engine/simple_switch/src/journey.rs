@@ -1,0 +1,305 @@
+//! Following packets through the switch: what happened to one, and to its copies, in order.
+//!
+//! [`Switch::follow`] says which frames to follow, by their tag; [`Switch::take_journey`] hands out what was written down.
+//! While nothing is followed, each place that could write something looks at one `Option`; pipelines then run exactly
+//! as without this module, see `bm`'s `observe`. Nothing here changes what happens to a packet.
+
+use std::collections::BTreeMap;
+
+use bm::trace::{Event, Place, Trace};
+use bm::{Fault, Phv, Program};
+use units::{Duration, Time};
+
+use crate::packet::PacketId;
+use crate::switch::Switch;
+use crate::DropCause;
+
+/// Steps that are written down; what follows is left out and [`Journey::is_cut`] says so. A packet that recirculates while
+/// it waits makes several steps a round.
+pub const MAX_STEPS: usize = 100_000;
+
+/// The way of the followed packets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Journey {
+    /// In the order in which they happened.
+    pub steps: Vec<Step>,
+    /// Whether more than [`MAX_STEPS`] happened.
+    pub is_cut: bool,
+    /// Followed packets, copies included, that are still inside: queued, or on their way round the loop.
+    pub inside: usize,
+}
+
+/// One thing that happened to one packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The packet: a number for each frame received and for each copy, from 0.
+    pub packet: u32,
+    /// When.
+    pub at: Time,
+    /// What.
+    pub what: What,
+}
+
+/// What can happen to a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// It came in by this port.
+    Arrived {
+        /// Port.
+        port: u16,
+        /// The frame.
+        frame: Vec<u8>,
+    },
+    /// It was parsed and its checksums verified.
+    Parsed {
+        /// What the parser did.
+        events: Vec<Event>,
+        /// The parser's error, a value of the program's errors.
+        error: u32,
+        /// Whether every checksum that the program verifies is right.
+        checksums_hold: bool,
+    },
+    /// It went through a pipeline.
+    Ran {
+        /// Egress; otherwise ingress.
+        egress: bool,
+        /// What the pipeline did.
+        events: Vec<Event>,
+        /// Everything that is not zero after it.
+        values: Vec<(Place, u128)>,
+        /// Why it stopped, if the program failed.
+        fault: Option<Fault>,
+    },
+    /// A copy of it was made, which has this number.
+    Copied {
+        /// The copy.
+        to: u32,
+    },
+    /// No copy could be made.
+    NotCopied {
+        /// Why.
+        cause: DropCause,
+    },
+    /// It is a clone, made in this session, in ingress or egress.
+    Clone {
+        /// Session.
+        session: u16,
+        /// Made after egress; otherwise after ingress.
+        egress: bool,
+    },
+    /// A clone was asked for in a session that does not exist.
+    NoCloneSession {
+        /// Session.
+        session: u16,
+    },
+    /// It is one of the packets that a multicast group makes.
+    Replica {
+        /// Group.
+        group: u16,
+        /// Replication id.
+        rid: u16,
+        /// Port that it goes to.
+        port: u16,
+    },
+    /// It runs through ingress again at once.
+    Resubmitted,
+    /// It entered a queue.
+    Queued {
+        /// Port.
+        port: u16,
+        /// Priority of the queue.
+        priority: usize,
+        /// Packets before it in that queue.
+        packets_ahead: usize,
+        /// Bytes waiting in all queues of the port, this packet excluded.
+        bytes_ahead: u64,
+        /// When the port's gate opens: now or before when it is open, [`Time::MAX`] when it never does.
+        gate_opens: Time,
+        /// When the wire has sent what it is sending.
+        wire_free: Time,
+    },
+    /// It left the queue.
+    Dequeued {
+        /// Port.
+        port: u16,
+    },
+    /// It was put together again; checksums were computed.
+    Deparsed {
+        /// Fields that changed.
+        events: Vec<Event>,
+    },
+    /// It went round to ingress.
+    Recirculated {
+        /// When it is there.
+        back_at: Time,
+    },
+    /// It was lost.
+    Dropped {
+        /// Port whose books say so.
+        port: u16,
+        /// Why.
+        cause: DropCause,
+    },
+    /// It left.
+    Sent {
+        /// Port.
+        port: u16,
+        /// How long the wire is busy with it.
+        wire_time: Duration,
+        /// The frame.
+        frame: Vec<u8>,
+    },
+}
+
+/// Who is followed, and what was written down about them.
+pub(crate) struct Follower {
+    tag: u64,
+    trace: Trace,
+    /// Followed packets that are inside, with their numbers.
+    followed: BTreeMap<PacketId, u32>,
+    next: u32,
+    journey: Journey,
+}
+
+impl Follower {
+    fn new(program: &Program, tag: u64) -> Self {
+        let trace = Trace::new(program);
+        Self { tag, trace, followed: BTreeMap::new(), next: 0, journey: Journey::default() }
+    }
+
+    fn step(&mut self, packet: u32, at: Time, what: What) {
+        if self.journey.steps.len() < MAX_STEPS {
+            self.journey.steps.push(Step { packet, at, what });
+        } else {
+            self.journey.is_cut = true;
+        }
+    }
+
+    fn add(&mut self, id: PacketId) -> u32 {
+        let number = self.next;
+        self.next += 1;
+        self.followed.insert(id, number);
+        number
+    }
+
+    /// The parser has run.
+    #[cold]
+    pub(crate) fn parsed(&mut self, id: PacketId, at: Time, error: u32, checksums_hold: bool) {
+        if let Some(&packet) = self.followed.get(&id) {
+            let events = self.trace.take();
+            self.step(packet, at, What::Parsed { events, error, checksums_hold });
+        }
+    }
+
+    /// A pipeline has run.
+    #[cold]
+    pub(crate) fn ran(&mut self, id: PacketId, at: Time, egress: bool, phv: &Phv, fault: Option<&Fault>) {
+        if let Some(&packet) = self.followed.get(&id) {
+            let (events, values) = (self.trace.take(), self.trace.values(phv));
+            self.step(packet, at, What::Ran { egress, events, values, fault: fault.cloned() });
+        }
+    }
+
+    /// The headers are written again.
+    #[cold]
+    pub(crate) fn deparsed(&mut self, id: PacketId, at: Time) {
+        if let Some(&packet) = self.followed.get(&id) {
+            let events = self.trace.take();
+            self.step(packet, at, What::Deparsed { events });
+        }
+    }
+}
+
+/// What is to watch the packet, if it is followed.
+#[inline]
+pub(crate) fn watcher(follower: &mut Option<Box<Follower>>, id: PacketId) -> Option<&mut Trace> {
+    let follower = follower.as_deref_mut()?;
+    follower.followed.contains_key(&id).then_some(&mut follower.trace)
+}
+
+impl Switch {
+    /// From now on writes down what happens to frames that arrive with this tag, and to their copies. What was written
+    /// down before is forgotten. A program loaded with [`Program::from_json_for_tracing`] tells the most.
+    pub fn follow(&mut self, tag: u64) {
+        self.follower = Some(Box::new(Follower::new(&self.program, tag)));
+    }
+
+    /// What has been written down since [`Switch::follow`], and goes on following. Empty when nothing is followed.
+    pub fn take_journey(&mut self) -> Journey {
+        let Some(follower) = self.follower.as_deref_mut() else { return Journey::default() };
+        let inside = follower.followed.len();
+        Journey { inside, ..std::mem::take(&mut follower.journey) }
+    }
+
+    /// Follows nothing any more.
+    pub fn stop_following(&mut self) {
+        self.follower = None;
+    }
+
+    /// Writes a step down, if the packet is followed.
+    #[inline]
+    pub(crate) fn note(&mut self, id: PacketId, what: impl FnOnce(&Switch) -> What) {
+        if self.follower.is_some() {
+            self.note_followed(id, what);
+        }
+    }
+
+    #[cold]
+    fn note_followed(&mut self, id: PacketId, what: impl FnOnce(&Switch) -> What) {
+        let number = |f: &Follower| f.followed.get(&id).copied();
+        let Some(packet) = self.follower.as_deref().and_then(number) else { return };
+        let (at, what) = (self.now, what(self));
+        if let Some(follower) = self.follower.as_deref_mut() {
+            if matches!(what, What::Dropped { .. } | What::Sent { .. }) {
+                follower.followed.remove(&id);
+            }
+            follower.step(packet, at, what);
+        }
+    }
+
+    /// A frame has come in and has this place.
+    #[inline]
+    pub(crate) fn note_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
+        if self.follower.as_deref().is_some_and(|f| f.tag == tag) {
+            self.start_following(id, port);
+        }
+    }
+
+    #[cold]
+    fn start_following(&mut self, id: PacketId, port: u16) {
+        if let Some(follower) = self.follower.as_deref_mut() {
+            follower.add(id);
+        }
+        self.note(id, |switch| What::Arrived { port, frame: switch.packets.get(id).frame.to_vec() });
+    }
+
+    /// A frame was refused before it had a place.
+    #[cold]
+    pub(crate) fn note_refusal(&mut self, port: u16, tag: u64, frame: &[u8], cause: DropCause) {
+        let at = self.now;
+        if let Some(follower) = self.follower.as_deref_mut().filter(|f| f.tag == tag) {
+            let packet = follower.next;
+            follower.next += 1;
+            follower.step(packet, at, What::Arrived { port, frame: frame.to_vec() });
+            follower.step(packet, at, What::Dropped { port, cause });
+        }
+    }
+
+    /// A copy of a packet has this place.
+    #[inline]
+    pub(crate) fn note_copy(&mut self, id: PacketId, copy: PacketId) {
+        if self.follower.is_some() {
+            self.follow_copy(id, copy);
+        }
+    }
+
+    #[cold]
+    fn follow_copy(&mut self, id: PacketId, copy: PacketId) {
+        let at = self.now;
+        let Some(follower) = self.follower.as_deref_mut() else { return };
+        if let Some(&packet) = follower.followed.get(&id) {
+            let to = follower.add(copy);
+            follower.step(packet, at, What::Copied { to });
+        }
+    }
+}
