@@ -36,3 +36,29 @@ def client(server: Server) -> Iterator[Client]:
     client.arbitrate()
     yield client
     client.close()
+
+
+@pytest.fixture(scope="session")
+def resource_names() -> Names:
+    return Names(p4info("resources"))
+
+
+@pytest.fixture
+def resource_switch() -> Switch:
+    """A switch that runs the program `resources`."""
+    return Switch(Program(program_json("resources")))
+
+
+@pytest.fixture
+def resource_server(resource_switch: Switch) -> Iterator[Server]:
+    with serve(resource_switch, p4info=p4info("resources")) as server:
+        yield server
+
+
+@pytest.fixture
+def resources(resource_server: Server) -> Iterator[Client]:
+    """The primary client of that switch."""
+    client = Client(resource_server.address)
+    client.arbitrate()
+    yield client
+    client.close()

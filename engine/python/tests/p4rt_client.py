@@ -34,7 +34,18 @@ class Names:
         self.info = info
         self.ids = {
             item.preamble.alias: item.preamble.id
-            for kind in ("tables", "actions", "action_profiles", "counters", "direct_counters", "registers")
+            for kind in (
+                "tables",
+                "actions",
+                "action_profiles",
+                "counters",
+                "direct_counters",
+                "meters",
+                "direct_meters",
+                "registers",
+                "value_sets",
+                "digests",
+            )
             for item in getattr(info, kind)
         }
 
@@ -215,17 +226,31 @@ class Client:
             setattr(request, name, value)
         self._call(lambda: self.stub.Write(request))
 
-    def read(self, *entities: Any) -> list[Any]:
+    def read(self, *entities: Any, role: str = "") -> list[Any]:
         """What a Read answers, unwrapped from its `Entity`."""
+        found, failed = self.read_some(*entities, role=role)
+        if failed is not None:
+            raise failed
+        return found
+
+    def read_some(self, *entities: Any, role: str = "") -> tuple[list[Any], Failed | None]:
+        """What a Read answers before it fails, and how it fails."""
         request = p4r.ReadRequest(
-            device_id=self.device_id, entities=[entity_of(entity) for entity in entities]
+            device_id=self.device_id, role=role, entities=[entity_of(entity) for entity in entities]
         )
-        responses = self._call(lambda: list(self.stub.Read(request)))
-        return [
-            getattr(entity, entity.WhichOneof("entity"))
-            for response in responses
-            for entity in response.entities
-        ]
+        found: list[Any] = []
+        try:
+            for response in self.stub.Read(request):
+                found += [getattr(entity, entity.WhichOneof("entity")) for entity in response.entities]
+        except grpc.RpcError as error:
+            return found, Failed(error)
+        return found, None
+
+    def read_refused(self, *entities: Any) -> Failed:
+        """The failure of a Read that must fail."""
+        failed = self.read_some(*entities)[1]
+        assert failed is not None, "the read was accepted"
+        return failed
 
     def refused(self, *updates: tuple[int, Any], **fields: Any) -> Failed:
         """The failure of a Write that must fail."""

@@ -124,14 +124,6 @@ def test_an_unknown_role_is_not_found(client: Client) -> None:
     assert caught.value.code == rpc_code.NOT_FOUND
 
 
-def test_role_configurations_are_unimplemented(connect: Connect) -> None:
-    role = p4r.Role(name="narrow")
-    role.config.Pack(p4r.Uint128())
-    with pytest.raises(Failed, match="role configurations") as caught:
-        connect().arbitrate(role=role)
-    assert caught.value.code == rpc_code.UNIMPLEMENTED
-
-
 def test_a_stream_must_begin_with_arbitration(connect: Connect) -> None:
     client = connect()
     client.send(packet=p4r.PacketOut(payload=b"x"))

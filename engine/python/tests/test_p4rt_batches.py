@@ -162,25 +162,32 @@ def test_an_update_without_a_kind_is_invalid(client: Client, names: Names) -> No
     assert codes(client.refused((0, entry(names, 1)))) == [rpc_code.INVALID_ARGUMENT]
 
 
-@pytest.mark.parametrize(
-    "kind", ["extern_entry", "meter_entry", "direct_meter_entry", "value_set_entry", "digest_entry"]
-)
-def test_entities_that_are_not_supported_are_named(client: Client, kind: str) -> None:
-    entity = p4r.Entity()
-    getattr(entity, kind).SetInParent()
-    failed = client.refused((INSERT, entity))
-    assert codes(failed) == [rpc_code.UNIMPLEMENTED]
-    assert kind in failed.updates[0][1]
-    with pytest.raises(Failed, match=kind) as caught:
-        client.read(entity)
-    assert caught.value.code == rpc_code.UNIMPLEMENTED
+def test_extern_entries_are_unimplemented_by_name(client: Client) -> None:
+    extern = p4r.Entity(extern_entry=p4r.ExternEntry())
+    for failed in (client.refused((INSERT, extern)), client.read_refused(extern)):
+        assert codes(failed) == [rpc_code.UNIMPLEMENTED]
+        assert "extern_entry" in failed.updates[0][1]
 
 
 def test_an_empty_entity_is_invalid(client: Client) -> None:
     assert codes(client.refused((INSERT, p4r.Entity()))) == [rpc_code.INVALID_ARGUMENT]
-    with pytest.raises(Failed) as caught:
-        client.read(p4r.Entity())
-    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    assert codes(client.read_refused(p4r.Entity())) == [rpc_code.INVALID_ARGUMENT]
+
+
+def test_a_read_answers_what_is_valid_and_reports_each_request(client: Client, names: Names) -> None:
+    client.write((INSERT, entry(names, 1)), (INSERT, entry(names, 2)))
+    table = p4r.TableEntry(table_id=names["exact_table"])
+    found, failed = client.read_some(table, p4r.TableEntry(table_id=99), p4r.Entity(), entry(names, 2))
+    assert found == [entry(names, 1), entry(names, 2), entry(names, 2)]
+    assert failed is not None
+    assert failed.code == rpc_code.UNKNOWN
+    assert codes(failed) == [
+        rpc_code.OK,
+        rpc_code.INVALID_ARGUMENT,
+        rpc_code.INVALID_ARGUMENT,
+        rpc_code.OK,
+    ]
+    assert "2 of 4 requests failed" in failed.message
 
 
 def test_large_batches_report_every_error(client: Client, names: Names) -> None:

@@ -5,8 +5,8 @@ Nobody is promoted when it leaves: the others are told, and one of them has to a
 high.
 
 Not thread-safe: the caller holds the device's lock, which also means that a write in flight ends before a new
-primary is accepted. A role here is a name with an arbitration of its own and access to everything: role
-configurations, which would narrow that, are refused.
+primary is accepted. What a role may do is said in `roles`; a role configuration is refused, for no scheme of
+them has been agreed on.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,9 @@ from typing import Any
 
 from finsy.proto import U128, p4r, rpc_code
 
-from .errors import denied, exhausted, invalid, not_found, precondition, unimplemented
+from . import roles
+from .errors import denied, exhausted, invalid, not_found, precondition
+from .roles import DEFAULT, Role
 
 # What one device keeps for its clients; a fabric controller and a few observers need single digits.
 MAX_STREAMS = 64
@@ -26,7 +28,7 @@ class Client:
 
     def __init__(self, send: Callable[[Any], None]) -> None:
         self.send = send
-        self.role: str | None = None
+        self.role: Role | None = None
         self.election_id: int | None = None
 
 
@@ -36,23 +38,23 @@ class Arbitration:
     def __init__(self, device_id: int) -> None:
         self._device_id = device_id
         self._clients: list[Client] = []
-        self._highest: dict[str, int | None] = {"": None}
+        self._highest: dict[Role, int | None] = {DEFAULT: None}
 
     def update(self, client: Client, message: Any) -> None:
         """A `MasterArbitrationUpdate`. An error ends the client's stream."""
-        role = message.role.name
+        role = roles.of(message.role.name, message.role.id)
         election_id = U128.decode(message.election_id) if message.HasField("election_id") else None
         first = client.role is None
         if message.device_id != self._device_id:
             text = f"this is device {self._device_id}, the request is for device {message.device_id}"
             raise not_found(text) if first else precondition(text)
         if not first and role != client.role:
-            raise precondition(f"this stream has role '{client.role}', not '{role}'; open another stream")
-        if message.role.id:
-            raise unimplemented("numeric role ids are deprecated and not supported; use the role's name")
+            raise precondition(f"this stream has {client.role}, not {role}; open another stream")
         if message.role.HasField("config"):
-            raise unimplemented(
-                f"role '{role}': role configurations are not supported; a role has full access"
+            kind = message.role.config.type_url or "of no type"
+            raise invalid(
+                f"{role}: role.config ({kind}) follows no scheme of this server; leave it out and say in the "
+                'P4 program what belongs to a role, with @p4runtime_role("name")'
             )
         others = [other for other in self._clients if other is not client and other.role == role]
         if election_id is not None and any(other.election_id == election_id for other in others):
@@ -84,10 +86,10 @@ class Arbitration:
         was_primary = self.is_primary(client)
         self._clients.remove(client)
         if was_primary:
-            for other in self._of(client.role or ""):
+            for other in self._of(client.role or DEFAULT):
                 self._notify(other)
 
-    def primary(self, role: str) -> Client | None:
+    def primary(self, role: Role) -> Client | None:
         """The client that may write under this role."""
         return next((client for client in self._of(role) if self.is_primary(client)), None)
 
@@ -101,32 +103,32 @@ class Arbitration:
             return False
         return client in self._clients and client.election_id == self._highest.get(client.role)
 
-    def check_request(self, request: Any) -> None:
-        """Whether a Write or SetForwardingPipelineConfig comes from the primary of its role."""
+    def check_request(self, request: Any) -> Role:
+        """The role of a Write or SetForwardingPipelineConfig; an error unless it comes from its primary."""
         self.check_device(request.device_id)
-        if request.role not in self._highest:
-            raise not_found(f"device {self._device_id} has no role '{request.role}'")
-        if request.role_id:
-            raise unimplemented("numeric role ids are deprecated and not supported; use the role's name")
-        primary = self.primary(request.role)
+        role = roles.of(request.role, request.role_id)
+        if role not in self._highest:
+            raise not_found(f"device {self._device_id} has no {role}; no client has asked for it")
+        primary = self.primary(role)
         election_id = U128.decode(request.election_id)
         if not request.HasField("election_id") or primary is None or primary.election_id != election_id:
             now = "there is none" if primary is None else f"that is election id {primary.election_id}"
-            raise denied(f"election id {election_id} is not the primary of role '{request.role}'; {now}")
+            raise denied(f"election id {election_id} is not the primary of {role}; {now}")
+        return role
 
     def check_device(self, device_id: int) -> None:
         """NOT_FOUND for a device that is not this one."""
         if device_id != self._device_id:
             raise not_found(f"this is device {self._device_id}, the request is for device {device_id}")
 
-    def _of(self, role: str) -> list[Client]:
+    def _of(self, role: Role) -> list[Client]:
         return [client for client in self._clients if client.role == role]
 
     def _notify(self, client: Client) -> None:
-        role = client.role or ""
+        role = client.role or DEFAULT
         answer = p4r.MasterArbitrationUpdate(device_id=self._device_id)
-        if role:
-            answer.role.name = role
+        if role != DEFAULT:
+            answer.role.name, answer.role.id = role
         highest = self._highest[role]
         if highest is not None:
             answer.election_id.CopyFrom(U128.encode(highest))

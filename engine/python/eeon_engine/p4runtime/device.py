@@ -12,7 +12,7 @@ from finsy.proto import p4r
 from .._engine import Program, Switch
 from ..control import SwitchControl
 from ..exceptions import EngineError
-from . import batch, packet_io
+from . import batch, packet_io, roles
 from .arbitration import Arbitration, Client
 from .errors import StatusError, denied, invalid, not_found, precondition, unimplemented
 from .forwarding import Forwarding
@@ -71,6 +71,9 @@ class Device:
                 raise denied("packet_out: only the primary may send packets")
             if self._pipeline is None:
                 raise _no_pipeline()
+            owner = self._pipeline.schema.packet_out_owner
+            if client.role is None or not roles.in_scope(owner, client.role):
+                raise denied(f"packet_out: packets belong to role '{owner}', the client has {client.role}")
             if self._control.cpu_port is None:
                 raise unimplemented("packet_out: this switch has no CPU port")
             self._control.packet_out(packet_io.packet_out(self._pipeline.schema, packet))
@@ -78,14 +81,19 @@ class Device:
             client.send(_stream_error(error, packet_out=p4r.PacketOutError(packet_out=packet)))
 
     def packet_in(self, packet: bytes) -> None:
-        """A packet left the switch on the CPU port: it goes to every primary."""
+        """A packet left the switch on the CPU port: it goes to every primary whose role has packets."""
         with self._lock:
             if self._pipeline is None:
                 return
-            message = packet_io.packet_in(self._pipeline.schema, packet)
+            schema = self._pipeline.schema
+            message = packet_io.packet_in(schema, packet)
             if message is not None:
-                for client in self._arbitration.primaries():
-                    client.send(p4r.StreamMessageResponse(packet=message))
+                self._notify(schema.packet_in_owner, p4r.StreamMessageResponse(packet=message))
+
+    def _notify(self, owner: str | None, message: Any) -> None:
+        for client in self._arbitration.primaries():
+            if client.role is not None and roles.in_scope(owner, client.role):
+                client.send(message)
 
     # ---- pipeline
 
@@ -183,24 +191,30 @@ class Device:
     def write(self, request: Any) -> list[StatusError | None]:
         """`Write`: the error of each update, None where it worked."""
         with self._lock:
-            self._arbitration.check_request(request)
+            role = self._arbitration.check_request(request)
             control, forwarding = self._current()
-            return batch.write(control, forwarding, request.updates, request.atomicity)
+            return batch.write(control, forwarding, role, request.updates, request.atomicity)
 
-    def read(self, request: Any) -> list[Any]:
-        """`Read`: the responses, of one consistent state."""
+    def read(self, request: Any) -> tuple[list[Any], list[StatusError | None]]:
+        """`Read`: the responses, of one consistent state, and the error of each item asked for, if any."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
             control, forwarding = self._current()
+            role = roles.of(request.role, 0)
             control.pause()
             try:
-                entities = [entity for asked in request.entities for entity in forwarding.read(asked)]
+                entities, errors = batch.read(forwarding, role, request.entities)
             finally:
                 control.resume()
         starts = range(0, max(1, len(entities)), _ENTITIES_PER_RESPONSE)
-        return [
+        responses = [
             p4r.ReadResponse(entities=entities[start : start + _ENTITIES_PER_RESPONSE]) for start in starts
         ]
+        return responses, errors
+
+    def check_device(self, device_id: int) -> None:
+        """NOT_FOUND for another device."""
+        self._arbitration.check_device(device_id)
 
     def _current(self) -> tuple[SwitchControl, Forwarding]:
         if self._saved is not None:

@@ -101,11 +101,12 @@ def abort(context: Any, error: StatusError) -> None:
     context.abort(_GRPC_CODES[error.code], error.message)
 
 
-def abort_batch(context: Any, results: Sequence[StatusError | None]) -> None:
-    """Ends a Write of which some updates failed: one `p4.v1.Error` an update, in order. Does not return."""
+def abort_batch(context: Any, results: Sequence[StatusError | None], noun: str = "update") -> None:
+    """Ends a Write or Read of which some items failed: one `p4.v1.Error` an item, in order. Does not
+    return."""
     failed = [(index, error) for index, error in enumerate(results) if error is not None]
     index, first = failed[0]
-    message = f"{len(failed)} of {len(results)} updates failed; first, update {index}: {first.message}"
+    message = f"{len(failed)} of {len(results)} {noun}s failed; first, {noun} {index}: {first.message}"
     for with_messages in (True, False):
         details = _details(message, results, with_messages)
         if len(details) <= _MAX_DETAILS_BYTES:

@@ -19,6 +19,7 @@ from .device import Device
 from .errors import StatusError
 from .pipeline import Pipeline, config_from_files
 from .service import Service
+from .tls import Tls
 
 # A stream holds a thread for as long as it is open; the rest is for the other calls.
 _CALL_THREADS = 16
@@ -31,7 +32,7 @@ _PACKET_IN_POLL_MS = 50
 class Server:
     """A running P4Runtime server. Made by `serve`."""
 
-    def __init__(self, control: SwitchControl, device: Device, address: str) -> None:
+    def __init__(self, control: SwitchControl, device: Device, address: str, tls: Tls | None = None) -> None:
         self._control = control
         self._device = device
         self._stopping = threading.Event()
@@ -46,11 +47,16 @@ class Server:
         )
         p4r_grpc.add_P4RuntimeServicer_to_server(Service(device), self._grpc)
         try:
-            port = self._grpc.add_insecure_port(address)
+            if tls is None:
+                port = self._grpc.add_insecure_port(address)
+            else:
+                port = self._grpc.add_secure_port(address, tls.credentials())
         except RuntimeError as error:
-            raise ConfigError(f"address '{address}': {error}") from error
+            raise ConfigError(f"address '{address}': {error}{_hint(tls)}") from error
         if port == 0:
-            raise ConfigError(f"address '{address}': cannot listen there; is another server using it?")
+            raise ConfigError(
+                f"address '{address}': cannot listen there; is another server using it?{_hint(tls)}"
+            )
         unix = address.startswith("unix:")
         self._address = address if unix else f"{address.rpartition(':')[0]}:{port}"
         # No daemon: one that is in the engine when the interpreter ends aborts the process.
@@ -91,16 +97,24 @@ class Server:
                 self._device.packet_in(packet)
 
 
-def serve(switch: SwitchControl, p4info: Any = None, address: str = "127.0.0.1:0") -> Server:
+def _hint(tls: Tls | None) -> str:
+    # gRPC says no more than that it failed.
+    return "" if tls is None else " Do the certificate chain and the private key belong together?"
+
+
+def serve(
+    switch: SwitchControl, p4info: Any = None, address: str = "127.0.0.1:0", tls: Tls | None = None
+) -> Server:
     """Serves P4Runtime for one switch: a `Switch`, or `Twin.switch(name)`.
 
     Without `p4info` the switch waits for a client to push a pipeline, whatever program it runs until then.
     With `p4info` (a `P4Info` message, or its text format) the switch's own program is the pipeline from the
     start. Port 0 takes a free one; see `Server.address`. The server owns the switch's tables from here on:
-    what is changed under it is not seen by its clients. There is no authentication and no encryption: keep it
-    on loopback.
+    what is changed under it is not seen by its clients. Without `tls` there is no authentication and no
+    encryption: keep it on loopback.
 
-    Raises `ConfigError` when the address cannot be bound or the P4Info does not belong to the program.
+    Raises `ConfigError` when the address cannot be bound, when the P4Info does not belong to the program, or
+    when gRPC cannot use the certificates.
     """
     pipeline = None
     if p4info is not None:
@@ -112,6 +126,6 @@ def serve(switch: SwitchControl, p4info: Any = None, address: str = "127.0.0.1:0
             pipeline = Pipeline.from_config(config_from_files(switch.program.json, p4info))
         except StatusError as error:
             raise ConfigError(error.message) from error
-    server = Server(switch, Device(switch, pipeline), address)
+    server = Server(switch, Device(switch, pipeline), address, tls)
     server.start()
     return server

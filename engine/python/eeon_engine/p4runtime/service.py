@@ -1,10 +1,8 @@
 """The RPCs of P4Runtime around a `Device`: threads, queues and statuses, no meaning of their own."""
 
 import logging
-import queue
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from finsy.proto import p4r, p4r_grpc, rpc_code
@@ -12,25 +10,15 @@ from finsy.proto import p4r, p4r_grpc, rpc_code
 from ..exceptions import EngineError
 from .arbitration import Client
 from .device import Device
-from .errors import StatusError, abort, abort_batch, exhausted, from_engine
+from .errors import StatusError, abort, abort_batch, from_engine
+from .outbox import End, Outbox
 
 _LOG = logging.getLogger(__name__)
 
 # The version whose messages finsy 0.30 carries.
 API_VERSION = "1.5.0"
 
-# Messages that wait for a client that does not read. Packets beyond it are dropped, anything else ends the
-# stream.
-_OUTBOX_LIMIT = 4096
-
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class _End:
-    """The last item of an outbox."""
-
-    error: StatusError | None
 
 
 class Service(p4r_grpc.P4RuntimeServicer):
@@ -47,8 +35,11 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return p4r.WriteResponse()
 
     def Read(self, request: Any, context: Any) -> Iterator[Any]:
-        """Streams the entities asked for."""
-        yield from _guard(context, lambda: self._device.read(request))
+        """Streams the entities asked for; errors of single requests travel in the trailing metadata."""
+        responses, errors = _guard(context, lambda: self._device.read(request))
+        yield from responses
+        if any(error is not None for error in errors):
+            abort_batch(context, errors, "request")
 
     def SetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:
         """Checks, saves or commits a program."""
@@ -60,28 +51,19 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return _guard(context, lambda: self._device.get_pipeline(request))
 
     def Capabilities(self, request: Any, context: Any) -> Any:
-        """Answers the version of the API."""
+        """Answers the version of the API, which is all there is to say of any device."""
+        if request.device_id:
+            _guard(context, lambda: self._device.check_device(request.device_id))
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
     def StreamChannel(self, request_iterator: Iterator[Any], context: Any) -> Iterator[Any]:
         """Arbitration, packets in and out. One thread reads, this one writes."""
-        outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-
-        def send(message: Any) -> None:
-            if outbox.qsize() < _OUTBOX_LIMIT:
-                outbox.put(message)
-            elif message.WhichOneof("update") != "packet":
-                outbox.put(
-                    _End(
-                        exhausted(f"{_OUTBOX_LIMIT} messages wait for this client, which does not read them")
-                    )
-                )
-
-        client = Client(send)
+        outbox = Outbox(context.peer())
+        client = Client(outbox.put)
         reader = threading.Thread(target=self._receive, args=(client, request_iterator, outbox), daemon=True)
         reader.start()
         try:
-            while not isinstance(item := outbox.get(), _End):
+            while not isinstance(item := outbox.take(), End):
                 yield item
             # First the books, then the status: a client that sees its stream end may come back at once.
             self._device.leave(client)
@@ -90,7 +72,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         finally:
             self._device.leave(client)
 
-    def _receive(self, client: Client, requests: Iterator[Any], outbox: "queue.SimpleQueue[Any]") -> None:
+    def _receive(self, client: Client, requests: Iterator[Any], outbox: Outbox) -> None:
         error = None
         try:
             for request in requests:
@@ -104,7 +86,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
             if requests_active(requests):
                 _LOG.exception("stream of a P4Runtime client failed")
                 error = StatusError(rpc_code.INTERNAL, f"{type(caught).__name__}: {caught}")
-        outbox.put(_End(error))
+        outbox.end(error)
 
 
 def requests_active(requests: Any) -> bool:

@@ -1,0 +1,57 @@
+"""A client that does not read its stream: what is dropped, what is counted, what ends."""
+
+import logging
+
+import pytest
+from eeon_engine.p4runtime import outbox
+from eeon_engine.p4runtime.outbox import End, Outbox
+from finsy.proto import p4r, rpc_code
+
+PACKET = p4r.StreamMessageResponse(packet=p4r.PacketIn(payload=b"x"))
+ARBITRATION = p4r.StreamMessageResponse(arbitration=p4r.MasterArbitrationUpdate(device_id=1))
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> Outbox:
+    monkeypatch.setattr(outbox, "LIMIT", 3)
+    made = Outbox("ipv4:127.0.0.1:1")
+    for _ in range(3):
+        made.put(PACKET)
+    assert made.dropped == 0
+    return made
+
+
+def test_messages_come_in_their_order(full: Outbox) -> None:
+    full.end(None)
+    assert [full.take() for _ in range(4)] == [PACKET, PACKET, PACKET, End(None)]
+
+
+def test_packets_beyond_the_limit_are_dropped_and_counted(full: Outbox) -> None:
+    for _ in range(5):
+        full.put(PACKET)
+    assert full.dropped == 5
+    full.end(None)
+    assert [full.take() for _ in range(4)] == [PACKET, PACKET, PACKET, End(None)]
+
+
+def test_drops_are_logged_at_powers_of_two(full: Outbox, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        for _ in range(9):
+            full.put(PACKET)
+    counts = [record.args[2] for record in caplog.records if isinstance(record.args, tuple)]
+    assert counts == [1, 2, 4, 8]
+    assert "client ipv4:127.0.0.1:1 does not read its stream" in caplog.text
+
+
+def test_room_that_is_made_is_used_again(full: Outbox) -> None:
+    full.take()
+    full.put(PACKET)
+    assert full.dropped == 0
+
+
+def test_an_arbitration_update_without_room_ends_the_stream(full: Outbox) -> None:
+    full.put(ARBITRATION)
+    last = [full.take() for _ in range(4)][-1]
+    assert isinstance(last, End)
+    assert last.error is not None
+    assert last.error.code == rpc_code.RESOURCE_EXHAUSTED

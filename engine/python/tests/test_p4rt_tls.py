@@ -1,0 +1,148 @@
+"""TLS and mutual TLS (P4Runtime 1.5 §3.1.1): who holds no certificate gets nothing."""
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+import grpc
+import pytest
+from eeon_engine import ConfigError, Switch
+from eeon_engine.p4runtime import Server, Tls, serve
+from finsy.proto import p4r, p4r_grpc
+from p4rt_client import p4info
+
+pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+# Certificates are for the tests' own minutes; the dates only have to lie around them.
+_BEGIN = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+_END = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A certificate and its key, in PEM and as objects."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @property
+    def certificate_pem(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    @property
+    def key_pem(self) -> bytes:
+        return self.key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+
+
+def identity(name: str, issuer: Identity | None = None) -> Identity:
+    """Signed by `issuer`, or an authority of its own."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    alternatives = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.certificate.subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(_BEGIN)
+        .not_valid_after(_END)
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(alternatives, critical=False)
+        .sign(issuer.key if issuer else key, hashes.SHA256())
+    )
+    return Identity(certificate, key)
+
+
+@pytest.fixture(scope="module")
+def authority() -> Identity:
+    return identity("authority")
+
+
+@pytest.fixture(scope="module")
+def server_identity(authority: Identity) -> Identity:
+    return identity("switch", authority)
+
+
+@pytest.fixture
+def mutual(switch: Switch, authority: Identity, server_identity: Identity) -> Iterator[Server]:
+    tls = Tls(server_identity.certificate_pem, server_identity.key_pem, authority.certificate_pem)
+    with serve(switch, p4info=p4info(), tls=tls) as server:
+        yield server
+
+
+def call(address: str, credentials: grpc.ChannelCredentials | None) -> str:
+    """What the server answers to Capabilities: its version, or the name of the status."""
+    channel = (
+        grpc.insecure_channel(address) if credentials is None else grpc.secure_channel(address, credentials)
+    )
+    with channel:
+        try:
+            answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=10)
+        except grpc.RpcError as error:
+            return str(error.code().name)
+        return str(answer.p4runtime_api_version)
+
+
+def test_a_client_that_trusts_the_authority_is_served(
+    switch: Switch, authority: Identity, server_identity: Identity
+) -> None:
+    tls = Tls(server_identity.certificate_pem, server_identity.key_pem)
+    with serve(switch, p4info=p4info(), tls=tls) as server:
+        trusting = grpc.ssl_channel_credentials(authority.certificate_pem)
+        assert call(server.address, trusting) == "1.5.0"
+        assert call(server.address, None) == "UNAVAILABLE"
+        stranger = grpc.ssl_channel_credentials(identity("other authority").certificate_pem)
+        assert call(server.address, stranger) == "UNAVAILABLE"
+
+
+def test_a_client_with_a_certificate_of_the_authority_is_served(mutual: Server, authority: Identity) -> None:
+    own = identity("controller", authority)
+    credentials = grpc.ssl_channel_credentials(authority.certificate_pem, own.key_pem, own.certificate_pem)
+    assert call(mutual.address, credentials) == "1.5.0"
+
+
+def test_a_client_without_a_certificate_gets_nothing(mutual: Server, authority: Identity) -> None:
+    assert call(mutual.address, grpc.ssl_channel_credentials(authority.certificate_pem)) == "UNAVAILABLE"
+    assert call(mutual.address, None) == "UNAVAILABLE"
+
+
+def test_a_certificate_of_another_authority_gets_nothing(mutual: Server, authority: Identity) -> None:
+    own = identity("controller", identity("other authority"))
+    credentials = grpc.ssl_channel_credentials(authority.certificate_pem, own.key_pem, own.certificate_pem)
+    assert call(mutual.address, credentials) == "UNAVAILABLE"
+
+
+def test_certificates_are_read_from_files(
+    tmp_path: Path, switch: Switch, authority: Identity, server_identity: Identity
+) -> None:
+    chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
+    chain.write_bytes(server_identity.certificate_pem)
+    key.write_bytes(server_identity.key_pem)
+    with serve(switch, p4info=p4info(), tls=Tls.from_files(chain, key)) as server:
+        trusting = grpc.ssl_channel_credentials(authority.certificate_pem)
+        assert call(server.address, trusting) == "1.5.0"
+
+
+def test_files_that_are_missing_or_no_pem_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"TLS certificate '.*absent\.pem': No such file"):
+        Tls.from_files(tmp_path / "absent.pem", tmp_path / "absent.pem")
+    (tmp_path / "der").write_bytes(b"\x30\x82")
+    with pytest.raises(ConfigError, match="is no PEM file"):
+        Tls.from_files(tmp_path / "der", tmp_path / "der")
+
+
+def test_a_key_that_does_not_belong_to_the_certificate_is_refused(
+    switch: Switch, authority: Identity, server_identity: Identity
+) -> None:
+    tls = Tls(server_identity.certificate_pem, authority.key_pem)
+    with pytest.raises(ConfigError, match="belong together"):
+        serve(switch, p4info=p4info(), tls=tls)
