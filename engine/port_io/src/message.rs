@@ -1,0 +1,125 @@
+//! The messages that BMv2 (`bm_sim/dev_mgr_packet_in.cpp`) and PTF's `nn` platform exchange: three 32-bit integers in the
+//! machine's byte order (type, port, and a value that depends on the type), then a frame if there is one.
+
+const HEADER_BYTES: usize = 12;
+
+const PORT_ADD: i32 = 0;
+const PORT_REMOVE: i32 = 1;
+const PORT_SET_STATUS: i32 = 2;
+const PACKET_IN: i32 = 3;
+const PACKET_OUT: i32 = 4;
+const INFO_REQ: i32 = 5;
+const INFO_REP: i32 = 6;
+/// The peer may fall back on what it knows itself; BMv2 answers the same to every request.
+const INFO_NOT_SUPPORTED: i32 = 1;
+
+/// What the peer asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request<'a> {
+    /// The peer uses this port.
+    PortAdd(i32),
+    /// It no longer does.
+    PortRemove(i32),
+    /// It sets a port up or down. BMv2 and PTF use the same two numbers with opposite meanings, and BMv2 acts on none.
+    PortSetStatus(i32),
+    /// A frame arrives on a port.
+    PacketIn(i32, &'a [u8]),
+    /// A question about a port, with the kind of answer that is wanted.
+    Info(i32, i32),
+}
+
+/// Why a message means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MessageError {
+    /// Shorter than its header.
+    #[error("a message of {0} bytes; the header alone has {HEADER_BYTES}")]
+    Short(usize),
+    /// The length in the header is not that of the frame.
+    #[error("a packet whose header says {said} bytes and which has {has}")]
+    Length {
+        /// What the header says.
+        said: i32,
+        /// What is there.
+        has: usize,
+    },
+    /// No request.
+    #[error("message type {0}; a switch takes 0 to 3 and 5")]
+    Type(i32),
+}
+
+/// Understands a message.
+pub fn parse(message: &[u8]) -> Result<Request<'_>, MessageError> {
+    if message.len() < HEADER_BYTES {
+        return Err(MessageError::Short(message.len()));
+    }
+    let (header, rest) = message.split_at(HEADER_BYTES);
+    let word = |place: usize| {
+        i32::from_ne_bytes([header[place], header[place + 1], header[place + 2], header[place + 3]])
+    };
+    let (kind, port, more) = (word(0), word(4), word(8));
+    match kind {
+        PORT_ADD => Ok(Request::PortAdd(port)),
+        PORT_REMOVE => Ok(Request::PortRemove(port)),
+        PORT_SET_STATUS => Ok(Request::PortSetStatus(port)),
+        PACKET_IN if usize::try_from(more) == Ok(rest.len()) => Ok(Request::PacketIn(port, rest)),
+        PACKET_IN => Err(MessageError::Length { said: more, has: rest.len() }),
+        INFO_REQ => Ok(Request::Info(port, more)),
+        kind => Err(MessageError::Type(kind)),
+    }
+}
+
+/// The header of a frame that leaves: the frame follows.
+pub fn packet_out(port: u16, length: usize) -> [u8; HEADER_BYTES] {
+    header(PACKET_OUT, i32::from(port), length as i32)
+}
+
+/// The answer to a question about a port: not supported.
+pub fn info_reply(port: i32, kind: i32) -> [u8; HEADER_BYTES + 4] {
+    let mut reply = [0; HEADER_BYTES + 4];
+    reply[..HEADER_BYTES].copy_from_slice(&header(INFO_REP, port, kind));
+    reply[HEADER_BYTES..].copy_from_slice(&INFO_NOT_SUPPORTED.to_ne_bytes());
+    reply
+}
+
+fn header(kind: i32, port: i32, more: i32) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    for (place, word) in header.chunks_exact_mut(4).zip([kind, port, more]) {
+        place.copy_from_slice(&word.to_ne_bytes());
+    }
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_in_gives_its_port_and_frame() {
+        let mut message = header(PACKET_IN, 5, 3).to_vec();
+        message.extend_from_slice(b"abc");
+        assert_eq!(parse(&message), Ok(Request::PacketIn(5, b"abc")));
+    }
+
+    #[test]
+    fn a_packet_in_whose_length_is_not_that_of_its_frame_is_refused() {
+        let mut message = header(PACKET_IN, 5, -1).to_vec();
+        assert_eq!(parse(&message), Err(MessageError::Length { said: -1, has: 0 }));
+        message[8..12].copy_from_slice(&1_000_000_i32.to_ne_bytes());
+        assert_eq!(parse(&message), Err(MessageError::Length { said: 1_000_000, has: 0 }));
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        assert_eq!(parse(b"short"), Err(MessageError::Short(5)));
+        assert_eq!(parse(&header(PACKET_OUT, 1, 0)), Err(MessageError::Type(PACKET_OUT)));
+        assert_eq!(parse(&header(99, 1, 0)), Err(MessageError::Type(99)));
+    }
+
+    #[test]
+    fn a_question_about_a_port_is_answered_with_not_supported() {
+        assert_eq!(parse(&header(INFO_REQ, 2, 1)), Ok(Request::Info(2, 1)));
+        let reply = info_reply(2, 1);
+        assert_eq!(reply[..12], header(INFO_REP, 2, 1));
+        assert_eq!(reply[12..], 1i32.to_ne_bytes());
+    }
+}

@@ -1,0 +1,418 @@
+//! One nanomsg PAIR socket for all ports: BMv2's `--packet-in`, PTF's `nn` platform. Needs no root.
+//!
+//! As in BMv2 the switch listens, every port number is taken, and what the peer says of ports being added or set down is
+//! noted and not acted on. A PAIR has one peer: while it is there, another one is turned away.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+
+use crate::message::{self, Request};
+use crate::sp::{Decoder, Mapping, PAIR_GREETING};
+use crate::{IoCounts, IoError, Poller, PortInfo, PortIo};
+
+const LISTENER: u64 = 0;
+const PEER: u64 = 1;
+/// v1model's ports have 9 bits.
+const PORTS: std::ops::Range<i32> = 0..512;
+/// What waits for a peer that does not read. Frames beyond it are dropped and counted.
+const PENDING_LIMIT: usize = 8 << 20;
+const READ_BYTES: usize = 64 << 10;
+const EVENT_LIMIT: usize = 64;
+
+enum Listener {
+    Unix(UnixListener, PathBuf),
+    Tcp(TcpListener),
+}
+
+enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Stream {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(room),
+            Stream::Tcp(stream) => stream.read(room),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write(bytes),
+            Stream::Tcp(stream) => stream.write(bytes),
+        }
+    }
+}
+
+struct Peer {
+    stream: Stream,
+    decoder: Decoder,
+    pending: Vec<u8>,
+    is_readable: bool,
+}
+
+/// The socket.
+pub struct PacketIn {
+    address: String,
+    listener: Listener,
+    mapping: Mapping,
+    peer: Option<Peer>,
+    /// Ports that the peer has added.
+    ports: BTreeSet<i32>,
+    room: Vec<u8>,
+    events: VecDeque<String>,
+    counts: IoCounts,
+}
+
+impl PacketIn {
+    /// Listens at `ipc://PATH` or `tcp://HOST:PORT`, `*` being every address of this machine.
+    pub fn listen(address: &str) -> Result<Self, IoError> {
+        let failed = |reason: String| IoError::Address { address: address.to_owned(), reason };
+        let (listener, mapping) = if let Some(path) = address.strip_prefix("ipc://") {
+            (Listener::Unix(listen_unix(path).map_err(failed)?, PathBuf::from(path)), Mapping::Ipc)
+        } else if let Some(place) = address.strip_prefix("tcp://") {
+            (Listener::Tcp(listen_tcp(place).map_err(failed)?), Mapping::Tcp)
+        } else {
+            return Err(failed("starts with neither ipc:// nor tcp://".into()));
+        };
+        Ok(Self {
+            address: address.to_owned(),
+            listener,
+            mapping,
+            peer: None,
+            ports: BTreeSet::new(),
+            room: vec![0; READ_BYTES],
+            events: VecDeque::new(),
+            counts: IoCounts::default(),
+        })
+    }
+
+    fn event(&mut self, text: String) {
+        if self.events.len() < EVENT_LIMIT {
+            self.events.push_back(text);
+        }
+    }
+
+    fn accept(&mut self, poller: &Poller) -> Result<(), IoError> {
+        loop {
+            let accepted = match &self.listener {
+                Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
+                    stream.set_nonblocking(true)?;
+                    Ok(Stream::Unix(stream))
+                }),
+                Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
+                    stream.set_nonblocking(true)?;
+                    stream.set_nodelay(true)?;
+                    Ok(Stream::Tcp(stream))
+                }),
+            };
+            let stream = match accepted {
+                Ok(stream) => stream,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    let text = format!("{}: a peer could not be accepted: {error}", self.address);
+                    self.event(text);
+                    return Ok(());
+                }
+            };
+            if self.peer.is_some() {
+                let text = format!("{}: a second peer was turned away: a PAIR socket has one", self.address);
+                self.event(text);
+                continue;
+            }
+            poller.add_edge(&stream, PEER)?;
+            let decoder = Decoder::new(self.mapping);
+            let pending = PAIR_GREETING.to_vec();
+            self.peer = Some(Peer { stream, decoder, pending, is_readable: true });
+            let text = format!("{}: a peer has connected", self.address);
+            self.event(text);
+        }
+    }
+
+    fn lose_peer(&mut self, why: &str) {
+        self.peer = None;
+        self.ports.clear();
+        let text = format!("{}: the peer is gone: {why}", self.address);
+        self.event(text);
+    }
+
+    fn flush_peer(&mut self) {
+        let Some(peer) = &mut self.peer else { return };
+        let mut written = 0;
+        let mut problem = None;
+        while written < peer.pending.len() {
+            match peer.stream.write(&peer.pending[written..]) {
+                Ok(count) => written += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => {
+                    problem = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        peer.pending.drain(..written);
+        if let Some(problem) = problem {
+            self.lose_peer(&problem);
+        }
+    }
+
+    /// Handles the messages at hand; why the peer must go, if it must.
+    fn handle_messages(&mut self, deliver: &mut dyn FnMut(u16, &[u8])) -> Result<(), String> {
+        let Some(peer) = &mut self.peer else { return Ok(()) };
+        loop {
+            let message = match peer.decoder.next() {
+                Ok(Some(message)) => message,
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(error.to_string()),
+            };
+            match message::parse(message) {
+                Ok(Request::PacketIn(port, frame)) if PORTS.contains(&port) => deliver(port as u16, frame),
+                Ok(Request::PortAdd(port)) if PORTS.contains(&port) => {
+                    self.ports.insert(port);
+                }
+                Ok(Request::PortRemove(port)) => {
+                    self.ports.remove(&port);
+                }
+                Ok(Request::PortSetStatus(_)) => {}
+                Ok(Request::Info(port, kind)) => {
+                    let reply = message::info_reply(port, kind);
+                    if peer.pending.len() < PENDING_LIMIT {
+                        self.mapping.append_header(&mut peer.pending, reply.len());
+                        peer.pending.extend_from_slice(&reply);
+                    }
+                }
+                Ok(Request::PacketIn(..) | Request::PortAdd(_)) | Err(_) => self.counts.rx_malformed += 1,
+            }
+        }
+    }
+}
+
+/// Listens on a Unix socket, in place of one whose owner is gone.
+fn listen_unix(path: &str) -> Result<UnixListener, String> {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    if is_socket && UnixStream::connect(path).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
+    {
+        std::fs::remove_file(path).map_err(|error| error.to_string())?;
+    }
+    let listener = UnixListener::bind(path).map_err(|error| error.to_string())?;
+    listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+    Ok(listener)
+}
+
+fn listen_tcp(place: &str) -> Result<TcpListener, String> {
+    let place = place.strip_prefix('*').map_or(place.to_owned(), |port| format!("0.0.0.0{port}"));
+    let addresses: Vec<_> =
+        place.to_socket_addrs().map_err(|error| format!("{error}; it takes tcp://IP:PORT"))?.collect();
+    let listener = TcpListener::bind(&*addresses).map_err(|error| error.to_string())?;
+    listener.set_nonblocking(true).map_err(|error| error.to_string())?;
+    Ok(listener)
+}
+
+impl Drop for PacketIn {
+    fn drop(&mut self) {
+        if let Listener::Unix(_, path) = &self.listener {
+            // Somebody may have removed it already.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl PortIo for PacketIn {
+    fn register(&mut self, poller: &Poller) -> Result<(), IoError> {
+        match &self.listener {
+            Listener::Unix(listener, _) => poller.add(listener, LISTENER),
+            Listener::Tcp(listener) => poller.add(listener, LISTENER),
+        }
+    }
+
+    fn receive(
+        &mut self,
+        poller: &Poller,
+        ready: &[u64],
+        deliver: &mut dyn FnMut(u16, &[u8]),
+    ) -> Result<bool, IoError> {
+        if ready.contains(&LISTENER) {
+            self.accept(poller)?;
+        }
+        if ready.contains(&PEER) {
+            self.flush_peer();
+            if let Some(peer) = &mut self.peer {
+                peer.is_readable = true;
+            }
+        }
+        let Some(peer) = self.peer.as_mut().filter(|peer| peer.is_readable) else { return Ok(false) };
+        match peer.stream.read(&mut self.room) {
+            Ok(0) => {
+                self.lose_peer("it closed the connection");
+                return Ok(false);
+            }
+            Ok(count) => peer.decoder.feed(&self.room[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(true),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                peer.is_readable = false;
+                return Ok(false);
+            }
+            Err(error) => {
+                self.lose_peer(&error.to_string());
+                return Ok(false);
+            }
+        }
+        if let Err(problem) = self.handle_messages(deliver) {
+            self.counts.rx_malformed += 1;
+            self.lose_peer(&problem);
+            return Ok(false);
+        }
+        self.flush_peer();
+        Ok(true)
+    }
+
+    fn send<'a>(&mut self, frames: &mut dyn Iterator<Item = (u16, &'a [u8])>) {
+        for (port, frame) in frames {
+            match &mut self.peer {
+                Some(peer) if peer.decoder.is_greeted() => {
+                    if peer.pending.len() + frame.len() > PENDING_LIMIT {
+                        self.counts.tx_full += 1;
+                        continue;
+                    }
+                    let header = message::packet_out(port, frame.len());
+                    self.mapping.append_header(&mut peer.pending, header.len() + frame.len());
+                    peer.pending.extend_from_slice(&header);
+                    peer.pending.extend_from_slice(frame);
+                }
+                _ => self.counts.tx_down += 1,
+            }
+        }
+        self.flush_peer();
+    }
+
+    fn tend(&mut self, event: &mut dyn FnMut(String)) {
+        self.flush_peer();
+        self.events.drain(..).for_each(event);
+    }
+
+    fn ports(&self) -> Vec<PortInfo> {
+        let info = |port: &i32| PortInfo { port: *port as u16, name: self.address.clone(), is_up: true };
+        self.ports.iter().map(info).collect()
+    }
+
+    fn counts(&self) -> IoCounts {
+        self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// A socket path of this test's own.
+    fn place(name: &str) -> (PathBuf, String) {
+        let path = std::env::temp_dir().join(format!("port_io-{}-{name}.ipc", std::process::id()));
+        let address = format!("ipc://{}", path.display());
+        (path, address)
+    }
+
+    /// Lets the socket work until `done`; the frames that came.
+    fn work(
+        socket: &mut PacketIn,
+        poller: &mut Poller,
+        done: impl Fn(&[(u16, Vec<u8>)]) -> bool,
+    ) -> Vec<(u16, Vec<u8>)> {
+        let (mut ready, mut frames) = (Vec::new(), Vec::new());
+        for _ in 0..20 {
+            poller.wait(Duration::from_millis(20), &mut ready).unwrap();
+            let mut first = true;
+            while {
+                let ready: &[u64] = if std::mem::take(&mut first) { &ready } else { &[] };
+                socket.receive(poller, ready, &mut |port, frame| frames.push((port, frame.to_vec()))).unwrap()
+            } {}
+            if done(&frames) {
+                break;
+            }
+        }
+        frames
+    }
+
+    fn message(kind: i32, port: i32, more: i32, frame: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        Mapping::Ipc.append_header(&mut bytes, 12 + frame.len());
+        for word in [kind, port, more] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        bytes.extend_from_slice(frame);
+        bytes
+    }
+
+    #[test]
+    fn a_peer_sends_and_receives_frames_and_a_second_one_is_turned_away() {
+        let (path, address) = place("exchange");
+        let mut poller = Poller::new().unwrap();
+        let mut socket = PacketIn::listen(&address).unwrap();
+        socket.register(&poller).unwrap();
+        let mut peer = UnixStream::connect(&path).unwrap();
+        peer.write_all(&PAIR_GREETING).unwrap();
+        peer.write_all(&message(3, 4, 5, b"hello")).unwrap();
+        peer.write_all(&message(3, 999, 2, b"no")).unwrap();
+        let frames = work(&mut socket, &mut poller, |frames| !frames.is_empty());
+        assert_eq!(frames, [(4, b"hello".to_vec())]);
+        assert_eq!(socket.counts().rx_malformed, 1, "port 999");
+
+        socket.send(&mut [(7u16, &b"answer"[..])].into_iter());
+        let mut expected = PAIR_GREETING.to_vec();
+        expected.extend(message(4, 7, 6, b"answer"));
+        let mut got = vec![0; expected.len()];
+        peer.read_exact(&mut got).unwrap();
+        assert_eq!(got, expected);
+
+        let mut second = UnixStream::connect(&path).unwrap();
+        work(&mut socket, &mut poller, |_| false);
+        assert_eq!(second.read(&mut [0; 8]).unwrap(), 0, "closed");
+        drop(socket);
+        assert!(!path.exists(), "the socket's file is removed");
+    }
+
+    #[test]
+    fn frames_without_a_peer_or_before_its_greeting_are_counted() {
+        let (path, address) = place("alone");
+        let mut poller = Poller::new().unwrap();
+        let mut socket = PacketIn::listen(&address).unwrap();
+        socket.register(&poller).unwrap();
+        socket.send(&mut [(1u16, &b"x"[..])].into_iter());
+        let _peer = UnixStream::connect(&path).unwrap();
+        work(&mut socket, &mut poller, |_| true);
+        socket.send(&mut [(1u16, &b"x"[..])].into_iter());
+        assert_eq!(socket.counts().tx_down, 2);
+    }
+
+    #[test]
+    fn a_socket_file_whose_owner_is_gone_is_replaced_and_a_living_one_is_not() {
+        let (path, address) = place("stale");
+        drop(UnixListener::bind(&path).unwrap());
+        let living = PacketIn::listen(&address).unwrap();
+        assert!(PacketIn::listen(&address).is_err());
+        drop(living);
+    }
+
+    #[test]
+    fn an_address_of_another_kind_is_refused_by_name() {
+        let error = PacketIn::listen("inproc://x").err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("address 'inproc://x': starts with neither ipc:// nor tcp://"));
+    }
+}

@@ -1,0 +1,147 @@
+//! Waiting for the first of: a port that is ready, a point in time, a call from another thread.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{eventfd, EventfdFlags};
+use rustix::io::Errno;
+use rustix::time::{
+    timerfd_create, timerfd_settime, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec,
+};
+
+use crate::IoError;
+
+const WAKE: u64 = u64::MAX;
+const TIMER: u64 = u64::MAX - 1;
+
+/// Waits for ports. Keys of ports are up to their owner, below 2^63.
+pub struct Poller {
+    epoll: OwnedFd,
+    /// epoll's own time-out has a resolution of 1 ms; a gate needs microseconds.
+    timer: OwnedFd,
+    wake: Arc<OwnedFd>,
+    events: Vec<epoll::Event>,
+}
+
+/// Ends a wait from another thread.
+#[derive(Clone)]
+pub struct Waker(Arc<OwnedFd>);
+
+impl Waker {
+    /// The present or the next [`Poller::wait`] returns at once.
+    pub fn wake(&self) {
+        // Fails only when 2^64 wake-ups are waiting already, which is enough.
+        let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
+    }
+}
+
+impl Poller {
+    /// Makes a poller without ports.
+    pub fn new() -> Result<Self, IoError> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(IoError::system("epoll_create1"))?;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)
+            .map_err(IoError::system("timerfd_create"))?;
+        let wake =
+            eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(IoError::system("eventfd"))?;
+        let poller = Self { epoll, timer, wake: Arc::new(wake), events: Vec::with_capacity(64) };
+        poller.add(&poller.timer, TIMER)?;
+        poller.add(&*poller.wake, WAKE)?;
+        Ok(poller)
+    }
+
+    /// A handle that ends waits.
+    pub fn waker(&self) -> Waker {
+        Waker(Arc::clone(&self.wake))
+    }
+
+    /// Waits for a file descriptor to become readable. Closing it takes it out again.
+    pub fn add(&self, fd: impl AsFd, key: u64) -> Result<(), IoError> {
+        epoll::add(&self.epoll, fd, EventData::new_u64(key), EventFlags::IN)
+            .map_err(IoError::system("epoll_ctl"))
+    }
+
+    /// As `add`, for reading and writing, and named once for each change: its owner reads until nothing is left.
+    pub fn add_edge(&self, fd: impl AsFd, key: u64) -> Result<(), IoError> {
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
+        epoll::add(&self.epoll, fd, EventData::new_u64(key), flags).map_err(IoError::system("epoll_ctl"))
+    }
+
+    /// No longer waits for it.
+    pub fn remove(&self, fd: impl AsFd) {
+        // It may be gone already.
+        let _ = epoll::delete(&self.epoll, fd);
+    }
+
+    /// Waits until something is ready or `timeout` is over; zero only looks. `ready` gets the ports' keys.
+    pub fn wait(&mut self, timeout: Duration, ready: &mut Vec<u64>) -> Result<(), IoError> {
+        ready.clear();
+        if !timeout.is_zero() {
+            // All zeros would disarm the timer.
+            let once = Itimerspec {
+                it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
+                it_value: Timespec {
+                    tv_sec: timeout.as_secs().min(1 << 30) as i64,
+                    tv_nsec: timeout.subsec_nanos().into(),
+                },
+            };
+            timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)
+                .map_err(IoError::system("timerfd_settime"))?;
+        }
+        let look = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let limit = timeout.is_zero().then_some(&look);
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), limit) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(IoError::system("epoll_wait")(errno)),
+        }
+        let mut count = [0; 8];
+        for event in &self.events {
+            match event.data.u64() {
+                TIMER => drop(rustix::io::read(&self.timer, &mut count)),
+                WAKE => drop(rustix::io::read(&*self.wake, &mut count)),
+                key => ready.push(key),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn a_wait_ends_at_its_time_and_not_before() {
+        let mut poller = Poller::new().unwrap();
+        let (start, mut ready) = (Instant::now(), Vec::new());
+        poller.wait(Duration::from_micros(2_000), &mut ready).unwrap();
+        assert!(start.elapsed() >= Duration::from_micros(2_000));
+        assert_eq!(ready, []);
+    }
+
+    #[test]
+    fn another_thread_ends_a_wait_even_before_it_begins() {
+        let mut poller = Poller::new().unwrap();
+        poller.waker().wake();
+        let (start, mut ready) = (Instant::now(), Vec::new());
+        poller.wait(Duration::from_secs(60), &mut ready).unwrap();
+        assert!(start.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_readable_descriptor_is_named_by_its_key() {
+        let mut poller = Poller::new().unwrap();
+        let (from, to) = std::os::unix::net::UnixStream::pair().unwrap();
+        poller.add(&from, 7).unwrap();
+        let mut ready = Vec::new();
+        poller.wait(Duration::ZERO, &mut ready).unwrap();
+        assert_eq!(ready, []);
+        rustix::io::write(&to, b"x").unwrap();
+        poller.wait(Duration::ZERO, &mut ready).unwrap();
+        assert_eq!(ready, [7]);
+    }
+}

@@ -1,0 +1,194 @@
+//! nanomsg's wire format, as far as a PAIR socket needs it: the greeting and the framing of the SP over IPC and SP over TCP
+//! mappings (nanomsg's rfc/sp-ipc-mapping-01 and rfc/sp-tcp-mapping-01). No sockets here.
+//!
+//! nanomsg itself is a C library, and the living Rust bindings to it and to its successor build it with CMake; what a PAIR
+//! socket says is eight bytes of greeting and a length in front of each message.
+
+/// Longest message taken: nanomsg's own default for NN_RCVMAXSIZE.
+pub const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
+
+/// What each side says first: "\0SP", version 0, the socket type, two reserved bytes.
+pub const PAIR_GREETING: [u8; 8] = [0, b'S', b'P', 0, 0, 16, 0, 0];
+
+/// What carries the messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// Unix sockets: a type byte, always 1, in front of the length.
+    Ipc,
+    /// TCP: the length alone.
+    Tcp,
+}
+
+/// Why the peer cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpError {
+    /// Not an SP greeting.
+    #[error("the peer does not speak nanomsg's protocol; it began with {0:02x?}")]
+    Greeting([u8; 8]),
+    /// Another socket type.
+    #[error("the peer's socket has type {0}, this one is a PAIR (16)")]
+    SocketType(u16),
+    /// A type byte of the IPC mapping other than 1.
+    #[error("message type {0}; the IPC mapping knows only 1")]
+    MessageType(u8),
+    /// A length beyond reason.
+    #[error("a message of {0} bytes; at most {MAX_MESSAGE_BYTES} are taken")]
+    TooLong(u64),
+}
+
+impl Mapping {
+    const fn header_bytes(self) -> usize {
+        match self {
+            Mapping::Ipc => 9,
+            Mapping::Tcp => 8,
+        }
+    }
+
+    /// Appends what stands in front of a message of `length` bytes.
+    pub fn append_header(self, out: &mut Vec<u8>, length: usize) {
+        if self == Mapping::Ipc {
+            out.push(1);
+        }
+        out.extend_from_slice(&(length as u64).to_be_bytes());
+    }
+}
+
+/// Turns the peer's bytes into messages.
+pub struct Decoder {
+    mapping: Mapping,
+    buffer: Vec<u8>,
+    start: usize,
+    greeted: bool,
+}
+
+impl Decoder {
+    /// For a new peer.
+    pub fn new(mapping: Mapping) -> Self {
+        Self { mapping, buffer: Vec::new(), start: 0, greeted: false }
+    }
+
+    /// Takes bytes as they come.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Whether the peer's greeting has come.
+    pub fn is_greeted(&self) -> bool {
+        self.greeted
+    }
+
+    /// The next message, when all of it is there.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, SpError> {
+        if !self.greeted && !self.greeting()? {
+            return Ok(None);
+        }
+        let header = self.mapping.header_bytes();
+        let rest = &self.buffer[self.start..];
+        if rest.len() < header {
+            return Ok(None);
+        }
+        if self.mapping == Mapping::Ipc && rest[0] != 1 {
+            return Err(SpError::MessageType(rest[0]));
+        }
+        let mut length = [0; 8];
+        length.copy_from_slice(&rest[header - 8..header]);
+        let length = u64::from_be_bytes(length);
+        if length > MAX_MESSAGE_BYTES as u64 {
+            return Err(SpError::TooLong(length));
+        }
+        let length = length as usize;
+        if rest.len() < header + length {
+            return Ok(None);
+        }
+        let data = self.start + header;
+        self.start = data + length;
+        Ok(Some(&self.buffer[data..data + length]))
+    }
+
+    fn greeting(&mut self) -> Result<bool, SpError> {
+        let mut greeting = [0; 8];
+        let Some(said) = self.buffer.get(self.start..self.start + greeting.len()) else { return Ok(false) };
+        greeting.copy_from_slice(said);
+        if greeting[..4] != PAIR_GREETING[..4] {
+            return Err(SpError::Greeting(greeting));
+        }
+        let socket_type = u16::from_be_bytes([greeting[4], greeting[5]]);
+        if greeting != PAIR_GREETING {
+            return Err(SpError::SocketType(socket_type));
+        }
+        self.start += greeting.len();
+        self.greeted = true;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn greeted(mapping: Mapping) -> Decoder {
+        let mut decoder = Decoder::new(mapping);
+        decoder.feed(&PAIR_GREETING);
+        decoder
+    }
+
+    #[test]
+    fn messages_come_out_as_they_went_in_however_the_stream_is_cut() {
+        for mapping in [Mapping::Ipc, Mapping::Tcp] {
+            let mut stream = PAIR_GREETING.to_vec();
+            for message in [&b"first"[..], b"", b"third"] {
+                mapping.append_header(&mut stream, message.len());
+                stream.extend_from_slice(message);
+            }
+            for cut in 1..stream.len() {
+                let (mut decoder, mut messages) = (Decoder::new(mapping), Vec::new());
+                for part in stream.chunks(cut) {
+                    decoder.feed(part);
+                    while let Some(message) = decoder.next().unwrap() {
+                        messages.push(message.to_vec());
+                    }
+                }
+                assert_eq!(messages, [b"first".to_vec(), vec![], b"third".to_vec()]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_ipc_header_is_a_one_and_a_big_endian_length() {
+        let mut out = Vec::new();
+        Mapping::Ipc.append_header(&mut out, 258);
+        assert_eq!(out, [1, 0, 0, 0, 0, 0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn peers_that_are_no_pair_socket_are_refused_by_what_they_are() {
+        let mut http = Decoder::new(Mapping::Tcp);
+        http.feed(b"GET / HTTP/1.1");
+        assert!(matches!(http.next(), Err(SpError::Greeting(_))));
+        let mut publisher = Decoder::new(Mapping::Ipc);
+        publisher.feed(&[0, b'S', b'P', 0, 0, 32, 0, 0]);
+        assert_eq!(publisher.next(), Err(SpError::SocketType(32)));
+    }
+
+    #[test]
+    fn lengths_and_types_beyond_the_protocol_are_refused_before_anything_is_kept() {
+        let mut long = greeted(Mapping::Tcp);
+        long.feed(&[0xff; 8]);
+        assert_eq!(long.next(), Err(SpError::TooLong(u64::MAX)));
+        let mut shared_memory = greeted(Mapping::Ipc);
+        shared_memory.feed(&[2, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(shared_memory.next(), Err(SpError::MessageType(2)));
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), ipc in any::<bool>()) {
+            let mut decoder = greeted(if ipc { Mapping::Ipc } else { Mapping::Tcp });
+            decoder.feed(&bytes);
+            while let Ok(Some(_)) = decoder.next() {}
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The system calls of packet sockets, behind safe functions.
+//!
+//! `unsafe` is allowed here and nowhere else in the crate: AF_PACKET's addresses, options and control messages, and
+//! `recvmmsg`, have no safe wrapper in rustix, nix or socket2. Each block says why it is sound.
+#![allow(unsafe_code)]
+
+use std::ffi::CString;
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// From linux/if_packet.h; the libc crate lacks them.
+const PACKET_VNET_HDR: libc::c_int = 15;
+const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+const TP_STATUS_VLAN_VALID: u32 = 1 << 4;
+const TP_STATUS_VLAN_TPID_VALID: u32 = 1 << 6;
+
+const ETH_P_ALL: u16 = 0x0003;
+
+/// `struct tpacket_auxdata` of linux/if_packet.h.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct AuxData {
+    status: u32,
+    length: u32,
+    captured: u32,
+    mac: u16,
+    net: u16,
+    vlan_tci: u16,
+    vlan_tpid: u16,
+}
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// A packet socket that hears nothing yet.
+pub(crate) fn packet_socket() -> io::Result<OwnedFd> {
+    // SAFETY: plain call; a descriptor that it returns is owned by nobody else.
+    unsafe {
+        let fd = check(libc::socket(
+            libc::AF_PACKET,
+            libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK,
+            0,
+        ))?;
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+fn set<T>(fd: &OwnedFd, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+    // SAFETY: `value` is readable for the length given, and the kernel only reads it.
+    unsafe {
+        check(libc::setsockopt(
+            fd.as_raw_fd(),
+            level,
+            option,
+            std::ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        ))?;
+    }
+    Ok(())
+}
+
+/// Asks for a `virtio_net_hdr` in front of each frame.
+pub(crate) fn enable_vnet_header(fd: &OwnedFd) -> io::Result<()> {
+    set(fd, libc::SOL_PACKET, PACKET_VNET_HDR, &1i32)
+}
+
+/// Asks for VLAN tags that the kernel has taken out of frames.
+pub(crate) fn enable_auxdata(fd: &OwnedFd) -> io::Result<()> {
+    set(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1i32)
+}
+
+/// Asks not to hear what this machine sends. Kernels before 4.20 do not know it.
+pub(crate) fn ignore_outgoing(fd: &OwnedFd) -> io::Result<()> {
+    set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32)
+}
+
+/// Sets the receive or send buffer, beyond the system's limit where the process may.
+pub(crate) fn set_buffer(fd: &OwnedFd, receive: bool, bytes: i32) {
+    let (force, plain) = if receive {
+        (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF)
+    } else {
+        (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)
+    };
+    if set(fd, libc::SOL_SOCKET, force, &bytes).is_err() {
+        // The kernel then gives what its limit allows; overruns are counted.
+        let _ = set(fd, libc::SOL_SOCKET, plain, &bytes);
+    }
+}
+
+/// Takes frames for every address, not the interface's own alone.
+pub(crate) fn set_promiscuous(fd: &OwnedFd, ifindex: i32) -> io::Result<()> {
+    // SAFETY: the structure is plain integers, for which zeros are valid.
+    let mut request: libc::packet_mreq = unsafe { zeroed() };
+    request.mr_ifindex = ifindex;
+    request.mr_type = libc::PACKET_MR_PROMISC as libc::c_ushort;
+    set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
+}
+
+fn address(ifindex: i32, protocol: u16) -> libc::sockaddr_ll {
+    // SAFETY: the structure is plain integers, for which zeros are valid.
+    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+    address.sll_family = libc::AF_PACKET as libc::c_ushort;
+    address.sll_protocol = protocol.to_be();
+    address.sll_ifindex = ifindex;
+    address
+}
+
+/// Begins to hear every frame of an interface.
+pub(crate) fn bind(fd: &OwnedFd, ifindex: i32) -> io::Result<()> {
+    let address = address(ifindex, ETH_P_ALL);
+    // SAFETY: the address is readable for the length given.
+    unsafe {
+        check(libc::bind(
+            fd.as_raw_fd(),
+            std::ptr::from_ref(&address).cast(),
+            size_of::<libc::sockaddr_ll>() as libc::socklen_t,
+        ))?;
+    }
+    Ok(())
+}
+
+/// The error that waits on a socket, which is taken off it.
+pub(crate) fn take_error(fd: &OwnedFd) -> Option<io::Error> {
+    let mut error = 0i32;
+    let mut length = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: both pointers are to live variables of the sizes given.
+    let result = unsafe {
+        libc::getsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_ERROR,
+            std::ptr::from_mut(&mut error).cast(),
+            &mut length,
+        )
+    };
+    (result == 0 && error != 0).then(|| io::Error::from_raw_os_error(error))
+}
+
+/// Frames that the kernel dropped on this socket since the last call.
+pub(crate) fn drops(fd: &OwnedFd) -> u64 {
+    let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+    // SAFETY: both pointers are to live variables of the sizes given.
+    let result = unsafe {
+        libc::getsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            std::ptr::from_mut(&mut stats).cast(),
+            &mut length,
+        )
+    };
+    if result == 0 {
+        u64::from(stats.tp_drops)
+    } else {
+        0
+    }
+}
+
+/// The number of an interface, and whether it is up and has its link.
+pub(crate) fn interface(fd: &OwnedFd, name: &str) -> io::Result<(i32, bool)> {
+    let invalid = || io::Error::from_raw_os_error(libc::ENODEV);
+    let name = CString::new(name).map_err(|_| invalid())?;
+    // SAFETY: the structure is plain bytes and integers, for which zeros are valid.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    // The last byte stays zero: names are NUL-terminated.
+    if name.as_bytes().is_empty() || name.as_bytes().len() >= request.ifr_name.len() {
+        return Err(invalid());
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
+        *to = *from as libc::c_char;
+    }
+    // SAFETY: the kernel reads and writes one `ifreq`; each call fills the member of the union that is read after it.
+    unsafe {
+        check(libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFINDEX as _, &mut request))?;
+        let index = request.ifr_ifru.ifru_ifindex;
+        check(libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFFLAGS as _, &mut request))?;
+        let flags = libc::c_int::from(request.ifr_ifru.ifru_flags);
+        let up = libc::IFF_UP | libc::IFF_RUNNING;
+        Ok((index, flags & up == up))
+    }
+}
+
+/// Room for control messages: one `tpacket_auxdata`, aligned as `cmsghdr` needs it.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+struct Control([u8; 64]);
+
+/// What came with a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Received {
+    /// Bytes written into the buffer.
+    pub(crate) length: usize,
+    /// Whether the frame had more.
+    pub(crate) truncated: bool,
+    /// Whether this machine sent it.
+    pub(crate) outgoing: bool,
+    /// TPID and TCI of a VLAN tag that the kernel has taken out.
+    pub(crate) vlan: Option<(u16, u16)>,
+}
+
+/// Buffers for the frames of one `recvmmsg`.
+pub(crate) struct ReceiveBatch {
+    buffers: Vec<Box<[u8]>>,
+    received: Vec<Received>,
+}
+
+impl ReceiveBatch {
+    /// Room for `count` frames of `length` bytes. Memory is touched as far as frames are long.
+    pub(crate) fn new(count: usize, length: usize) -> Self {
+        Self {
+            buffers: (0..count).map(|_| vec![0; length].into_boxed_slice()).collect(),
+            received: Vec::with_capacity(count),
+        }
+    }
+
+    /// Takes what waits on a socket; never blocks.
+    pub(crate) fn receive(&mut self, fd: &OwnedFd) -> io::Result<usize> {
+        const BATCH: usize = 64;
+        self.received.clear();
+        let count = self.buffers.len().min(BATCH);
+        let mut controls = [Control([0; 64]); BATCH];
+        // SAFETY: these are plain integers and pointers, for which zeros are valid.
+        let (mut addresses, mut parts, mut messages): (
+            [libc::sockaddr_ll; BATCH],
+            [libc::iovec; BATCH],
+            [libc::mmsghdr; BATCH],
+        ) = unsafe { (zeroed(), zeroed(), zeroed()) };
+        for index in 0..count {
+            let buffer = &mut self.buffers[index];
+            parts[index] = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+            let header = &mut messages[index].msg_hdr;
+            header.msg_name = std::ptr::from_mut(&mut addresses[index]).cast();
+            header.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+            header.msg_iov = &mut parts[index];
+            header.msg_iovlen = 1;
+            header.msg_control = controls[index].0.as_mut_ptr().cast();
+            header.msg_controllen = controls[index].0.len() as _;
+        }
+        // SAFETY: every header points to its own live, writable buffer, address and control room of the lengths given, and
+        // they outlive the call; no other reference to them is used until it has returned.
+        let got = check(unsafe {
+            libc::recvmmsg(
+                fd.as_raw_fd(),
+                messages.as_mut_ptr(),
+                count as libc::c_uint,
+                libc::MSG_DONTWAIT as _,
+                std::ptr::null_mut(),
+            )
+        })?;
+        for index in 0..got as usize {
+            let header = &messages[index].msg_hdr;
+            self.received.push(Received {
+                length: (messages[index].msg_len as usize).min(self.buffers[index].len()),
+                truncated: header.msg_flags & libc::MSG_TRUNC != 0,
+                outgoing: addresses[index].sll_pkttype == libc::PACKET_OUTGOING,
+                vlan: vlan_of(header),
+            });
+        }
+        Ok(self.received.len())
+    }
+
+    /// The frames of the last `receive`, with the buffers they are in.
+    pub(crate) fn frames(&mut self) -> impl Iterator<Item = (Received, &mut [u8])> {
+        self.received.iter().copied().zip(self.buffers.iter_mut().map(|buffer| &mut **buffer))
+    }
+}
+
+fn vlan_of(header: &libc::msghdr) -> Option<(u16, u16)> {
+    // SAFETY: the header is one that the kernel has just filled, its control room is live, and CMSG_FIRSTHDR and CMSG_NXTHDR
+    // stay within it. The data is read unaligned, and only where its length covers the structure.
+    unsafe {
+        let mut control = libc::CMSG_FIRSTHDR(header);
+        while !control.is_null() {
+            let found = &*control;
+            let is_whole =
+                found.cmsg_len as usize >= libc::CMSG_LEN(size_of::<AuxData>() as libc::c_uint) as usize;
+            if found.cmsg_level == libc::SOL_PACKET && found.cmsg_type == libc::PACKET_AUXDATA && is_whole {
+                let data: AuxData = std::ptr::read_unaligned(libc::CMSG_DATA(control).cast());
+                if data.status & TP_STATUS_VLAN_VALID == 0 {
+                    return None;
+                }
+                let has_tpid = data.status & TP_STATUS_VLAN_TPID_VALID != 0;
+                return Some((if has_tpid { data.vlan_tpid } else { 0x8100 }, data.vlan_tci));
+            }
+            control = libc::CMSG_NXTHDR(header, control);
+        }
+    }
+    None
+}
+
+/// Sends frames, each to the interface of the number beside it, in one call; never blocks. Returns how many were taken:
+/// the error is that of the first one when none was.
+pub(crate) fn send(fd: &OwnedFd, frames: &[(i32, &[u8])]) -> io::Result<usize> {
+    const BATCH: usize = 64;
+    let count = frames.len().min(BATCH);
+    // SAFETY: these are plain integers and pointers, for which zeros are valid.
+    let (mut addresses, mut parts, mut messages): (
+        [libc::sockaddr_ll; BATCH],
+        [libc::iovec; BATCH],
+        [libc::mmsghdr; BATCH],
+    ) = unsafe { (zeroed(), zeroed(), zeroed()) };
+    for (index, (ifindex, frame)) in frames[..count].iter().enumerate() {
+        addresses[index] = address(*ifindex, 0);
+        parts[index] = libc::iovec { iov_base: frame.as_ptr().cast_mut().cast(), iov_len: frame.len() };
+        let header = &mut messages[index].msg_hdr;
+        header.msg_name = std::ptr::from_mut(&mut addresses[index]).cast();
+        header.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        header.msg_iov = &mut parts[index];
+        header.msg_iovlen = 1;
+    }
+    // SAFETY: every header points to its own live address and frame of the lengths given, and they outlive the call. The
+    // kernel only reads what it sends, so the pointer to constant bytes is not written through.
+    let sent = check(unsafe {
+        libc::sendmmsg(fd.as_raw_fd(), messages.as_mut_ptr(), count as libc::c_uint, libc::MSG_DONTWAIT as _)
+    })?;
+    Ok(sent as usize)
+}
