@@ -283,7 +283,7 @@ impl PortIo for Interfaces {
         Ok(more)
     }
 
-    fn send<'a>(&mut self, frames: &mut dyn Iterator<Item = (u16, &'a [u8])>) {
+    fn send(&mut self, frames: &mut dyn Iterator<Item = (u16, &[u8])>) {
         let mut batch: [(i32, &[u8]); BATCH] = [(0, &[]); BATCH];
         let mut count = 0;
         for (port, frame) in frames {

@@ -98,7 +98,7 @@ pub trait PortIo: Send {
     ) -> Result<bool, IoError>;
 
     /// Sends frames in the given order; what cannot be sent is counted, never waited for.
-    fn send<'a>(&mut self, frames: &mut dyn Iterator<Item = (u16, &'a [u8])>);
+    fn send(&mut self, frames: &mut dyn Iterator<Item = (u16, &[u8])>);
 
     /// Writes out what is kept back to be written in one piece. Called before the loop waits.
     fn flush(&mut self) {}

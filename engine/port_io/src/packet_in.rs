@@ -177,7 +177,7 @@ impl PacketIn {
     fn handle_messages(&mut self, deliver: &mut dyn FnMut(u16, &[u8])) -> Result<(), String> {
         let Some(peer) = &mut self.peer else { return Ok(()) };
         loop {
-            let message = match peer.decoder.next() {
+            let message = match peer.decoder.next_message() {
                 Ok(Some(message)) => message,
                 Ok(None) => return Ok(()),
                 Err(error) => return Err(error.to_string()),
@@ -283,7 +283,7 @@ impl PortIo for PacketIn {
         Ok(true)
     }
 
-    fn send<'a>(&mut self, frames: &mut dyn Iterator<Item = (u16, &'a [u8])>) {
+    fn send(&mut self, frames: &mut dyn Iterator<Item = (u16, &[u8])>) {
         for (port, frame) in frames {
             match &mut self.peer {
                 Some(peer) if peer.decoder.is_greeted() => {

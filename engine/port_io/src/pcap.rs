@@ -102,7 +102,7 @@ impl Reader {
     }
 
     /// The next record, when all of it is there.
-    pub fn next(&mut self) -> Result<Option<Record<'_>>, PcapError> {
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, PcapError> {
         let Some((time_ns, captured, length)) = self.header()? else { return Ok(None) };
         let data = self.start + RECORD_HEADER_BYTES;
         self.start = data + captured;
@@ -230,7 +230,7 @@ mod tests {
                 let mut reader = Reader::default();
                 feed(&mut reader, &file(big_endian, magic, ETHERNET, &[(3, fraction, b"frame")]));
                 let record = Record { time_ns: 3_000_005_000, data: b"frame", length: 5 };
-                assert_eq!(reader.next(), Ok(Some(record)));
+                assert_eq!(reader.next_record(), Ok(Some(record)));
                 assert_eq!(reader.end(), Ok(()));
             }
         }
@@ -242,12 +242,12 @@ mod tests {
         let mut reader = Reader::default();
         for byte in &bytes[..bytes.len() - 1] {
             feed(&mut reader, &[*byte]);
-            assert_eq!(reader.next(), Ok(None));
+            assert_eq!(reader.next_record(), Ok(None));
         }
         assert_eq!(reader.end(), Err(PcapError::CutShort { record: 1 }));
         feed(&mut reader, &bytes[bytes.len() - 1..]);
         assert_eq!(reader.peek(), Ok(Some(1_000)));
-        assert_eq!(reader.next().unwrap().unwrap().data, b"ab");
+        assert_eq!(reader.next_record().unwrap().unwrap().data, b"ab");
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
         let refusal = |bytes: &[u8]| {
             let mut reader = Reader::default();
             feed(&mut reader, bytes);
-            reader.next().unwrap_err().to_string()
+            reader.next_record().unwrap_err().to_string()
         };
         assert!(refusal(&[0x0a, 0x0d, 0x0d, 0x0a]).contains("it is pcapng"));
         assert!(refusal(b"PK\x03\x04").contains("no pcap magic number"));
@@ -270,7 +270,7 @@ mod tests {
         bytes.extend(u32::MAX.to_le_bytes());
         let mut reader = Reader::default();
         feed(&mut reader, &bytes);
-        assert_eq!(reader.next(), Err(PcapError::RecordTooLong { record: 1, length: u32::MAX }));
+        assert_eq!(reader.next_record(), Err(PcapError::RecordTooLong { record: 1, length: u32::MAX }));
     }
 
     #[test]
@@ -280,9 +280,9 @@ mod tests {
         append_record(&mut bytes, 7_000_002_999, b"");
         let mut reader = Reader::default();
         feed(&mut reader, &bytes);
-        assert_eq!(reader.next().unwrap().unwrap().time_ns, 7_000_001_000);
-        assert_eq!(reader.next().unwrap().unwrap().time_ns, 7_000_002_000);
-        assert_eq!(reader.next(), Ok(None));
+        assert_eq!(reader.next_record().unwrap().unwrap().time_ns, 7_000_001_000);
+        assert_eq!(reader.next_record().unwrap().unwrap().time_ns, 7_000_002_000);
+        assert_eq!(reader.next_record(), Ok(None));
         assert_eq!(reader.end(), Ok(()));
     }
 
@@ -297,7 +297,7 @@ mod tests {
             let mut reader = Reader::default();
             feed(&mut reader, &bytes);
             let mut given = 0;
-            while let Ok(Some(record)) = reader.next() {
+            while let Ok(Some(record)) = reader.next_record() {
                 given += record.data.len();
             }
             prop_assert!(given <= bytes.len());

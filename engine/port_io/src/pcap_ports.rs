@@ -180,7 +180,7 @@ impl PortIo for PcapPorts {
         for _ in 0..RECORDS_PER_TURN {
             let Some(place) = self.earliest() else { return Ok(false) };
             let input = &mut self.ports[place].input;
-            if let Ok(Some(record)) = input.reader.next() {
+            if let Ok(Some(record)) = input.reader.next_record() {
                 input.frames += 1;
                 if record.length as usize == record.data.len() {
                     deliver(input.port, record.data);
@@ -192,7 +192,7 @@ impl PortIo for PcapPorts {
         Ok(true)
     }
 
-    fn send<'a>(&mut self, frames: &mut dyn Iterator<Item = (u16, &'a [u8])>) {
+    fn send(&mut self, frames: &mut dyn Iterator<Item = (u16, &[u8])>) {
         for (number, frame) in frames {
             match self.ports.binary_search_by_key(&number, |port| port.input.port) {
                 Ok(place) if self.ports[place].output.append(frame) => {}

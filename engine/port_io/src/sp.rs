@@ -80,7 +80,7 @@ impl Decoder {
     }
 
     /// The next message, when all of it is there.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, SpError> {
+    pub fn next_message(&mut self) -> Result<Option<&[u8]>, SpError> {
         if !self.greeted && !self.greeting()? {
             return Ok(None);
         }
@@ -147,7 +147,7 @@ mod tests {
                 let (mut decoder, mut messages) = (Decoder::new(mapping), Vec::new());
                 for part in stream.chunks(cut) {
                     decoder.feed(part);
-                    while let Some(message) = decoder.next().unwrap() {
+                    while let Some(message) = decoder.next_message().unwrap() {
                         messages.push(message.to_vec());
                     }
                 }
@@ -167,20 +167,20 @@ mod tests {
     fn peers_that_are_no_pair_socket_are_refused_by_what_they_are() {
         let mut http = Decoder::new(Mapping::Tcp);
         http.feed(b"GET / HTTP/1.1");
-        assert!(matches!(http.next(), Err(SpError::Greeting(_))));
+        assert!(matches!(http.next_message(), Err(SpError::Greeting(_))));
         let mut publisher = Decoder::new(Mapping::Ipc);
         publisher.feed(&[0, b'S', b'P', 0, 0, 32, 0, 0]);
-        assert_eq!(publisher.next(), Err(SpError::SocketType(32)));
+        assert_eq!(publisher.next_message(), Err(SpError::SocketType(32)));
     }
 
     #[test]
     fn lengths_and_types_beyond_the_protocol_are_refused_before_anything_is_kept() {
         let mut long = greeted(Mapping::Tcp);
         long.feed(&[0xff; 8]);
-        assert_eq!(long.next(), Err(SpError::TooLong(u64::MAX)));
+        assert_eq!(long.next_message(), Err(SpError::TooLong(u64::MAX)));
         let mut shared_memory = greeted(Mapping::Ipc);
         shared_memory.feed(&[2, 0, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(shared_memory.next(), Err(SpError::MessageType(2)));
+        assert_eq!(shared_memory.next_message(), Err(SpError::MessageType(2)));
     }
 
     proptest! {
@@ -188,7 +188,7 @@ mod tests {
         fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), ipc in any::<bool>()) {
             let mut decoder = greeted(if ipc { Mapping::Ipc } else { Mapping::Tcp });
             decoder.feed(&bytes);
-            while let Ok(Some(_)) = decoder.next() {}
+            while let Ok(Some(_)) = decoder.next_message() {}
         }
     }
 }
