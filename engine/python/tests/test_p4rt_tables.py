@@ -140,7 +140,9 @@ def test_a_full_table_is_exhausted(client: Client, names: Names) -> None:
     [
         ({"is_const": True}, rpc_code.INVALID_ARGUMENT),
         ({"idle_timeout_ns": 5}, rpc_code.UNIMPLEMENTED),
-        ({"meter_config": p4r.MeterConfig()}, rpc_code.UNIMPLEMENTED),
+        ({"meter_config": p4r.MeterConfig()}, rpc_code.INVALID_ARGUMENT),
+        ({"meter_counter_data": p4r.MeterCounterData()}, rpc_code.UNIMPLEMENTED),
+        ({"time_since_last_hit": p4r.TableEntry.IdleTimeout()}, rpc_code.INVALID_ARGUMENT),
         ({"priority": -1}, rpc_code.INVALID_ARGUMENT),
     ],
 )
@@ -285,10 +287,38 @@ def test_reads_filter_by_key_priority_metadata_and_action(client: Client, names:
 
     assert found(match=[between(1, 2, 99)], priority=2) == [2]
     assert found(priority=3) == [3]
-    assert found(metadata=b"\x02") == [1, 3]
+    assert found(metadata=b"\x02") == [3, 1]
     action = p4r.TableAction(action=p4r.Action(action_id=names["forward"]))
-    assert found(action=action) == [1, 2]
+    assert found(action=action) == [2, 1]
     assert entries(client, names, "exact_table", match=[exact(1, 5)]) == []
+
+
+def test_entries_are_read_highest_priority_first_whatever_the_order_of_writes(
+    client: Client, names: Names
+) -> None:
+    def entry(value: int, priority: int) -> p4r.TableEntry:
+        match = between(1, value, 99)
+        return names.entry("range_table", match, action=names.action("drop"), priority=priority)
+
+    client.write(*((INSERT, entry(*key)) for key in ((5, 2), (7, 3), (3, 2))))
+    assert entries(client, names, "range_table") == [entry(7, 3), entry(3, 2), entry(5, 2)]
+
+
+def test_a_write_that_says_is_const_is_refused_whatever_its_kind(client: Client, names: Names) -> None:
+    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("drop"))))
+    entry = names.entry("exact_table", exact(1, 9), action=names.action("drop"), is_const=True)
+    for kind in (INSERT, MODIFY, DELETE):
+        assert codes(client.refused((kind, entry))) == [rpc_code.INVALID_ARGUMENT]
+
+
+def test_the_default_entry_of_an_indirect_table_is_noaction(client: Client, names: Names) -> None:
+    (default,) = entries(client, names, "lpm_table", is_default_action=True)
+    assert default.action.action.action_id == names["NoAction"]
+
+
+def test_default_entries_are_read_without_a_key(client: Client, names: Names) -> None:
+    asked = names.entry("exact_table", exact(1, 1), is_default_action=True)
+    assert codes(client.read_refused(asked)) == [rpc_code.INVALID_ARGUMENT]
 
 
 def test_a_read_of_an_impossible_key_or_table_is_invalid(client: Client, names: Names) -> None:

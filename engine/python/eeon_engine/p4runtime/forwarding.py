@@ -14,25 +14,33 @@ from ..control import SwitchControl
 from ..exceptions import EngineError
 from .action_profiles import ActionProfiles
 from .counters import Counters
+from .direct_entries import DirectEntries
+from .direct_resources import DirectResources
 from .errors import StatusError, from_engine, invalid, unimplemented
 from .journal import Journal
+from .meters import Meters
 from .pre import ReplicationEngine
 from .registers import Registers
 from .schema import Schema
 from .tables import Tables
+from .value_sets import ValueSets
 
 _KINDS = frozenset({p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE})
 
 
 class Forwarding:
-    """Tables, action profiles, counters, registers and replication of one switch."""
+    """Everything that a Write or a Read can address on one switch."""
 
     def __init__(self, control: SwitchControl, schema: Schema) -> None:
         self.schema = schema
         self._profiles = ActionProfiles(control, schema)
-        self._tables = Tables(control, schema, self._profiles)
+        resources = DirectResources(control, schema)
+        self._tables = Tables(control, schema, self._profiles, resources)
+        self._direct = DirectEntries(schema, self._tables, resources)
         self._counters = Counters(control, schema)
+        self._meters = Meters(control, schema)
         self._registers = Registers(control, schema)
+        self._value_sets = ValueSets(control, schema)
         self._pre = ReplicationEngine(control)
 
     def write(self, update: Any, journal: Journal) -> None:
@@ -65,7 +73,13 @@ class Forwarding:
             case "counter_entry":
                 self._counters.write(kind, entity.counter_entry, journal)
             case "direct_counter_entry":
-                self._tables.write_direct_counter(kind, entity.direct_counter_entry, journal)
+                self._direct.write_counter(kind, entity.direct_counter_entry, journal)
+            case "direct_meter_entry":
+                self._direct.write_meter(kind, entity.direct_meter_entry, journal)
+            case "meter_entry":
+                self._meters.write(kind, entity.meter_entry, journal)
+            case "value_set_entry":
+                self._value_sets.write(kind, entity.value_set_entry, journal)
             case "register_entry":
                 self._registers.write(kind, entity.register_entry, journal)
             case "packet_replication_engine_entry":
@@ -85,7 +99,13 @@ class Forwarding:
             case "counter_entry":
                 return self._counters.read(entity.counter_entry)
             case "direct_counter_entry":
-                return self._tables.read_direct_counters(entity.direct_counter_entry)
+                return self._direct.read_counters(entity.direct_counter_entry)
+            case "direct_meter_entry":
+                return self._direct.read_meters(entity.direct_meter_entry)
+            case "meter_entry":
+                return self._meters.read(entity.meter_entry)
+            case "value_set_entry":
+                return self._value_sets.read(entity.value_set_entry)
             case "register_entry":
                 return self._registers.read(entity.register_entry)
             case "packet_replication_engine_entry":

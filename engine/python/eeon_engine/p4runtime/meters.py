@@ -1,0 +1,113 @@
+"""Meters: configurations as rates of the engine, and indirect meters (P4Runtime 1.5 §9.4). Direct meters
+belong to `direct_resources`.
+
+Rates live in the engine, in BMv2's units: packets or bytes per microsecond as a floating-point number.
+P4Runtime's are integers per second; up to `_MAX_RATE` they come back unchanged. The engine runs two-rate
+three-colour meters, which colour as single-rate meters do when both rates are the same and there is no excess
+burst.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from finsy.proto import p4r
+
+from ..control import MeterRate, SwitchControl
+from .counters import check_index
+from .errors import invalid, unimplemented
+from .journal import Journal
+from .schema import Meter, MeterType, Schema, find
+
+_PER_MICROSECOND = 1_000_000
+# A double holds integers to 2^53; three bits are left for the way to microseconds and back.
+_MAX_RATE = 2**50
+_MAX_BURST = 2**32 - 1
+
+
+def rates_from_message(meter: Meter, config: Any) -> list[MeterRate]:
+    """The engine's rates for a `MeterConfig`."""
+    what = f"meter '{meter.name}'"
+    for name in ("cir", "cburst", "pir", "pburst", "eburst"):
+        value = getattr(config, name)
+        limit = _MAX_BURST if name.endswith("burst") else _MAX_RATE
+        if value < 0:
+            raise invalid(f"{what}: {name} {value} is negative")
+        if value > limit:
+            raise unimplemented(f"{what}: {name} {value} is beyond {limit}, the most that a meter takes")
+    if meter.type == MeterType.TWO_RATE_THREE_COLOR:
+        if config.eburst:
+            raise invalid(f"{what} is {meter.type.value}: eburst {config.eburst} must not be set")
+        if config.pir < config.cir:
+            raise invalid(f"{what}: pir {config.pir} is below cir {config.cir}; RFC 2698 wants it above")
+    else:
+        if (config.pir, config.pburst) != (config.cir, config.cburst):
+            raise invalid(f"{what} is {meter.type.value}: pir and pburst must equal cir and cburst")
+        if config.eburst and meter.type == MeterType.SINGLE_RATE_TWO_COLOR:
+            raise invalid(f"{what} is {meter.type.value}: eburst {config.eburst} must not be set")
+        if config.eburst:
+            raise unimplemented(f"{what}: eburst {config.eburst}; the engine has no excess burst, use 0")
+    return [(config.cir / _PER_MICROSECOND, config.cburst), (config.pir / _PER_MICROSECOND, config.pburst)]
+
+
+def config_to_message(rates: list[MeterRate], config: Any) -> None:
+    """Fills a `MeterConfig` with what `rates_from_message` was given."""
+    (committed, cburst), (peak, pburst) = rates
+    config.SetInParent()
+    config.cir, config.cburst = round(committed * _PER_MICROSECOND), cburst
+    config.pir, config.pburst = round(peak * _PER_MICROSECOND), pburst
+
+
+def check_no_colour_counts(message: Any, field: str, what: str) -> None:
+    """UNIMPLEMENTED where a request asks for counts by colour, which BMv2's meters do not keep."""
+    if message.HasField(field):
+        raise unimplemented(f"{what}: {field}; meters do not count packets by colour")
+
+
+class Meters:
+    """All indirect meters of one switch."""
+
+    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+        self._control = control
+        self._schema = schema
+
+    def write(self, kind: int, message: Any, journal: Journal) -> None:
+        """One update of a `MeterEntry`; without an index it sets every cell, without a config back to
+        green."""
+        if kind != p4r.Update.MODIFY:
+            raise invalid("meter cells are always there; only MODIFY is possible")
+        meter: Meter = find(self._schema.meters, "meter", message.meter_id)
+        what = f"meter '{meter.name}'"
+        check_no_colour_counts(message, "counter_data", what)
+        rates = rates_from_message(meter, message.config) if message.HasField("config") else []
+        indices = range(meter.size)
+        if message.HasField("index"):
+            index = check_index(what, message.index.index, meter.size)
+            indices = range(index, index + 1)
+        before = [self._control.meter_get_rates(meter.name, index) for index in indices]
+
+        def undo() -> None:
+            for index, old in zip(indices, before, strict=True):
+                self._control.meter_set_rates(meter.name, index, old)
+
+        journal.push(undo)
+        for index in indices:
+            self._control.meter_set_rates(meter.name, index, rates)
+
+    def read(self, message: Any) -> Iterator[Any]:
+        """Cells that a `MeterEntry` request asks for; meter 0 stands for all, no index for all cells."""
+        chosen = list(self._schema.meters.values())
+        if message.meter_id:
+            chosen = [find(self._schema.meters, "meter", message.meter_id)]
+        for meter in chosen:
+            what = f"meter '{meter.name}'"
+            check_no_colour_counts(message, "counter_data", what)
+            indices = range(meter.size)
+            if message.meter_id and message.HasField("index"):
+                index = check_index(what, message.index.index, meter.size)
+                indices = range(index, index + 1)
+            for index in indices:
+                entry = p4r.MeterEntry(meter_id=meter.id, index=p4r.Index(index=index))
+                rates = self._control.meter_get_rates(meter.name, index)
+                if rates:
+                    config_to_message(rates, entry.config)
+                yield p4r.Entity(meter_entry=entry)

@@ -1,0 +1,129 @@
+"""Parser value sets (P4Runtime 1.5 §9.6). Their members live in the engine.
+
+A member is the fields of the set side by side, compared for equality: p4c's BMv2 backend ignores `@match`, so
+a field that the P4Info declares ternary, range, ... takes full masks, single values, ... only.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from finsy.proto import p4r
+
+from ..control import SwitchControl
+from . import bytestrings
+from .errors import StatusError, already_exists, exhausted, invalid, unimplemented
+from .journal import Journal
+from .schema import MatchField, Schema, ValueSet, find
+
+
+class ValueSets:
+    """All parser value sets of one switch."""
+
+    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+        self._control = control
+        self._schema = schema
+
+    def write(self, kind: int, message: Any, journal: Journal) -> None:
+        """One update of a `ValueSetEntry`: replaces all members."""
+        if kind != p4r.Update.MODIFY:
+            raise invalid("value sets are always there; only MODIFY is possible")
+        value_set: ValueSet = find(self._schema.value_sets, "value set", message.value_set_id)
+        if len(message.members) > value_set.size:
+            raise exhausted(
+                f"value set '{value_set.name}': {len(message.members)} members, it has room for "
+                f"{value_set.size}"
+            )
+        after: list[bytes] = []
+        for member in message.members:
+            value = _value(value_set, member)
+            if value in after:
+                raise already_exists(f"value set '{value_set.name}': member 0x{value.hex()} is given twice")
+            after.append(value)
+        before = self._control.parse_vset_get(value_set.name)
+        journal.push(lambda: self._set(value_set.name, before))
+        self._set(value_set.name, after)
+
+    def _set(self, name: str, members: list[bytes]) -> None:
+        self._control.parse_vset_clear(name)
+        for member in members:
+            self._control.parse_vset_add(name, member)
+
+    def read(self, message: Any) -> Iterator[Any]:
+        """Value sets that a `ValueSetEntry` request asks for; 0 stands for all."""
+        chosen = list(self._schema.value_sets.values())
+        if message.value_set_id:
+            chosen = [find(self._schema.value_sets, "value set", message.value_set_id)]
+        for value_set in chosen:
+            entry = p4r.ValueSetEntry(value_set_id=value_set.id)
+            for value in self._control.parse_vset_get(value_set.name):
+                entry.members.add(match=_match(value_set, int.from_bytes(value, "big")))
+            yield p4r.Entity(value_set_entry=entry)
+
+
+def _value(value_set: ValueSet, member: Any) -> bytes:
+    """A member as the engine takes it."""
+    given: dict[int, Any] = {}
+    known = {field.id for field in value_set.fields}
+    for match in member.match:
+        if match.field_id not in known:
+            raise invalid(f"value set '{value_set.name}' has no field of id {match.field_id}")
+        if match.field_id in given:
+            raise invalid(f"value set '{value_set.name}': field {match.field_id} is given twice")
+        given[match.field_id] = match
+    number = bits = 0
+    for field in value_set.fields:
+        number = number << field.width | _field(value_set, field, given.get(field.id))
+        bits += field.width
+    return number.to_bytes((bits + 7) // 8, "big")
+
+
+def _field(value_set: ValueSet, field: MatchField, match: Any) -> int:
+    what = f"value set '{value_set.name}' field '{field.name or field.id}'"
+    if match is None:
+        if field.kind == "exact":
+            raise invalid(f"{what} is exact and must be given")
+        raise _only_equal(what)
+    kind = match.WhichOneof("field_match_type")
+    if kind != field.kind:
+        raise invalid(f"{what} is {field.kind}, the request has {kind or 'no value'}")
+
+    def number(value: bytes) -> int:
+        return bytestrings.decode(value, field.width, what, invalid)
+
+    match kind:
+        case "lpm":
+            value, is_equal = number(match.lpm.value), match.lpm.prefix_len == field.width
+        case "ternary":
+            value, mask = number(match.ternary.value), number(match.ternary.mask)
+            is_equal = mask == (1 << field.width) - 1
+        case "range":
+            value, high = number(match.range.low), number(match.range.high)
+            is_equal = value == high
+        case _:
+            value, is_equal = number(getattr(match, kind).value), True
+    if not is_equal:
+        raise _only_equal(what)
+    return value
+
+
+def _only_equal(what: str) -> StatusError:
+    return unimplemented(f"{what}: p4c's BMv2 backend compares value sets for equality only; give every bit")
+
+
+def _match(value_set: ValueSet, number: int) -> list[Any]:
+    fields = []
+    for field in reversed(value_set.fields):
+        value = bytestrings.encode(number & ((1 << field.width) - 1))
+        number >>= field.width
+        match = p4r.FieldMatch(field_id=field.id)
+        match field.kind:
+            case "lpm":
+                match.lpm.value, match.lpm.prefix_len = value, field.width
+            case "ternary":
+                match.ternary.value, match.ternary.mask = value, bytestrings.encode((1 << field.width) - 1)
+            case "range":
+                match.range.low = match.range.high = value
+            case _:
+                getattr(match, field.kind).value = value
+        fields.append(match)
+    return fields[::-1]
