@@ -160,15 +160,24 @@ class SwitchHandle:
         """Creates or replaces a multicast group."""
     def mc_delete_group(self, group: int) -> None:
         """Deletes a multicast group."""
-    def mirroring_session_add(self, session: int, egress_port: int | None, mgid: int | None) -> None:
-        """Creates or replaces a clone session: copies go to the port, to the multicast group, or to both."""
+    def mirroring_session_add(
+        self,
+        session: int,
+        egress_port: int | None,
+        mgid: int | None,
+        class_of_service: int = 0,
+        packet_length_bytes: int = 0,
+    ) -> None:
+        """Adds a clone session, or replaces it: copies to a port, to a group, or to both.
+
+        Copies wait in the queue `class_of_service`, and at most `packet_length_bytes` of them leave (0: all).
+        BMv2's sessions have neither.
+        """
     def mirroring_session_delete(self, session: int) -> None:
         """Deletes a clone session."""
     def mt_get_entry(self, table: str, handle: int) -> Entry:
         """One entry."""
-    def mt_get_entry_from_key(
-        self, table: str, key: Sequence[MatchParam], priority: int = 0
-    ) -> Entry | None:
+    def mt_get_entry_from_key(self, table: str, key: Sequence[MatchParam], priority: int = 0) -> Entry | None:
         """The entry with exactly this key (and priority, where the table has priorities), if any."""
     def mt_get_num_entries(self, table: str) -> int:
         """Number of entries, without the default entry."""

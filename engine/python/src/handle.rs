@@ -414,15 +414,27 @@ impl SwitchHandle {
         self.call(py, |switch| switch.pre_mut().delete_group(group))
     }
 
+    #[pyo3(signature = (session, egress_port, mgid, class_of_service=0, packet_length_bytes=0))]
     fn mirroring_session_add(
         &self,
         py: Python<'_>,
         session: u16,
         egress_port: Option<u16>,
         mgid: Option<u16>,
+        class_of_service: u8,
+        packet_length_bytes: u32,
     ) -> PyResult<()> {
-        let target = MirroringSession { egress_port, mgid };
-        self.call(py, |switch| switch.mirroring_mut().add(session, target))
+        let target = MirroringSession { egress_port, mgid, class_of_service, packet_length_bytes };
+        self.call(py, |switch| {
+            let priorities = switch.config().priorities;
+            if usize::from(class_of_service) >= priorities {
+                return Err(Error::Value(format!(
+                    "clone session {session}: class of service {class_of_service}; ports have {priorities} queues, \
+                     counted from 0"
+                )));
+            }
+            Ok(switch.mirroring_mut().add(session, target)?)
+        })
     }
 
     fn mirroring_session_delete(&self, py: Python<'_>, session: u16) -> PyResult<()> {

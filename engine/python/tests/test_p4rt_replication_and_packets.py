@@ -1,9 +1,10 @@
 """Multicast, clone sessions, packet-in and packet-out over P4Runtime (1.5 §9.5, §16)."""
 
 import pytest
-from eeon_engine import Switch
+from eeon_engine import Program, Switch
+from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
-from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, ports
+from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, exact, frame, p4info, ports
 
 
 def replicas(*pairs: tuple[int, int]) -> list[p4r.Replica]:
@@ -82,10 +83,71 @@ def test_replication_entries_follow_the_rules_of_all_entries(client: Client, mak
     assert len(client.read(p4r.PacketReplicationEngineEntry())) == 1
 
 
-def test_what_sessions_cannot_do_is_unimplemented(client: Client) -> None:
-    for fields in ({"class_of_service": 1}, {"packet_length_bytes": 64}):
-        assert codes(client.refused((INSERT, session(1, (1, 0), **fields)))) == [rpc_code.UNIMPLEMENTED]
+def mirrored(names: Names, session_id: int = 1) -> p4r.TableEntry:
+    return names.entry("exact_table", exact(1, 9), action=names.action("mirror", 4, session_id))
+
+
+def test_a_session_cuts_its_copies(client: Client, switch: Switch, names: Names) -> None:
+    written = session(1, (2, 0), (3, 0), packet_length_bytes=16)
+    client.write((INSERT, written), (INSERT, mirrored(names)))
+    assert pre(client.read(p4r.CloneSessionEntry()), "clone_session_entry") == [written]
+    switch.inject(1, frame(9))
+    sent = {port: len(frame) for _, port, frame in switch.advance_to(1000)}
+    assert sent == {4: len(frame(9)), 2: 16, 3: 16}
+
+
+def test_a_class_of_service_needs_its_queue(names: Names, program: Program) -> None:
+    with serve(Switch(program, priorities=4), p4info=p4info()) as server:
+        client = Client(server.address)
+        client.arbitrate()
+        client.write((INSERT, session(1, (2, 0), class_of_service=3)))
+        for number in (4, 8):
+            failed = client.refused((MODIFY, session(1, (3, 0), class_of_service=number)))
+            assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
+        (found,) = pre(client.read(p4r.CloneSessionEntry()), "clone_session_entry")
+        assert found == session(1, (2, 0), class_of_service=3)
+        client.close()
+
+
+def test_a_refused_session_leaves_no_group_behind(client: Client, switch: Switch, names: Names) -> None:
+    """The switch has one queue a port, so class 1 is refused by the switch and not by the message's form."""
+    failed = client.refused((INSERT, session(1, (2, 0), class_of_service=1)))
+    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
+    assert "ports have 1 queues" in failed.updates[0][1]
     assert client.read(p4r.CloneSessionEntry()) == []
+    client.write((INSERT, session(1, (2, 0))), (INSERT, mirrored(names)))
+    assert codes(client.refused((MODIFY, session(1, (3, 0), class_of_service=1)))) == [
+        rpc_code.INVALID_ARGUMENT
+    ]
+    switch.inject(1, frame(9))
+    assert sorted(ports(switch.advance_to(1000))) == [2, 4]
+
+
+def test_negative_lengths_are_invalid(client: Client) -> None:
+    failed = client.refused((INSERT, session(1, (2, 0), packet_length_bytes=-1)))
+    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
+
+
+def test_ports_are_read_in_their_shortest_form(client: Client) -> None:
+    written = p4r.MulticastGroupEntry(
+        multicast_group_id=1, replicas=[p4r.Replica(port=bytes(7) + b"\x05")], metadata=b"m"
+    )
+    client.write((INSERT, written))
+    (found,) = pre(client.read(p4r.MulticastGroupEntry()), "multicast_group_entry")
+    assert (found.replicas[0].port, found.metadata) == (b"\x05", b"m")
+
+
+def test_a_port_of_megabytes_is_refused_in_a_short_sentence(client: Client) -> None:
+    huge = p4r.MulticastGroupEntry(multicast_group_id=1, replicas=[p4r.Replica(port=b"\xff" * (1 << 20))])
+    failed = client.refused((INSERT, huge))
+    assert codes(failed) == [rpc_code.INVALID_ARGUMENT]
+    assert len(failed.updates[0][1]) < 200
+
+
+def test_backup_replicas_are_unimplemented(client: Client) -> None:
+    replica = p4r.Replica(port=b"\x01", backup_replicas=[p4r.BackupReplica(port=b"\x02")])
+    failed = client.refused((INSERT, p4r.MulticastGroupEntry(multicast_group_id=1, replicas=[replica])))
+    assert codes(failed) == [rpc_code.UNIMPLEMENTED]
 
 
 # ---- packets

@@ -105,7 +105,7 @@ impl Switch {
         let (_, phv) = self.packets.open(id);
         if mcast_grp != 0 {
             phv.set(self.v1model.instance_type, instance_type::REPLICATION);
-            self.multicast(id, mcast_grp as u16, false);
+            self.multicast(id, mcast_grp as u16, false, u64::MAX);
         } else if egress_spec == u64::from(self.config.drop_port) {
             self.drop_packet(id, arrival_port, DropCause::Ingress);
         } else {
@@ -149,10 +149,19 @@ impl Switch {
 
     /// Sends a clone to its session's group, then to its port.
     pub(crate) fn send_clone(&mut self, id: PacketId, session: MirroringSession) {
+        let truncate_to = match session.packet_length_bytes {
+            0 => u64::MAX,
+            bytes => u64::from(bytes),
+        };
+        let (packet, phv) = self.packets.open(id);
+        packet.truncate_to = packet.truncate_to.min(truncate_to);
+        if let Some(field) = self.v1model.priority {
+            phv.set(field, u64::from(session.class_of_service));
+        }
         match (session.mgid, session.egress_port) {
-            (Some(mgid), None) => self.multicast(id, mgid, false),
+            (Some(mgid), None) => self.multicast(id, mgid, false, truncate_to),
             (Some(mgid), Some(port)) => {
-                self.multicast(id, mgid, true);
+                self.multicast(id, mgid, true, truncate_to);
                 self.enqueue(id, u64::from(port));
             }
             (None, Some(port)) => self.enqueue(id, u64::from(port)),
@@ -206,8 +215,8 @@ impl Switch {
     }
 
     /// Sends a packet to every replica of a group. With `keep` each is a copy and the packet stays; otherwise
-    /// the packet itself becomes the last one.
-    fn multicast(&mut self, id: PacketId, mgid: u16, keep: bool) {
+    /// the packet itself becomes the last one. Of each, `length` bytes leave at most.
+    fn multicast(&mut self, id: PacketId, mgid: u16, keep: bool, length: u64) {
         let mut replicas = std::mem::take(&mut self.replicas);
         replicas.clear();
         replicas.extend_from_slice(self.pre.replicas(mgid).unwrap_or(&[]));
@@ -217,13 +226,14 @@ impl Switch {
             let Some(copy) = self.copy(id) else { continue };
             let truncate_to = self.packets.get(id).truncate_to;
             self.packets.cut_payload(copy, truncate_to);
+            self.packets.get_mut(copy).truncate_to = length;
             self.set_replica(copy, mgid, *replica);
             self.enqueue(copy, u64::from(replica.egress_port));
         }
         if let [replica] = last {
             let packet = self.packets.get_mut(id);
             let truncate_to = packet.truncate_to;
-            packet.truncate_to = u64::MAX;
+            packet.truncate_to = length;
             packet.recirculate = 0;
             self.packets.cut_payload(id, truncate_to);
             self.set_replica(id, mgid, *replica);

@@ -12,6 +12,10 @@ pub struct MirroringSession {
     pub egress_port: Option<u16>,
     /// Copy to each replica of this multicast group.
     pub mgid: Option<u16>,
+    /// What v1model's `priority` is set to in the copies. BMv2's sessions have none: 0.
+    pub class_of_service: u8,
+    /// At most this many bytes of a copy leave; 0 is without limit. BMv2's sessions have no limit.
+    pub packet_length_bytes: u32,
 }
 
 /// What a session cannot be.
@@ -64,7 +68,7 @@ mod tests {
     #[test]
     fn session_zero_and_the_largest_id_exist_and_the_next_is_refused() {
         let mut sessions = MirroringSessions::default();
-        let session = MirroringSession { egress_port: Some(4), mgid: None };
+        let session = MirroringSession { egress_port: Some(4), mgid: None, ..Default::default() };
         assert_eq!(sessions.add(0, session), Ok(()));
         assert_eq!(sessions.add(32767, session), Ok(()));
         assert_eq!(sessions.add(32768, session), Err(MirroringError::IdRange(32768)));
@@ -74,8 +78,8 @@ mod tests {
     #[test]
     fn a_session_is_replaced_by_adding_and_gone_after_deleting() {
         let mut sessions = MirroringSessions::default();
-        let to_port = MirroringSession { egress_port: Some(4), mgid: None };
-        let to_group = MirroringSession { egress_port: None, mgid: Some(9) };
+        let to_port = MirroringSession { egress_port: Some(4), mgid: None, ..Default::default() };
+        let to_group = MirroringSession { egress_port: None, mgid: Some(9), ..Default::default() };
         sessions.add(1, to_port).unwrap();
         sessions.add(1, to_group).unwrap();
         assert_eq!(sessions.iter().collect::<Vec<_>>(), [(1, to_group)]);

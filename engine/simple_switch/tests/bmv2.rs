@@ -39,7 +39,7 @@ fn outputs(request: &[u8]) -> Vec<(u64, Vec<u8>)> {
         pre.mc_node_associate(3, node).unwrap();
     }
     for (id, egress_port, mgid) in [(1, Some(6), None), (2, None, Some(3)), (3, Some(6), None)] {
-        switch.mirroring_mut().add(id, MirroringSession { egress_port, mgid }).unwrap();
+        switch.mirroring_mut().add(id, MirroringSession { egress_port, mgid, ..Default::default() }).unwrap();
     }
     switch.handle_packet(us(1_000_000), 0, request, 0);
     run_to_idle(&mut switch, Time::MAX);

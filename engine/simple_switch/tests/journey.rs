@@ -81,7 +81,10 @@ fn a_clone_is_a_packet_of_its_own_and_a_missing_session_is_told() {
     let request = Request { argument: 9, ..Request::op(op::CLONE_INGRESS) };
     let journey = follow(&mut switch, request);
     assert_eq!(of_packet(&journey, 0)[3], "no session 9");
-    switch.mirroring_mut().add(9, MirroringSession { egress_port: Some(4), mgid: None }).unwrap();
+    switch
+        .mirroring_mut()
+        .add(9, MirroringSession { egress_port: Some(4), mgid: None, ..Default::default() })
+        .unwrap();
     switch.follow(TAG);
     switch.handle_packet(us(9), 0, &request.bytes(), TAG);
     let journey = switch.take_journey();

@@ -223,7 +223,7 @@ fn busy_switch() -> Switch {
     let mut switch = Switch::new(probe(), config).unwrap();
     switch
         .mirroring_mut()
-        .add(2, simple_switch::MirroringSession { egress_port: Some(1), mgid: Some(2) })
+        .add(2, simple_switch::MirroringSession { egress_port: Some(1), mgid: Some(2), ..Default::default() })
         .unwrap();
     let replica = |egress_port| simple_switch::Replica { egress_port, rid: 1 };
     switch.pre_mut().set_group(2, &[replica(1), replica(2), replica(9)]).unwrap();

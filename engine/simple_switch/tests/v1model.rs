@@ -13,7 +13,7 @@ const REPLICATION: u64 = 5;
 const RESUBMIT: u64 = 6;
 
 fn clone_session(switch: &mut Switch, id: u16, egress_port: Option<u16>, mgid: Option<u16>) {
-    switch.mirroring_mut().add(id, MirroringSession { egress_port, mgid }).unwrap();
+    switch.mirroring_mut().add(id, MirroringSession { egress_port, mgid, ..Default::default() }).unwrap();
 }
 
 fn group(switch: &mut Switch, mgid: u16, ports: &[(u16, u16)]) {
@@ -181,6 +181,39 @@ fn a_clone_session_may_name_a_group_and_a_port() {
     assert_eq!(ask_session(&mut switch, 9), [(1, 0), (4, 1), (5, 2)]);
     assert_eq!(ask_session(&mut switch, 10), [(1, 0)]);
     assert_eq!(switch.stats().drops.get(DropCause::NoReplicas), 1);
+}
+
+#[test]
+fn a_clone_session_cuts_every_copy_to_its_length_and_leaves_the_original_whole() {
+    let mut switch = switch_with(|_| ());
+    group(&mut switch, 3, &[(4, 1), (5, 2)]);
+    let length = REPORT_BYTES + 2;
+    let session = MirroringSession {
+        egress_port: Some(6),
+        mgid: Some(3),
+        packet_length_bytes: length as u32,
+        ..Default::default()
+    };
+    switch.mirroring_mut().add(8, session).unwrap();
+    for operation in [op::CLONE_INGRESS, op::CLONE_EGRESS] {
+        let request = Request { argument: 8, ..Request::op(operation) };
+        switch.handle_packet(us(0), 0, &request.bytes(), 0);
+        let lengths: Vec<_> = transmits(&mut switch).iter().map(|t| (t.port, t.frame.len())).collect();
+        let whole = request.bytes().len() + REPORT_BYTES;
+        assert_eq!(lengths, [(1, whole), (4, length), (5, length), (6, length)]);
+    }
+}
+
+#[test]
+fn a_clone_session_puts_its_copies_into_the_queue_of_its_class_of_service() {
+    let session = MirroringSession { egress_port: Some(6), class_of_service: 1, ..Default::default() };
+    for (priorities, ports, dropped) in [(1, vec![1], 1), (2, vec![1, 6], 0)] {
+        let mut switch = switch_with(|c| c.priorities = priorities);
+        switch.mirroring_mut().add(8, session).unwrap();
+        let reports = ask(&mut switch, us(0), Request { argument: 8, ..Request::op(op::CLONE_INGRESS) });
+        assert_eq!(reports.iter().map(|report| report.port).collect::<Vec<_>>(), ports);
+        assert_eq!(switch.stats().drops.get(DropCause::PriorityOutOfRange), dropped);
+    }
 }
 
 #[test]

@@ -10,14 +10,18 @@ from typing import Any
 from finsy.proto import p4r
 
 from ..control import Replica, SwitchControl
+from ..exceptions import EngineError
+from . import bytestrings
 from .errors import already_exists, exhausted, invalid, not_found, unimplemented
 from .journal import Journal
 
 _FIRST_CLONE_GROUP = 32_768
 _MAX_ID = 32_767
 # v1model: egress_port has 9 bits, egress_rid has 16.
-_MAX_PORT = 511
+_PORT_BITS = 9
 _MAX_INSTANCE = 65_535
+# v1model: priority has 3 bits.
+_MAX_CLASS = 7
 # BMv2's table of level-2 nodes; also what one message can make the engine hold.
 _MAX_REPLICAS = 4096
 
@@ -58,16 +62,25 @@ class ReplicationEngine:
             self._control.mirroring_session_delete(number)
             self._control.mc_delete_group(_FIRST_CLONE_GROUP + number)
             return
-        if entry.class_of_service:
-            raise unimplemented(
-                f"clone session {number}: class_of_service {entry.class_of_service}; only 0 is supported"
+        what = f"clone session {number}"
+        if entry.class_of_service > _MAX_CLASS:
+            raise invalid(
+                f"{what}: class_of_service {entry.class_of_service}; classes go from 0 to {_MAX_CLASS}"
             )
-        if entry.packet_length_bytes:
-            raise unimplemented(
-                f"clone session {number}: packet_length_bytes; clones are not truncated by the session"
+        if entry.packet_length_bytes < 0:
+            raise invalid(f"{what}: packet_length_bytes {entry.packet_length_bytes} is negative")
+        group, before = _FIRST_CLONE_GROUP + number, self._sessions.get(number)
+        self._control.mc_set_group(group, _replicas(entry, what))
+        try:
+            self._control.mirroring_session_add(
+                number, None, group, entry.class_of_service, entry.packet_length_bytes
             )
-        self._control.mc_set_group(_FIRST_CLONE_GROUP + number, _replicas(entry, f"clone session {number}"))
-        self._control.mirroring_session_add(number, None, _FIRST_CLONE_GROUP + number)
+        except EngineError:
+            if before is None:
+                self._control.mc_delete_group(group)
+            else:
+                self._control.mc_set_group(group, _replicas(before, what))
+            raise
 
     def read(self, message: Any) -> Iterator[Any]:
         """Groups or sessions that a request asks for; 0 stands for all, an empty request for both kinds."""
@@ -100,6 +113,10 @@ def _write(
     if kind != p4r.Update.DELETE:
         after = type(entry)()
         after.CopyFrom(entry)
+        for replica in after.replicas:
+            if replica.port:
+                # The shortest form, so that what is read compares equal to what a canonical client wrote.
+                replica.port = replica.port.lstrip(b"\0") or b"\0"
     apply(number, after)
     _note(books, number, after)
 
@@ -121,9 +138,7 @@ def _replicas(entry: Any, what: str) -> Sequence[Replica]:
     if len(entry.replicas) > _MAX_REPLICAS:
         raise exhausted(f"{what}: {len(entry.replicas)} replicas, the limit is {_MAX_REPLICAS}")
     replicas = [(_port(replica, what), replica.instance) for replica in entry.replicas]
-    for port, instance in replicas:
-        if port > _MAX_PORT:
-            raise invalid(f"{what}: port {port}; ports go from 0 to {_MAX_PORT}")
+    for _, instance in replicas:
         if instance > _MAX_INSTANCE:
             raise invalid(f"{what}: instance {instance}; instances go from 0 to {_MAX_INSTANCE}")
     if len(set(replicas)) != len(replicas):
@@ -136,8 +151,10 @@ def _port(replica: Any, what: str) -> int:
         raise unimplemented(f"{what}: backup_replicas are not supported")
     match replica.WhichOneof("port_kind"):
         case "port":
-            return int.from_bytes(replica.port, "big")
+            return bytestrings.decode(replica.port, _PORT_BITS, f"{what}: port", invalid)
         case "egress_port":
+            if replica.egress_port >> _PORT_BITS:
+                raise invalid(f"{what}: port {replica.egress_port}; ports have {_PORT_BITS} bits")
             return int(replica.egress_port)
     raise invalid(f"{what}: a replica has no port")
 

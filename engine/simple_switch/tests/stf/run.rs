@@ -235,11 +235,13 @@ impl Bench {
         let (switch, number) = (&mut self.switch, |word: &str| word.parse::<u16>());
         match words {
             ["mirroring_add", id, port] => {
-                let session = MirroringSession { egress_port: Some(number(port)?), mgid: None };
+                let session =
+                    MirroringSession { egress_port: Some(number(port)?), mgid: None, ..Default::default() };
                 switch.mirroring_mut().add(number(id)?, session)?;
             }
             ["mirroring_add_mc", id, group] => {
-                let session = MirroringSession { egress_port: None, mgid: Some(number(group)?) };
+                let session =
+                    MirroringSession { egress_port: None, mgid: Some(number(group)?), ..Default::default() };
                 switch.mirroring_mut().add(number(id)?, session)?;
             }
             ["mirroring_delete", id] => switch.mirroring_mut().delete(number(id)?)?,
