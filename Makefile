@@ -33,6 +33,7 @@ test-rust: ## the engine's own tests
 
 test-p4: setup ## the P4 program: compiled outputs are fresh; behaviour on BMv2 where it is installed
 	$(PY) -m pytest -q -ra p4src/tests
+	$(PY) engine/simple_switch/tests/constructs/compile.py --check
 
 test-python: setup ## the extension, the P4Runtime server, the controller, the tools
 	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests
@@ -49,11 +50,13 @@ stf: ## p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's 
 bench: setup ## P4 passes per second through one switch and end to end
 	$(CARGO) bench $(ENGINE) $(RUST_TESTED) --bench '*' --quiet
 
-p4: setup ## recompile p4src/ with p4c-bm2-ss and write p4src/compiled/
+p4: setup ## recompile p4src/ and the engine's constructs with p4c-bm2-ss
 	$(PY) p4src/compile.py
+	$(PY) engine/simple_switch/tests/constructs/compile.py
 
-p4-check: setup ## fail if p4src/compiled/ does not belong to the sources
+p4-check: setup ## fail if what p4c made is not of the sources: p4src/compiled/, the engine's constructs
 	$(PY) p4src/compile.py --check
+	$(PY) engine/simple_switch/tests/constructs/compile.py --check
 
 lint: setup ## formatting, lints and types
 	$(CARGO) fmt $(ENGINE) --all --check

@@ -165,6 +165,11 @@ impl Loader<'_> {
         match ty {
             "field" => {
                 let [header, member] = value.tuple()?;
+                if header.value.is_object() {
+                    // p4c's form for the validity of a stack's element by a run-time index.
+                    let header = self.header_ref(&header, params)?;
+                    return self.named_field_of(json, header, member.str()?);
+                }
                 let id = look_up(&self.names.headers, "header", &header)?;
                 let ty = &self.header_types[self.headers[id as usize].type_id as usize];
                 if ty.field(member.str()?).is_some_and(|f| f.variable) {

@@ -9,6 +9,8 @@
 //! checked; and so is that no packet is lost to a fault of the program, or without account.
 #![allow(clippy::print_stdout)] // The verdicts are the result.
 
+mod cli;
+mod constructs;
 mod run;
 mod samples;
 mod script;

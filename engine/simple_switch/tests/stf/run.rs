@@ -20,7 +20,7 @@ const LOWEST_PRIORITY: i64 = 10_000;
 const FCS_BYTES: u64 = 4;
 
 /// Why a script does not go on.
-enum Stop {
+pub enum Stop {
     Unsupported(String),
     Failed(String),
 }
@@ -31,7 +31,7 @@ impl<E: std::error::Error> From<E> for Stop {
     }
 }
 
-fn failed<T>(reason: impl Into<String>) -> Result<T, Stop> {
+pub fn failed<T>(reason: impl Into<String>) -> Result<T, Stop> {
     Err(Stop::Failed(reason.into()))
 }
 
@@ -65,8 +65,14 @@ fn run(program: Arc<Program>, statements: &[Statement]) -> Result<(), Stop> {
     // As in bmv2stf.py, only ports that the script names have a link; what goes elsewhere is not seen.
     let ports = expected.keys().map(|port| PortConfig::unlimited(*port)).collect();
     let switch = Switch::new(Arc::clone(&program), SwitchConfig { ports, ..SwitchConfig::default() })?;
-    let mut bench =
-        Bench { program, switch, now: Time::ZERO, labels: BTreeMap::new(), sent: BTreeMap::new() };
+    let mut bench = Bench {
+        program,
+        switch,
+        now: Time::ZERO,
+        labels: BTreeMap::new(),
+        sent: BTreeMap::new(),
+        log: Vec::new(),
+    };
     for statement in statements {
         bench.execute(statement)?;
     }
@@ -109,14 +115,16 @@ fn hex(frame: &[u8]) -> String {
     frame.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-struct Bench {
-    program: Arc<Program>,
-    switch: Switch,
+pub struct Bench {
+    pub program: Arc<Program>,
+    pub switch: Switch,
     now: Time,
     /// Table and handle of the entries with a label.
     labels: BTreeMap<String, (String, u64)>,
     /// What has come out, by port.
     sent: BTreeMap<u16, Vec<Vec<u8>>>,
+    /// What `log_msg` has said.
+    pub log: Vec<String>,
 }
 
 impl Bench {
@@ -266,14 +274,14 @@ impl Bench {
             ["mirroring_get", _] => (),
             ["counter_read", name, _] => counter(name).map(|_| ())?,
             ["register_read", name, _] => register(name).map(|_| ())?,
-            _ => return Err(Stop::Unsupported(format!("the command '{}'", words.join(" ")))),
+            _ => return self.cli(words),
         }
         Ok(())
     }
 }
 
 /// The object of this name, else the only one whose name ends so.
-fn only<'a, T>(
+pub fn only<'a, T>(
     all: impl Iterator<Item = &'a T> + Clone,
     name: &str,
     name_of: impl Fn(&'a T) -> &'a str,
@@ -290,11 +298,11 @@ fn only<'a, T>(
     }
 }
 
-fn find_table<'a>(program: &'a Program, name: &str) -> Result<&'a TableInfo, Stop> {
+pub fn find_table<'a>(program: &'a Program, name: &str) -> Result<&'a TableInfo, Stop> {
     only(program.tables().iter(), name, |table| &table.name, "table")
 }
 
-fn find_action<'a>(program: &'a Program, table: &TableInfo, name: &str) -> Result<&'a ActionInfo, Stop> {
+pub fn find_action<'a>(program: &'a Program, table: &TableInfo, name: &str) -> Result<&'a ActionInfo, Stop> {
     let actions = table.actions.iter().map(|id| &program.actions()[id.index()]);
     only(actions, name, |action| &action.name, "action")
 }

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Run the constructs' scripts on BMv2's simple_switch, to see that it does what they expect of the engine.
+
+    confirm_on_bmv2.py              every script here
+    confirm_on_bmv2.py a b          a.script and b.script
+
+Needs `simple_switch` and `simple_switch_CLI` on PATH. Not part of the tests: what BMv2 1.15.5 did is in the scripts.
+The language of scripts is described in README.md. Lines after `# engine only` are left out here, and a script that
+begins with that line is skipped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ENGINE_ONLY = "# engine only"
+THRIFT_PORT = 29390
+START_TIMEOUT_SECONDS = 20
+SETTLE_SECONDS = 0.3
+"""After a packet or a command, for BMv2's threads to come to rest."""
+
+PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+
+
+class Mismatch(Exception):
+    """BMv2 does something else than the script expects."""
+
+
+def statements(script: Path) -> list[str]:
+    """Lines without comments, up to `# engine only`."""
+    text = script.read_text(encoding="utf-8").split(ENGINE_ONLY)[0]
+    lines = (line.split("#")[0].strip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def ports_of(lines: list[str]) -> list[int]:
+    """Ports that packets come in by or are expected on."""
+    return sorted({int(line.split()[1]) for line in lines if line.split()[0] in ("packet", "expect")})
+
+
+class Bench:
+    """One switch, its CLI and a pair of capture files for each port."""
+
+    def __init__(self, program: Path, ports: list[int], folder: Path) -> None:
+        self.folder = folder
+        for port in ports:
+            os.mkfifo(folder / f"p{port}_in.pcap")
+        interfaces = [word for port in ports for word in ("-i", f"{port}@p{port}")]
+        log = ["--log-file", "switch.log", "--log-flush"]
+        command = ["simple_switch", *log, "--use-files", "0", "--thrift-port", str(THRIFT_PORT)]
+        self.switch = subprocess.Popen(
+            [*command, *interfaces, str(program)],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        # BMv2 opens them in this order, and waits at each until it has read the header.
+        self.deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        self.inputs: dict[int, int] = {}
+        for port in ports:
+            while port not in self.inputs:
+                with contextlib.suppress(OSError):  # No reader yet.
+                    path = folder / f"p{port}_in.pcap"
+                    self.inputs[port] = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+                self.wait()
+            os.write(self.inputs[port], PCAP_HEADER)
+        while socket.socket().connect_ex(("127.0.0.1", THRIFT_PORT)) != 0:
+            self.wait()
+
+    def wait(self) -> None:
+        """A moment of its start; a mismatch when it does not come to it."""
+        if self.switch.poll() is not None or time.monotonic() > self.deadline:
+            self.switch.kill()
+            raise Mismatch("simple_switch does not start")
+        time.sleep(0.02)
+
+    def packet(self, port: int, frame: bytes) -> None:
+        """Hand a frame in."""
+        try:
+            os.write(self.inputs[port], struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame)
+        except BrokenPipeError as error:
+            raise Mismatch("simple_switch has stopped") from error
+        time.sleep(SETTLE_SECONDS)
+
+    def command(self, line: str) -> str:
+        """What the CLI answers; an error that it prints is a mismatch."""
+        run = subprocess.run(
+            ["simple_switch_CLI", "--thrift-port", str(THRIFT_PORT)],
+            input=line + "\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        answer = run.stdout.split("RuntimeCmd:", 1)[-1]
+        if re.search(r"\b(Error|Invalid|Unknown)\b", answer):
+            raise Mismatch(f"{line}: {answer.strip()}")
+        return answer
+
+    def check(self, what: str, rest: str) -> None:
+        """A `check` statement."""
+        if what == "log":
+            time.sleep(SETTLE_SECONDS)
+            log = (self.folder / "switch.log.txt").read_text(errors="replace")
+            if not any(line.endswith(rest) for line in log.splitlines()):
+                raise Mismatch(f"log: no line ends with {rest!r}")
+            return
+        name, index, *expected = rest.split()
+        answer = self.command(f"{what}_read {name} {index}").split("]=", 1)[-1].split("RuntimeCmd")[0]
+        numbers = re.findall(r"\d+", answer)
+        if numbers != expected:
+            raise Mismatch(f"{what} {name}[{index}] is {numbers}, expected {expected}")
+
+    def close(self) -> None:
+        """End input, then the switch."""
+        for stream in self.inputs.values():
+            os.close(stream)
+        time.sleep(1)
+        self.switch.terminate()
+        self.switch.wait()
+
+
+def sent(path: Path) -> list[str]:
+    """Frames of a capture file in hexadecimal."""
+    data, at, frames = path.read_bytes(), 24, []
+    while at + 16 <= len(data):
+        length = struct.unpack_from("<I", data, at + 8)[0]
+        frames.append(data[at + 16 : at + 16 + length].hex())
+        at += 16 + length
+    return frames
+
+
+def is_like(frame: str, pattern: str) -> bool:
+    """Whether a frame is as expected: `*` is any digit, `$` ends it."""
+    whole = pattern.endswith("$")
+    digits = pattern.rstrip("$").lower()
+    fits = len(frame) == len(digits) if whole else len(frame) >= len(digits)
+    return fits and all(want in ("*", got) for want, got in zip(digits, frame, strict=False))
+
+
+def run(script: Path) -> None:
+    """One script."""
+    lines = statements(script)
+    expected: dict[int, list[str]] = {port: [] for port in ports_of(lines)}
+    with tempfile.TemporaryDirectory() as scratch:
+        bench = Bench(script.with_suffix(".json"), list(expected), Path(scratch))
+        try:
+            for line in lines:
+                keyword, rest = (line.split(maxsplit=1) + [""])[:2]
+                if keyword == "packet":
+                    port, data = rest.split(maxsplit=1)
+                    bench.packet(int(port), bytes.fromhex(data))
+                elif keyword == "expect":
+                    port, data = (rest.split(maxsplit=1) + [""])[:2]
+                    expected[int(port)].append(data.replace(" ", ""))
+                elif keyword == "check":
+                    bench.check(*rest.split(maxsplit=1))
+                else:
+                    bench.command(line)
+                if bench.switch.poll() is not None:
+                    raise Mismatch(f"{line}: simple_switch has stopped")
+        finally:
+            bench.close()
+        for port, patterns in expected.items():
+            frames = sent(Path(scratch) / f"p{port}_out.pcap")
+            wrong = len(frames) != len(patterns) or not all(map(is_like, frames, patterns))
+            if wrong:
+                raise Mismatch(f"port {port} sent {frames}, expected {patterns}")
+
+
+def main() -> int:
+    """Exit status 1 when some script differs."""
+    names = sys.argv[1:] or sorted(path.stem for path in HERE.glob("*.script"))
+    failed = False
+    for name in names:
+        script = HERE / f"{name}.script"
+        if script.read_text(encoding="utf-8").startswith(ENGINE_ONLY):
+            print(f"skipped: {name}: for the engine only")
+            continue
+        try:
+            run(script)
+            print(f"as expected: {name}")
+        except Mismatch as mismatch:
+            failed = True
+            print(f"DIFFERS: {name}: {mismatch}")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
