@@ -1,0 +1,77 @@
+"""Calls on action profiles: members and groups."""
+
+from typing import Any
+
+from ..control import Group, Member
+from ..exceptions import NoSuchHandleError
+from .interface import signed, standard, unsigned
+from .names import Context
+from .tables import shortest
+
+
+class ActionProfileCalls:
+    """Service `standard`: action profiles."""
+
+    def __init__(self, context: Context) -> None:
+        self._control = context.control
+
+    def bm_mt_act_prof_add_member(self, cxt: int, profile: str, action: str, data: list[bytes]) -> int:
+        return signed(self._control.mt_act_prof_add_member(profile, action, data), 32)
+
+    def bm_mt_act_prof_modify_member(
+        self, cxt: int, profile: str, member: int, action: str, data: list[bytes]
+    ) -> None:
+        self._control.mt_act_prof_modify_member(profile, unsigned(member, 32), action, data)
+
+    def bm_mt_act_prof_delete_member(self, cxt: int, profile: str, member: int) -> None:
+        self._control.mt_act_prof_delete_member(profile, unsigned(member, 32))
+
+    def bm_mt_act_prof_get_members(self, cxt: int, profile: str) -> list[Any]:
+        return [_member(member) for member in self._control.mt_act_prof_get_members(profile)]
+
+    def bm_mt_act_prof_get_member(self, cxt: int, profile: str, member: int) -> Any:
+        for found in self._control.mt_act_prof_get_members(profile):
+            if found[0] == unsigned(member, 32):
+                return _member(found)
+        raise NoSuchHandleError(
+            f"action profile '{profile}': no member has handle {member}", "INVALID_MBR_HANDLE"
+        )
+
+    def bm_mt_act_prof_create_group(self, cxt: int, profile: str) -> int:
+        return signed(self._control.mt_act_prof_create_group(profile), 32)
+
+    def bm_mt_act_prof_delete_group(self, cxt: int, profile: str, group: int) -> None:
+        self._control.mt_act_prof_delete_group(profile, unsigned(group, 32))
+
+    def bm_mt_act_prof_add_member_to_group(self, cxt: int, profile: str, member: int, group: int) -> None:
+        self._control.mt_act_prof_add_member_to_group(profile, unsigned(member, 32), unsigned(group, 32))
+
+    def bm_mt_act_prof_remove_member_from_group(
+        self, cxt: int, profile: str, member: int, group: int
+    ) -> None:
+        self._control.mt_act_prof_remove_member_from_group(profile, unsigned(member, 32), unsigned(group, 32))
+
+    def bm_mt_act_prof_get_groups(self, cxt: int, profile: str) -> list[Any]:
+        return [_group(group) for group in self._control.mt_act_prof_get_groups(profile)]
+
+    def bm_mt_act_prof_get_group(self, cxt: int, profile: str, group: int) -> Any:
+        for found in self._control.mt_act_prof_get_groups(profile):
+            if found[0] == unsigned(group, 32):
+                return _group(found)
+        raise NoSuchHandleError(
+            f"action profile '{profile}': no group has handle {group}", "INVALID_GRP_HANDLE"
+        )
+
+
+def _member(member: Member) -> Any:
+    handle, action, data = member
+    return standard.BmMtActProfMember(
+        mbr_handle=signed(handle, 32), action_name=action, action_data=shortest(data)
+    )
+
+
+def _group(group: Group) -> Any:
+    handle, members = group
+    return standard.BmMtActProfGroup(
+        grp_handle=signed(handle, 32), mbr_handles=[signed(member, 32) for member in members]
+    )

@@ -1,0 +1,94 @@
+"""Calls on counters, meters and registers, and on parser value sets."""
+
+from typing import Any
+
+from ..control import MeterRate
+from ..exceptions import InvalidValueError
+from .interface import unsigned
+from .names import Context
+from .tables import counter_cell, counter_value, meter_configs, meter_rates
+
+_I64_MAX = (1 << 63) - 1
+
+
+class CellCalls:
+    """Service `standard`: counters, meters, registers, parser value sets."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._control = context.control
+
+    def bm_counter_read(self, cxt: int, counter: str, cell: int) -> Any:
+        return counter_value(*self._control.read_counters(counter, unsigned(cell, 64)))
+
+    def bm_counter_write(self, cxt: int, counter: str, cell: int, value: Any) -> None:
+        self._control.write_counters(counter, unsigned(cell, 64), *counter_cell(value))
+
+    def bm_counter_reset_all(self, cxt: int, counter: str) -> None:
+        self._control.reset_counters(counter)
+
+    def bm_meter_get_rates(self, cxt: int, meter: str, cell: int) -> list[Any]:
+        return meter_configs(self._control.meter_get_rates(meter, unsigned(cell, 64)))
+
+    def bm_meter_set_rates(self, cxt: int, meter: str, cell: int, rates: list[Any]) -> None:
+        checked = _rising(meter, meter_rates(rates))
+        self._control.meter_set_rates(meter, unsigned(cell, 64), checked)
+
+    def bm_meter_array_set_rates(self, cxt: int, meter: str, rates: list[Any]) -> None:
+        self._control.meter_array_set_rates(meter, _rising(meter, meter_rates(rates)))
+
+    def bm_register_read(self, cxt: int, reg: str, cell: int) -> int:
+        return _read(self._control.register_read(reg, unsigned(cell, 64)))
+
+    def bm_register_read_all(self, cxt: int, reg: str) -> list[int]:
+        return [_read(value) for value in self._control.register_read_all(reg)]
+
+    def bm_register_write(self, cxt: int, reg: str, cell: int, value: int) -> None:
+        self._control.register_write(reg, unsigned(cell, 64), self._cut(reg, value))
+
+    def bm_register_write_range(self, cxt: int, reg: str, first: int, beyond: int, value: int) -> None:
+        if first == beyond:
+            # BMv2 writes nothing, but refuses a place beyond the end.
+            self._control.register_read(reg, unsigned(first - 1 if first else 0, 64))
+            return
+        self._control.register_write_range(
+            reg, unsigned(first, 64), unsigned(beyond, 64), self._cut(reg, value)
+        )
+
+    def bm_register_reset(self, cxt: int, reg: str) -> None:
+        self._control.register_reset(reg)
+
+    def bm_parse_vset_add(self, cxt: int, vset: str, value: bytes) -> None:
+        self._control.parse_vset_add(vset, value)
+
+    def bm_parse_vset_remove(self, cxt: int, vset: str, value: bytes) -> None:
+        self._control.parse_vset_remove(vset, value)
+
+    def bm_parse_vset_get(self, cxt: int, vset: str) -> list[bytes]:
+        return self._control.parse_vset_get(vset)
+
+    def bm_parse_vset_clear(self, cxt: int, vset: str) -> None:
+        self._control.parse_vset_clear(vset)
+
+    def _cut(self, reg: str, value: int) -> bytes:
+        """The low bits of a number, as many as a cell has; a negative one is its two's complement."""
+        width = self._context.names.register_widths.get(reg, 64)
+        return unsigned(value, width).to_bytes((width + 7) // 8, "big")
+
+
+def _rising(meter: str, rates: list[MeterRate]) -> list[MeterRate]:
+    """Rates of which none is lower than the one before, nor negative or not a number."""
+    lowest = 0.0
+    for rate, _ in rates:
+        if not rate >= lowest:
+            raise InvalidValueError(
+                f"meter '{meter}': rate {rate} comes after {lowest}; the lowest comes first, from 0",
+                "INVALID_INFO_RATE_VALUE",
+            )
+        lowest = rate
+    return rates
+
+
+def _read(value: bytes) -> int:
+    """A cell as i64. One that does not fit is the largest number, as in BMv2."""
+    return min(int.from_bytes(value, "big"), _I64_MAX)

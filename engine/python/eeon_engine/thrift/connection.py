@@ -1,0 +1,124 @@
+"""One client's connection: bytes in, calls answered, bytes out. One thread for as long as it lasts.
+
+What a client may cost is bounded. Between calls it may be idle for ever, but a call that has begun must be
+there whole within `CALL_SECONDS`, and its answer be taken as soon. The whole server reads one long call at a
+time.
+"""
+
+import contextlib
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from .dispatch import Dispatcher
+from .reader import MessageError, Reader
+
+_LOG = logging.getLogger(__name__)
+
+CALL_SECONDS = 30.0
+LONG_CALL_BYTES = 1 << 20
+"""A call beyond this waits for the one place that long calls have."""
+
+_CHUNK = 1 << 16
+_POLL_SECONDS = 0.5
+
+
+class _Gone(Exception):
+    """The client has closed the connection between calls, or the server stops."""
+
+
+class Connection:
+    """A connected client."""
+
+    def __init__(
+        self,
+        peer: socket.socket,
+        name: str,
+        dispatcher: Dispatcher,
+        long_calls: threading.Lock,
+        is_stopping: Callable[[], bool],
+    ) -> None:
+        self._socket = peer
+        self._name = name
+        self._dispatcher = dispatcher
+        self._long_calls = long_calls
+        self._is_stopping = is_stopping
+        self._received = bytearray()
+        self._taken = 0
+        self._deadline = 0.0
+        self._is_long = False
+
+    def run(self) -> None:
+        """Answers calls until the client or the server goes. Raises nothing."""
+        try:
+            while True:
+                self._wait_for_call()
+                try:
+                    answer = self._dispatcher.answer(Reader(self._read))
+                finally:
+                    self._end_call()
+                if answer is not None:
+                    self._socket.settimeout(CALL_SECONDS)
+                    self._socket.sendall(answer)
+        except _Gone:
+            pass
+        except MessageError as error:
+            _LOG.warning("%s: %s; connection closed", self._name, error)
+        except TimeoutError:
+            _LOG.warning(
+                "%s: no more than part of a call in %.0f s; connection closed", self._name, CALL_SECONDS
+            )
+        except OSError as error:
+            _LOG.info("%s: %s; connection closed", self._name, error)
+        except Exception:
+            _LOG.exception("%s: connection closed", self._name)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Closes the socket, from any thread; `run` ends."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _wait_for_call(self) -> None:
+        while not self._received:
+            if self._is_stopping():
+                raise _Gone
+            with contextlib.suppress(TimeoutError):
+                self._receive_some(_POLL_SECONDS)
+        self._deadline = time.monotonic() + CALL_SECONDS
+
+    def _receive_some(self, timeout: float) -> None:
+        self._socket.settimeout(timeout)
+        chunk = self._socket.recv(_CHUNK)
+        if not chunk:
+            if self._received or self._taken:
+                raise MessageError("the client went in the middle of a call")
+            raise _Gone
+        self._received += chunk
+
+    def _read(self, count: int) -> bytes:
+        """Exactly `count` bytes, for `Reader`."""
+        if not self._is_long and self._taken + count > LONG_CALL_BYTES:
+            if not self._long_calls.acquire(timeout=CALL_SECONDS):
+                raise MessageError(f"call of more than {LONG_CALL_BYTES} bytes while another is being read")
+            self._is_long = True
+            self._deadline = time.monotonic() + CALL_SECONDS
+        while len(self._received) < count:
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._receive_some(left)
+        taken = bytes(self._received[:count])
+        del self._received[:count]
+        self._taken += count
+        return taken
+
+    def _end_call(self) -> None:
+        self._taken = 0
+        if self._is_long:
+            self._is_long = False
+            self._long_calls.release()

@@ -1,0 +1,138 @@
+"""From a call to its answer: which method, with which arguments, and what becomes of what it raises.
+
+A refusal of the engine becomes the exception that the method declares, with BMv2's code; the engine's reason,
+for which that has no room, is logged. Where a method declares none, and for what BMv2 has no code, the client
+gets a TApplicationException with the reason in it.
+"""
+
+import logging
+from typing import Any
+
+from thriftpy2.protocol import TBinaryProtocol
+from thriftpy2.thrift import TApplicationException, TMessageType, TType
+from thriftpy2.transport import TMemoryBuffer
+
+from ..exceptions import ControlError, EngineError
+from .interface import SERVICES
+from .reader import Reader
+
+_LOG = logging.getLogger(__name__)
+
+_SEPARATOR = ":"
+
+_EMPTY: dict[int, Any] = {
+    TType.BOOL: False,
+    TType.BYTE: 0,
+    TType.I16: 0,
+    TType.I32: 0,
+    TType.I64: 0,
+    TType.DOUBLE: 0.0,
+    TType.STRING: "",
+    TType.BINARY: b"",
+}
+
+# What BMv2 answers where the engine is more exact.
+_INSTEAD = {("InvalidCounterOperation", "WRONG_TABLE_TYPE"): "INVALID_COUNTER_NAME"}
+
+
+class Dispatcher:
+    """Answers calls with the methods of handlers, one handler or more for each service."""
+
+    def __init__(self, handlers: dict[str, list[object]]) -> None:
+        self._methods: dict[tuple[str, str], Any] = {}
+        for service, parts in handlers.items():
+            for name in SERVICES[service].thrift_services:
+                found = next((getattr(part, name) for part in parts if hasattr(part, name)), None)
+                if found is None:
+                    raise AssertionError(f"no handler for {service}:{name}")
+                self._methods[service, name] = found
+
+    def answer(self, reader: Reader) -> bytes | None:
+        """Reads one call and does it; the bytes to send back, none for a oneway call."""
+        called, kind, sequence = reader.message_begin()
+        service, _, name = called.rpartition(_SEPARATOR)
+        method = self._methods.get((service, name))
+        if method is None:
+            reader.skip_struct()
+            _LOG.warning("call of '%s', which is no method of this switch", called)
+            unknown = TApplicationException(
+                TApplicationException.UNKNOWN_METHOD,
+                f"'{called}': no such method; names are service:method, services {', '.join(SERVICES)}",
+            )
+            return None if kind == TMessageType.ONEWAY else _message(name, sequence, unknown)
+        arguments = reader.struct(getattr(SERVICES[service], f"{name}_args"))
+        outcome = self._call(service, name, method, arguments)
+        if kind == TMessageType.ONEWAY:
+            return None
+        try:
+            return _message(name, sequence, outcome)
+        except Exception:
+            _LOG.exception("answer of %s cannot be written", called)
+            return _message(name, sequence, _internal(f"{name}: the answer cannot be written"))
+
+    def _call(self, service: str, name: str, method: Any, arguments: Any) -> Any:
+        """The method's result, or a TApplicationException."""
+        result = getattr(SERVICES[service], f"{name}_result")()
+        values = []
+        for field in arguments.thrift_spec.values():
+            value = getattr(arguments, field[1])
+            if value is None:
+                value = _empty(field)
+            if field[1] == "cxt" and value != 0:
+                return _internal(f"{name}: context {value}; the switch has context 0 only")
+            values.append(value)
+        try:
+            returned = method(*values)
+        except EngineError as error:
+            _LOG.warning("%s: %s", name, error)
+            return _refusal(result, error)
+        except Exception:
+            _LOG.exception("%s failed", name)
+            return _internal(f"{name}: internal error; see the switch's log")
+        if 0 in result.thrift_spec:
+            result.success = returned
+        return result
+
+
+def _empty(field: tuple[Any, ...]) -> Any:
+    """What Thrift's C++ servers see in a field that was not sent."""
+    if field[0] == TType.STRUCT:
+        return field[2]()
+    return [] if field[0] == TType.LIST else _EMPTY[field[0]]
+
+
+def _refusal(result: Any, error: EngineError) -> Any:
+    """The result with the declared exception in it; a TApplicationException where that cannot say it."""
+    declared = result.thrift_spec.get(1)
+    if declared is None:
+        return _internal(str(error))
+    exception = declared[2]
+    code = error.code if isinstance(error, ControlError) else "ERROR"
+    code = _INSTEAD.get((exception.__name__, code), code)
+    codes = _codes(exception)
+    number = codes.get(code, codes.get("ERROR"))
+    if number is None:
+        return _internal(str(error))
+    setattr(result, declared[1], exception(code=number))
+    return result
+
+
+def _codes(exception: Any) -> dict[str, int]:
+    """Names and numbers of an exception's codes. An enum's field is an i32 that knows its enum."""
+    enum = exception.thrift_spec[1][2]
+    return dict(enum._NAMES_TO_VALUES)
+
+
+def _internal(message: str) -> TApplicationException:
+    return TApplicationException(TApplicationException.INTERNAL_ERROR, message)
+
+
+def _message(name: str, sequence: int, content: Any) -> bytes:
+    is_exception = isinstance(content, TApplicationException)
+    buffer = TMemoryBuffer()
+    protocol = TBinaryProtocol(buffer)
+    kind = TMessageType.EXCEPTION if is_exception else TMessageType.REPLY
+    protocol.write_message_begin(name, kind, sequence)
+    content.write(protocol)
+    protocol.write_message_end()
+    return bytes(buffer.getvalue())

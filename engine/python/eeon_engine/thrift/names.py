@@ -1,0 +1,89 @@
+"""What Thrift calls must know of a program and the engine does not tell: ids, kinds of tables, widths.
+
+Read from the program's JSON once for each program; holds nothing that a control call changes.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._engine import Program
+from ..control import SwitchControl
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's kinds, in the JSON's words."""
+
+    match_type: str
+    type: str
+    has_const_default: bool
+    supports_timeout: bool
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether entries have a priority."""
+        return self.match_type in ("ternary", "range")
+
+
+@dataclass(frozen=True)
+class Names:
+    """The objects of a program by name."""
+
+    ids: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By JSON key (`tables`, `register_arrays`, ...) and name."""
+    tables: dict[str, Table] = field(default_factory=dict)
+    register_widths: dict[str, int] = field(default_factory=dict)
+    algorithms: dict[str, str] = field(default_factory=dict)
+    """Of each hash calculation."""
+
+    @staticmethod
+    def of(program: Program) -> "Names":
+        """Those of a program; the engine has accepted its JSON."""
+        document = json.loads(program.json)
+        pipelines = document.get("pipelines", [])
+        kinds: dict[str, list[Any]] = {
+            "tables": [table for pipeline in pipelines for table in pipeline.get("tables", [])],
+            "action_profiles": [p for pipeline in pipelines for p in pipeline.get("action_profiles", [])],
+        }
+        for kind in ("counter_arrays", "meter_arrays", "register_arrays", "learn_lists"):
+            kinds[kind] = document.get(kind, [])
+        return Names(
+            ids={kind: {item["name"]: item["id"] for item in items} for kind, items in kinds.items()},
+            tables={table["name"]: _table(table) for table in kinds["tables"]},
+            register_widths={item["name"]: item["bitwidth"] for item in kinds["register_arrays"]},
+            algorithms={item["name"]: item["algo"] for item in document.get("calculations", [])},
+        )
+
+
+def _table(table: dict[str, Any]) -> Table:
+    default = table.get("default_entry") or {}
+    return Table(
+        match_type=table["match_type"],
+        type=table["type"],
+        has_const_default=bool(default.get("action_entry_const")),
+        supports_timeout=bool(table.get("support_timeout")),
+    )
+
+
+class Context:
+    """The switch and the names of the program it runs."""
+
+    def __init__(self, control: SwitchControl) -> None:
+        self.control = control
+        self._known: tuple[Program | None, Names] = (None, Names())
+
+    @property
+    def names(self) -> Names:
+        """Those of the program that runs now."""
+        program = self.control.program
+        known, names = self._known
+        if program is not known:
+            names = Names() if program is None else Names.of(program)
+            # One assignment, so that another thread sees the old pair or the new one.
+            self._known = (program, names)
+        return names
+
+    def table(self, name: str) -> Table | None:
+        """A table's kinds; `None` when the program has no such table."""
+        return self.names.tables.get(name)

@@ -1,0 +1,158 @@
+"""Reads one call off a byte stream: Thrift's strict binary protocol, with limits on what a stranger may ask.
+
+thriftpy2's own reader trusts element types and counts: a list of two billion elements of an unknown type
+keeps it busy without a byte being sent. Here every count, length and type is checked before anything is
+stored or repeated. Writing is thriftpy2's.
+"""
+
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from thriftpy2.thrift import TMessageType, TType
+
+MAX_STRING_BYTES = 64 << 20
+"""As long as the longest program that the engine takes."""
+MAX_VALUES = 1 << 17
+"""Fields and elements of one message."""
+MAX_DEPTH = 16
+"""Structs and containers inside each other; the interface needs five."""
+MAX_NAME_BYTES = 256
+
+_VERSION = 0x80010000
+_VERSION_MASK = 0xFFFF0000
+
+_FIXED: dict[int, struct.Struct] = {
+    TType.BOOL: struct.Struct("!b"),
+    TType.BYTE: struct.Struct("!b"),
+    TType.I16: struct.Struct("!h"),
+    TType.I32: struct.Struct("!i"),
+    TType.I64: struct.Struct("!q"),
+    TType.DOUBLE: struct.Struct("!d"),
+}
+_I32 = _FIXED[TType.I32]
+
+
+class MessageError(Exception):
+    """Bytes that are no call, or a call beyond a limit. What follows on the stream means nothing."""
+
+
+class Reader:
+    """Reads one message. `read(n)` must return exactly n bytes or raise."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+        self._values = 0
+
+    def message_begin(self) -> tuple[str, int, int]:
+        """Name, message type and sequence id."""
+        (header,) = _I32.unpack(self._read(4))
+        if header & _VERSION_MASK != _VERSION:
+            raise MessageError(
+                f"message starts with 0x{header & 0xFFFFFFFF:08x}: not Thrift's strict binary protocol; "
+                "use TBinaryProtocol over TBufferedTransport"
+            )
+        kind = header & 0xFF
+        if kind not in (TMessageType.CALL, TMessageType.ONEWAY):
+            raise MessageError(f"message type {kind} is no call")
+        name = self._bytes(MAX_NAME_BYTES, "method name").decode("utf-8", "replace")
+        (sequence,) = _I32.unpack(self._read(4))
+        return name, kind, sequence
+
+    def struct(self, kind: type, depth: int = MAX_DEPTH) -> Any:
+        """A struct of a type of the interface. Fields of another type than the interface's are left out."""
+        self._enter(depth)
+        result = kind()
+        fields = kind.thrift_spec  # type: ignore[attr-defined]
+        while (wire := self._type()) != TType.STOP:
+            (number,) = _FIXED[TType.I16].unpack(self._read(2))
+            field = fields.get(number)
+            if field is None or _wire(field[0]) != wire:
+                self._skip(wire, depth - 1)
+                continue
+            # Type, name, element type where there is one, whether it is required.
+            spec = field[2] if len(field) == 4 else None
+            setattr(result, field[1], self._value(field[0], spec, depth - 1))
+        return result
+
+    def skip_struct(self) -> None:
+        """Passes over the arguments of a method that is not there."""
+        self._skip(TType.STRUCT, MAX_DEPTH)
+
+    def _value(self, kind: int, spec: Any, depth: int) -> Any:
+        self._count()
+        fixed = _FIXED.get(kind)
+        if fixed is not None:
+            (value,) = fixed.unpack(self._read(fixed.size))
+            return bool(value) if kind == TType.BOOL else value
+        if kind == TType.BINARY:
+            return self._bytes(MAX_STRING_BYTES, "string")
+        if kind == TType.STRING:
+            return self._bytes(MAX_STRING_BYTES, "string").decode("utf-8", "replace")
+        if kind == TType.STRUCT:
+            return self.struct(spec, depth)
+        if kind == TType.LIST:
+            self._enter(depth)
+            element, element_spec = spec if isinstance(spec, tuple) else (spec, None)
+            wire, size = self._type(), self._size()
+            if wire != _wire(element):
+                for _ in range(size):
+                    self._skip(wire, depth - 1)
+                return []
+            return [self._value(element, element_spec, depth - 1) for _ in range(size)]
+        raise MessageError(f"type {kind} is no type of an argument")
+
+    def _skip(self, wire: int, depth: int) -> None:
+        self._count()
+        fixed = _FIXED.get(wire)
+        if fixed is not None:
+            self._read(fixed.size)
+        elif wire == TType.STRING:
+            self._bytes(MAX_STRING_BYTES, "string")
+        elif wire == TType.STRUCT:
+            self._enter(depth)
+            while (field := self._type()) != TType.STOP:
+                self._read(2)
+                self._skip(field, depth - 1)
+        elif wire in (TType.LIST, TType.SET):
+            self._enter(depth)
+            element, size = self._type(), self._size()
+            for _ in range(size):
+                self._skip(element, depth - 1)
+        elif wire == TType.MAP:
+            self._enter(depth)
+            key, value, size = self._type(), self._type(), self._size()
+            for _ in range(size):
+                self._skip(key, depth - 1)
+                self._skip(value, depth - 1)
+        else:
+            raise MessageError(f"type {wire} is no type of Thrift's")
+
+    def _type(self) -> int:
+        return self._read(1)[0]
+
+    def _bytes(self, limit: int, what: str) -> bytes:
+        (length,) = _I32.unpack(self._read(4))
+        if not 0 <= length <= limit:
+            raise MessageError(f"{what} of {length} bytes; the limit is {limit}")
+        return self._read(length)
+
+    def _size(self) -> int:
+        (size,) = _I32.unpack(self._read(4))
+        if not 0 <= size <= MAX_VALUES:
+            raise MessageError(f"container of {size} elements; the limit is {MAX_VALUES}")
+        return int(size)
+
+    def _count(self) -> None:
+        self._values += 1
+        if self._values > MAX_VALUES:
+            raise MessageError(f"more than {MAX_VALUES} values in one message")
+
+    def _enter(self, depth: int) -> None:
+        if depth <= 0:
+            raise MessageError(f"structs or containers nested deeper than {MAX_DEPTH}")
+
+
+def _wire(kind: int) -> int:
+    """The type that travels: thriftpy2 tells binary from string, the wire does not."""
+    return TType.STRING if kind == TType.BINARY else kind

@@ -1,0 +1,163 @@
+"""The server: a listening socket, a thread for each client, and the handlers of one switch.
+
+with serve(switch) as server:
+    print(server.address)
+"""
+
+import itertools
+import logging
+import socket
+import threading
+from types import TracebackType
+
+from ..control import SwitchControl
+from ..exceptions import ConfigError
+from .action_profiles import ActionProfileCalls
+from .cells import CellCalls
+from .connection import Connection
+from .dispatch import Dispatcher
+from .hashes_and_digests import HashAndDigestCalls
+from .names import Context
+from .pre import PreCalls
+from .simple_switch import SimpleSwitchCalls
+from .tables import TableCalls
+from .whole import WholeCalls
+
+_LOG = logging.getLogger(__name__)
+
+DEFAULT_ADDRESS = "127.0.0.1:9090"
+"""BMv2's port, on loopback only."""
+
+MAX_CONNECTIONS = 64
+_POLL_SECONDS = 0.5
+
+
+class Server:
+    """A running Thrift server. Made by `serve`."""
+
+    def __init__(self, control: SwitchControl, address: str) -> None:
+        self._listener = _listen(address)
+        host, port = self._listener.getsockname()[:2]
+        self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        context = Context(control)
+        self._dispatcher = Dispatcher(
+            {
+                "standard": [
+                    TableCalls(context),
+                    ActionProfileCalls(context),
+                    CellCalls(context),
+                    HashAndDigestCalls(context),
+                    WholeCalls(context, port),
+                ],
+                "simple_pre_lag": [PreCalls(context)],
+                "simple_switch": [SimpleSwitchCalls(context)],
+            }
+        )
+        self._stopping = threading.Event()
+        self._long_calls = threading.Lock()
+        self._guard = threading.Lock()
+        self._connections: dict[Connection, threading.Thread] = {}
+        # No daemons: one that is in the engine when the interpreter ends aborts the process.
+        self._acceptor = threading.Thread(target=self._accept, name="thrift-accept")
+
+    @property
+    def address(self) -> str:
+        """Where clients connect: host and the port that was bound."""
+        return self._address
+
+    def start(self) -> None:
+        """Begins to serve. `serve` has done so already."""
+        self._acceptor.start()
+
+    def stop(self) -> None:
+        """Closes all connections. The switch keeps its state. May be called again."""
+        self._stopping.set()
+        if self._acceptor.is_alive():
+            self._acceptor.join()
+        self._listener.close()
+        with self._guard:
+            connections = dict(self._connections)
+        for connection in connections:
+            connection.close()
+        for thread in connections.values():
+            thread.join()
+
+    def __enter__(self) -> "Server":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _is_stopping(self) -> bool:
+        return self._stopping.is_set() or not threading.main_thread().is_alive()
+
+    def _accept(self) -> None:
+        numbers = itertools.count(1)
+        while not self._is_stopping():
+            try:
+                peer, address = self._listener.accept()
+            except TimeoutError:
+                continue
+            except OSError as error:
+                if not self._is_stopping():
+                    _LOG.warning("cannot accept a connection: %s", error)
+                    self._stopping.wait(_POLL_SECONDS)
+                continue
+            with self._guard:
+                count = len(self._connections)
+                if count < MAX_CONNECTIONS:
+                    self._begin(peer, f"Thrift client {next(numbers)} ({address[0]}:{address[1]})")
+                    continue
+            _LOG.warning("%d Thrift clients are connected, which is the limit; one refused", count)
+            peer.close()
+
+    def _begin(self, peer: socket.socket, name: str) -> None:
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        connection = Connection(peer, name, self._dispatcher, self._long_calls, self._is_stopping)
+        thread = threading.Thread(target=self._run, args=(connection,), name=name)
+        self._connections[connection] = thread
+        try:
+            thread.start()
+        except RuntimeError as error:
+            _LOG.warning("%s: %s; refused", name, error)
+            del self._connections[connection]
+            connection.close()
+
+    def _run(self, connection: Connection) -> None:
+        try:
+            connection.run()
+        finally:
+            with self._guard:
+                self._connections.pop(connection, None)
+
+
+def serve(switch: SwitchControl, address: str = DEFAULT_ADDRESS) -> Server:
+    """Serves BMv2's Thrift interface for one switch: a `Switch`, or `Twin.switch(name)`.
+
+    Port 0 takes a free one; see `Server.address`. There is no authentication and no encryption: keep it on
+    loopback. A P4Runtime server of the same switch does not see what is changed here.
+
+    Raises `ConfigError` when the address cannot be bound.
+    """
+    server = Server(switch, address)
+    server.start()
+    return server
+
+
+def _listen(address: str) -> socket.socket:
+    host, separator, port = address.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not separator or not port.isdecimal() or int(port) > 0xFFFF:
+        raise ConfigError(f"address '{address}': is not host:port, such as {DEFAULT_ADDRESS}")
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, int(port)), family=family, backlog=16)
+    except OSError as error:
+        raise ConfigError(
+            f"address '{address}': cannot listen there ({error}); is another switch using it?"
+        ) from error
+    listener.settimeout(_POLL_SECONDS)
+    return listener

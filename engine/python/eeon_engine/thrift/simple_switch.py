@@ -1,0 +1,119 @@
+"""Service `simple_switch`: clone sessions, egress queues, the clock."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from ..exceptions import EngineError, InvalidValueError, NoSuchHandleError
+from .interface import signed, simple_switch, unsigned
+from .names import Context
+
+_LOG = logging.getLogger(__name__)
+
+_MAX_SESSION = 0x7FFF
+_MAX_U16 = 0xFFFF
+_DONE, _REFUSED = 0, 1
+
+
+class SimpleSwitchCalls:
+    """Service `simple_switch`."""
+
+    def __init__(self, context: Context) -> None:
+        self._control = context.control
+
+    # ---- clone sessions
+
+    def mirroring_session_add(self, session: int, target: Any) -> None:
+        # The only declared refusal is "not found". BMv2 logs what cannot be and answers that it is done; any
+        # other answer would end simple_switch_CLI.
+        _result(lambda: self._add(session, target.port, target.mgid))
+
+    def _add(self, session: int, port: int | None, mgid: int | None) -> None:
+        for name, value, most in (
+            ("id", session, _MAX_SESSION),
+            ("port", port, _MAX_U16),
+            ("multicast group", mgid, _MAX_U16),
+        ):
+            if value is not None and not 0 <= value <= most:
+                raise InvalidValueError(f"clone session {session}: {name} {value} is not 0 to {most}")
+        self._control.mirroring_session_add(session, port, mgid)
+
+    def mirroring_session_delete(self, session: int) -> None:
+        self._control.mirroring_session_delete(_session(session))
+
+    def mirroring_session_get(self, session: int) -> Any:
+        found = self._control.mirroring_session_get(_session(session))
+        if found is None:
+            raise NoSuchHandleError(f"clone session {session}: is not configured", "SESSION_NOT_FOUND")
+        port, mgid = found
+        return simple_switch.MirroringSessionConfig(port=port, mgid=mgid)
+
+    def mirroring_mapping_add(self, session: int, port: int) -> int:
+        return 1 - _result(lambda: self._add(session, port, None))
+
+    def mirroring_mapping_delete(self, session: int) -> int:
+        return 1 - _result(lambda: self.mirroring_session_delete(session))
+
+    def mirroring_mapping_get_egress_port(self, session: int) -> int:
+        found = self._control.mirroring_session_get(session) if 0 <= session <= _MAX_SESSION else None
+        return -1 if found is None or found[0] is None else found[0]
+
+    # ---- queues. A negative depth or rate is a very large one in BMv2: no limit.
+
+    def set_egress_priority_queue_depth(self, port: int, priority: int, packets: int) -> int:
+        return _result(
+            lambda: self._control.set_queue_depth(unsigned(packets, 32), _port(port), _priority(priority))
+        )
+
+    def set_egress_queue_depth(self, port: int, packets: int) -> int:
+        return _result(lambda: self._control.set_queue_depth(unsigned(packets, 32), _port(port)))
+
+    def set_all_egress_queue_depths(self, packets: int) -> int:
+        return _result(lambda: self._control.set_queue_depth(unsigned(packets, 32)))
+
+    def set_egress_priority_queue_rate(self, port: int, priority: int, rate: int) -> int:
+        return _result(
+            lambda: self._control.set_queue_rate(unsigned(rate, 64), _port(port), _priority(priority))
+        )
+
+    def set_egress_queue_rate(self, port: int, rate: int) -> int:
+        return _result(lambda: self._control.set_queue_rate(unsigned(rate, 64), _port(port)))
+
+    def set_all_egress_queue_rates(self, rate: int) -> int:
+        return _result(lambda: self._control.set_queue_rate(unsigned(rate, 64)))
+
+    # ---- clock
+
+    def get_time_elapsed_us(self) -> int:
+        return signed(self._control.time_elapsed_us, 64)
+
+    def get_time_since_epoch_us(self) -> int:
+        return signed(self._control.time_since_epoch_us, 64)
+
+
+def _session(session: int) -> int:
+    if not 0 <= session <= _MAX_SESSION:
+        raise NoSuchHandleError(f"clone session {session}: is not configured", "SESSION_NOT_FOUND")
+    return session
+
+
+def _port(port: int) -> int:
+    if not 0 <= port <= _MAX_U16:
+        raise InvalidValueError(f"port {port}: v1model's ports go from 0 to 511")
+    return port
+
+
+def _priority(priority: int) -> int:
+    if priority < 0:
+        raise InvalidValueError(f"priority {priority}: is negative")
+    return priority
+
+
+def _result(call: Callable[[], None]) -> int:
+    """For calls that answer with a number instead of an exception; the reason is logged."""
+    try:
+        call()
+    except EngineError as error:
+        _LOG.warning("%s", error)
+        return _REFUSED
+    return _DONE

@@ -1,0 +1,145 @@
+"""Calls on the switch as a whole: its program, its state, its ports, ids of objects."""
+
+import hashlib
+import json
+import threading
+from typing import Any
+
+from .._engine import Program
+from ..exceptions import ControlError, EngineError, InvalidValueError, NoSuchObjectError
+from .interface import signed, standard
+from .names import Context
+
+_NO_PROGRAM = b"{}"
+_MAX_U16 = 0xFFFF
+
+_KINDS = {
+    "MATCH_TABLE": "tables",
+    "ACTION_PROFILE": "action_profiles",
+    "COUNTER": "counter_arrays",
+    "METER": "meter_arrays",
+    "REGISTER": "register_arrays",
+    "LEARNING_LIST": "learn_lists",
+}
+
+
+class WholeCalls:
+    """Service `standard`: program, state, ports."""
+
+    def __init__(self, context: Context, port: int) -> None:
+        self._context = context
+        self._control = context.control
+        self._port = port
+        self._swap = threading.Lock()
+        self._next: Program | None = None
+
+    # ---- program
+
+    def bm_get_config(self) -> str:
+        return self._json().decode("utf-8")
+
+    def bm_get_config_md5(self) -> bytes:
+        return hashlib.md5(self._json(), usedforsecurity=False).digest()
+
+    def bm_load_new_config(self, json_text: str) -> None:
+        with self._swap:
+            if self._next is not None:
+                raise ControlError("a new config is loaded already; swap first", "ONGOING_SWAP")
+            program = Program(json_text.encode("utf-8"))
+            self._control.check_program(program)
+            self._next = program
+
+    def bm_swap_configs(self) -> None:
+        with self._swap:
+            if self._next is None:
+                raise ControlError("there is no new config; load one first", "NO_ONGOING_SWAP")
+            program, self._next = self._next, None
+            self._control.load_program(program)
+
+    def _json(self) -> bytes:
+        program = self._control.program
+        return _NO_PROGRAM if program is None else program.json
+
+    # ---- state
+
+    def bm_reset_state(self) -> None:
+        self._control.reset_state()
+
+    def bm_serialize_state(self) -> str:
+        # BMv2's own dump is its memory layout, with a raw MD5 inside that its CLI cannot read.
+        control, names = self._control, self._context.names
+        groups, nodes, lags = control.mc_get_entries()
+        state = {
+            "tables": {
+                name: {
+                    "entries": [_jsonable(entry) for entry in control.mt_get_entries(name)],
+                    "default_entry": _jsonable(control.mt_get_default_entry(name)),
+                }
+                for name in names.tables
+            },
+            "action_profiles": {
+                name: {
+                    "members": _jsonable(control.mt_act_prof_get_members(name)),
+                    "groups": self._groups(name),
+                }
+                for name in names.ids.get("action_profiles", {})
+            },
+            "registers": {
+                name: [int.from_bytes(value, "big") for value in control.register_read_all(name)]
+                for name in names.register_widths
+            },
+            "multicast": {"groups": groups, "nodes": nodes, "lags": lags},
+        }
+        return json.dumps({"config_md5": self.bm_get_config_md5().hex(), "state": state})
+
+    def _groups(self, profile: str) -> Any:
+        try:
+            return self._control.mt_act_prof_get_groups(profile)
+        except InvalidValueError:
+            # It has no selector and so no groups.
+            return []
+
+    # ---- the switch, its ports, its objects
+
+    def bm_mgmt_get_info(self) -> Any:
+        return standard.BmConfig(device_id=signed(self._control.device_id, 64), thrift_port=self._port)
+
+    def bm_dev_mgr_show_ports(self) -> list[Any]:
+        return [
+            standard.DevMgrPortInfo(port_num=port, iface_name=interface, is_up=is_up, extra={})
+            for port, interface, is_up in self._control.port_info()
+        ]
+
+    def bm_dev_mgr_add_port(self, iface: str, port: int, pcap: str) -> None:
+        if pcap:
+            raise EngineError(f"port {port}: frames are not recorded to '{pcap}'; leave the file out")
+        self._control.port_add(iface, _port(port))
+
+    def bm_dev_mgr_remove_port(self, port: int) -> None:
+        self._control.port_remove(_port(port))
+
+    def bm_get_id_from_name(self, cxt: int, type: int, name: str) -> int:
+        kind = standard.BmResourceType._VALUES_TO_NAMES.get(type)
+        if kind is None:
+            raise InvalidValueError(f"resource type {type}: there are 0 to 5", "INVALID_RESOURCE_TYPE")
+        try:
+            return self._context.names.ids[_KINDS[kind]][name]
+        except KeyError:
+            raise NoSuchObjectError(
+                f"the program has no {kind.lower().replace('_', ' ')} named '{name}'", "INVALID_RESOURCE_NAME"
+            ) from None
+
+
+def _port(port: int) -> int:
+    if not 0 <= port <= _MAX_U16:
+        raise InvalidValueError(f"port {port}: v1model's ports go from 0 to 511")
+    return port
+
+
+def _jsonable(value: Any) -> Any:
+    """Tuples as lists, bytes as hexadecimal digits."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, list | tuple):
+        return [_jsonable(item) for item in value]
+    return value

@@ -1,0 +1,138 @@
+"""Counters, meters, registers and value sets over Thrift."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from eeon_engine import Switch
+from eeon_engine.thrift import serve
+from p4rt_client import frame, ports
+from thrift_client import ThriftClient, exact, rate, standard
+
+BOTH = "EverythingIngress.both"
+WIDE = "EverythingIngress.wide_cells"
+SIGNED = "EverythingIngress.signed_cells"
+
+
+@pytest.fixture
+def client(switch: Switch) -> Iterator[ThriftClient]:
+    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        yield client
+
+
+@pytest.fixture
+def resource_client(resource_switch: Switch) -> Iterator[ThriftClient]:
+    with serve(resource_switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        yield client
+
+
+def code(kind: type[Exception], call: Callable[..., Any], *arguments: Any) -> int:
+    """The code of a refused call."""
+    with pytest.raises(kind) as refused:
+        call(*arguments)
+    return int(refused.value.code)  # type: ignore[attr-defined]
+
+
+def test_a_counter_counts_packets_and_is_written_and_reset(switch: Switch, client: ThriftClient) -> None:
+    call = client.standard
+    switch.inject(1, frame(3))
+    switch.advance_to(1_000_000)
+    value = call.bm_counter_read(0, BOTH, 3)
+    assert (value.bytes, value.packets) == (len(frame(3)), 1)
+    call.bm_counter_write(0, BOTH, 4, standard.BmCounterValue(bytes=-1, packets=7))
+    assert (switch.read_counters(BOTH, 4), call.bm_counter_read(0, BOTH, 4).bytes) == ((2**64 - 1, 7), -1)
+    call.bm_counter_reset_all(0, BOTH)
+    assert switch.read_counters_all(BOTH) == [(0, 0)] * 8
+
+
+def test_counters_that_are_not_there_are_refused_by_name_or_index(client: ThriftClient) -> None:
+    kind, codes = standard.InvalidCounterOperation, standard.CounterOperationErrorCode
+    read = client.standard.bm_counter_read
+    assert code(kind, read, 0, "none", 0) == codes.INVALID_COUNTER_NAME
+    assert code(kind, read, 0, "EverythingIngress.exact_hits", 0) == codes.INVALID_COUNTER_NAME
+    assert [code(kind, read, 0, BOTH, index) for index in (8, -1)] == [codes.INVALID_INDEX] * 2
+
+
+def test_a_registers_value_is_cut_to_its_width(switch: Switch, client: ThriftClient) -> None:
+    call = client.standard
+    call.bm_register_write(0, WIDE, 1, -1)
+    call.bm_register_write(0, WIDE, 2, (1 << 48) + 5)
+    assert call.bm_register_read_all(0, WIDE)[:4] == [0, (1 << 48) - 1, 5, 0]
+    call.bm_register_write_range(0, WIDE, 14, 16, 9)
+    assert call.bm_register_read_all(0, WIDE)[13:] == [0, 9, 9]
+    call.bm_register_write_range(0, WIDE, 16, 16, 1)
+    call.bm_register_reset(0, WIDE)
+    assert call.bm_register_read_all(0, WIDE) == [0] * 16
+    call.bm_register_write(0, SIGNED, 0, -5)
+    assert call.bm_register_read(0, SIGNED, 0) == 0xFFFB
+
+
+def test_registers_that_are_not_there_are_refused_by_name_or_index(client: ThriftClient) -> None:
+    kind, codes, call = (
+        standard.InvalidRegisterOperation,
+        standard.RegisterOperationErrorCode,
+        client.standard,
+    )
+    assert code(kind, call.bm_register_read_all, 0, "none") == codes.INVALID_REGISTER_NAME
+    assert code(kind, call.bm_register_read, 0, WIDE, 16) == codes.INVALID_INDEX
+    assert code(kind, call.bm_register_write, 0, WIDE, -1, 1) == codes.INVALID_INDEX
+    for first, beyond in ((0, 17), (5, 4), (17, 17), (-2, -2)):
+        assert code(kind, call.bm_register_write_range, 0, WIDE, first, beyond, 1) == codes.INVALID_INDEX
+
+
+def test_meters_keep_the_rates_they_are_given_lowest_first(
+    resource_switch: Switch, resource_client: ThriftClient
+) -> None:
+    call, cells = resource_client.standard, "ResourcesIngress.cells"
+    assert call.bm_meter_get_rates(0, cells, 1) == []
+    call.bm_meter_set_rates(0, cells, 1, [rate(0.5, 100), rate(1.5, 200)])
+    assert call.bm_meter_get_rates(0, cells, 1) == [rate(0.5, 100), rate(1.5, 200)]
+    call.bm_meter_array_set_rates(0, cells, [rate(0.25, 1), rate(0.75, 2)])
+    assert resource_switch.meter_get_rates(cells, 3) == [(0.25, 1), (0.75, 2)]
+    kind, codes = standard.InvalidMeterOperation, standard.MeterOperationErrorCode
+    set_rates = call.bm_meter_set_rates
+    assert code(kind, set_rates, 0, cells, 4, [rate(1, 1), rate(2, 1)]) == codes.INVALID_INDEX
+    assert code(kind, set_rates, 0, cells, 0, [rate(1, 1)]) == codes.BAD_RATES_LIST
+    assert code(kind, set_rates, 0, cells, 0, [rate(2, 1), rate(1, 1)]) == codes.INVALID_INFO_RATE_VALUE
+    nan = [rate(float("nan"), 1), rate(1, 1)]
+    assert code(kind, set_rates, 0, cells, 0, nan) == codes.INVALID_INFO_RATE_VALUE
+    assert code(kind, set_rates, 0, cells, 0, [rate(1, 1), rate(2, -1)]) == codes.INVALID_BURST_SIZE_VALUE
+    assert code(kind, set_rates, 0, "none", 0, []) == codes.INVALID_METER_NAME
+
+
+def test_an_entrys_meter_colours_its_packets(resource_switch: Switch, resource_client: ThriftClient) -> None:
+    call, table = resource_client.standard, "ResourcesIngress.metered_table"
+    key = (7).to_bytes(4, "big")
+    handle = call.bm_mt_add_entry(
+        0, table, [exact(key)], "ResourcesIngress.metered", [b"\x04"], standard.BmAddEntryOptions()
+    )
+    call.bm_mt_set_meter_rates(0, table, handle, [rate(0.000_001, 1), rate(0.000_002, 2)])
+    assert call.bm_mt_get_meter_rates(0, table, handle)[1].burst_size == 2
+    for _ in range(4):
+        resource_switch.inject(1, frame(7))
+    # Two packets of the peak rate's burst pass; the third is red, and dropped.
+    assert ports(resource_switch.advance_to(1_000_000)) == [4, 4]
+    assert call.bm_mt_read_counter(0, table, handle).packets == 4
+    call.bm_mt_write_counter(0, table, handle, standard.BmCounterValue(bytes=1, packets=2))
+    assert resource_switch.mt_read_counters(table, handle) == (1, 2)
+    call.bm_mt_reset_counters(0, table)
+    assert call.bm_mt_read_counter(0, table, handle).packets == 0
+
+
+def test_value_sets_are_added_to_read_and_emptied(
+    resource_switch: Switch, resource_client: ThriftClient
+) -> None:
+    call = resource_client.standard
+    types = "ParserImpl.types"
+    call.bm_parse_vset_add(0, types, b"\x12\x34")
+    call.bm_parse_vset_add(0, types, b"\x08\x00")
+    assert call.bm_parse_vset_get(0, types) == [b"\x08\x00", b"\x12\x34"]
+    resource_switch.inject(1, frame(9))
+    assert ports(resource_switch.advance_to(1_000_000)) == [3]
+    call.bm_parse_vset_remove(0, types, b"\x12\x34")
+    assert resource_switch.parse_vset_get(types) == [b"\x08\x00"]
+    call.bm_parse_vset_clear(0, types)
+    assert call.bm_parse_vset_get(0, types) == []
+    kind, codes = standard.InvalidParseVSetOperation, standard.ParseVSetOperationErrorCode
+    assert code(kind, call.bm_parse_vset_add, 0, "none", b"\0") == codes.INVALID_PARSE_VSET_NAME
+    assert code(kind, call.bm_parse_vset_add, 0, types, b"\1\0\0") == codes.ERROR

@@ -1,0 +1,227 @@
+"""The switch as a whole over Thrift: multicast, clone sessions, queues, clock, ports, programs."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+import pytest
+from eeon_engine import Port, Program, Switch
+from eeon_engine.thrift import serve
+from p4rt_client import frame, ports, program_json
+from thrift_client import ThriftClient, exact, simple_pre_lag, simple_switch, standard
+from thriftpy2.thrift import TApplicationException
+
+EXACT = "EverythingIngress.exact_table"
+NO_OPTIONS = standard.BmAddEntryOptions()
+
+
+@pytest.fixture
+def client(switch: Switch) -> Iterator[ThriftClient]:
+    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        yield client
+
+
+def add(client: ThriftClient, value: int, action: str, *data: bytes) -> None:
+    """An entry of the exact table."""
+    key = [exact(value.to_bytes(4, "big"))]
+    client.standard.bm_mt_add_entry(0, EXACT, key, f"EverythingIngress.{action}", list(data), NO_OPTIONS)
+
+
+def mc_code(call: object, *arguments: object) -> int:
+    with pytest.raises(simple_pre_lag.InvalidMcOperation) as refused:
+        call(*arguments)  # type: ignore[operator]
+    return int(refused.value.code)
+
+
+def test_a_group_copies_to_the_ports_of_its_nodes_and_to_one_port_of_each_lag(
+    switch: Switch, client: ThriftClient
+) -> None:
+    pre = client.pre
+    assert pre.bm_mc_mgrp_create(0, 7) == 7
+    node = pre.bm_mc_node_create(0, 9, "1100", "1")
+    pre.bm_mc_node_associate(0, 7, node)
+    pre.bm_mc_set_lag_membership(0, 0, "110000000")
+    add(client, 1, "flood", b"\x07")
+    switch.inject(1, frame(1))
+    assert ports(switch.advance_to(1_000_000)) == [2, 3, 8]
+    assert json.loads(pre.bm_mc_get_entries(0)) == {
+        "mgrps": [{"id": 7, "l1_handles": [0]}],
+        "l1_handles": [{"handle": 0, "rid": 9, "l2_handle": 0}],
+        "l2_handles": [{"handle": 0, "ports": [2, 3], "lags": [0]}],
+        "lags": [{"id": 0, "ports": [7, 8]}],
+    }
+    pre.bm_mc_node_update(0, node, "10", "")
+    switch.inject(1, frame(1))
+    assert ports(switch.advance_to(2_000_000)) == [1]
+
+
+def test_what_multicast_cannot_do_is_refused_with_bmv2s_codes(client: ThriftClient) -> None:
+    pre, codes = client.pre, simple_pre_lag.McOperationErrorCode
+    pre.bm_mc_mgrp_create(0, 7)
+    pre.bm_mc_mgrp_create(0, 7)
+    node = pre.bm_mc_node_create(0, 1, "1", "")
+    assert mc_code(pre.bm_mc_mgrp_create, 0, 0) == codes.INVALID_MGID
+    assert mc_code(pre.bm_mc_mgrp_create, 0, 1 << 16) == codes.INVALID_MGID
+    assert mc_code(pre.bm_mc_node_associate, 0, 8, node) == codes.INVALID_MGRP_HANDLE
+    assert mc_code(pre.bm_mc_node_associate, 0, 8, -1) == codes.INVALID_L1_HANDLE
+    assert mc_code(pre.bm_mc_node_dissociate, 0, 7, node) == codes.ERROR
+    assert mc_code(pre.bm_mc_node_create, 0, 1, "12", "") == codes.ERROR
+    assert mc_code(pre.bm_mc_node_create, 0, -1, "1", "") == codes.ERROR
+    assert mc_code(pre.bm_mc_set_lag_membership, 0, -1, "1") == codes.ERROR
+    pre.bm_mc_mgrp_destroy(0, 7)
+    pre.bm_mc_mgrp_destroy(0, 7)
+    # Of a set that is too long the first 512 characters count.
+    pre.bm_mc_node_update(0, node, "1" * 600, "")
+    assert json.loads(pre.bm_mc_get_entries(0))["l2_handles"][0]["ports"] == list(range(512))
+
+
+def test_a_clone_session_is_added_read_and_deleted(switch: Switch, client: ThriftClient) -> None:
+    call, config = client.switch, simple_switch.MirroringSessionConfig
+    call.mirroring_session_add(3, config(port=5))
+    add(client, 1, "mirror", b"\x02", b"\x03")
+    switch.inject(1, frame(1))
+    assert sorted(ports(switch.advance_to(1_000_000))) == [2, 5]
+    call.mirroring_session_add(4, config(port=1, mgid=9))
+    assert call.mirroring_session_get(4) == config(port=1, mgid=9)
+    call.mirroring_session_delete(4)
+    for gone in (4, -1, 40_000):
+        with pytest.raises(simple_switch.InvalidMirroringOperation):
+            call.mirroring_session_get(gone)
+    assert call.mirroring_mapping_get_egress_port(3) == 5
+    assert (call.mirroring_mapping_add(40_000, 1), call.mirroring_mapping_add(6, 1)) == (0, 1)
+    assert (call.mirroring_mapping_delete(6), call.mirroring_mapping_delete(6)) == (1, 0)
+    assert call.mirroring_mapping_get_egress_port(6) == -1
+
+
+def test_a_queues_depth_is_in_packets_and_its_rate_in_packets_per_second(
+    switch: Switch, client: ThriftClient
+) -> None:
+    add(client, 1, "forward", b"\x02")
+    assert client.switch.set_egress_queue_depth(2, 3) == 0
+    assert client.switch.set_egress_queue_rate(2, 1000) == 0
+    for _ in range(9):
+        switch.inject(1, frame(1))
+    # The first leaves at once, three wait, the rest finds no room.
+    sent = switch.advance_to(10_000_000_000)
+    assert [at for at, _, _ in sent] == [0, 10**9, 2 * 10**9, 3 * 10**9]
+    assert client.switch.set_all_egress_queue_rates(0) == 0
+    assert client.switch.set_all_egress_queue_depths(100) == 0
+    for _ in range(9):
+        switch.inject(1, frame(1))
+    assert len(switch.advance_to(20_000_000_000)) == 9
+
+
+def test_queues_that_are_not_there_answer_1(client: ThriftClient) -> None:
+    call = client.switch
+    assert (call.set_egress_priority_queue_depth(2, 0, 5), call.set_egress_priority_queue_rate(2, 0, 5)) == (
+        0,
+        0,
+    )
+    for port, priority in ((512, 0), (-1, 0), (2, 1), (2, -1)):
+        assert call.set_egress_priority_queue_depth(port, priority, 5) == 1
+        assert call.set_egress_priority_queue_rate(port, priority, 5) == 1
+
+
+def test_the_clock_is_the_switchs_in_microseconds(switch: Switch, client: ThriftClient) -> None:
+    switch.advance_to(5_000_000_000)
+    assert client.switch.get_time_elapsed_us() == 5_000
+    assert client.switch.get_time_since_epoch_us() == 5_000
+
+
+def test_ports_are_shown_added_and_removed(program: Program) -> None:
+    switch = Switch(program, ports=[Port(4)], device_id=6)
+    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        call = client.standard
+        call.bm_dev_mgr_add_port("veth1", 9, "")
+        assert [(p.port_num, p.is_up) for p in call.bm_dev_mgr_show_ports()] == [(4, True), (9, True)]
+        add(client, 1, "forward", b"\x09")
+        switch.inject(4, frame(1))
+        assert ports(switch.advance_to(1_000_000)) == [9]
+        call.bm_dev_mgr_remove_port(9)
+        switch.inject(4, frame(1))
+        assert ports(switch.advance_to(2_000_000)) == []
+        for arguments in (("veth1", 4, ""), ("veth1", 511, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")):
+            with pytest.raises(standard.InvalidDevMgrOperation):
+                call.bm_dev_mgr_add_port(*arguments)
+        with pytest.raises(standard.InvalidDevMgrOperation):
+            call.bm_dev_mgr_remove_port(9)
+        info = call.bm_mgmt_get_info()
+        assert (info.device_id, str(info.thrift_port)) == (6, server.address.rpartition(":")[2])
+
+
+def test_the_program_is_given_back_with_the_md5_of_its_bytes(client: ThriftClient) -> None:
+    assert client.standard.bm_get_config().encode() == program_json()
+    assert client.standard.bm_get_config_md5() == hashlib.md5(program_json()).digest()
+
+
+def test_a_switch_without_a_program_says_so_and_can_be_given_one() -> None:
+    switch = Switch()
+    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        assert client.standard.bm_get_config() == "{}"
+        with pytest.raises(standard.InvalidTableOperation):
+            client.standard.bm_mt_get_num_entries(0, EXACT)
+        client.standard.bm_load_new_config(program_json().decode())
+        client.standard.bm_swap_configs()
+        assert client.standard.bm_mt_get_num_entries(0, EXACT) == 0
+
+
+def test_a_new_program_runs_from_the_swap_on(switch: Switch, client: ThriftClient) -> None:
+    call, codes = client.standard, standard.SwapOperationErrorCode
+    with pytest.raises(standard.InvalidSwapOperation) as refused:
+        call.bm_swap_configs()
+    assert refused.value.code == codes.NO_ONGOING_SWAP
+    with pytest.raises(TApplicationException, match="JSON"):
+        call.bm_load_new_config("no program")
+    call.bm_load_new_config(program_json("resources").decode())
+    with pytest.raises(standard.InvalidSwapOperation) as refused:
+        call.bm_load_new_config(program_json("resources").decode())
+    assert refused.value.code == codes.ONGOING_SWAP
+    assert call.bm_mt_get_num_entries(0, EXACT) == 0
+    call.bm_swap_configs()
+    assert call.bm_mt_get_num_entries(0, "ResourcesIngress.preset") == 1
+    assert call.bm_get_id_from_name(0, standard.BmResourceType.LEARNING_LIST, "learned_t") == 1
+
+
+def test_a_reset_leaves_what_the_program_starts_with_and_the_clone_sessions(client: ThriftClient) -> None:
+    call = client.standard
+    add(client, 1, "forward", b"\x02")
+    client.pre.bm_mc_mgrp_create(0, 1)
+    client.switch.mirroring_mapping_add(1, 1)
+    call.bm_register_write(0, "EverythingIngress.wide_cells", 0, 1)
+    state = json.loads(call.bm_serialize_state())["state"]
+    assert state["tables"][EXACT]["entries"] == [
+        [0, [["exact", "00000001"]], 0, ["action", "EverythingIngress.forward", ["0002"]]]
+    ]
+    assert state["registers"]["EverythingIngress.wide_cells"][:2] == [1, 0]
+    call.bm_reset_state()
+    assert call.bm_mt_get_num_entries(0, EXACT) == 0
+    assert call.bm_mt_get_num_entries(0, "EverythingIngress.const_table") == 2
+    assert call.bm_register_read(0, "EverythingIngress.wide_cells", 0) == 0
+    assert json.loads(client.pre.bm_mc_get_entries(0))["mgrps"] == []
+    assert client.switch.mirroring_mapping_get_egress_port(1) == 1
+
+
+def test_objects_are_found_by_name_and_kind(client: ThriftClient) -> None:
+    call, kinds = client.standard, standard.BmResourceType
+    ids = {
+        (kind, item["name"]): item["id"]
+        for kind, key in ((kinds.COUNTER, "counter_arrays"), (kinds.REGISTER, "register_arrays"))
+        for item in json.loads(program_json())[key]
+    }
+    assert {pair: call.bm_get_id_from_name(0, *pair) for pair in ids} == ids
+    for kind, code in ((kinds.METER, 1), (6, 0)):
+        with pytest.raises(standard.InvalidIdLookup) as refused:
+            call.bm_get_id_from_name(0, kind, EXACT)
+        assert refused.value.code == code
+
+
+def test_hashes_and_digests_that_are_not_there_are_refused_by_bmv2s_codes(client: ThriftClient) -> None:
+    call = client.standard
+    parameters = standard.BmCrc16Config(1, 2, 3, True, False)
+    with pytest.raises(standard.InvalidCrcOperation):
+        call.bm_set_crc16_custom_parameters(0, "none", parameters)
+    with pytest.raises(standard.InvalidToeplitzHashOperation):
+        call.bm_set_toeplitz_hash_key(0, "none", b"1234")
+    for arguments in ((0, 77, 1, [2]), (0, 77, 1)):
+        with pytest.raises(standard.InvalidLearnOperation):
+            (call.bm_learning_ack if len(arguments) == 4 else call.bm_learning_ack_buffer)(*arguments)

@@ -1,0 +1,67 @@
+"""A plain Thrift client of the server, made with thriftpy2 from the interface files. For tests only."""
+
+from types import TracebackType
+from typing import Any
+
+from eeon_engine.thrift.interface import SERVICES, simple_pre_lag, simple_switch, standard
+from thriftpy2.protocol import TBinaryProtocol
+from thriftpy2.protocol.multiplex import TMultiplexedProtocol
+from thriftpy2.thrift import TClient
+from thriftpy2.transport import TBufferedTransport, TSocket
+
+__all__ = ["ThriftClient", "exact", "lpm", "rate", "simple_pre_lag", "simple_switch", "standard", "ternary"]
+
+
+class ThriftClient:
+    """One connection with all three services on it."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._transport = TBufferedTransport(TSocket(host, int(port), socket_timeout=20_000))
+        self._transport.open()
+        protocol = TBinaryProtocol(self._transport)
+
+        def service(name: str) -> Any:
+            return TClient(SERVICES[name], TMultiplexedProtocol(protocol, name))
+
+        self.standard = service("standard")
+        self.pre = service("simple_pre_lag")
+        self.switch = service("simple_switch")
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._transport.close()
+
+    def __enter__(self) -> "ThriftClient":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def exact(key: bytes) -> Any:
+    """An exact field of a key."""
+    return standard.BmMatchParam(
+        type=standard.BmMatchParamType.EXACT, exact=standard.BmMatchParamExact(key=key)
+    )
+
+
+def lpm(key: bytes, length: int) -> Any:
+    """A prefix."""
+    return standard.BmMatchParam(
+        type=standard.BmMatchParamType.LPM, lpm=standard.BmMatchParamLPM(key=key, prefix_length=length)
+    )
+
+
+def ternary(key: bytes, mask: bytes) -> Any:
+    """A value under a mask."""
+    return standard.BmMatchParam(
+        type=standard.BmMatchParamType.TERNARY, ternary=standard.BmMatchParamTernary(key=key, mask=mask)
+    )
+
+
+def rate(units_per_micros: float, burst_size: int) -> Any:
+    """A rate of a meter."""
+    return standard.BmMeterRateConfig(units_per_micros=units_per_micros, burst_size=burst_size)
