@@ -284,6 +284,9 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
         Some(at) => {
             let at = at as usize;
             entries.counters[at].count(phv.ingress_length);
+            if static_part.ages {
+                entries.ages[at].hit(context.target.now_ps());
+            }
             if let Some((meter, target)) = static_part.direct_meter {
                 let amount = if program.meter_arrays[meter as usize].bytes { phv.ingress_length } else { 1 };
                 let colour = entries.meters[at].execute(amount, context.target.now_ps());

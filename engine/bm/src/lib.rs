@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod action_profile;
+mod ageing;
 mod calculation;
 mod checksum;
 mod compile;

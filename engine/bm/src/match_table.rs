@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::ageing::Age;
 use crate::counter::CounterValue;
 use crate::key::KeyPlan;
 use crate::match_unit::{MatchUnit, PackedKey};
@@ -27,6 +28,8 @@ pub(crate) struct MatchTable {
     pub(crate) direct_meter: Option<(u32, Field)>,
     pub(crate) default: Option<ActionCall>,
     pub(crate) const_default_action: bool,
+    /// Whether entries keep the time of their last hit.
+    pub(crate) ages: bool,
     pub(crate) const_entries: Vec<(PackedKey, ActionCall)>,
 }
 
@@ -91,6 +94,8 @@ pub(crate) struct Entries {
     pub(crate) data: Vec<u64>,
     pub(crate) counters: Vec<CounterValue>,
     pub(crate) meters: Vec<Meter>,
+    /// Empty in tables whose entries do not age.
+    pub(crate) ages: Vec<Age>,
     pub(crate) keys: Vec<Option<EntryKey>>,
     /// Goes up by one when the row's entry is deleted.
     versions: Vec<u8>,
@@ -122,6 +127,7 @@ impl Entries {
             data: Vec::new(),
             counters: Vec::new(),
             meters: Vec::new(),
+            ages: Vec::new(),
             keys: Vec::new(),
             versions: Vec::new(),
             free: BTreeSet::new(),
@@ -143,6 +149,9 @@ impl Entries {
             self.data.resize(self.data.len() + table.stride, 0);
             self.counters.push(CounterValue::default());
             self.meters.push(Meter::default());
+            if table.ages {
+                self.ages.push(Age::default());
+            }
             self.keys.push(None);
             self.versions.push(0);
             self.outcomes.len() as u32 - 1
@@ -150,6 +159,9 @@ impl Entries {
         let handle = u64::from(self.versions[at as usize]) << ROW_BITS | u64::from(at);
         self.counters[at as usize] = CounterValue::default();
         self.meters[at as usize] = Meter::default();
+        if let Some(age) = self.ages.get_mut(at as usize) {
+            *age = Age::default();
+        }
         self.set(table, at, outcome, data);
         self.unit.insert(&key, at, self.next_order);
         self.next_order += 1;

@@ -110,7 +110,7 @@ pub struct TableInfo {
     pub with_counters: bool,
     /// Name of its direct meter array.
     pub direct_meter: Option<String>,
-    /// Whether entries may age out. The engine keeps the time-out but ages nothing.
+    /// Whether entries keep the time of their last hit and may have a time-out.
     pub support_timeout: bool,
     /// Entries come from the program and cannot be changed.
     pub const_entries: bool,

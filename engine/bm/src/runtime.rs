@@ -227,7 +227,7 @@ fn cell<T>(object: impl FnOnce() -> String, cells: &mut [T], index: u64) -> Resu
 
 /// Tables.
 impl State {
-    fn table(&self, name: &str) -> Result<usize> {
+    pub(crate) fn table(&self, name: &str) -> Result<usize> {
         find("table", &self.program.names.tables, name)
     }
 
@@ -338,7 +338,7 @@ impl State {
         Ok(entries.add(table, packed, outcome, data))
     }
 
-    fn entry(&self, id: usize, handle: EntryHandle) -> Result<u32> {
+    pub(crate) fn entry(&self, id: usize, handle: EntryHandle) -> Result<u32> {
         let object = || table_name(&self.program.tables[id]);
         self.cells.tables[id].row(handle).map_err(|error| match error {
             NoEntry::Free => RuntimeError::BadHandle { object: object(), kind: "entry", handle },

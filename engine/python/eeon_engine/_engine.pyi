@@ -130,6 +130,17 @@ class SwitchHandle:
         """Rates of the default entry's direct meter; empty if never set."""
     def mt_set_default_meter_rates(self, table: str, rates: Sequence[MeterRate]) -> None:
         """Sets the rates of the default entry's direct meter. BMv2 meters no misses."""
+    def mt_set_entry_ttl(self, table: str, handle: int, ttl_ns: int) -> None:
+        """Sets the idle time-out of an entry, by the switch's clock; 0 means never."""
+    def mt_get_entry_idle(self, table: str, handle: int) -> int:
+        """Nanoseconds since an entry was last hit, or since its time-out was first set."""
+    def mt_sweep_entries(self, table: str) -> list[int]:
+        """Handles of entries that were not hit for their time-out. Each is told again after another one."""
+    def take_digests(self) -> list[tuple[str, bytes]]:
+        """What `digest()` has sent since the last call: name of the learn list, and its fields.
+
+        Each field is padded to whole bytes. At most 1024 wait; older ones give way.
+        """
     def meter_get_rates(self, meter: str, index: int) -> list[MeterRate]:
         """Rates of one cell of an indirect meter, lowest first; empty if never set."""
     def meter_set_rates(self, meter: str, index: int, rates: Sequence[MeterRate]) -> None:

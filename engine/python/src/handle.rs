@@ -15,6 +15,8 @@ use crate::place::Place;
 use crate::program::Program;
 use crate::stats;
 
+const PS_PER_NS: u64 = 1_000;
+
 /// A running switch, to be controlled. What the names mean is in `eeon_engine.control`.
 #[pyclass(frozen, subclass, module = "eeon_engine._engine")]
 pub(crate) struct SwitchHandle {
@@ -313,6 +315,35 @@ impl SwitchHandle {
     ) -> PyResult<()> {
         let rates = convert::meter_rates(&rates);
         self.call(py, |switch| switch.state_mut().mt_set_default_meter_rates(table, &rates))
+    }
+
+    fn mt_set_entry_ttl(&self, py: Python<'_>, table: &str, handle: u64, ttl_ns: u64) -> PyResult<()> {
+        let now = py.detach(|| self.place.now());
+        let ttl_ps = ttl_ns.saturating_mul(PS_PER_NS);
+        self.call(py, |switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ps, now.as_ps()))
+    }
+
+    fn mt_get_entry_idle(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<u64> {
+        let now = py.detach(|| self.place.now());
+        let idle_ps = self.call(py, |switch| switch.state().mt_get_entry_idle(table, handle, now.as_ps()))?;
+        Ok(idle_ps / PS_PER_NS)
+    }
+
+    fn mt_sweep_entries(&self, py: Python<'_>, table: &str) -> PyResult<Vec<u64>> {
+        let now = py.detach(|| self.place.now());
+        self.call(py, |switch| switch.state_mut().mt_sweep_entries(table, now.as_ps()))
+    }
+
+    fn take_digests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let taken = self.call(py, |switch| {
+            let program = Arc::clone(switch.program());
+            let digests = std::iter::from_fn(|| switch.poll_digest());
+            let named = digests.filter_map(|digest| {
+                program.learn_list(digest.learn_list).map(|list| (list.name.clone(), digest.sample))
+            });
+            Ok::<_, Error>(named.collect::<Vec<_>>())
+        })?;
+        PyList::new(py, taken.iter().map(|(name, sample)| (name, PyBytes::new(py, sample))))
     }
 
     fn meter_get_rates(&self, py: Python<'_>, meter: &str, index: u64) -> PyResult<Vec<(f64, u32)>> {

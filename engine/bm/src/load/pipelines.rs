@@ -424,6 +424,7 @@ impl<'a> Loader<'a> {
             direct_meter,
             default,
             const_default_action,
+            ages: support_timeout,
             const_entries,
         };
         Ok((info, table, next))
