@@ -3,6 +3,7 @@
 //! The algorithms are BMv2's, bit for bit. What p4c can name but this engine cannot compute is refused at load.
 
 use crate::header::{BitWriter, FieldDef, Layout};
+use crate::native::Writer;
 use crate::op::Slot;
 use crate::phv::{Field, Phv};
 use crate::program::Program;
@@ -180,11 +181,31 @@ pub(crate) fn join_fields(inputs: Vec<Input>) -> Vec<Input> {
 }
 
 impl Calculation {
-    /// The result over the packet's headers; `payload` is used only by calculations that cover it.
-    pub(crate) fn output(&self, program: &Program, phv: &mut Phv, payload: &[u8]) -> u64 {
+    /// The result over the packet's headers; `payload` is used only by calculations that cover it. `writer` is the native
+    /// code for the inputs, if there is some.
+    pub(crate) fn output(
+        &self,
+        program: &Program,
+        phv: &mut Phv,
+        writer: Option<&Writer>,
+        payload: &[u8],
+    ) -> u64 {
         let mut bytes = std::mem::take(&mut phv.bytes);
         bytes.clear();
-        let mut writer = BitWriter::new(&mut bytes);
+        match writer {
+            Some(writer) => writer.append(phv, &mut bytes),
+            None => self.write_inputs(program, phv, &mut bytes),
+        }
+        if self.payload {
+            bytes.extend_from_slice(payload);
+        }
+        let result = self.algorithm.compute(&bytes);
+        phv.bytes = bytes;
+        result
+    }
+
+    fn write_inputs(&self, program: &Program, phv: &Phv, bytes: &mut Vec<u8>) {
+        let mut writer = BitWriter::new(bytes);
         for input in &self.inputs {
             match input {
                 Input::Field { field, valid } => {
@@ -215,12 +236,6 @@ impl Calculation {
                 }
             }
         }
-        if self.payload {
-            bytes.extend_from_slice(payload);
-        }
-        let result = self.algorithm.compute(&bytes);
-        phv.bytes = bytes;
-        result
     }
 }
 

@@ -73,18 +73,7 @@ impl Compiler {
     /// Patches the branches.
     pub(crate) fn finish(mut self) -> Result<Compiled> {
         for (at, op) in self.ops.iter_mut().enumerate() {
-            let to = match op {
-                Op::Jmp { to }
-                | Op::Jz { to, .. }
-                | Op::Jnz { to, .. }
-                | Op::JEq { to, .. }
-                | Op::JNe { to, .. }
-                | Op::JLtU { to, .. }
-                | Op::JGeU { to, .. }
-                | Op::JLtS { to, .. }
-                | Op::JGeS { to, .. } => to,
-                _ => continue,
-            };
+            let Some(to) = op.target_mut() else { continue };
             *to = self.labels[*to as usize].ok_or_else(|| format!("branch at {at} has no target"))?;
         }
         let Compiler { ops, rare, const_base, constants, .. } = self;

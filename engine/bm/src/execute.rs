@@ -2,13 +2,14 @@
 
 use crate::error::Fault;
 use crate::match_table::Outcome;
+use crate::native::Native;
 use crate::observe::{Moment, Observer};
 use crate::op::{Op, Pc, Slot, WideOp};
 use crate::parser::{Case, Select};
 use crate::phv::Phv;
 use crate::program::{Program, TableType};
 use crate::rare::only_valid;
-use crate::state::Cells;
+use crate::state::{calculated, Cells};
 use crate::target::{LogMessage, Target};
 
 /// Why the loop ended, when nothing is wrong.
@@ -30,6 +31,8 @@ pub(crate) struct Context<'a, T> {
     pub(crate) cursor: usize,
     pub(crate) parsing: bool,
     pub(crate) max_steps: u32,
+    /// The instructions as native code; `None` to interpret them.
+    pub(crate) native: Option<&'a Native>,
 }
 
 impl<T> Context<'_, T> {
@@ -77,14 +80,18 @@ impl<T> Context<'_, T> {
     }
 }
 
-/// Runs from `pc` to the end.
+/// Runs from `pc` to the end: as native code where there is some and nobody watches.
 pub(crate) fn execute<T: Target, O: Observer>(
     context: &mut Context<'_, T>,
     phv: &mut Phv,
     pc: Pc,
     observer: &mut O,
 ) -> Result<Stop, Fault> {
-    let ended = run(context, phv, pc, observer);
+    let native = context.native.filter(|_| !O::WATCHES).and_then(|native| native.at(pc));
+    let ended = match native {
+        Some(entry) => entry.run(context, phv),
+        None => run(context, phv, pc, observer),
+    };
     if O::WATCHES {
         observer.end(&context.moment(phv, pc as usize));
     }
@@ -169,7 +176,6 @@ fn run<T: Target, O: Observer>(
                     s!(d) = s!(a);
                 }
             }
-            Op::Wide { op, w, d, a, b } => wide(phv, op, w, d, a, b)?,
 
             Op::Jmp { to } => pc = to as usize,
             Op::Jz { a, to } => jump_if!(s!(a) == 0, to),
@@ -183,26 +189,11 @@ fn run<T: Target, O: Observer>(
             Op::Step => steps = steps.checked_sub(1).ok_or(Fault::StepLimit)?,
 
             Op::RegisterRead { w, d, r, idx } => {
-                if let Some(value) = context.cells.registers[r as usize].get(s!(idx)) {
+                if let Some(value) = context.cells.registers.get(r, s!(idx)) {
                     s!(d) = cut(value, w);
                 }
             }
-            Op::RegisterWrite { r, idx, a } => context.cells.registers[r as usize].set(s!(idx), s!(a)),
-            Op::RegisterReadWide { d, r, idx } => {
-                if let Some(value) = context.cells.registers[r as usize].get_wide(s!(idx)) {
-                    phv.set_pair(d, value);
-                }
-            }
-            Op::RegisterWriteWide { r, idx, a } => {
-                context.cells.registers[r as usize].set_wide(s!(idx), phv.pair(a));
-            }
-            Op::Count { c, idx } => {
-                let at = usize::try_from(s!(idx)).unwrap_or(usize::MAX);
-                if let Some(cell) = context.cells.counters[c as usize].get_mut(at) {
-                    cell.count(phv.ingress_length);
-                }
-            }
-
+            Op::RegisterWrite { r, idx, a } => context.cells.registers.set(r, s!(idx), s!(a)),
             Op::Apply { table } => {
                 steps = steps.checked_sub(1).ok_or(Fault::StepLimit)?;
                 (pc, next_node) = apply(context, phv, table);
@@ -224,7 +215,8 @@ fn run<T: Target, O: Observer>(
             Op::Extract { header } => extract(context, phv, header)?,
             Op::Select { select } => {
                 steps = steps.checked_sub(1).ok_or(Trap::ParserError(program.core_errors.parser_timeout))?;
-                pc = branch(context, phv, &program.selects[select as usize]) as usize;
+                let select = &program.selects[select as usize];
+                pc = select.target(branch(context, phv, select)) as usize;
             }
             other => seldom(context, phv, other)?,
         }
@@ -272,9 +264,30 @@ fn one(phv: &mut Phv, d: Slot, value: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Looks a table up, copies the action's data in, and says where the action is and what comes after.
+/// Looks a table up, and says where its action is and what comes after.
 #[inline]
 fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> (usize, usize) {
+    let found = look_up(context, phv, table);
+    let table = &context.program.match_tables[table as usize];
+    match found {
+        Some(Found { local, is_hit }) => {
+            let action = &table.actions[local];
+            (action.pc as usize, if is_hit { action.next_hit } else { action.next_miss } as usize)
+        }
+        None => (table.next_none as usize, table.next_none as usize),
+    }
+}
+
+/// What a table says is to be run.
+pub(crate) struct Found {
+    /// Index into the table's actions.
+    pub(crate) local: usize,
+    pub(crate) is_hit: bool,
+}
+
+/// Looks a table up and copies the action's data in; `None` when there is no action.
+#[inline]
+pub(crate) fn look_up<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> Option<Found> {
     let program = context.program;
     let static_part = &program.match_tables[table as usize];
     let cells = &mut *context.cells;
@@ -306,7 +319,7 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
                 }
                 (*outcome, &data[..])
             }
-            None => return (static_part.next_none as usize, static_part.next_none as usize),
+            None => return None,
         },
     };
     let (local, data) = match outcome {
@@ -319,7 +332,10 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
                 Outcome::Member(member) => Some(member),
                 Outcome::Group(group) => profile.group(group).filter(|g| !g.is_empty()).and_then(|members| {
                     let hash = match &program.profile_selectors[profile_id] {
-                        Some(selector) => selector.output(program, phv, &[]),
+                        Some(selector) => {
+                            let writer = context.native.and_then(|native| native.selector(profile_id));
+                            selector.output(program, phv, writer, &[])
+                        }
                         None => 0,
                     };
                     member_of_group(members, hash)
@@ -332,12 +348,10 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
             }
         }
     };
-    let Some(action) = local.map(|at| static_part.actions[at]) else {
-        return (static_part.next_none as usize, static_part.next_none as usize);
-    };
-    let words = action.words as usize;
+    let local = local?;
+    let words = static_part.actions[local].words as usize;
     phv.slots[program.param_base..program.param_base + words].copy_from_slice(&data[..words]);
-    (action.pc as usize, if hit.is_some() { action.next_hit } else { action.next_miss } as usize)
+    Some(Found { local, is_hit: hit.is_some() })
 }
 
 /// The member of a group that a hash selects, of which BMv2 keeps 32 bits; none of an empty group.
@@ -403,38 +417,46 @@ pub(crate) fn extract_vl<T>(
     Ok(())
 }
 
-/// The next parse state.
-fn branch<T>(context: &mut Context<'_, T>, phv: &Phv, select: &Select) -> Pc {
+/// The first case of a select that fits: its index, or one past the last for the default.
+pub(crate) fn branch<T>(context: &mut Context<'_, T>, phv: &Phv, select: &Select) -> usize {
     if let Some(cases) = &select.narrow {
         let key = select.key.narrow(&phv.slots);
-        return cases.iter().find(|(value, mask, _)| key & mask == *value).map_or(select.default, |c| c.2);
+        return cases.iter().position(|(value, mask)| key & mask == *value).unwrap_or(cases.len());
     }
     let scratch = &mut context.cells.scratch;
     select.key.wide(&phv.slots, scratch);
-    for case in &select.cases {
-        match case {
-            Case::Value { value, mask, to } => {
-                if scratch.iter().zip(mask).zip(value).all(|((k, m), v)| k & m == *v) {
-                    return *to;
-                }
-            }
-            Case::Vset { vset, mask, to } => {
-                let key = select.key.concatenated(scratch) & mask;
-                if context.cells.vsets[*vset as usize].iter().any(|v| v & mask == key) {
-                    return *to;
-                }
-            }
+    let vsets = &context.cells.vsets;
+    let fits = |case: &Case| match case {
+        Case::Value { value, mask, .. } => scratch.iter().zip(mask).zip(value).all(|((k, m), v)| k & m == *v),
+        Case::Vset { vset, mask, .. } => {
+            let key = select.key.concatenated(scratch) & mask;
+            vsets[*vset as usize].iter().any(|v| v & mask == key)
         }
-    }
-    select.default
+    };
+    select.cases.iter().position(fits).unwrap_or(select.cases.len())
 }
 
-/// Instructions that are not worth a place in the loop.
+/// Runs one instruction that is not worth a place in the loop, and neither jumps nor looks a table up.
 #[inline(never)]
-fn seldom<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op: Op) -> Result<(), Trap> {
+pub(crate) fn seldom<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op: Op) -> Result<(), Trap> {
     let program = context.program;
     let value = |phv: &Phv, slot: Slot| phv.slots[slot as usize];
     match op {
+        Op::Wide { op, w, d, a, b } => wide(phv, op, w, d, a, b)?,
+        Op::RegisterReadWide { d, r, idx } => {
+            if let Some(value) = context.cells.registers.get_wide(r, value(phv, idx)) {
+                phv.set_pair(d, value);
+            }
+        }
+        Op::RegisterWriteWide { r, idx, a } => {
+            context.cells.registers.set_wide(r, value(phv, idx), phv.pair(a));
+        }
+        Op::Count { c, idx } => {
+            let at = usize::try_from(value(phv, idx)).unwrap_or(usize::MAX);
+            if let Some(cell) = context.cells.counters[c as usize].get_mut(at) {
+                cell.count(phv.ingress_length);
+            }
+        }
         Op::StackAt { d, stack, idx } => {
             let stack = &program.stacks[stack as usize];
             let index = value(phv, idx);
@@ -518,7 +540,7 @@ fn seldom<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op: Op) -> Res
         }
         Op::Hash { call } => {
             let call = program.hash_calls[call as usize];
-            let hash = program.calculations[call.calculation as usize].output(program, phv, &[]);
+            let hash = calculated(program, context.native, phv, call.calculation, &[]);
             // BMv2 takes a size of 0 as 1.
             let size = value(phv, call.size).max(1);
             phv.slots[call.d as usize] = (hash % size).wrapping_add(value(phv, call.base));

@@ -22,30 +22,31 @@ pub(crate) struct FieldDef {
 
 /// One field, or part of one, inside a chunk.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
-    off: u32,
-    width: u8,
+pub(crate) struct Piece {
+    pub(crate) off: u32,
+    pub(crate) width: u8,
     /// Position of the lowest bit in the chunk's word.
-    word_shift: u8,
+    pub(crate) word_shift: u8,
     /// Position of the lowest bit in the slot.
-    slot_shift: u8,
+    pub(crate) slot_shift: u8,
     /// The first piece of its slot overwrites, later ones are added.
-    first: bool,
+    pub(crate) first: bool,
     /// Width to sign-extend from after the last piece of a signed field's slot; 0 otherwise.
-    sign: u8,
+    pub(crate) sign: u8,
 }
 
+/// At most eight bytes that are moved as one word.
 #[derive(Debug, Clone)]
-struct Chunk {
-    byte: u32,
-    bytes: u8,
-    pieces: Vec<Piece>,
+pub(crate) struct Chunk {
+    pub(crate) byte: u32,
+    pub(crate) bytes: u8,
+    pub(crate) pieces: Vec<Piece>,
 }
 
 /// The fixed-size fields before or after the variable-length one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Layout {
-    chunks: Vec<Chunk>,
+    pub(crate) chunks: Vec<Chunk>,
     pub(crate) bytes: u32,
 }
 

@@ -6,11 +6,11 @@ use crate::phv::Field;
 
 /// Part of a field, and where it goes.
 #[derive(Debug, Clone, Copy)]
-struct Part {
-    slot: Slot,
-    mask: u64,
+pub(crate) struct Part {
+    pub(crate) slot: Slot,
+    pub(crate) mask: u64,
     word: u32,
-    shift: u32,
+    pub(crate) shift: u32,
 }
 
 /// Where one field of a key lies in the packed words.
@@ -30,7 +30,7 @@ impl KeyField {
 /// How a key is built.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeyPlan {
-    parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     pub(crate) fields: Vec<KeyField>,
     pub(crate) words: usize,
 }

@@ -10,7 +10,7 @@
 //!
 //! A packet's way is `phv.reset` → [`State::parse`] → [`State::verify_checksums`] → [`State::run`] (ingress) →
 //! … [`State::run`] (egress) → [`State::update_checksums`] → [`State::deparse`].
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)] // Re-allowed in `native::call` only.
 
 mod action_profile;
 mod ageing;
@@ -30,6 +30,7 @@ mod load;
 mod match_table;
 mod match_unit;
 mod meter;
+mod native;
 mod observe;
 mod op;
 mod parser;

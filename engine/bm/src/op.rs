@@ -427,6 +427,24 @@ pub(crate) enum Op {
     },
 }
 
+impl Op {
+    /// Where a branch goes, for those instructions that name it themselves.
+    pub(crate) fn target_mut(&mut self) -> Option<&mut Pc> {
+        match self {
+            Op::Jmp { to }
+            | Op::Jz { to, .. }
+            | Op::Jnz { to, .. }
+            | Op::JEq { to, .. }
+            | Op::JNe { to, .. }
+            | Op::JLtU { to, .. }
+            | Op::JGeU { to, .. }
+            | Op::JLtS { to, .. }
+            | Op::JGeS { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Op;

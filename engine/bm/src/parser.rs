@@ -17,7 +17,18 @@ pub(crate) enum Case {
 pub(crate) struct Select {
     pub(crate) key: KeyPlan,
     pub(crate) cases: Vec<Case>,
-    /// Cases of a key of one word, as (value, mask, target): looked at instead of `cases` when there are no value sets.
-    pub(crate) narrow: Option<Vec<(u64, u64, Pc)>>,
+    /// Cases of a key of one word, as (value, mask): looked at instead of `cases` when there are no value sets.
+    pub(crate) narrow: Option<Vec<(u64, u64)>>,
     pub(crate) default: Pc,
+}
+
+impl Select {
+    /// Where the case with this index leads; one past the last is the default.
+    #[inline]
+    pub(crate) fn target(&self, case: usize) -> Pc {
+        match self.cases.get(case) {
+            Some(Case::Value { to, .. } | Case::Vset { to, .. }) => *to,
+            None => self.default,
+        }
+    }
 }

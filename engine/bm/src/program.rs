@@ -2,6 +2,7 @@
 //! error messages; packets use dense ids only.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::calculation::{Calculation, HashCall};
 use crate::checksum::Checksum;
@@ -9,6 +10,7 @@ use crate::error::LoadError;
 use crate::header::{Header, HeaderType, Stack, Union, UnionStack, VlStore};
 use crate::limits::Limits;
 use crate::match_table::MatchTable;
+use crate::native::Native;
 use crate::observe::Mark;
 use crate::op::{Op, Pc, Slot};
 use crate::parser::Select;
@@ -305,6 +307,8 @@ pub struct Program {
     pub(crate) learn_lists: Vec<LearnListInfo>,
     pub(crate) enums: Vec<EnumInfo>,
     pub(crate) errors: EnumInfo,
+    /// The instructions as native code, made with the first [`crate::State`]; `None` where there can be none.
+    pub(crate) native: OnceLock<Option<Native>>,
 }
 
 /// Names to dense ids, for load and the runtime interface.

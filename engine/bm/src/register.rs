@@ -1,51 +1,97 @@
-//! Register arrays. Packets that index beyond an array neither read nor write it, as in BMv2 built with its checks.
+//! Register arrays, all in one run of words. Packets that index beyond an array neither read nor write it, as in BMv2
+//! built with its checks.
 
-/// One array.
-#[derive(Debug, Clone)]
-pub(crate) struct Register {
-    /// One word a cell, or two (low first) if a cell is wider than 64 bits.
-    pub(crate) cells: Vec<u64>,
+use crate::program::RegisterInfo;
+
+/// One array: where its cells are and how wide they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Array {
+    /// First word.
+    pub(crate) first: usize,
+    /// Words: one a cell, or two (low first) if a cell is wider than 64 bits.
+    pub(crate) words: usize,
     pub(crate) size: usize,
     pub(crate) width: u32,
 }
 
-impl Register {
-    pub(crate) fn new(size: usize, width: u32) -> Register {
-        let words = if width > 64 { 2 } else { 1 };
-        Register { cells: vec![0; size * words], size, width }
+/// Where each array of a program is.
+pub(crate) fn arrays(infos: &[RegisterInfo]) -> Vec<Array> {
+    let mut first = 0;
+    let place = |info: &RegisterInfo| {
+        let words = info.size * if info.bitwidth > 64 { 2 } else { 1 };
+        let array = Array { first, words, size: info.size, width: info.bitwidth };
+        first += words;
+        array
+    };
+    infos.iter().map(place).collect()
+}
+
+/// All register arrays of a switch.
+#[derive(Debug, Clone)]
+pub(crate) struct Registers {
+    pub(crate) words: Vec<u64>,
+    arrays: Vec<Array>,
+}
+
+impl Registers {
+    pub(crate) fn new(infos: &[RegisterInfo]) -> Registers {
+        let arrays = arrays(infos);
+        Registers { words: vec![0; arrays.iter().map(|a| a.words).sum()], arrays }
     }
 
-    #[inline]
-    pub(crate) fn get(&self, index: u64) -> Option<u64> {
-        self.cells.get(usize::try_from(index).ok()?).copied()
+    pub(crate) fn array(&self, register: u32) -> Array {
+        self.arrays[register as usize]
     }
 
+    /// The words of an array; none if there is no such array.
     #[inline]
-    pub(crate) fn set(&mut self, index: u64, value: u64) {
-        if let Some(cell) = usize::try_from(index).ok().and_then(|i| self.cells.get_mut(i)) {
-            *cell = value & u64::MAX >> (64 - self.width.min(64));
+    pub(crate) fn cells(&self, register: usize) -> &[u64] {
+        self.arrays.get(register).map_or(&[], |a| &self.words[a.first..a.first + a.words])
+    }
+
+    pub(crate) fn cells_mut(&mut self, register: u32) -> &mut [u64] {
+        let array = self.arrays[register as usize];
+        &mut self.words[array.first..array.first + array.words]
+    }
+
+    /// A cell of at most 64 bits; `None` beyond the array.
+    #[inline]
+    pub(crate) fn get(&self, register: u32, index: u64) -> Option<u64> {
+        self.cells(register as usize).get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// Sets a cell of at most 64 bits, cut to its width; nothing happens beyond the array.
+    #[inline]
+    pub(crate) fn set(&mut self, register: u32, index: u64, value: u64) {
+        let width = self.arrays[register as usize].width.min(64);
+        if let Some(cell) = usize::try_from(index).ok().and_then(|i| self.cells_mut(register).get_mut(i)) {
+            *cell = value & u64::MAX >> (64 - width);
         }
     }
 
     /// A cell of any width; `None` beyond the array.
-    pub(crate) fn get_wide(&self, index: u64) -> Option<u128> {
-        let index = usize::try_from(index).ok().filter(|&i| i < self.size)?;
-        Some(if self.width > 64 {
-            u128::from(self.cells[2 * index]) | u128::from(self.cells[2 * index + 1]) << 64
+    pub(crate) fn get_wide(&self, register: u32, index: u64) -> Option<u128> {
+        let array = self.array(register);
+        let index = usize::try_from(index).ok().filter(|&i| i < array.size)?;
+        let cells = self.cells(register as usize);
+        Some(if array.width > 64 {
+            u128::from(cells[2 * index]) | u128::from(cells[2 * index + 1]) << 64
         } else {
-            u128::from(self.cells[index])
+            u128::from(cells[index])
         })
     }
 
     /// Sets a cell of any width, cut to it; nothing happens beyond the array.
-    pub(crate) fn set_wide(&mut self, index: u64, value: u128) {
-        let Some(at) = usize::try_from(index).ok().filter(|&i| i < self.size) else { return };
-        let value = value & crate::key::ones(self.width);
-        if self.width > 64 {
-            self.cells[2 * at] = value as u64;
-            self.cells[2 * at + 1] = (value >> 64) as u64;
+    pub(crate) fn set_wide(&mut self, register: u32, index: u64, value: u128) {
+        let array = self.array(register);
+        let Some(at) = usize::try_from(index).ok().filter(|&i| i < array.size) else { return };
+        let value = value & crate::key::ones(array.width);
+        let cells = self.cells_mut(register);
+        if array.width > 64 {
+            cells[2 * at] = value as u64;
+            cells[2 * at + 1] = (value >> 64) as u64;
         } else {
-            self.cells[at] = value as u64;
+            cells[at] = value as u64;
         }
     }
 }
@@ -54,19 +100,26 @@ impl Register {
 mod tests {
     use super::*;
 
+    fn registers(shapes: &[(usize, u32)]) -> Registers {
+        let info = |&(size, bitwidth)| RegisterInfo { name: String::new(), id: 0, size, bitwidth };
+        Registers::new(&shapes.iter().map(info).collect::<Vec<_>>())
+    }
+
     #[test]
     fn a_write_is_cut_to_the_cells_width_and_one_beyond_the_array_is_ignored() {
-        let mut register = Register::new(2, 12);
-        register.set(1, 0x1fff);
-        register.set(2, 7);
-        assert_eq!((register.get(1), register.get(2)), (Some(0xfff), None));
+        let mut registers = registers(&[(2, 12), (2, 12)]);
+        registers.set(0, 1, 0x1fff);
+        registers.set(0, 2, 7);
+        assert_eq!((registers.get(0, 1), registers.get(0, 2)), (Some(0xfff), None));
+        assert_eq!(registers.cells(1), [0, 0]);
     }
 
     #[test]
     fn cells_wider_than_a_word_keep_their_high_half() {
-        let mut register = Register::new(2, 100);
-        register.set_wide(1, u128::MAX);
-        assert_eq!(register.get_wide(1), Some((1 << 100) - 1));
-        assert_eq!(register.get_wide(0), Some(0));
+        let mut registers = registers(&[(1, 8), (2, 100)]);
+        registers.set_wide(1, 1, u128::MAX);
+        assert_eq!(registers.get_wide(1, 1), Some((1 << 100) - 1));
+        assert_eq!(registers.get_wide(1, 0), Some(0));
+        assert_eq!(registers.get(0, 0), Some(0));
     }
 }

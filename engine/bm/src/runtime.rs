@@ -299,7 +299,7 @@ impl State {
     fn group_of_table(&self, id: usize, group: GroupHandle) -> Result<Outcome> {
         let profile = self.program.match_tables[id].profile.unwrap_or_default() as usize;
         let handle = self.group(profile, group)?;
-        if self.cells.profiles[profile].group(handle).map_or(true, Vec::is_empty) {
+        if self.cells.profiles[profile].group(handle).is_none_or(Vec::is_empty) {
             // An entry must lead somewhere.
             let object =
                 format!("action profile '{}' group {group}", self.program.action_profiles[profile].name);
@@ -896,29 +896,31 @@ impl State {
         at.ok_or_else(|| RuntimeError::IndexOutOfRange { object: format!("meter '{meter}'"), index, size })
     }
 
-    fn register(&self, name: &str) -> Result<usize> {
-        find("register", &self.program.names.registers, name)
+    fn register(&self, name: &str) -> Result<u32> {
+        find("register", &self.program.names.registers, name).map(|at| at as u32)
     }
 
     /// A register cell, as big-endian bytes of the register's width.
     pub fn register_read(&self, register: &str, index: u64) -> Result<Vec<u8>> {
-        let cells = &self.cells.registers[self.register(register)?];
-        let size = cells.size as u64;
+        let id = self.register(register)?;
+        let array = self.cells.registers.array(id);
+        let size = array.size as u64;
         let object = || format!("register '{register}'");
-        let value = cells.get_wide(index).ok_or_else(|| RuntimeError::IndexOutOfRange {
-            object: object(),
-            index,
-            size,
-        })?;
-        Ok(bytes(value, cells.width))
+        let value = self
+            .cells
+            .registers
+            .get_wide(id, index)
+            .ok_or_else(|| RuntimeError::IndexOutOfRange { object: object(), index, size })?;
+        Ok(bytes(value, array.width))
     }
 
     /// Every cell of a register.
     pub fn register_read_all(&self, register: &str) -> Result<Vec<Vec<u8>>> {
-        let cells = &self.cells.registers[self.register(register)?];
-        Ok((0..cells.size as u64)
-            .filter_map(|at| cells.get_wide(at))
-            .map(|v| bytes(v, cells.width))
+        let id = self.register(register)?;
+        let array = self.cells.registers.array(id);
+        Ok((0..array.size as u64)
+            .filter_map(|at| self.cells.registers.get_wide(id, at))
+            .map(|v| bytes(v, array.width))
             .collect())
     }
 
@@ -930,29 +932,29 @@ impl State {
     /// Writes cells `start..end`.
     pub fn register_write_range(&mut self, register: &str, start: u64, end: u64, value: &[u8]) -> Result<()> {
         let id = self.register(register)?;
-        let cells = &mut self.cells.registers[id];
+        let array = self.cells.registers.array(id);
         let object = format!("register '{register}'");
-        let size = cells.size as u64;
+        let size = array.size as u64;
         if start >= end || end > size {
             let index = if start >= size { start } else { end };
             return Err(RuntimeError::IndexOutOfRange { object, index, size });
         }
-        let value = number(value, cells.width).map_err(|reason| RuntimeError::BadValue { object, reason })?;
-        (start..end).for_each(|at| cells.set_wide(at, value));
+        let value = number(value, array.width).map_err(|reason| RuntimeError::BadValue { object, reason })?;
+        (start..end).for_each(|at| self.cells.registers.set_wide(id, at, value));
         Ok(())
     }
 
     /// Zeroes a register.
     pub fn register_reset(&mut self, register: &str) -> Result<()> {
         let id = self.register(register)?;
-        self.cells.registers[id].cells.fill(0);
+        self.cells.registers.cells_mut(id).fill(0);
         Ok(())
     }
 
     /// Words of the register with this dense index, without copying: for the port gate. One a cell, or two (low
     /// first) if cells are wider than 64 bits; none if there is no such register.
     pub fn register_cells(&self, index: usize) -> &[u64] {
-        self.cells.registers.get(index).map_or(&[], |r| &r.cells)
+        self.cells.registers.cells(index)
     }
 
     fn vset(&self, name: &str) -> Result<usize> {

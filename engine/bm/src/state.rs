@@ -9,10 +9,11 @@ use crate::error::Fault;
 use crate::execute::{execute, Context, Stop};
 use crate::match_table::Entries;
 use crate::meter::Meter;
+use crate::native::Native;
 use crate::observe::{Observer, Unwatched};
 use crate::phv::Phv;
 use crate::program::{ActionId, DeparserId, ParserId, PipelineId, Program};
-use crate::register::Register;
+use crate::register::Registers;
 use crate::target::{LogMessage, Target};
 use crate::trace::Trace;
 
@@ -93,11 +94,11 @@ pub struct GroupInfo {
 }
 
 /// Everything that packets and the control plane change.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Cells {
     pub(crate) tables: Vec<Entries>,
     pub(crate) profiles: Vec<ActionProfile>,
-    pub(crate) registers: Vec<Register>,
+    pub(crate) registers: Registers,
     /// Indirect counters; empty for direct ones, which are with their entries.
     pub(crate) counters: Vec<Vec<CounterValue>>,
     /// Indirect meters; empty for direct ones.
@@ -114,7 +115,7 @@ impl Cells {
         Cells {
             tables: program.match_tables.iter().map(Entries::new).collect(),
             profiles: vec![ActionProfile::default(); program.action_profiles.len()],
-            registers: program.register_arrays.iter().map(|r| Register::new(r.size, r.bitwidth)).collect(),
+            registers: Registers::new(&program.register_arrays),
             counters: program
                 .counter_arrays
                 .iter()
@@ -133,14 +134,16 @@ impl Cells {
 }
 
 /// One switch's entries, counters, meters, registers and value sets.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct State {
     pub(crate) program: Arc<Program>,
     pub(crate) cells: Cells,
+    /// Whether native code runs, where there is some.
+    native: bool,
 }
 
 /// The target of a parser and of conditions, which have no side effects on a switch; `log_msg` there is not shown.
-struct Detached;
+pub(crate) struct Detached;
 
 impl Target for Detached {
     fn drop_port(&self) -> u64 {
@@ -165,7 +168,23 @@ impl Target for Detached {
 impl State {
     /// The state a switch starts with: const entries and default actions set, every cell zero.
     pub fn new(program: &Arc<Program>) -> State {
-        State { program: Arc::clone(program), cells: Cells::new(program) }
+        program.native.get_or_init(|| Native::compile(program));
+        State { program: Arc::clone(program), cells: Cells::new(program), native: true }
+    }
+
+    /// From now on the interpreter runs packets, which does the same more slowly: the reference for native code.
+    pub fn interpret(&mut self) {
+        self.native = false;
+    }
+
+    /// Whether packets are run by native code.
+    pub fn is_native(&self) -> bool {
+        self.native().is_some()
+    }
+
+    #[inline]
+    fn native(&self) -> Option<&Native> {
+        native(&self.program, self.native)
     }
 
     /// The program.
@@ -202,6 +221,7 @@ impl State {
             cursor: 0,
             parsing: true,
             max_steps: program.max_parser_steps,
+            native: native(program, self.native),
         };
         let stop = execute(&mut context, phv, program.parsers[parser.0 as usize].pc, observer);
         phv.payload_offset = context.cursor;
@@ -215,16 +235,17 @@ impl State {
 
     /// Whether every checksum that the program verifies holds. `packet` is what was parsed.
     pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
-        let State { program, cells } = self;
+        let State { program, cells, native: wanted } = self;
+        let native = native(program, *wanted);
         let payload = packet.get(phv.payload_offset..).unwrap_or_default();
         let mut hold = true;
         for checksum in program.checksums.iter().filter(|c| c.verify) {
             if phv.slots[checksum.valid as usize] == 0
-                || !condition_holds(program, cells, phv, checksum.condition)
+                || !condition_holds(program, cells, phv, native, checksum.condition)
             {
                 continue;
             }
-            let computed = program.calculations[checksum.calculation as usize].output(program, phv, payload);
+            let computed = calculated(program, native, phv, checksum.calculation, payload);
             hold &= u128::from(computed) == phv.get_wide(checksum.target);
         }
         hold
@@ -267,17 +288,18 @@ impl State {
             cursor: 0,
             parsing: false,
             max_steps: program.max_steps,
+            native: native(program, self.native),
         };
         execute(&mut context, phv, program.pipelines[pipeline.0 as usize].pc, observer).map(|_| ())
     }
 
     /// Computes and stores the checksums that the program updates. `payload` is what follows the headers.
     pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8]) {
-        let State { program, cells } = self;
+        let State { program, cells, native: wanted } = self;
+        let native = native(program, *wanted);
         for checksum in program.checksums.iter().filter(|c| c.update) {
-            if condition_holds(program, cells, phv, checksum.condition) {
-                let calculation = &program.calculations[checksum.calculation as usize];
-                let computed = calculation.output(program, phv, payload);
+            if condition_holds(program, cells, phv, native, checksum.condition) {
+                let computed = calculated(program, native, phv, checksum.calculation, payload);
                 phv.set(checksum.target, computed);
             }
         }
@@ -293,6 +315,9 @@ impl State {
     /// Appends the valid headers in the deparser's order to `out` (not the payload).
     pub fn deparse(&self, deparser: DeparserId, phv: &mut Phv, out: &mut Vec<u8>) {
         let program = &*self.program;
+        if let Some(writer) = self.native().and_then(|native| native.deparser(deparser.0)) {
+            return writer.append(phv, out);
+        }
         for &header in &program.deparsers[deparser.0 as usize].headers {
             if phv.slots[program.headers[header as usize].valid as usize] != 0 {
                 phv.deparse_header(program, header, out);
@@ -301,11 +326,30 @@ impl State {
     }
 }
 
+/// The program's native code, if it is wanted and there is some.
+#[inline]
+fn native(program: &Program, wanted: bool) -> Option<&Native> {
+    program.native.get().filter(|_| wanted)?.as_ref()
+}
+
+/// The result of one of the program's calculations.
+pub(crate) fn calculated(
+    program: &Program,
+    native: Option<&Native>,
+    phv: &mut Phv,
+    calculation: u32,
+    payload: &[u8],
+) -> u64 {
+    let writer = native.and_then(|native| native.calculation(calculation));
+    program.calculations[calculation as usize].output(program, phv, writer, payload)
+}
+
 /// A checksum's condition; one that cannot be computed does not hold.
 fn condition_holds(
     program: &Program,
     cells: &mut Cells,
     phv: &mut Phv,
+    native: Option<&Native>,
     condition: Option<crate::op::Pc>,
 ) -> bool {
     let Some(pc) = condition else { return true };
@@ -317,6 +361,7 @@ fn condition_holds(
         cursor: 0,
         parsing: false,
         max_steps: program.max_steps,
+        native,
     };
     execute(&mut context, phv, pc, &mut Unwatched).is_ok() && phv.slots[program.condition_slot as usize] != 0
 }

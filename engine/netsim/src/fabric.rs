@@ -222,7 +222,7 @@ impl Fabric {
             self.queue_depth.advance(self.now);
             self.events += 1;
             match event {
-                Some((at, source)) if send.map_or(true, |send| at < send) => self.happen(source),
+                Some((at, source)) if send.is_none_or(|send| at < send) => self.happen(source),
                 _ => self.send_pending(),
             }
         }

@@ -55,7 +55,7 @@ proptest! {
         loop {
             let departure = nic.next_departure();
             match (departure, arrivals.peek().copied()) {
-                (Some(now), next) if next.map_or(true, |(at, _)| now < at) => {
+                (Some(now), next) if next.is_none_or(|(at, _)| now < at) => {
                     let (frame, wire_time) = nic.depart(now).unwrap();
                     let (expected, deadline) = deadlines.pop_front().unwrap();
                     prop_assert_eq!(frame.tag, expected, "first come, first served");
@@ -75,7 +75,7 @@ proptest! {
                     number += 1;
                     // The gate only ever moves earlier while packets wait.
                     let gate = nic.eee().unwrap().gate_open_at();
-                    prop_assert!(last_gate.map_or(true, |last| gate <= last), "the gate moved later");
+                    prop_assert!(last_gate.is_none_or(|last| gate <= last), "the gate moved later");
                     if nic.eee().unwrap().state() != EeeState::Active {
                         last_gate = Some(gate);
                     }

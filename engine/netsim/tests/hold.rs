@@ -35,7 +35,7 @@ fn plain_reference(arrivals: &[u64], frame_bytes: u32, rate_bps: u64, values: [u
         let departure = (admitted > sent.len())
             .then(|| free_at.max(eee.gate_open_at() * 1_000).max(arrivals[sent.len()]));
         match (departure, arrivals.get(admitted)) {
-            (Some(now), arrival) if arrival.map_or(true, |arrival| now < *arrival) => {
+            (Some(now), arrival) if arrival.is_none_or(|arrival| now < *arrival) => {
                 eee.depart(now / 1_000, frame_bytes);
                 free_at = now + wire;
                 sent.push(free_at - arrivals[sent.len()]);

@@ -141,7 +141,7 @@ impl PcapPorts {
             earliest = None;
             for (place, port) in self.ports.iter_mut().enumerate() {
                 if let Some(time) = port.input.next_time(&mut self.messages) {
-                    if earliest.map_or(true, |(first, _)| time < first) {
+                    if earliest.is_none_or(|(first, _)| time < first) {
                         earliest = Some((time, place));
                     }
                 }
@@ -174,7 +174,7 @@ impl PortIo for PcapPorts {
                 port.input.had_writer = true;
             }
         }
-        if self.start.map_or(true, |start| Instant::now() < start) {
+        if self.start.is_none_or(|start| Instant::now() < start) {
             return Ok(false);
         }
         for _ in 0..RECORDS_PER_TURN {

@@ -59,7 +59,7 @@ impl Alone {
         for _ in 0..SLICE {
             let arrival = self.arrivals.first_key_value().map(|((at, _), _)| *at);
             // What the switch does by itself goes first: a queue that drains at a time takes what arrives then.
-            let wakeup = switch.next_wakeup().filter(|at| arrival.map_or(true, |arrival| *at <= arrival));
+            let wakeup = switch.next_wakeup().filter(|at| arrival.is_none_or(|arrival| *at <= arrival));
             match (wakeup, arrival) {
                 (Some(at), _) if at <= end => {
                     self.now = at;

@@ -79,7 +79,7 @@ impl Default for Queue {
 impl Port {
     /// All queues, or the one of a priority.
     fn chosen(&mut self, priority: Option<usize>) -> impl Iterator<Item = &mut Queue> {
-        let chosen = move |at: usize| priority.map_or(true, |priority| priority == at);
+        let chosen = move |at: usize| priority.is_none_or(|priority| priority == at);
         self.queues.iter_mut().enumerate().filter(move |(at, _)| chosen(*at)).map(|(_, queue)| queue)
     }
 }
@@ -507,7 +507,7 @@ mod tests {
             loop {
                 let arrival = times.get(next).copied();
                 match (tm.due(1, now, OPEN), arrival) {
-                    (Some(due), arrival) if arrival.map_or(true, |arrival| due <= arrival) => {
+                    (Some(due), arrival) if arrival.is_none_or(|arrival| due <= arrival) => {
                         now = due;
                         let packet = tm.dequeue(1, now).unwrap().packet as usize;
                         tm.transmit(1, now, arrivals[packet].1 as usize, None);

@@ -166,6 +166,7 @@ pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Pr
         learn_lists: loader.learn_lists,
         enums,
         errors,
+        native: std::sync::OnceLock::new(),
     })
 }
 

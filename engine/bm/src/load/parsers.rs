@@ -419,7 +419,7 @@ impl Loader<'_> {
 }
 
 /// The cases of a one-word key without value sets, flattened for speed.
-fn narrow_cases(select: &Select) -> Option<Vec<(u64, u64, Pc)>> {
+fn narrow_cases(select: &Select) -> Option<Vec<(u64, u64)>> {
     if select.key.words != 1 {
         return None;
     }
@@ -427,7 +427,7 @@ fn narrow_cases(select: &Select) -> Option<Vec<(u64, u64, Pc)>> {
         .cases
         .iter()
         .map(|case| match case {
-            Case::Value { value, mask, to } => Some((value[0], mask[0], *to)),
+            Case::Value { value, mask, .. } => Some((value[0], mask[0])),
             Case::Vset { .. } => None,
         })
         .collect()

@@ -155,14 +155,13 @@ impl Trace {
     fn announce(&mut self, moment: &Moment<'_>) {
         let Moment { program, cells, phv, cursor, .. } = *moment;
         let slot = |at: Slot| phv.slots[at as usize];
-        let registers = |r: u32| &cells.registers[r as usize];
         let mut request = |primitive, arguments: &[Slot]| {
             let arguments = arguments.iter().map(|at| slot(*at)).collect();
             self.events.push(Event::Request { primitive, arguments });
         };
         match program.ops[moment.pc] {
             Op::RegisterRead { r, idx, .. } | Op::RegisterReadWide { r, idx, .. } => {
-                let (index, value) = (slot(idx), registers(r).get_wide(slot(idx)));
+                let (index, value) = (slot(idx), cells.registers.get_wide(r, slot(idx)));
                 self.events.push(Event::RegisterRead { register: r, index, value });
             }
             Op::RegisterWrite { r, idx, a } => self.write(moment, r, slot(idx), u128::from(slot(a))),
@@ -210,8 +209,9 @@ impl Trace {
     }
 
     fn write(&mut self, moment: &Moment<'_>, register: u32, index: u64, value: u128) {
-        let cells = &moment.cells.registers[register as usize];
-        let change = cells.get_wide(index).map(|old| (old, value & crate::key::ones(cells.width)));
+        let registers = &moment.cells.registers;
+        let ones = crate::key::ones(registers.array(register).width);
+        let change = registers.get_wide(register, index).map(|old| (old, value & ones));
         self.events.push(Event::RegisterWrite { register, index, change });
     }
 
@@ -235,7 +235,7 @@ impl Trace {
                 let members = cells.profiles[profile].group(chosen).map_or(&[][..], Vec::as_slice);
                 group = Some((chosen, members.len()));
                 let selector = program.profile_selectors[profile].as_ref();
-                let computed = selector.map_or(0, |s| s.output(program, &mut phv.clone(), &[]));
+                let computed = selector.map_or(0, |s| s.output(program, &mut phv.clone(), None, &[]));
                 hash = Some(computed & u64::from(u32::MAX));
                 member = crate::execute::member_of_group(members, computed);
             }

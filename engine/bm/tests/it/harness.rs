@@ -1,4 +1,5 @@
-//! A bare switch for tests: one packet at a time, and a record of what the program asked for.
+//! A bare switch for tests: one packet at a time, and a record of what the program asked for. Whatever runs as native code
+//! is interpreted as well, and must leave the same packet and ask for the same.
 
 use std::sync::Arc;
 
@@ -81,25 +82,58 @@ impl Bench {
         self.frame = frame.to_vec();
         self.phv.reset(&self.program, frame.len() as u64);
         let parser = self.program.parser("parser").unwrap();
-        self.state.parse(parser, &mut self.phv, frame)
+        let (mut state, mut phv) = self.interpreted();
+        let error = self.state.parse(parser, &mut self.phv, frame);
+        assert_eq!(state.parse(parser, &mut phv, frame), error, "interpreted and native");
+        self.assert_same(&phv);
+        error
+    }
+
+    /// The state and the packet, to be run by the interpreter.
+    fn interpreted(&self) -> (State, Phv) {
+        assert!(self.state.is_native(), "this machine has a code generator");
+        let mut state = self.state.clone();
+        state.interpret();
+        (state, self.phv.clone())
+    }
+
+    /// Every slot, length and byte is as the interpreter left it.
+    fn assert_same(&self, interpreted: &Phv) {
+        assert_eq!(format!("{:?}", self.phv), format!("{interpreted:?}"), "native and interpreted");
     }
 
     pub fn checksums_hold(&mut self) -> bool {
-        self.state.verify_checksums(&mut self.phv, &self.frame)
+        let (mut state, mut phv) = self.interpreted();
+        let hold = self.state.verify_checksums(&mut self.phv, &self.frame);
+        assert_eq!(state.verify_checksums(&mut phv, &self.frame), hold, "interpreted and native");
+        self.assert_same(&phv);
+        hold
     }
 
     pub fn run(&mut self, pipeline: &str) -> Result<(), Fault> {
         let pipeline = self.program.pipeline(pipeline).unwrap();
-        self.state.run(pipeline, &mut self.phv, &mut self.target)
+        let (mut state, mut phv) = self.interpreted();
+        let mut target = Recorder { now_ps: self.target.now_ps, ..Recorder::default() };
+        let calls = self.target.calls.len();
+        let ran = self.state.run(pipeline, &mut self.phv, &mut self.target);
+        assert_eq!(state.run(pipeline, &mut phv, &mut target), ran, "interpreted and native");
+        assert_eq!(target.calls, self.target.calls[calls..], "interpreted and native");
+        self.assert_same(&phv);
+        ran
     }
 
     /// The packet as it would leave.
     pub fn deparse(&mut self) -> Vec<u8> {
         let payload = self.frame[self.phv.payload_offset()..].to_vec();
+        let (mut state, mut phv) = self.interpreted();
         self.state.update_checksums(&mut self.phv, &payload);
-        let mut out = Vec::new();
+        state.update_checksums(&mut phv, &payload);
+        self.assert_same(&phv);
+        let (mut out, mut interpreted) = (Vec::new(), Vec::new());
         let deparser = self.program.deparser("deparser").unwrap();
         self.state.deparse(deparser, &mut self.phv, &mut out);
+        state.deparse(deparser, &mut phv, &mut interpreted);
+        assert_eq!(out, interpreted, "native and interpreted");
         out.extend_from_slice(&payload);
         out
     }

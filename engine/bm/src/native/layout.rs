@@ -1,0 +1,247 @@
+//! Native code for headers: bytes to slots, and slots to bytes. What it must agree with is [`Layout`]'s own two loops.
+
+use cranelift_codegen::ir::{types, InstBuilder, MemFlags, Value};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_frontend::FunctionBuilder;
+
+use super::translate::{load_slot, store_slot};
+use crate::calculation::{Calculation, Input};
+use crate::header::{Layout, Piece, VlStore};
+use crate::op::Slot;
+use crate::program::{Deparser, Program};
+
+/// Bytes behind what is written that may be written over, because whole words are stored.
+pub(super) const SPARE: usize = 8;
+
+/// One thing that a writer writes.
+pub(super) struct Part {
+    /// Left out when this slot is 0.
+    valid: Option<Slot>,
+    content: Content,
+}
+
+enum Content {
+    /// Fields laid out over the slots from `base`.
+    Fields { base: Slot, layout: Layout },
+    /// A variable-length field.
+    Variable(VlStore),
+    /// The low bytes of a number.
+    Constant { value: u128, bytes: usize },
+}
+
+impl Part {
+    /// Most bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.content {
+            Content::Fields { layout, .. } => layout.bytes as usize,
+            Content::Variable(store) => store.capacity,
+            Content::Constant { bytes, .. } => *bytes,
+        }
+    }
+}
+
+/// A whole header.
+fn header_parts(program: &Program, header: u32) -> Vec<Part> {
+    let h = &program.headers[header as usize];
+    let ty = &program.header_types[h.type_id as usize];
+    let part = |content| Part { valid: Some(h.valid), content };
+    let fields = |layout: &Layout| part(Content::Fields { base: h.base, layout: layout.clone() });
+    let mut parts = vec![fields(&ty.before)];
+    if let (Some(vl), Some((_, after))) = (h.vl, &ty.variable) {
+        parts.push(part(Content::Variable(program.vl_stores[vl as usize])));
+        parts.push(fields(after));
+    }
+    parts
+}
+
+/// What a deparser writes.
+pub(super) fn deparsed(program: &Program, deparser: &Deparser) -> Vec<Part> {
+    deparser.headers.iter().flat_map(|&header| header_parts(program, header)).collect()
+}
+
+/// What a calculation covers; `None` when it is not whole bytes.
+pub(super) fn covered(program: &Program, calculation: &Calculation) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    for input in &calculation.inputs {
+        let (valid, content) = match input {
+            Input::Fields { layout, valid } => {
+                (Some(*valid), Content::Fields { base: 0, layout: layout.clone() })
+            }
+            Input::Variable { store, valid } => {
+                (Some(*valid), Content::Variable(program.vl_stores[*store as usize]))
+            }
+            Input::Constant { value, width } if width % 8 == 0 => {
+                (None, Content::Constant { value: *value, bytes: *width as usize / 8 })
+            }
+            Input::Header { header, .. } => {
+                parts.extend(header_parts(program, *header));
+                continue;
+            }
+            // A field by itself is one that does not begin or end at a byte.
+            Input::Field { .. } | Input::Constant { .. } => return None,
+        };
+        parts.push(Part { valid, content });
+    }
+    Some(parts)
+}
+
+fn unaligned() -> MemFlags {
+    MemFlags::new().with_notrap()
+}
+
+/// The low `width` bits.
+fn low_bits(b: &mut FunctionBuilder<'_>, value: Value, width: u8) -> Value {
+    if width >= 64 {
+        return value;
+    }
+    b.ins().band_imm(value, (u64::MAX >> (64 - width)) as i64)
+}
+
+fn shift_left(b: &mut FunctionBuilder<'_>, value: Value, by: u8) -> Value {
+    if by == 0 {
+        value
+    } else {
+        b.ins().ishl_imm(value, i64::from(by))
+    }
+}
+
+fn shift_right(b: &mut FunctionBuilder<'_>, value: Value, by: u32) -> Value {
+    if by == 0 {
+        value
+    } else {
+        b.ins().ushr_imm(value, i64::from(by))
+    }
+}
+
+/// Moves the bytes at `data`, of which there are `layout.bytes`, into the slots from `base`.
+pub(super) fn extract(b: &mut FunctionBuilder<'_>, layout: &Layout, base: Slot, slots: Value, data: Value) {
+    for chunk in &layout.chunks {
+        let (at, length) = (chunk.byte, u32::from(chunk.bytes));
+        // The chunk's bytes are the low ones of `word`, `surplus` bits up.
+        let (word, surplus) = if layout.bytes >= 8 {
+            // A whole word from within the header, so that nothing beyond the packet is read.
+            let from = at.min(layout.bytes - 8);
+            let word = b.ins().load(types::I64, unaligned(), data, from as i32);
+            (b.ins().bswap(word), 8 * (from + 8 - (at + length)))
+        } else {
+            let byte = |b: &mut FunctionBuilder<'_>, at: u32| {
+                b.ins().uload8(types::I64, unaligned(), data, at as i32)
+            };
+            let mut word = byte(b, at);
+            for next in at + 1..at + length {
+                let low = byte(b, next);
+                let high = b.ins().ishl_imm(word, 8);
+                word = b.ins().bor(high, low);
+            }
+            (word, 0)
+        };
+        for p in &chunk.pieces {
+            let bits = shift_right(b, word, u32::from(p.word_shift) + surplus);
+            let bits = low_bits(b, bits, p.width);
+            let bits = shift_left(b, bits, p.slot_shift);
+            let slot = base + p.off;
+            let value = if p.first {
+                bits
+            } else {
+                let before = load_slot(b, slots, slot);
+                b.ins().bor(before, bits)
+            };
+            let value = sign_extended(b, value, p);
+            store_slot(b, slots, slot, value);
+        }
+    }
+}
+
+fn sign_extended(b: &mut FunctionBuilder<'_>, value: Value, p: &Piece) -> Value {
+    if p.sign == 0 || p.sign == 64 {
+        return value;
+    }
+    let unused = i64::from(64 - p.sign);
+    let up = b.ins().ishl_imm(value, unused);
+    b.ins().sshr_imm(up, unused)
+}
+
+/// A function of (slots, variable-length fields, place) that writes the parts one after the other and returns the number
+/// of bytes.
+pub(super) fn write_parts(
+    program: &Program,
+    parts: &[Part],
+    config: TargetFrontendConfig,
+    mut b: FunctionBuilder<'_>,
+) {
+    let entry = b.create_block();
+    b.append_block_params_for_function_params(entry);
+    b.switch_to_block(entry);
+    let (slots, variable, out) =
+        (b.block_params(entry)[0], b.block_params(entry)[1], b.block_params(entry)[2]);
+    let mut at = out;
+    for part in parts {
+        let after = part.valid.map(|valid| {
+            let (write, after) = (b.create_block(), b.create_block());
+            b.append_block_param(after, types::I64);
+            let valid = super::translate::value_of(&mut b, program, slots, valid);
+            b.ins().brif(valid, write, &[], after, &[at.into()]);
+            b.switch_to_block(write);
+            after
+        });
+        let bytes = match &part.content {
+            Content::Fields { base, layout } => {
+                for chunk in &layout.chunks {
+                    let mut word = None;
+                    for p in &chunk.pieces {
+                        let slot = load_slot(&mut b, slots, base + p.off);
+                        let bits = shift_right(&mut b, slot, u32::from(p.slot_shift));
+                        let bits = low_bits(&mut b, bits, p.width);
+                        let bits = shift_left(&mut b, bits, p.word_shift);
+                        word = Some(word.map_or(bits, |word| b.ins().bor(word, bits)));
+                    }
+                    if let Some(word) = word {
+                        store_word(&mut b, word, chunk.bytes, at, chunk.byte as i32);
+                    }
+                }
+                b.ins().iconst(types::I64, i64::from(layout.bytes))
+            }
+            Content::Variable(store) => {
+                let length = load_slot(&mut b, slots, store.length);
+                let most = b.ins().iconst(types::I64, store.capacity as i64);
+                let length = b.ins().umin(length, most);
+                let (copy, after) = (b.create_block(), b.create_block());
+                b.ins().brif(length, copy, &[], after, &[]);
+                b.switch_to_block(copy);
+                let from = b.ins().iadd_imm(variable, store.start as i64);
+                b.call_memcpy(config, at, from, length);
+                b.ins().jump(after, &[]);
+                b.switch_to_block(after);
+                length
+            }
+            Content::Constant { value, bytes } => {
+                for byte in 0..*bytes {
+                    let value = (value >> (8 * (bytes - 1 - byte))) as u8;
+                    let value = b.ins().iconst(types::I8, i64::from(value));
+                    b.ins().store(unaligned(), value, at, byte as i32);
+                }
+                b.ins().iconst(types::I64, *bytes as i64)
+            }
+        };
+        let end = b.ins().iadd(at, bytes);
+        at = match after {
+            Some(after) => {
+                b.ins().jump(after, &[end.into()]);
+                b.switch_to_block(after);
+                b.block_params(after)[0]
+            }
+            None => end,
+        };
+    }
+    let length = b.ins().isub(at, out);
+    b.ins().return_(&[length]);
+    b.seal_all_blocks();
+    b.finalize();
+}
+
+/// Stores the low `bytes` bytes, most significant first, and over what follows them.
+fn store_word(b: &mut FunctionBuilder<'_>, word: Value, bytes: u8, at: Value, offset: i32) {
+    let up = shift_left(b, word, 64 - 8 * bytes);
+    let swapped = b.ins().bswap(up);
+    b.ins().store(unaligned(), swapped, at, offset);
+}

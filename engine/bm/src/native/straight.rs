@@ -1,0 +1,217 @@
+//! Native code for the instructions after which the next one runs: arithmetic, registers, extraction. Rare ones are run
+//! by the interpreter. The branches between them are in `translate`.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{types, AliasRegion, InstBuilder, MemFlags, Value};
+use cranelift_frontend::FuncInstBuilder;
+
+use super::call::{offset, status};
+use super::layout;
+use super::translate::{constant_of, frame_flags, Translation};
+use crate::op::{Op, Pc, Slot};
+
+/// Memory of the registers.
+fn register_flags() -> MemFlags {
+    MemFlags::trusted().with_alias_region(Some(AliasRegion::Table))
+}
+
+impl Translation<'_> {
+    /// An instruction after which the next one runs.
+    pub(super) fn straight(&mut self, op: Op, at: Pc) {
+        match op {
+            Op::Mov { w, d, a } => {
+                let value = self.get(a);
+                self.set_cut(d, value, w);
+            }
+            Op::Add { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.iadd(a, b)),
+            Op::Sub { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.isub(a, b)),
+            Op::Mul { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.imul(a, b)),
+            Op::And { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.band(a, b)),
+            Op::Or { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.bor(a, b)),
+            Op::Xor { w, d, a, b } => self.binary(w, d, a, b, |i, a, b| i.bxor(a, b)),
+            Op::Not { w, d, a } => {
+                let value = self.get(a);
+                let value = self.b.ins().bnot(value);
+                self.set_cut(d, value, w);
+            }
+            Op::Shl { w, d, a, b } => self.shift(w, d, a, b, |i, a, b| i.ishl(a, b)),
+            Op::Shr { w, d, a, b } => self.shift(w, d, a, b, |i, a, b| i.ushr(a, b)),
+            Op::Sar { w, d, a, b } => {
+                let (value, by, most) = (self.get(a), self.get(b), self.number(63));
+                let by = self.b.ins().umin(by, most);
+                let value = self.b.ins().sshr(value, by);
+                self.set_cut(d, value, w);
+            }
+            Op::Div { w, d, a, b } => self.division(w, d, a, b, |i, a, b| i.udiv(a, b)),
+            Op::Mod { w, d, a, b } => self.division(w, d, a, b, |i, a, b| i.urem(a, b)),
+            Op::TwoComp { w, d, a } => {
+                let value = self.get(a);
+                let unused = 64 - i64::from(w);
+                let value = self.b.ins().ishl_imm(value, unused);
+                let value = self.b.ins().sshr_imm(value, unused);
+                self.set(d, value);
+            }
+            Op::Sat { w, d, a } => {
+                let limit = i64::MAX >> (64 - w);
+                let (value, most, least) =
+                    (self.get(a), self.number(limit as u64), self.number(!limit as u64));
+                let value = self.b.ins().smin(value, most);
+                let value = self.b.ins().smax(value, least);
+                self.set(d, value);
+            }
+            Op::USatSigned { w, d, a } => {
+                let (value, most, zero) = (self.get(a), self.number(u64::MAX >> (64 - w)), self.number(0));
+                let value = self.b.ins().smax(value, zero);
+                let value = self.b.ins().umin(value, most);
+                self.set(d, value);
+            }
+            Op::USat { w, d, a } => {
+                let (value, most) = (self.get(a), self.number(u64::MAX >> (64 - w)));
+                let value = self.b.ins().umin(value, most);
+                self.set(d, value);
+            }
+            Op::Eq { d, a, b } => self.compare_into(IntCC::Equal, d, a, b),
+            Op::Ne { d, a, b } => self.compare_into(IntCC::NotEqual, d, a, b),
+            Op::LtU { d, a, b } => self.compare_into(IntCC::UnsignedLessThan, d, a, b),
+            Op::LtS { d, a, b } => self.compare_into(IntCC::SignedLessThan, d, a, b),
+            Op::MovIf { d, c, a } => {
+                let (condition, new, old) = (self.get(c), self.get(a), self.get(d));
+                let value = self.b.ins().select(condition, new, old);
+                self.set(d, value);
+            }
+            Op::Step => self.take_step(status::STEP_LIMIT),
+            Op::RegisterRead { w, d, r, idx } => self.register(r, idx, |t, cell| {
+                let value = t.b.ins().load(types::I64, register_flags(), cell, 0);
+                t.set_cut(d, value, w);
+            }),
+            Op::RegisterWrite { r, idx, a } => {
+                let width = self.program.register_arrays[r as usize].bitwidth.min(64) as u8;
+                self.register(r, idx, |t, cell| {
+                    let value = t.get(a);
+                    let value = t.cut(value, width);
+                    t.b.ins().store(register_flags(), value, cell, 0);
+                });
+            }
+            Op::Extract { header } => self.extract(header),
+            Op::Verify { a, error } if constant_of(self.program, error).is_some() => {
+                let code = constant_of(self.program, error).unwrap_or_default() as u32;
+                let holds = self.get(a);
+                let fails = self.b.ins().icmp_imm(IntCC::Equal, holds, 0);
+                self.end_if(fails, Self::parser_error(code));
+            }
+            Op::IsValid { d, h } => match self.header(h) {
+                Some(header) => {
+                    let valid = self.get(self.program.headers[header].valid);
+                    self.set(d, valid);
+                }
+                None => self.single(at),
+            },
+            _ => self.single(at),
+        }
+    }
+
+    /// The header that a slot names, if it is always the same.
+    fn header(&self, h: Slot) -> Option<usize> {
+        constant_of(self.program, h).map(|id| id as usize).filter(|&id| id < self.program.headers.len())
+    }
+
+    /// Has the interpreter run one instruction.
+    fn single(&mut self, at: Pc) {
+        let trapped = self.call(offset::SINGLE, at);
+        let next = self.b.create_block();
+        self.b.ins().brif(trapped, self.trapped, &[], next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    fn binary(
+        &mut self,
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+        op: impl FnOnce(FuncInstBuilder<'_, '_>, Value, Value) -> Value,
+    ) {
+        let (a, b) = (self.get(a), self.get(b));
+        let value = op(self.b.ins(), a, b);
+        self.set_cut(d, value, w);
+    }
+
+    /// A shift of which counts of 64 and more give 0.
+    fn shift(
+        &mut self,
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+        op: impl FnOnce(FuncInstBuilder<'_, '_>, Value, Value) -> Value,
+    ) {
+        let known = constant_of(self.program, b);
+        let (value, by, zero) = (self.get(a), self.get(b), self.number(0));
+        let shifted = op(self.b.ins(), value, by);
+        let value = match known {
+            Some(0..=63) => shifted,
+            Some(_) => zero,
+            None => {
+                let fits = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, by, 64);
+                self.b.ins().select(fits, shifted, zero)
+            }
+        };
+        self.set_cut(d, value, w);
+    }
+
+    fn division(
+        &mut self,
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+        op: impl FnOnce(FuncInstBuilder<'_, '_>, Value, Value) -> Value,
+    ) {
+        let (a, b) = (self.get(a), self.get(b));
+        let by_zero = self.b.ins().icmp_imm(IntCC::Equal, b, 0);
+        self.end_if(by_zero, status::DIVISION);
+        let value = op(self.b.ins(), a, b);
+        self.set_cut(d, value, w);
+    }
+
+    fn compare_into(&mut self, condition: IntCC, d: Slot, a: Slot, b: Slot) {
+        let holds = self.compare(condition, a, b);
+        let value = self.b.ins().uextend(types::I64, holds);
+        self.set(d, value);
+    }
+
+    /// Does something with the address of a register's cell, unless the index is beyond the array.
+    fn register(&mut self, r: u32, idx: Slot, access: impl FnOnce(&mut Self, Value)) {
+        let array = crate::register::arrays(&self.program.register_arrays)[r as usize];
+        let index = self.get(idx);
+        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, index, array.words as i64);
+        let (at_cell, next) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(inside, at_cell, &[], next, &[]);
+        self.b.switch_to_block(at_cell);
+        let registers = self.frame_word(types::I64, offset::REGISTERS);
+        let bytes = self.b.ins().ishl_imm(index, 3);
+        let cell = self.b.ins().iadd(registers, bytes);
+        let cell = self.b.ins().iadd_imm(cell, 8 * array.first as i64);
+        access(self, cell);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    fn extract(&mut self, header: u32) {
+        let program = self.program;
+        let h = &program.headers[header as usize];
+        let layout = &program.header_types[h.type_id as usize].before;
+        let cursor = self.frame_word(types::I64, offset::CURSOR);
+        let length = self.frame_word(types::I64, offset::PACKET_LENGTH);
+        let left = self.b.ins().isub(length, cursor);
+        let too_short = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, left, i64::from(layout.bytes));
+        self.end_if(too_short, Self::parser_error(program.core_errors.packet_too_short));
+        let packet = self.frame_word(types::I64, offset::PACKET);
+        let data = self.b.ins().iadd(packet, cursor);
+        layout::extract(&mut self.b, layout, h.base, self.slots, data);
+        let one = self.number(1);
+        self.set(h.valid, one);
+        let after = self.b.ins().iadd_imm(cursor, i64::from(layout.bytes));
+        self.b.ins().store(frame_flags(), after, self.frame, offset::CURSOR);
+    }
+}

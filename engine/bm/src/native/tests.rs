@@ -1,0 +1,197 @@
+//! Native code against the interpreter: the same instructions, the same slots, registers and ends.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::execute::{execute, Context, Stop};
+use crate::observe::Unwatched;
+use crate::op::{Op, Pc, Slot, WideOp};
+use crate::phv::Phv;
+use crate::program::Program;
+use crate::state::{Detached, State};
+use crate::Fault;
+
+/// Words of the packet that random instructions use.
+const WORDS: u32 = 8;
+
+/// A program with two registers and a counter, whose instructions are `ops` and whose constants are `constants`.
+fn program(ops: Vec<Op>, constants: &[u64]) -> Arc<Program> {
+    let mut program = Program::from_json(include_bytes!("../../tests/programs/actions.json")).unwrap();
+    assert!(program.register_arrays.len() >= 2 && program.reset_end >= WORDS as usize);
+    program.match_tables.clear();
+    program.selects.clear();
+    program.parsers.clear();
+    program.checksums.clear();
+    program.pipelines.truncate(1);
+    program.pipelines[0].pc = 0;
+    program.constants = constants.to_vec();
+    program.ops = ops;
+    program.max_steps = 20;
+    Arc::new(program)
+}
+
+/// Slots that hold packet data, an index within small arrays now and then, or a constant.
+fn source(const_base: Slot, constants: u32) -> impl Strategy<Value = Slot> {
+    prop_oneof![3 => 0..WORDS, 1 => const_base..const_base + constants]
+}
+
+fn wide_op() -> impl Strategy<Value = WideOp> {
+    use WideOp::*;
+    prop::sample::select(vec![
+        Zext, Sext, Mov, Add, Sub, Mul, And, Or, Xor, Not, Shl, Shr, Sar, Div, Mod, TwoComp, Sat, USatSigned,
+        USat, Eq, LtU, LtS,
+    ])
+}
+
+/// Any instruction that a list of this length may hold.
+fn op(const_base: Slot, constants: u32, length: Pc) -> impl Strategy<Value = Op> {
+    let a = source(const_base, constants);
+    let b = source(const_base, constants);
+    (0..38u8, 1..=64u8, 0..WORDS - 1, a, b, 0..length, wide_op(), 1..=128u8).prop_map(
+        |(kind, w, d, a, b, to, wide, wide_w)| match kind {
+            0 | 1 => Op::Mov { w, d, a },
+            2 => Op::Add { w, d, a, b },
+            3 => Op::Sub { w, d, a, b },
+            4 => Op::Mul { w, d, a, b },
+            5 => Op::And { w, d, a, b },
+            6 => Op::Or { w, d, a, b },
+            7 => Op::Xor { w, d, a, b },
+            8 => Op::Not { w, d, a },
+            9 => Op::Shl { w, d, a, b },
+            10 => Op::Shr { w, d, a, b },
+            11 => Op::Sar { w, d, a, b },
+            12 => Op::Div { w, d, a, b },
+            13 => Op::Mod { w, d, a, b },
+            14 => Op::TwoComp { w, d, a },
+            15 => Op::Sat { w, d, a },
+            16 => Op::USatSigned { w, d, a },
+            17 => Op::USat { w, d, a },
+            18 => Op::Eq { d, a, b },
+            19 => Op::Ne { d, a, b },
+            20 => Op::LtU { d, a, b },
+            21 => Op::LtS { d, a, b },
+            22 => Op::MovIf { d, c: b, a },
+            // Pairs must lie within the words.
+            23 => Op::Wide { op: wide, w: wide_w, d, a: d, b: a % (WORDS - 1) },
+            24 => Op::Jz { a, to },
+            25 => Op::Jnz { a, to },
+            26 => Op::JEq { a, b, to },
+            27 => Op::JNe { a, b, to },
+            28 => Op::JLtU { a, b, to },
+            29 => Op::JGeU { a, b, to },
+            30 => Op::JLtS { a, b, to },
+            31 => Op::JGeS { a, b, to },
+            32 => Op::RegisterRead { w, d, r: 0, idx: a },
+            33 => Op::RegisterWrite { r: 0, idx: a, a: b },
+            34 => Op::RegisterWrite { r: 1, idx: a, a: b },
+            35 => Op::Exit,
+            36 => Op::EndInline,
+            _ => Op::Jmp { to },
+        },
+    )
+}
+
+/// Every other instruction is a step, so that loops end.
+fn with_steps(ops: Vec<Op>) -> Vec<Op> {
+    let mut spaced = Vec::new();
+    for mut op in ops {
+        spaced.push(Op::Step);
+        if let Some(to) = op.target_mut() {
+            *to *= 2;
+        }
+        spaced.push(op);
+    }
+    spaced.push(Op::Halt);
+    spaced
+}
+
+/// What a run leaves behind.
+type Ran = (Result<Stop, Fault>, Vec<u64>, Vec<u64>);
+
+fn run(program: &Arc<Program>, words: &[u64], native: bool) -> Ran {
+    let mut state = State::new(program);
+    let mut phv = Phv::new(program);
+    phv.slots[..words.len()].copy_from_slice(words);
+    let compiled = program.native.get().and_then(Option::as_ref).expect("this machine has a code generator");
+    assert!(compiled.at(0).is_some(), "the instructions are compiled");
+    let mut context = Context {
+        program,
+        cells: &mut state.cells,
+        target: &mut Detached,
+        packet: &[],
+        cursor: 0,
+        parsing: false,
+        max_steps: program.max_steps,
+        native: native.then_some(compiled),
+    };
+    let ended = execute(&mut context, &mut phv, 0, &mut Unwatched);
+    (ended, phv.slots, state.cells.registers.words)
+}
+
+fn word() -> impl Strategy<Value = u64> {
+    prop_oneof![any::<u64>(), 0..70u64, Just(1 << 63), Just(u64::MAX)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn random_instructions_leave_the_same_slots_registers_and_end(
+        ops in prop::collection::vec(op(1_000_000, 4, 24), 24),
+        words in prop::collection::vec(word(), WORDS as usize),
+        constants in prop::collection::vec(word(), 4),
+    ) {
+        let const_base = program(Vec::new(), &constants).const_base as Slot;
+        let ops = ops.into_iter().map(|op| at_const_base(op, const_base)).collect();
+        let program = program(with_steps(ops), &constants);
+        prop_assert_eq!(run(&program, &words, true), run(&program, &words, false));
+    }
+}
+
+/// Puts the constants where the program has them: random instructions are drawn before that is known.
+fn at_const_base(mut op: Op, const_base: Slot) -> Op {
+    let moved = |slot: &mut Slot| {
+        if *slot >= 1_000_000 {
+            *slot = *slot - 1_000_000 + const_base;
+        }
+    };
+    match &mut op {
+        Op::Mov { a, .. }
+        | Op::Not { a, .. }
+        | Op::TwoComp { a, .. }
+        | Op::Sat { a, .. }
+        | Op::USatSigned { a, .. }
+        | Op::USat { a, .. }
+        | Op::Jz { a, .. }
+        | Op::Jnz { a, .. } => moved(a),
+        Op::Add { a, b, .. }
+        | Op::Sub { a, b, .. }
+        | Op::Mul { a, b, .. }
+        | Op::And { a, b, .. }
+        | Op::Or { a, b, .. }
+        | Op::Xor { a, b, .. }
+        | Op::Shl { a, b, .. }
+        | Op::Shr { a, b, .. }
+        | Op::Sar { a, b, .. }
+        | Op::Div { a, b, .. }
+        | Op::Mod { a, b, .. }
+        | Op::Eq { a, b, .. }
+        | Op::Ne { a, b, .. }
+        | Op::LtU { a, b, .. }
+        | Op::LtS { a, b, .. }
+        | Op::JEq { a, b, .. }
+        | Op::JNe { a, b, .. }
+        | Op::JLtU { a, b, .. }
+        | Op::JGeU { a, b, .. }
+        | Op::JLtS { a, b, .. }
+        | Op::JGeS { a, b, .. }
+        | Op::MovIf { a, c: b, .. }
+        | Op::RegisterWrite { idx: a, a: b, .. } => {
+            moved(a);
+            moved(b);
+        }
+        Op::RegisterRead { idx, .. } => moved(idx),
+        _ => {}
+    }
+    op
+}
