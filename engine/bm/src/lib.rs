@@ -47,6 +47,7 @@ pub mod trace;
 pub use counter::CounterValue;
 pub use error::{Fault, LoadError, RuntimeError};
 pub use limits::Limits;
+pub use load::JSON_VERSION;
 pub use meter::MeterRate;
 pub use phv::{Field, Phv};
 pub use program::{

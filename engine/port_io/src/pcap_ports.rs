@@ -99,6 +99,7 @@ impl Input {
 
 /// One port: a file to read and a file to write.
 pub struct PcapPort {
+    name: String,
     input: Input,
     output: Output,
 }
@@ -107,6 +108,7 @@ impl PcapPort {
     /// Opens `NAME_in.pcap` and creates `NAME_out.pcap`. Either may be a FIFO.
     pub fn open(port: u16, name: &str) -> Result<Self, IoError> {
         Ok(Self {
+            name: name.to_owned(),
             input: Input::open(port, PathBuf::from(format!("{name}_in.pcap")))?,
             output: Output::create(port, PathBuf::from(format!("{name}_out.pcap")))?,
         })
@@ -213,11 +215,7 @@ impl PortIo for PcapPorts {
     }
 
     fn ports(&self) -> Vec<PortInfo> {
-        let info = |port: &PcapPort| PortInfo {
-            port: port.input.port,
-            name: port.input.path.display().to_string(),
-            is_up: true,
-        };
+        let info = |port: &PcapPort| PortInfo { port: port.input.port, name: port.name.clone(), is_up: true };
         self.ports.iter().map(info).collect()
     }
 

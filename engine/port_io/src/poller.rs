@@ -1,10 +1,10 @@
 //! Waiting for the first of: a port that is ready, a point in time, a call from another thread.
 
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{eventfd, EventfdFlags};
 use rustix::io::Errno;
@@ -17,13 +17,15 @@ use crate::IoError;
 const WAKE: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
 
+/// Ports named by one wait; epoll names the others at the next one.
+const EVENTS: usize = 64;
+
 /// Waits for ports. Keys of ports are up to their owner, below 2^63.
 pub struct Poller {
     epoll: OwnedFd,
     /// epoll's own time-out has a resolution of 1 ms; a gate needs microseconds.
     timer: OwnedFd,
     wake: Arc<OwnedFd>,
-    events: Vec<epoll::Event>,
 }
 
 /// Ends a wait from another thread.
@@ -46,7 +48,7 @@ impl Poller {
             .map_err(IoError::system("timerfd_create"))?;
         let wake =
             eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(IoError::system("eventfd"))?;
-        let poller = Self { epoll, timer, wake: Arc::new(wake), events: Vec::with_capacity(64) };
+        let poller = Self { epoll, timer, wake: Arc::new(wake) };
         poller.add(&poller.timer, TIMER)?;
         poller.add(&*poller.wake, WAKE)?;
         Ok(poller)
@@ -92,13 +94,14 @@ impl Poller {
         }
         let look = Timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = timeout.is_zero().then_some(&look);
-        self.events.clear();
-        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), limit) {
-            Ok(_) | Err(Errno::INTR) => {}
+        let mut events = [const { MaybeUninit::uninit() }; EVENTS];
+        let events = match epoll::wait(&self.epoll, &mut events, limit) {
+            Ok((events, _)) => events,
+            Err(Errno::INTR) => return Ok(()),
             Err(errno) => return Err(IoError::system("epoll_wait")(errno)),
-        }
+        };
         let mut count = [0; 8];
-        for event in &self.events {
+        for event in events {
             match event.data.u64() {
                 TIMER => drop(rustix::io::read(&self.timer, &mut count)),
                 WAKE => drop(rustix::io::read(&*self.wake, &mut count)),

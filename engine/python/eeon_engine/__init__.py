@@ -4,7 +4,7 @@
 hosts. `eeon_engine.p4runtime.serve` gives any of their switches a P4Runtime server.
 """
 
-from ._engine import Port, Program, Switch, SwitchHandle, Twin
+from ._engine import LiveSwitch, Port, Program, Switch, SwitchHandle, Twin
 from .control import SwitchControl
 from .exceptions import (
     ClockError,
@@ -32,6 +32,7 @@ __all__ = [
     "ImmutableError",
     "InUseError",
     "InvalidValueError",
+    "LiveSwitch",
     "NoSuchHandleError",
     "NoSuchObjectError",
     "OutOfRangeError",

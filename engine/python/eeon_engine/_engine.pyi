@@ -6,6 +6,7 @@ slice of the run loop that is under way, a few milliseconds at most.
 """
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import final
 
 from typing_extensions import Buffer
@@ -25,7 +26,26 @@ from .control import (
     Replica,
 )
 
-__all__ = ["Port", "Program", "Switch", "SwitchHandle", "Twin"]
+__all__ = [
+    "JSON_VERSION",
+    "LiveSwitch",
+    "Port",
+    "Program",
+    "Switch",
+    "SwitchHandle",
+    "Twin",
+    "parse_data_rate",
+    "parse_size",
+]
+
+JSON_VERSION: str
+"""The newest version of BMv2's JSON that `Program` understands, such as 2.24."""
+
+def parse_data_rate(text: str) -> int:
+    """Bits per second of a rate with its unit, such as 10Gbps. Raises `ConfigError`."""
+
+def parse_size(text: str) -> int:
+    """Bytes of a size with its unit, such as 300KB (300 000) or 64KiB. Raises `ConfigError`."""
 
 @final
 class Program:
@@ -354,6 +374,55 @@ class Switch(SwitchHandle):
     @property
     def next_event_ps(self) -> int | None:
         """When something is to happen next; None when nothing is left."""
+
+@final
+class LiveSwitch(SwitchHandle):
+    """One switch in real time. Its packets are moved by a thread of its own that never holds the GIL.
+
+    Ports are one of: `interfaces`, network interfaces by number and name (needs root or CAP_NET_RAW; more can
+    be added with `port_add`); `packet_in`, a nanomsg address for all of v1model's ports; `files`, a number
+    and a NAME for each port, which reads NAME_in.pcap and writes NAME_out.pcap, files or FIFOs, from `wait_s`
+    seconds after `start`. Every port gets the same rate and queue limits; BMv2's are no rate and 64 packets.
+    `capture` is a folder for pcap files of each interface. Timestamps are microseconds by default, as BMv2's.
+
+    Ports are open when it is made, and no frame is taken before `start`. Raises `ConfigError`.
+    """
+
+    def __new__(
+        cls,
+        program: Program | None = None,
+        *,
+        interfaces: Sequence[tuple[int, str]] | None = None,
+        packet_in: str | None = None,
+        files: Sequence[tuple[int, str]] | None = None,
+        wait_s: float = 0.0,
+        capture: PathLike[str] | str | None = None,
+        device_id: int = 0,
+        tick_ps: int = 1_000_000,
+        cpu_port: int | None = None,
+        drop_port: int = 511,
+        gate_register: str | None = None,
+        seed: int = 0,
+        priorities: int = 1,
+        recirculation_delay_ps: int = 10_000_000,
+        rate_bps: int | None = None,
+        overhead_bytes: int = 0,
+        queue_limit_packets: int | None = 64,
+        queue_limit_bytes: int | None = None,
+    ) -> LiveSwitch: ...
+    def start(self) -> None:
+        """Begins to take frames. Once."""
+    def stop(self) -> None:
+        """Ends its thread; what is to be written to files is written. May be called again."""
+    @property
+    def has_ended(self) -> bool:
+        """Whether its thread has ended, by `stop` or by itself."""
+    def take_events(self, timeout_ms: int) -> list[str]:
+        """What people should know, such as interfaces that went down; without any, waits for one."""
+    def io_counts(self) -> dict[str, int]:
+        """Frames lost or repaired outside the switch, by cause, as of a moment ago; `clock_held_back_us`, by
+        how much the clock stood still because the program recirculates more than the computer can.
+        """
 
 @final
 class Twin:

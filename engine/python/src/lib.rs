@@ -12,8 +12,10 @@ mod error;
 mod handle;
 mod handle_bmv2;
 mod journey;
+mod live;
 mod place;
 mod program;
+mod quantity;
 mod stats;
 mod switch;
 mod twin;
@@ -25,6 +27,11 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<handle::SwitchHandle>()?;
     module.add_class::<switch::Port>()?;
     module.add_class::<switch::Switch>()?;
+    module.add_class::<live::LiveSwitch>()?;
     module.add_class::<twin::Twin>()?;
+    module.add_function(wrap_pyfunction!(quantity::parse_data_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity::parse_size, module)?)?;
+    let (major, minor) = bm::JSON_VERSION;
+    module.add("JSON_VERSION", format!("{major}.{minor}"))?;
     Ok(())
 }

@@ -147,7 +147,7 @@ pub enum ConfigError {
 
 impl SwitchConfig {
     /// Checks what can be checked without the program.
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    pub fn check(&self) -> Result<(), ConfigError> {
         if self.tick.is_zero() {
             return Err(ConfigError::ZeroTick);
         }

@@ -38,6 +38,9 @@ type Result<T> = std::result::Result<T, LoadError>;
 const MAJOR_VERSION: u64 = 2;
 const LATEST_MINOR_VERSION: u64 = 24;
 
+/// The newest version of the JSON that is understood: major and minor number.
+pub const JSON_VERSION: (u64, u64) = (MAJOR_VERSION, LATEST_MINOR_VERSION);
+
 /// An action before it is compiled, with the place of its parameters.
 struct ActionSource<'a> {
     json: Json<'a>,

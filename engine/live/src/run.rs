@@ -1,0 +1,156 @@
+//! The loop: wait, take frames, let the switch work, send.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use port_io::{IoError, Poller, PortIo};
+use simple_switch::Transmit;
+use units::Time;
+
+use crate::switch::{Command, Engine, Shared};
+
+/// How often links are looked after and counts are published.
+const TEND_EVERY: Duration = Duration::from_millis(100);
+/// How long the switch may work on its own backlog before frames, transmission and control calls get their turn.
+const CATCH_UP_LIMIT: Duration = Duration::from_millis(1);
+/// Wake-ups between two looks at the clock while catching up.
+const CATCH_UP_STEP: usize = 32;
+
+/// Why the loop ends by itself.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RunError {
+    #[error("{0}")]
+    Io(#[from] IoError),
+    #[error("its clock has reached the end of its range, 213 days; start it again")]
+    ClockEnds,
+}
+
+/// Says that the loop is over, also when it panics.
+pub(crate) struct EndGuard<'a>(pub(crate) &'a Shared);
+
+impl Drop for EndGuard<'_> {
+    fn drop(&mut self) {
+        self.0.ended.store(true, Ordering::Release);
+        if std::thread::panicking() {
+            self.0.event("the switch stops: its thread has failed; stderr says why".into());
+        }
+    }
+}
+
+impl Engine {
+    /// Lets the switch do what has become due; the time up to which it has. When it cannot do it in time, its clock is held
+    /// back, as BMv2's packets wait for its threads: a program that recirculates for ever would otherwise fall behind more
+    /// with each round.
+    pub(crate) fn catch_up(&mut self) -> Time {
+        let start = Instant::now();
+        let target = self.clock.at(start);
+        let Some(switch) = &mut self.switch else { return target };
+        let mut steps = 0;
+        while let Some(at) = switch.next_wakeup().filter(|at| *at <= target) {
+            switch.handle_wakeup(at);
+            steps += 1;
+            if steps % CATCH_UP_STEP == 0 && start.elapsed() > CATCH_UP_LIMIT {
+                self.clock.hold_back_to(at, Instant::now());
+                return at;
+            }
+        }
+        target
+    }
+
+    /// A frame arrives. `now` is what the clock shows, and the switch has caught up with it.
+    pub(crate) fn arrive(&mut self, now: Time, port: u16, frame: &[u8]) {
+        match &mut self.switch {
+            Some(switch) => switch.handle_packet(now, port, frame, 0),
+            None => self.no_program += 1,
+        }
+    }
+}
+
+/// Runs until it is told to stop.
+pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) -> Result<(), RunError> {
+    let io = io.as_mut();
+    let mut ready = Vec::new();
+    let mut sent: Vec<Transmit> = Vec::new();
+    let mut next_tend = Instant::now();
+    let mut wait = Duration::ZERO;
+    while !shared.stopping.load(Ordering::Acquire) {
+        if !wait.is_zero() {
+            io.flush();
+        }
+        poller.wait(wait, &mut ready)?;
+        do_commands(io, &poller, shared)?;
+        if Instant::now() >= next_tend {
+            io.tend(&mut |event| shared.event(event));
+            *shared.view.lock() = (io.ports(), io.counts());
+            next_tend = Instant::now() + TEND_EVERY;
+        }
+        let due = shared.gate.slice(|engine| {
+            recycle(engine, &mut sent);
+            let now = engine.catch_up();
+            if now == Time::MAX {
+                return Err(RunError::ClockEnds);
+            }
+            let more = io.receive(&poller, &ready, &mut |port, frame| {
+                // Each frame has its own time of arrival, and what is due before it goes first, within the same limit.
+                let now = engine.catch_up();
+                engine.arrive(now, port, frame);
+            })?;
+            collect(engine, shared, &mut sent);
+            if more {
+                return Ok(Duration::ZERO);
+            }
+            let wakeup = engine.switch.as_ref().and_then(|switch| switch.next_wakeup());
+            let now = Instant::now();
+            Ok(wakeup.map_or(Duration::MAX, |at| engine.clock.until(at, now)))
+        })?;
+        io.send(&mut sent.iter().map(|sent| (sent.port, &*sent.frame)));
+        wait = due.min(next_tend.saturating_duration_since(Instant::now()));
+    }
+    io.flush();
+    io.tend(&mut |event| shared.event(event));
+    *shared.view.lock() = (io.ports(), io.counts());
+    Ok(())
+}
+
+/// Gives back the buffers of what the ports have sent.
+fn recycle(engine: &mut Engine, sent: &mut Vec<Transmit>) {
+    match &mut engine.switch {
+        Some(switch) => sent.drain(..).for_each(|sent| switch.recycle(sent.frame)),
+        None => sent.clear(),
+    }
+}
+
+/// Takes what the switch sends: to the controller, or to the ports.
+fn collect(engine: &mut Engine, shared: &Shared, sent: &mut Vec<Transmit>) {
+    let Some(switch) = &mut engine.switch else { return };
+    while let Some(transmit) = switch.poll_transmit() {
+        if Some(transmit.port) == engine.config.cpu_port {
+            shared.packet_ins.push(transmit.frame.to_vec());
+            switch.recycle(transmit.frame);
+        } else {
+            sent.push(transmit);
+        }
+    }
+}
+
+fn do_commands(io: &mut dyn PortIo, poller: &Poller, shared: &Shared) -> Result<(), IoError> {
+    loop {
+        // The lock is not held while a port is changed.
+        let Some((command, reply)) = shared.commands.lock().pop_front() else { return Ok(()) };
+        let result = change(io, command);
+        if result.is_ok() {
+            io.register(poller)?;
+        }
+        shared.view.lock().0 = io.ports();
+        // Who asked may have given up.
+        let _ = reply.send(result);
+    }
+}
+
+/// Adds or removes a port.
+pub(crate) fn change(io: &mut dyn PortIo, command: Command) -> Result<(), IoError> {
+    match command {
+        Command::Add(port, interface) => io.add(port, *interface),
+        Command::Remove(port) => io.remove(port),
+    }
+}

@@ -1,0 +1,378 @@
+//! A switch that runs: what its users call.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{mpsc, Arc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use bm::Program;
+use parking_lot::{Condvar, Mutex};
+use port_io::{Interface, Interfaces, IoCounts, IoError, Poller, PortInfo, PortIo, Waker};
+use simple_switch::{PortConfig, Switch, SwitchConfig};
+use units::{Bytes, DataRate, Time};
+
+use crate::clock::Clock;
+use crate::run::{self, EndGuard};
+use crate::{Gate, LiveError, PacketIns};
+
+/// Messages that wait to be read; later ones are dropped and counted.
+const EVENT_LIMIT: usize = 1024;
+
+/// Where frames come from and go to.
+pub enum Ports {
+    /// Network interfaces: number and name. More can be added later.
+    Interfaces(Vec<(u16, String)>),
+    /// Ways in and out that are fixed for the switch's life, with the ports that exist.
+    Fixed(Box<dyn PortIo>, Vec<u16>),
+}
+
+/// The link and the queue that every port gets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PortDefaults {
+    /// Speed of the link; `None` sends at once.
+    pub rate: Option<DataRate>,
+    /// Bytes added to each frame for its time on that link.
+    pub overhead: Bytes,
+    /// Most packets in one queue. BMv2: 64.
+    pub queue_limit_packets: Option<usize>,
+    /// Most bytes in one queue.
+    pub queue_limit_bytes: Option<Bytes>,
+}
+
+impl PortDefaults {
+    fn port(&self, port: u16) -> PortConfig {
+        let Self { rate, overhead, queue_limit_packets, queue_limit_bytes } = *self;
+        PortConfig { port, rate, overhead, queue_limit_packets, queue_limit_bytes }
+    }
+}
+
+/// Settings of a live switch.
+pub struct LiveConfig {
+    /// The switch's own. Its ports are added from `ports`.
+    pub switch: SwitchConfig,
+    /// What each port is like.
+    pub port_defaults: PortDefaults,
+    /// Folder for captures of each interface; `None` captures nothing.
+    pub capture: Option<PathBuf>,
+}
+
+/// What the loop itself has counted, besides `IoCounts` and the switch's own counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LiveCounts {
+    /// Frames that arrived while no program was loaded.
+    pub no_program: u64,
+    /// Microseconds by which the switch's clock was held back, because it had more to do by itself than the computer
+    /// can: a program that recirculates packets without end.
+    pub clock_held_back_us: u64,
+    /// Messages that nobody read in time.
+    pub events_lost: u64,
+}
+
+/// What the lock protects.
+pub(crate) struct Engine {
+    pub(crate) config: SwitchConfig,
+    pub(crate) switch: Option<Switch>,
+    pub(crate) clock: Clock,
+    pub(crate) no_program: u64,
+}
+
+/// A change of ports, done by the loop's thread, which owns them.
+pub(crate) enum Command {
+    Add(u16, Box<Interface>),
+    Remove(u16),
+}
+
+pub(crate) type Asked = (Command, mpsc::Sender<Result<(), IoError>>);
+
+/// What the loop shares with everybody else.
+pub(crate) struct Shared {
+    pub(crate) gate: Gate<Engine>,
+    pub(crate) packet_ins: PacketIns,
+    pub(crate) commands: Mutex<VecDeque<Asked>>,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) ended: AtomicBool,
+    pub(crate) view: Mutex<(Vec<PortInfo>, IoCounts)>,
+    events: Mutex<(VecDeque<String>, u64)>,
+    event_arrived: Condvar,
+    waker: Waker,
+}
+
+impl Shared {
+    pub(crate) fn event(&self, text: String) {
+        let mut events = self.events.lock();
+        if events.0.len() < EVENT_LIMIT {
+            events.0.push_back(text);
+            self.event_arrived.notify_one();
+        } else {
+            events.1 += 1;
+        }
+    }
+}
+
+/// One switch in real time. Calls may come from any thread.
+pub struct LiveSwitch {
+    shared: Arc<Shared>,
+    port_defaults: PortDefaults,
+    capture: Option<PathBuf>,
+    device_id: u64,
+    cpu_port: Option<u16>,
+    /// The loop before `start`.
+    parts: Mutex<Option<(Box<dyn PortIo>, Poller)>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl LiveSwitch {
+    /// Opens the ports. No frame is taken before `start`. Without a program, frames are dropped and counted until there is one.
+    pub fn new(program: Option<Arc<Program>>, config: LiveConfig, ports: Ports) -> Result<Self, LiveError> {
+        let LiveConfig { switch: mut switch_config, port_defaults, capture } = config;
+        let mut events = VecDeque::new();
+        let (io, numbers): (Box<dyn PortIo>, Vec<u16>) = match ports {
+            Ports::Interfaces(named) => {
+                let open = |(port, name): &(u16, String)| {
+                    let interface = Interface::open(*port, name, capture.as_deref())?;
+                    events.push_back(format!("port {port}: {}", interface.describe()));
+                    Ok::<_, IoError>((*port, interface))
+                };
+                let opened = named.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+                (Box::new(Interfaces::new(opened)?), named.iter().map(|(port, _)| *port).collect())
+            }
+            Ports::Fixed(io, numbers) => (io, numbers),
+        };
+        switch_config.ports = numbers.iter().map(|port| port_defaults.port(*port)).collect();
+        // Without a program nobody else would say so before one is loaded.
+        switch_config.check()?;
+        let switch = program.map(|program| Switch::new(program, switch_config.clone())).transpose()?;
+        let (device_id, cpu_port) = (switch_config.device_id, switch_config.cpu_port);
+        let poller = Poller::new()?;
+        let engine =
+            Engine { config: switch_config, switch, clock: Clock::new(Instant::now()), no_program: 0 };
+        let shared = Arc::new(Shared {
+            gate: Gate::new(engine),
+            packet_ins: PacketIns::default(),
+            commands: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
+            view: Mutex::new((io.ports(), IoCounts::default())),
+            events: Mutex::new((events, 0)),
+            event_arrived: Condvar::new(),
+            waker: poller.waker(),
+        });
+        Ok(Self {
+            shared,
+            port_defaults,
+            capture,
+            device_id,
+            cpu_port,
+            parts: Mutex::new(Some((io, poller))),
+            thread: Mutex::default(),
+        })
+    }
+
+    /// Begins to take frames.
+    pub fn start(&self) -> Result<(), LiveError> {
+        let (mut io, poller) = self.parts.lock().take().ok_or(LiveError::Running)?;
+        io.register(&poller)?;
+        let shared = Arc::clone(&self.shared);
+        let body = move || {
+            let _guard = EndGuard(&shared);
+            if let Err(error) = run::run(io, poller, &shared) {
+                shared.event(format!("the switch stops: {error}"));
+            }
+        };
+        let thread =
+            std::thread::Builder::new().name("switch".into()).spawn(body).map_err(LiveError::Thread)?;
+        *self.thread.lock() = Some(thread);
+        Ok(())
+    }
+
+    /// Ends the loop; what is to be written to files is written. May be called again.
+    pub fn stop(&self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        self.shared.waker.wake();
+        if let Some(thread) = self.thread.lock().take() {
+            // A loop that panicked has said so on stderr.
+            let _ = thread.join();
+        }
+        self.shared.ended.store(true, Ordering::Release);
+    }
+
+    /// Whether the loop has ended, by `stop` or by itself.
+    pub fn has_ended(&self) -> bool {
+        self.shared.ended.load(Ordering::Acquire)
+    }
+
+    /// Calls into the switch, between two batches of frames.
+    pub fn with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Result<R, LiveError> {
+        let result = self.shared.gate.lock().switch.as_mut().map(call).ok_or(LiveError::NoProgram);
+        // The call may have opened a gate or made something due.
+        self.shared.waker.wake();
+        result
+    }
+
+    /// Replaces the program and all state; the first one makes the switch.
+    pub fn load_program(&self, program: Arc<Program>) -> Result<(), LiveError> {
+        let mut engine = self.shared.gate.lock();
+        match &mut engine.switch {
+            Some(switch) => switch.load_program(program)?,
+            None => engine.switch = Some(Switch::new(program, engine.config.clone())?),
+        }
+        Ok(())
+    }
+
+    /// Whether `load_program` would accept it.
+    pub fn check_program(&self, program: Arc<Program>) -> Result<(), LiveError> {
+        let config = self.shared.gate.lock().config.clone();
+        Switch::new(program, config)?;
+        Ok(())
+    }
+
+    /// The program that runs.
+    pub fn program(&self) -> Option<Arc<Program>> {
+        self.shared.gate.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
+    }
+
+    /// Returns when no packet is being processed; none is until `resume`. Frames wait at the ports.
+    pub fn pause(&self) {
+        self.shared.gate.pause();
+    }
+
+    /// Takes one `pause` back.
+    pub fn resume(&self) {
+        self.shared.gate.resume();
+    }
+
+    /// What the switch's clock shows.
+    pub fn now(&self) -> Time {
+        self.shared.gate.lock().clock.at(Instant::now())
+    }
+
+    /// A packet enters on the CPU port.
+    pub fn packet_out(&self, packet: &[u8]) -> Result<(), LiveError> {
+        let port = self.cpu_port.ok_or(LiveError::NoCpuPort)?;
+        {
+            let mut engine = self.shared.gate.lock();
+            if engine.switch.is_none() {
+                return Err(LiveError::NoProgram);
+            }
+            let now = engine.catch_up();
+            engine.arrive(now, port, packet);
+        }
+        self.shared.waker.wake();
+        Ok(())
+    }
+
+    /// Packets that left on the CPU port.
+    pub fn packet_ins(&self) -> &PacketIns {
+        &self.shared.packet_ins
+    }
+
+    /// Adds a network interface to a switch that has such ports.
+    pub fn add_port(&self, port: u16, name: &str) -> Result<(), LiveError> {
+        let taken =
+            |ports: &[PortInfo]| ports.iter().find(|info| info.port == port).map(|info| info.name.clone());
+        if let Some(name) = taken(&self.shared.view.lock().0) {
+            return Err(IoError::PortTaken { port, name }.into());
+        }
+        let interface = Interface::open(port, name, self.capture.as_deref())?;
+        let described = interface.describe();
+        let added = self.port_defaults.port(port);
+        {
+            let mut engine = self.shared.gate.lock();
+            if let Some(switch) = &mut engine.switch {
+                switch.set_port(added.clone())?;
+            }
+            engine.config.ports.retain(|old| old.port != port);
+            engine.config.ports.push(added);
+        }
+        let done = self.ask(Command::Add(port, Box::new(interface)));
+        if done.is_err() {
+            self.forget(port);
+        } else {
+            self.shared.event(format!("port {port}: {described}"));
+        }
+        done
+    }
+
+    /// Takes an interface away.
+    pub fn remove_port(&self, port: u16) -> Result<(), LiveError> {
+        self.ask(Command::Remove(port))?;
+        self.forget(port);
+        Ok(())
+    }
+
+    fn forget(&self, port: u16) {
+        let mut engine = self.shared.gate.lock();
+        engine.config.ports.retain(|old| old.port != port);
+        if let Some(switch) = &mut engine.switch {
+            switch.remove_port(port);
+        }
+    }
+
+    fn ask(&self, command: Command) -> Result<(), LiveError> {
+        // Before `start` nobody else owns the ports.
+        if let Some((io, _)) = &mut *self.parts.lock() {
+            run::change(io.as_mut(), command)?;
+            self.shared.view.lock().0 = io.ports();
+            return Ok(());
+        }
+        let (reply, answer) = mpsc::channel();
+        self.shared.commands.lock().push_back((command, reply));
+        self.shared.waker.wake();
+        loop {
+            match answer.recv_timeout(Duration::from_millis(100)) {
+                Ok(result) => return Ok(result?),
+                Err(mpsc::RecvTimeoutError::Timeout) if !self.has_ended() => {}
+                Err(_) => return Err(LiveError::Stopped),
+            }
+        }
+    }
+
+    /// The ports with their interfaces or files, in order of number, as they were a moment ago.
+    pub fn ports(&self) -> Vec<PortInfo> {
+        self.shared.view.lock().0.clone()
+    }
+
+    /// What was lost or repaired at the ports, as of a moment ago.
+    pub fn io_counts(&self) -> IoCounts {
+        self.shared.view.lock().1
+    }
+
+    /// What the loop has counted.
+    pub fn counts(&self) -> LiveCounts {
+        let events_lost = self.shared.events.lock().1;
+        let engine = self.shared.gate.lock();
+        LiveCounts {
+            no_program: engine.no_program,
+            clock_held_back_us: engine.clock.held_back().as_micros() as u64,
+            events_lost,
+        }
+    }
+
+    /// What people should know, such as interfaces that went down; without any, waits for one.
+    pub fn take_events(&self, timeout: Duration) -> Vec<String> {
+        let deadline = Instant::now() + timeout;
+        let mut events = self.shared.events.lock();
+        while events.0.is_empty() && !self.shared.event_arrived.wait_until(&mut events, deadline).timed_out()
+        {
+        }
+        events.0.drain(..).collect()
+    }
+
+    /// P4Runtime's device id.
+    pub fn device_id(&self) -> u64 {
+        self.device_id
+    }
+
+    /// Port of packet-ins and packet-outs.
+    pub fn cpu_port(&self) -> Option<u16> {
+        self.cpu_port
+    }
+}
+
+impl Drop for LiveSwitch {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,64 @@
+"""BMv2's log: the format of its lines, to the console or to a file that rotates.
+
+A file FILE is FILE.txt, and FILE.1.txt, FILE.2.txt, ... when it has been rotated, as BMv2 names them.
+"""
+
+import logging
+import sys
+import threading
+from logging.handlers import RotatingFileHandler
+
+from .options import Options
+
+_LEVELS = {
+    "trace": logging.DEBUG - 5,
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warn": logging.WARNING,
+    "error": logging.ERROR,
+    "off": logging.CRITICAL + 1,
+}
+
+
+class _Bmv2Formatter(logging.Formatter):
+    """`[HH:MM:SS.mmm] [bmv2] [I] [thread N] text`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = self.formatTime(record, "%H:%M:%S")
+        text = record.getMessage()
+        if record.exc_info:
+            text += "\n" + self.formatException(record.exc_info)
+        level = record.levelname[:1]
+        return f"[{at}.{int(record.msecs):03}] [bmv2] [{level}] [thread {threading.get_native_id()}] {text}"
+
+
+def set_up(options: Options) -> logging.Logger:
+    """The log that the options ask for; raises `OSError` when its file cannot be written.
+
+    Without one, warnings and errors go to stderr.
+    """
+    log = logging.getLogger("eeon_engine")
+    log.propagate = False
+    handler: logging.Handler
+    if options.log_file is not None:
+        handler = RotatingFileHandler(
+            f"{options.log_file}.txt",
+            mode="w",
+            maxBytes=options.log_file_max_size,
+            backupCount=options.log_file_max_files,
+        )
+        handler.namer = _rotated_name
+    elif options.log_console:
+        handler = logging.StreamHandler(sys.stdout)
+    else:
+        handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Bmv2Formatter())
+    log.addHandler(handler)
+    has_log = options.log_console or options.log_file is not None
+    log.setLevel(_LEVELS[options.log_level] if has_log else logging.WARNING)
+    return log
+
+
+def _rotated_name(name: str) -> str:
+    base, _, number = name.rpartition(".")
+    return f"{base.removesuffix('.txt')}.{number}.txt"

@@ -1,0 +1,177 @@
+"""From arguments to a running switch, its P4Runtime and Thrift servers, and back.
+
+Exit status: 0 after SIGINT or SIGTERM and for --help and its like; 1 for arguments, programs, ports or
+addresses that cannot be used (as BMv2), and when the switch stops by itself. SIGUSR1 shows the counts.
+"""
+
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+
+from .._engine import JSON_VERSION, LiveSwitch, Program
+from ..exceptions import EngineError
+from . import logs, names
+from .options import Options, Shown, UsageError, parse
+
+_POLL_MS = 100
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; returns its exit status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    name, given = _name(given)
+    if given[:1] == ["--install-names"]:
+        return _install(given[1:])
+    try:
+        options = parse(
+            given,
+            with_grpc=name != "simple_switch",
+            version=f"eeon-switch {version('eeon-engine')}",
+            json_version=JSON_VERSION,
+        )
+    except Shown as text:
+        print(text)
+        return 0
+    except UsageError as error:
+        print(
+            f"Error while parsing command line arguments: {error}\nRun with -h to see possible values",
+            flush=True,
+        )
+        return 1
+    try:
+        log = logs.set_up(options)
+    except OSError as error:
+        print(f"log file '{options.log_file}.txt': {error.strerror}", file=sys.stderr)
+        return 1
+    try:
+        return _run(options, log)
+    except (EngineError, OSError) as error:
+        log.error("%s", error)
+        if options.log_file is not None or options.log_console:
+            print(error, file=sys.stderr, flush=True)
+        return 1
+
+
+def _name(arguments: list[str]) -> tuple[str, list[str]]:
+    """Which command this is called as; --as is what the commands of `names` say."""
+    if arguments[:1] == ["--as"] and len(arguments) > 1:
+        return arguments[1], arguments[2:]
+    return Path(sys.argv[0]).name, arguments
+
+
+def _install(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print("eeon-switch --install-names FOLDER: names one folder", file=sys.stderr)
+        return 1
+    try:
+        paths = names.install(Path(arguments[0]))
+    except OSError as error:
+        print(f"eeon-switch: {error}", file=sys.stderr)
+        return 1
+    for path in paths:
+        print(path)
+    print(f"Put {paths[0].parent} on PATH in front of a real BMv2 where you want these to be found.")
+    return 0
+
+
+def _run(options: Options, log: logging.Logger) -> int:
+    stopping = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        stopping.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    show = threading.Event()
+    signal.signal(signal.SIGUSR1, lambda _number, _frame: show.set())
+    print("Calling target program-options parser", flush=True)
+    for note in options.notes:
+        print(f"Warning: {note}", flush=True)
+    with ExitStack() as stack:
+        switch = _make(options)
+        stack.callback(switch.stop)
+        _open_doors(options, switch, log, stack)
+        switch.start()
+        while not stopping.is_set() and not switch.has_ended:
+            for event in switch.take_events(_POLL_MS):
+                log.info("%s", event)
+            if switch.program is not None:
+                for line in switch.take_log():
+                    log.info("%s", line)
+            if show.is_set():
+                show.clear()
+                _show_counts(switch)
+        failed = not stopping.is_set()
+    for event in switch.take_events(0):
+        log.log(logging.ERROR if failed else logging.INFO, "%s", event)
+    _show_counts(switch)
+    return 1 if failed else 0
+
+
+def _make(options: Options) -> LiveSwitch:
+    program = None
+    if options.program is not None:
+        try:
+            program = Program(options.program.read_bytes())
+        except OSError as error:
+            raise OSError(
+                f"JSON input file '{options.program}' cannot be opened: {error.strerror}"
+            ) from error
+    by_files = options.files_wait_s is not None
+    for port, name in options.interfaces:
+        print(f"Adding interface {name} as port {port}{' (files)' if by_files else ''}", flush=True)
+    return LiveSwitch(
+        program,
+        interfaces=options.interfaces if not by_files and options.packet_in is None else None,
+        packet_in=options.packet_in,
+        files=options.interfaces if by_files else None,
+        wait_s=options.files_wait_s or 0.0,
+        capture=options.capture,
+        device_id=options.device_id,
+        tick_ps=options.tick_ps,
+        cpu_port=options.cpu_port,
+        drop_port=options.drop_port,
+        gate_register=options.gate_register,
+        seed=options.seed,
+        priorities=options.priorities,
+        rate_bps=options.rate_bps,
+        overhead_bytes=0 if options.rate_bps is None else ETHERNET_OVERHEAD_BYTES,
+        queue_limit_packets=options.queue_limit_packets,
+        queue_limit_bytes=options.queue_limit_bytes,
+    )
+
+
+ETHERNET_OVERHEAD_BYTES = 24
+"""Preamble, FCS and inter-frame gap of one frame (IEEE 802.3, 3.1.1 and 4.4.2)."""
+
+
+def _open_doors(options: Options, switch: LiveSwitch, log: logging.Logger, stack: ExitStack) -> None:
+    if options.grpc_address is not None:
+        # Imported here: gRPC takes longer to load than the rest, and simple_switch does without it.
+        from ..p4runtime import Tls, serve
+
+        tls = None if options.tls is None else Tls.from_files(*options.tls)
+        server = serve(switch, address=options.grpc_address, tls=tls)
+        stack.callback(server.stop)
+        print(f"Server listening on {server.address}", flush=True)
+
+
+def _show_counts(switch: LiveSwitch) -> None:
+    """Every count that is not zero, on one line: what came, what left, what was lost and where."""
+    shown: dict[str, int] = {}
+    if switch.program is not None:
+        counts = switch.stats()
+        drops = counts.pop("drops")
+        shown |= {name: count for name, count in counts.items() if isinstance(count, int)}
+        if isinstance(drops, dict):
+            shown |= {f"drops_{cause}": count for cause, count in drops.items()}
+    shown |= switch.io_counts()
+    line = " ".join(f"{name}={count}" for name, count in shown.items() if count)
+    print(f"Counts: {line or 'nothing received'}", flush=True)

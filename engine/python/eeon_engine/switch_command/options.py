@@ -1,0 +1,415 @@
+"""The command line of simple_switch and simple_switch_grpc, and what is done with each flag. Pure: arguments
+in, `Options` or `UsageError` out.
+
+Flags that change how BMv2 is debugged or observed are accepted and noted, so that scripts written for BMv2
+run; flags without which the switch would be another one than was asked for are refused by name.
+Sources: BMv2's bm_sim/options_parse.cpp, targets/simple_switch/main.cpp, targets/simple_switch_grpc/main.cpp.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from .._engine import parse_data_rate, parse_size
+from ..exceptions import ConfigError
+
+LOG_LEVELS = ("trace", "debug", "info", "warn", "error", "off")
+DEFAULT_GRPC_ADDRESS = "0.0.0.0:9559"
+DEFAULT_THRIFT_PORT = 9090
+DEFAULT_DROP_PORT = 511
+DEFAULT_QUEUE_PACKETS = 64
+"""BMv2's capacity of a queue (SimpleSwitch::egress_buffers)."""
+
+_PICOSECONDS = {"ns": 1_000, "us": 1_000_000}
+
+_NOTED = {
+    "nanolog": "event logs over nanomsg are not written",
+    "notifications_addr": "learning and ageing are not published over nanomsg; P4Runtime clients get them",
+    "debugger": "there is no debugger; `eeon explain` follows a packet",
+    "debugger_addr": "there is no debugger; `eeon explain` follows a packet",
+    "dump_packet_data": "packets are not written to the log; --pcap captures them",
+}
+_NOTED_TARGET = {
+    "enable_swap": "programs may always be replaced",
+    "disable_swap": "programs may always be replaced",
+    "max_mc_groups": "multicast has the engine's own limits",
+    "max_l1_entries": "multicast has the engine's own limits",
+    "max_l2_entries": "multicast has the engine's own limits",
+}
+_REFUSED = {
+    "restore_state": "the engine writes and reads no state files; write the state over P4Runtime or Thrift",
+}
+_REFUSED_TARGET = {
+    "load_modules": "the engine cannot load BMv2's extern modules",
+    "dp_grpc_server_addr": "packets over gRPC are not supported; --packet-in needs no root either",
+}
+
+
+class UsageError(Exception):
+    """Arguments that cannot be followed. The text says which, and what would be right."""
+
+
+class Shown(Exception):
+    """The text that --help, --version or --json-version asks for."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    program: Path | None = None
+    interfaces: list[tuple[int, str]] = field(default_factory=list)
+    packet_in: str | None = None
+    files_wait_s: float | None = None
+    """Not None: ports are files, read after this many seconds."""
+    capture: Path | None = None
+    thrift_port: int = DEFAULT_THRIFT_PORT
+    thrift_port_is_default: bool = True
+    grpc_address: str | None = None
+    """None: no P4Runtime."""
+    tls: tuple[Path, Path, Path | None] | None = None
+    """Certificate chain, private key, and who signs clients' certificates."""
+    device_id: int = 0
+    cpu_port: int | None = None
+    drop_port: int = DEFAULT_DROP_PORT
+    priorities: int = 1
+    log_console: bool = False
+    log_file: str | None = None
+    log_level: str = "trace"
+    log_file_max_size: int = 5 << 20
+    log_file_max_files: int = 3
+    tick_ps: int = _PICOSECONDS["us"]
+    rate_bps: int | None = None
+    queue_limit_packets: int | None = DEFAULT_QUEUE_PACKETS
+    queue_limit_bytes: int | None = None
+    gate_register: str | None = None
+    seed: int = 0
+    notes: list[str] = field(default_factory=list)
+    """Flags that were accepted and do nothing, each with the reason."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
+def parse(arguments: Sequence[str], *, with_grpc: bool, version: str, json_version: str) -> Options:
+    """Reads the arguments behind the command's name. `with_grpc`: as simple_switch_grpc.
+
+    Raises `UsageError`, or `Shown` where the arguments ask for a text only.
+    """
+    common, target = _split(list(arguments))
+    parser, target_parser = _common_parser(), _target_parser()
+    given, extra = parser.parse_known_args(_with_pcap_folder(common))
+    if given.help:
+        raise Shown(_help(parser, target_parser))
+    if given.version:
+        raise Shown(version)
+    if given.json_version:
+        raise Shown(json_version)
+    unknown = [argument for argument in extra if argument.startswith("-")]
+    if unknown:
+        behind = f"; flags of the target come behind '--': -- {unknown[0]}" if _is_target(unknown[0]) else ""
+        raise UsageError(f"unknown flag {unknown[0]}{behind}")
+    wanted, unknown = target_parser.parse_known_args(extra + target)
+    if unknown:
+        raise UsageError(f"unknown target flag {unknown[0]}")
+    notes = _noted(vars(given), _NOTED) + _noted(vars(wanted), _NOTED_TARGET)
+    _refuse(vars(given), _REFUSED)
+    _refuse(vars(wanted), _REFUSED_TARGET)
+    return _options(given, wanted, with_grpc, notes)
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    if "--" not in arguments:
+        return arguments, []
+    place = arguments.index("--")
+    return arguments[:place], arguments[place + 1 :]
+
+
+def _with_pcap_folder(arguments: list[str]) -> list[str]:
+    """A folder belongs to --pcap only behind '=': what follows a bare --pcap is the program."""
+    return ["--pcap=." if argument == "--pcap" else argument for argument in arguments]
+
+
+def _options(
+    given: argparse.Namespace, wanted: argparse.Namespace, with_grpc: bool, notes: list[str]
+) -> Options:
+    if given.program is None and not given.no_p4:
+        raise UsageError("please specify an input JSON configuration file, or --no-p4")
+    program = given.program
+    if given.no_p4 and program is not None:
+        notes.append("ignoring the program, as --no-p4 was given")
+        program = None
+    if given.log_console and given.log_file is not None:
+        raise UsageError("--log-console and --log-file are exclusive")
+    if given.use_files is not None and given.packet_in is not None:
+        raise UsageError("--use-files and --packet-in are exclusive")
+    if given.log_file_max_size <= 0:
+        raise UsageError("--log-file-max-size must be greater than 0")
+    interfaces = given.interface
+    if given.packet_in is not None and interfaces:
+        notes.append("-i is ignored: with --packet-in every port is there")
+        interfaces = []
+    capture = Path(given.pcap) if given.pcap else None
+    if capture is not None and not capture.is_dir():
+        raise UsageError(f"directory '{capture}' specified with --pcap does not exist")
+    if capture is not None and (given.packet_in is not None or given.use_files is not None):
+        notes.append("--pcap is ignored: it captures network interfaces")
+        capture = None
+    _check_ports(interfaces, wanted)
+    return Options(
+        program=program,
+        interfaces=interfaces,
+        packet_in=given.packet_in,
+        files_wait_s=None if given.use_files is None else max(0.0, float(given.use_files)),
+        capture=capture,
+        thrift_port=DEFAULT_THRIFT_PORT if given.thrift_port is None else given.thrift_port,
+        thrift_port_is_default=given.thrift_port is None,
+        grpc_address=(wanted.grpc_server_addr or DEFAULT_GRPC_ADDRESS) if with_grpc else None,
+        tls=_tls(wanted, notes),
+        device_id=given.device_id,
+        cpu_port=wanted.cpu_port,
+        drop_port=wanted.drop_port,
+        priorities=wanted.priority_queues,
+        log_console=given.log_console,
+        log_file=given.log_file,
+        log_level=given.log_level,
+        log_file_max_size=given.log_file_max_size,
+        log_file_max_files=given.log_file_max_files,
+        tick_ps=_PICOSECONDS[given.timestamp_unit],
+        rate_bps=given.port_rate,
+        # A limit in bytes is meant instead of BMv2's limit in packets, not besides it.
+        queue_limit_packets=DEFAULT_QUEUE_PACKETS if given.port_buffer is None else None,
+        queue_limit_bytes=given.port_buffer,
+        gate_register=given.port_gate,
+        seed=given.seed,
+        notes=notes,
+    )
+
+
+def _check_ports(interfaces: list[tuple[int, str]], wanted: argparse.Namespace) -> None:
+    seen: dict[int, str] = {}
+    for port, name in interfaces:
+        if port in seen:
+            raise UsageError(f"port {port} is given to '{seen[port]}' and to '{name}'")
+        seen[port] = name
+    if wanted.cpu_port == 0:
+        raise UsageError("--cpu-port 0: is not a valid CPU port")
+    if wanted.cpu_port in seen:
+        raise UsageError(f"--cpu-port {wanted.cpu_port}: is the port of interface '{seen[wanted.cpu_port]}'")
+
+
+def _tls(wanted: argparse.Namespace, notes: list[str]) -> tuple[Path, Path, Path | None] | None:
+    certificate, key, authority = (
+        wanted.grpc_server_cert,
+        wanted.grpc_server_key,
+        wanted.grpc_server_cacert,
+    )
+    if not wanted.grpc_server_ssl:
+        if certificate or key or authority or wanted.grpc_server_with_client_auth:
+            notes.append("SSL/TLS is disabled for the gRPC server; --grpc-server-ssl enables it")
+        return None
+    for flag, value in (("cert", certificate), ("key", key)):
+        if value is None:
+            raise UsageError(f"with --grpc-server-ssl, --grpc-server-{flag} is required")
+    if wanted.grpc_server_with_client_auth and authority is None:
+        raise UsageError("with --grpc-server-with-client-auth, --grpc-server-cacert is required")
+    return certificate, key, authority if wanted.grpc_server_with_client_auth else None
+
+
+def _noted(given: dict[str, object], reasons: dict[str, str]) -> list[str]:
+    return [
+        f"{_flag(name)} is ignored: {reasons[name]}" for name in reasons if given[name] not in (None, False)
+    ]
+
+
+def _refuse(given: dict[str, object], reasons: dict[str, str]) -> None:
+    for name, reason in reasons.items():
+        if given[name] not in (None, False):
+            raise UsageError(f"{_flag(name)}: {reason}")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _is_target(flag: str) -> bool:
+    known, _ = _target_parser().parse_known_args([])
+    return flag.split("=")[0].removeprefix("--").replace("-", "_") in vars(known)
+
+
+def _interface(text: str) -> tuple[int, str]:
+    port, separator, name = text.strip().partition("@")
+    if not separator or not name or not port.strip().isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not PORT@INTERFACE, such as 0@veth0")
+    return int(port), name
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{value} is negative")
+    return value
+
+
+def _rate(text: str) -> int:
+    try:
+        return parse_data_rate(text)
+    except ConfigError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ConfigError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _common_parser() -> _Parser:
+    parser = _Parser(
+        prog="eeon-switch", add_help=False, usage="%(prog)s [options] [PROGRAM.json] [-- target options]"
+    )
+    add = parser.add_argument
+    add("program", nargs="?", type=Path, metavar="PROGRAM.json", help="what p4c-bm2-ss has compiled")
+    add("-h", "--help", action="store_true", help="show this text")
+    add("-v", "--version", action="store_true", help="show the version")
+    add(
+        "--json-version",
+        action="store_true",
+        help="show the newest version of BMv2's JSON that is understood",
+    )
+    add("--no-p4", action="store_true", help="start without a program")
+    ports = parser.add_argument_group("ports")
+    add = ports.add_argument
+    add(
+        "-i",
+        "--interface",
+        action="append",
+        default=[],
+        type=_interface,
+        metavar="PORT@INTERFACE",
+        help="attach a network interface (needs root or CAP_NET_RAW)",
+    )
+    add(
+        "--use-files",
+        type=float,
+        metavar="SECONDS",
+        help="port X reads X_in.pcap and writes X_out.pcap, files or FIFOs, after this time",
+    )
+    add(
+        "--packet-in",
+        metavar="ADDRESS",
+        help="all ports over one nanomsg PAIR socket: ipc://PATH, tcp://IP:PORT",
+    )
+    add(
+        "--pcap",
+        metavar="FOLDER",
+        help="(=FOLDER) capture each interface into NAME_in.pcap, NAME_out.pcap; bare: here",
+    )
+    add(
+        "--max-port-count",
+        type=_positive,
+        metavar="N",
+        help="accepted; any of v1model's 512 ports may be used",
+    )
+    add(
+        "--port-rate",
+        type=_rate,
+        metavar="RATE",
+        help="speed of every port, such as 10Gbps (default: no limit)",
+    )
+    add(
+        "--port-buffer",
+        type=_size,
+        metavar="SIZE",
+        help=f"bytes in each queue, such as 300KB (default: {DEFAULT_QUEUE_PACKETS} packets, as BMv2)",
+    )
+    add("--port-gate", metavar="REGISTER", help="register with the tick before which a port sends nothing")
+    doors = parser.add_argument_group("control")
+    add = doors.add_argument
+    add(
+        "--thrift-port",
+        type=_positive,
+        metavar="PORT",
+        help=f"of the Thrift server (default {DEFAULT_THRIFT_PORT})",
+    )
+    add("--device-id", type=_positive, default=0, metavar="N", help="P4Runtime's device id (default 0)")
+    add(
+        "--timestamp-unit",
+        choices=sorted(_PICOSECONDS),
+        default="us",
+        help="of the program's timestamps (default us)",
+    )
+    add("--seed", type=_positive, default=0, metavar="N", help="of the program's random()")
+    logs = parser.add_argument_group("log")
+    add = logs.add_argument
+    add("--log-console", action="store_true", help="log to stdout")
+    add("--log-file", metavar="FILE", help="log to FILE.txt")
+    add("-L", "--log-level", choices=LOG_LEVELS, default="trace", help="log what is at least this grave")
+    add("--log-flush", action="store_true", help="accepted; every line is written at once")
+    add(
+        "--log-file-max-size",
+        type=_positive,
+        default=5 << 20,
+        metavar="BYTES",
+        help="rotate the log file beyond it",
+    )
+    add("--log-file-max-files", type=_positive, default=3, metavar="N", help="rotated log files to keep")
+    ignored = parser.add_argument_group("accepted and ignored, with a note")
+    add = ignored.add_argument
+    add("--nanolog", metavar="ADDRESS")
+    add("--notifications-addr", metavar="ADDRESS")
+    add("--debugger", action="store_true")
+    add("--debugger-addr", metavar="ADDRESS")
+    add("--dump-packet-data", type=_positive, metavar="BYTES")
+    parser.add_argument_group("refused").add_argument("--restore-state", metavar="FILE")
+    return parser
+
+
+def _target_parser() -> _Parser:
+    parser = _Parser(prog="--", add_help=False, usage=argparse.SUPPRESS)
+    target = parser.add_argument_group("target options, behind '--'")
+    add = target.add_argument
+    add("--grpc-server-addr", metavar="ADDRESS", help=f"of P4Runtime (default {DEFAULT_GRPC_ADDRESS})")
+    add("--grpc-server-ssl", action="store_true", help="encrypt P4Runtime with TLS")
+    add("--grpc-server-cert", type=Path, metavar="PEM", help="the server's certificate chain")
+    add("--grpc-server-key", type=Path, metavar="PEM", help="the server's private key")
+    add("--grpc-server-cacert", type=Path, metavar="PEM", help="who signs clients' certificates")
+    add("--grpc-server-with-client-auth", action="store_true", help="clients must show a certificate")
+    add("--cpu-port", type=_positive, metavar="PORT", help="port of packet-in and packet-out (default: none)")
+    add(
+        "--drop-port",
+        type=_positive,
+        default=DEFAULT_DROP_PORT,
+        metavar="PORT",
+        help=f"default {DEFAULT_DROP_PORT}",
+    )
+    add(
+        "--priority-queues",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="queues of each port, 1 to 8 (default 1)",
+    )
+    ignored = parser.add_argument_group("target options accepted and ignored, with a note")
+    add = ignored.add_argument
+    add("--enable-swap", action="store_true")
+    add("--disable-swap", action="store_true")
+    add("--max-mc-groups", type=_positive, metavar="N")
+    add("--max-l1-entries", type=_positive, metavar="N")
+    add("--max-l2-entries", type=_positive, metavar="N")
+    refused = parser.add_argument_group("target options refused")
+    refused.add_argument("--load-modules", metavar="FILES")
+    refused.add_argument("--dp-grpc-server-addr", metavar="ADDRESS")
+    return parser
+
+
+def _help(parser: argparse.ArgumentParser, target_parser: argparse.ArgumentParser) -> str:
+    return f"{parser.format_help()}\n{target_parser.format_help()}".rstrip()

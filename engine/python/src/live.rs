@@ -1,0 +1,209 @@
+//! A switch in real time, as Python sees it. No packet passes through here but those of the controller.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
+
+use live::{LiveConfig, LiveError, PacketIns, PortDefaults, Ports};
+use port_io::{PacketIn, PcapPort, PcapPorts};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simple_switch::{SwitchConfig, PORT_COUNT};
+use units::{Bytes, DataRate, Duration, Time};
+
+use crate::error::Error;
+use crate::handle::SwitchHandle;
+use crate::place::Place;
+use crate::program::Program;
+
+impl From<LiveError> for Error {
+    fn from(error: LiveError) -> Self {
+        match error {
+            LiveError::NoProgram => Error::NoProgram,
+            error => Error::Config(error.to_string()),
+        }
+    }
+}
+
+struct LivePlace(live::LiveSwitch);
+
+impl Place for LivePlace {
+    fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
+        Ok(self.0.with(call)?)
+    }
+
+    fn load_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+        Ok(self.0.load_program(program)?)
+    }
+
+    fn check_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+        Ok(self.0.check_program(program)?)
+    }
+
+    fn program(&self) -> Option<Arc<bm::Program>> {
+        self.0.program()
+    }
+
+    fn pause(&self) {
+        self.0.pause();
+    }
+
+    fn resume(&self) {
+        self.0.resume();
+    }
+
+    fn now(&self) -> Time {
+        self.0.now()
+    }
+
+    fn time_since_epoch_us(&self) -> Option<u64> {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Some(since.as_micros() as u64)
+    }
+
+    fn port_info(&self) -> Vec<(u16, String, bool)> {
+        self.0.ports().into_iter().map(|info| (info.port, info.name, info.is_up)).collect()
+    }
+
+    fn port_add(&self, interface: &str, port: u16) -> Result<(), Error> {
+        Ok(self.0.add_port(port, interface)?)
+    }
+
+    fn port_remove(&self, port: u16) -> Result<(), Error> {
+        Ok(self.0.remove_port(port)?)
+    }
+
+    fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
+        Ok(self.0.packet_out(packet)?)
+    }
+
+    fn packet_ins(&self) -> &PacketIns {
+        self.0.packet_ins()
+    }
+
+    fn device_id(&self) -> u64 {
+        self.0.device_id()
+    }
+
+    fn cpu_port(&self) -> Option<u16> {
+        self.0.cpu_port()
+    }
+}
+
+/// One switch in real time.
+#[pyclass(frozen, extends = SwitchHandle, module = "eeon_engine._engine")]
+pub(crate) struct LiveSwitch {
+    place: Arc<LivePlace>,
+}
+
+#[pymethods]
+impl LiveSwitch {
+    #[new]
+    #[pyo3(signature = (
+        program=None, *, interfaces=None, packet_in=None, files=None, wait_s=0.0, capture=None,
+        device_id=0, tick_ps=1_000_000, cpu_port=None, drop_port=511, gate_register=None, seed=0, priorities=1,
+        recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=Some(64),
+        queue_limit_bytes=None,
+    ))]
+    #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
+    fn new(
+        py: Python<'_>,
+        program: Option<Py<Program>>,
+        interfaces: Option<Vec<(u16, String)>>,
+        packet_in: Option<String>,
+        files: Option<Vec<(u16, String)>>,
+        wait_s: f64,
+        capture: Option<PathBuf>,
+        device_id: u64,
+        tick_ps: u64,
+        cpu_port: Option<u16>,
+        drop_port: u16,
+        gate_register: Option<String>,
+        seed: u64,
+        priorities: usize,
+        recirculation_delay_ps: u64,
+        rate_bps: Option<u64>,
+        overhead_bytes: u64,
+        queue_limit_packets: Option<usize>,
+        queue_limit_bytes: Option<u64>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        if rate_bps == Some(0) {
+            return Err(Error::Config("rate_bps 0; leave it out for ports without delay".into()).into());
+        }
+        let wait = StdDuration::try_from_secs_f64(wait_s)
+            .map_err(|error| Error::Config(format!("wait_s {wait_s}: {error}")))?;
+        let config = LiveConfig {
+            switch: SwitchConfig {
+                device_id,
+                tick: Duration::from_ps(tick_ps),
+                cpu_port,
+                drop_port,
+                gate_register,
+                seed,
+                priorities,
+                recirculation_delay: Duration::from_ps(recirculation_delay_ps),
+                ..SwitchConfig::default()
+            },
+            port_defaults: PortDefaults {
+                rate: rate_bps.map(DataRate::from_bps),
+                overhead: Bytes::new(overhead_bytes),
+                queue_limit_packets,
+                queue_limit_bytes: queue_limit_bytes.map(Bytes::new),
+            },
+            capture,
+        };
+        let inner = program.as_ref().map(|program| Arc::clone(&program.get().inner));
+        let switch = py.detach(|| {
+            let ports = match (interfaces, packet_in, files) {
+                (interfaces, None, None) => Ports::Interfaces(interfaces.unwrap_or_default()),
+                (None, Some(address), None) => {
+                    let numbers =
+                        (0..PORT_COUNT as u16).filter(|port| *port != drop_port && Some(*port) != cpu_port);
+                    let socket = PacketIn::listen(&address).map_err(LiveError::from)?;
+                    Ports::Fixed(Box::new(socket), numbers.collect())
+                }
+                (None, None, Some(files)) => {
+                    let open = |(port, name): &(u16, String)| PcapPort::open(*port, name);
+                    let opened = files.iter().map(open).collect::<Result<_, _>>().map_err(LiveError::from)?;
+                    let io = PcapPorts::new(opened, wait).map_err(LiveError::from)?;
+                    Ports::Fixed(Box::new(io), files.iter().map(|(port, _)| *port).collect())
+                }
+                _ => return Err(Error::Config("give one of interfaces, packet_in and files".into())),
+            };
+            Ok(live::LiveSwitch::new(inner, config, ports)?)
+        })?;
+        let place = Arc::new(LivePlace(switch));
+        let handle = SwitchHandle::new(Arc::clone(&place) as Arc<dyn Place>, program);
+        Ok(PyClassInitializer::from(handle).add_subclass(Self { place }))
+    }
+
+    fn start(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.detach(|| self.place.0.start()).map_err(Error::from)?)
+    }
+
+    fn stop(&self, py: Python<'_>) {
+        py.detach(|| self.place.0.stop());
+    }
+
+    #[getter]
+    fn has_ended(&self) -> bool {
+        self.place.0.has_ended()
+    }
+
+    fn take_events(&self, py: Python<'_>, timeout_ms: u64) -> Vec<String> {
+        py.detach(|| self.place.0.take_events(StdDuration::from_millis(timeout_ms)))
+    }
+
+    fn io_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (io, own) = py.detach(|| (self.place.0.io_counts(), self.place.0.counts()));
+        let dict = PyDict::new(py);
+        for (name, count) in io.iter() {
+            dict.set_item(name, count)?;
+        }
+        dict.set_item("rx_no_program", own.no_program)?;
+        dict.set_item("packets_in_lost", py.detach(|| self.place.0.packet_ins().lost()))?;
+        dict.set_item("clock_held_back_us", own.clock_held_back_us)?;
+        dict.set_item("events_lost", own.events_lost)?;
+        Ok(dict)
+    }
+}

@@ -1,0 +1,20 @@
+//! Numbers with units, as people write them.
+
+use pyo3::prelude::*;
+use units::{Bytes, DataRate};
+
+use crate::error::Error;
+
+/// "10Gbps" in bits per second.
+#[pyfunction]
+pub(crate) fn parse_data_rate(text: &str) -> PyResult<u64> {
+    let rate: DataRate = text.parse().map_err(|error: units::ParseError| Error::Config(error.to_string()))?;
+    Ok(rate.as_bps())
+}
+
+/// "300KB" in bytes.
+#[pyfunction]
+pub(crate) fn parse_size(text: &str) -> PyResult<u64> {
+    let size: Bytes = text.parse().map_err(|error: units::ParseError| Error::Config(error.to_string()))?;
+    Ok(size.get())
+}

@@ -1,0 +1,87 @@
+"""A running `eeon-switch` for tests: started as a user starts it, stopped at the end."""
+
+import contextlib
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parents[2] / "live" / "tests" / "p4"
+PATCH = PROGRAMS / "patch.json"
+PATCH_P4INFO = PROGRAMS / "patch.p4info.txtpb"
+
+# Generous: the machine may be busy with other tests.
+_SECONDS = 60.0
+
+
+class SwitchProcess:
+    """The process, and the lines that it prints as they come."""
+
+    def __init__(self, *arguments: str, cwd: Path, name: str = "eeon-switch") -> None:
+        command = [sys.executable, "-m", "eeon_engine.switch_command", "--as", name, *arguments]
+        self.process = subprocess.Popen(
+            command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        self.lines: list[str] = []
+        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._queue.put(line.rstrip("\n"))
+        self._queue.put(None)
+
+    def wait_for(self, text: str) -> str:
+        """The first line, from those not yet waited for, that contains a text."""
+        while True:
+            line = self._queue.get(timeout=_SECONDS)
+            assert line is not None, f"the switch ended before it said {text!r}:\n" + "\n".join(self.lines)
+            self.lines.append(line)
+            if text in line:
+                return line
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Stops it: exit status and everything it printed."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        status = self.process.wait(_SECONDS)
+        while (line := self._queue.get(timeout=_SECONDS)) is not None:
+            self.lines.append(line)
+        return status, "\n".join(self.lines)
+
+
+@contextlib.contextmanager
+def running(*arguments: str, cwd: Path, name: str = "eeon-switch") -> Iterator[SwitchProcess]:
+    """A switch with these arguments, killed at the end if the test has not stopped it."""
+    switch = SwitchProcess(*arguments, cwd=cwd, name=name)
+    try:
+        yield switch
+    finally:
+        if switch.process.poll() is None:
+            switch.process.kill()
+        switch.process.wait(_SECONDS)
+        assert switch.process.stdout is not None
+        switch.process.stdout.close()
+
+
+def free_port() -> int:
+    """A TCP port that nobody has at the moment."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+def local_doors() -> list[str]:
+    """Arguments in front of the program, and behind it, that keep the doors off well-known ports."""
+    return ["--thrift-port", str(free_port())]
+
+
+def local_grpc() -> list[str]:
+    """Target arguments for P4Runtime on a free local port."""
+    return ["--", "--grpc-server-addr", "127.0.0.1:0"]

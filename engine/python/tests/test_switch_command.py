@@ -1,0 +1,243 @@
+"""`eeon-switch` as a process, without root: files, FIFOs, a nanomsg socket, its servers, its end."""
+
+import os
+import signal
+import socket
+import stat
+import struct
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from p4rt_client import INSERT, Client
+from switch_process import PATCH, free_port, local_doors, local_grpc, running
+
+HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+SECONDS = 60.0
+
+
+def record(frame: bytes, at_us: int = 0) -> bytes:
+    return struct.pack("<IIII", at_us // 1_000_000, at_us % 1_000_000, len(frame), len(frame)) + frame
+
+
+def frames_of(path: Path) -> list[bytes]:
+    """Frames of a pcap file as far as it is written."""
+    content, place, frames = path.read_bytes(), len(HEADER), []
+    while place + 16 <= len(content):
+        (length,) = struct.unpack_from("<I", content, place + 8)
+        frames.append(content[place + 16 : place + 16 + length])
+        place += 16 + length
+    return frames
+
+
+def wait_for_frames(path: Path, count: int) -> list[bytes]:
+    end = time.monotonic() + SECONDS
+    while len(frames := frames_of(path) if path.exists() else []) < count:
+        assert time.monotonic() < end, f"{len(frames)} of {count} frames in {path.name}"
+        time.sleep(0.02)
+    return frames
+
+
+def ethernet(number: int) -> bytes:
+    return bytes(12) + b"\x88\xb5" + number.to_bytes(4, "big") + bytes(42)
+
+
+def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(tmp_path: Path) -> None:
+    sent = [ethernet(number) for number in range(1000)]
+    (tmp_path / "a_in.pcap").write_bytes(
+        HEADER + b"".join(record(frame, 10 * i) for i, frame in enumerate(sent))
+    )
+    (tmp_path / "b_in.pcap").write_bytes(HEADER + record(b"the other way" + bytes(47)))
+    arguments = ["-i 0@a", "-i 1@b", "--use-files", "0", "--log-console", *local_doors(), str(PATCH)]
+    with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
+        switch.wait_for("Adding interface a as port 0 (files)")
+        switch.wait_for("Server listening on 127.0.0.1:")
+        assert wait_for_frames(tmp_path / "b_out.pcap", 1000) == sent
+        assert wait_for_frames(tmp_path / "a_out.pcap", 1) == [b"the other way" + bytes(47)]
+        status, output = switch.end()
+    assert status == 0
+    assert "end of 'a_in.pcap' after 1000 frames" in output
+    assert "received=1001 sent=1001" in output
+
+
+def test_fifos_deliver_frames_while_they_are_open(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        os.mkfifo(tmp_path / f"{name}_in.pcap")
+    arguments = ["-i", "0@a", "-i", "1@b", "--use-files", "0", *local_doors(), str(PATCH)]
+    with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
+        with (
+            (tmp_path / "b_in.pcap").open("wb", buffering=0) as b,
+            (tmp_path / "a_in.pcap").open("wb", buffering=0) as a,
+        ):
+            a.write(HEADER)
+            a.write(record(ethernet(1)))
+            assert wait_for_frames(tmp_path / "b_out.pcap", 1) == [ethernet(1)]
+            b.write(HEADER + record(ethernet(2)))
+            assert wait_for_frames(tmp_path / "a_out.pcap", 1) == [ethernet(2)]
+        assert switch.end(signal.SIGINT)[0] == 0
+
+
+class NanomsgPeer:
+    """A PAIR socket as far as BMv2's packet messages need it; independent of the engine's."""
+
+    def __init__(self, path: Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(SECONDS)
+        end = time.monotonic() + SECONDS
+        while self.socket.connect_ex(str(path)):
+            assert time.monotonic() < end, "nobody listens"
+            time.sleep(0.05)
+        self.socket.sendall(b"\x00SP\x00\x00\x10\x00\x00")
+        assert self._read(8) == b"\x00SP\x00\x00\x10\x00\x00"
+
+    def send(self, port: int, frame: bytes) -> None:
+        message = struct.pack("=iii", 3, port, len(frame)) + frame
+        self.socket.sendall(b"\x01" + len(message).to_bytes(8, "big") + message)
+
+    def receive(self) -> tuple[int, bytes]:
+        header = self._read(9)
+        message = self._read(int.from_bytes(header[1:], "big"))
+        kind, port, length = struct.unpack_from("=iii", message)
+        assert (header[0], kind, length) == (1, 4, len(message) - 12)
+        return port, message[12:]
+
+    def _read(self, count: int) -> bytes:
+        content = b""
+        while len(content) < count:
+            part = self.socket.recv(count - len(content))
+            assert part, "the switch closed the connection"
+            content += part
+        return content
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and_go(tmp_path: Path) -> None:
+    address = f"ipc://{tmp_path}/p"
+    with running("--packet-in", address, *local_doors(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
+        for _ in range(2):
+            peer = NanomsgPeer(tmp_path / "p")
+            peer.send(6, ethernet(6))
+            assert peer.receive() == (7, ethernet(6))
+            peer.send(301, ethernet(301))
+            assert peer.receive() == (300, ethernet(301))
+            peer.close()
+        assert switch.end()[0] == 0
+    assert not (tmp_path / "p").exists()
+
+
+def test_ptfs_nn_platform_exchanges_frames_with_the_switch(tmp_path: Path) -> None:
+    pytest.importorskip("pynng", reason="PTF's nn platform needs pynng")
+    dataplane = pytest.importorskip("ptf.dataplane")
+    address = f"ipc://{tmp_path}/ptf"
+    with running("--packet-in", address, *local_doors(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
+        switch.wait_for("Server listening")
+        source = dataplane.DataPlanePacketSourceNN(0, address, 10_000, 1_000)
+        source.port_add(1)
+        source.send(0, ethernet(5))
+        assert source.recv()[:3] == (0, 1, ethernet(5))
+        source.close()
+
+
+def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> None:
+    from finsy.proto import p4i, p4r
+    from google.protobuf import text_format
+    from switch_process import PATCH_P4INFO
+
+    address = f"ipc://{tmp_path}/p"
+    arguments = ["--packet-in", address, "--no-p4", "--device-id", "1", *local_doors()]
+    with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
+        listening = switch.wait_for("Server listening on ").rpartition(" ")[2]
+        client = Client(listening)
+        client.arbitrate()
+        info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
+        config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=PATCH.read_bytes())
+        client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
+        peer = NanomsgPeer(tmp_path / "p")
+        peer.send(0, ethernet(1))
+        assert peer.receive() == (1, ethernet(1))
+        table, action = (
+            info.tables[0].preamble.id,
+            next(a for a in info.actions if a.preamble.alias == "to_port"),
+        )
+        entry = p4r.TableEntry(
+            table_id=table,
+            match=[p4r.FieldMatch(field_id=1, exact=p4r.FieldMatch.Exact(value=b"\x00"))],
+            action=p4r.TableAction(
+                action=p4r.Action(
+                    action_id=action.preamble.id, params=[p4r.Action.Param(param_id=1, value=b"\x09")]
+                )
+            ),
+        )
+        client.write((INSERT, entry))
+        peer.send(0, ethernet(2))
+        assert peer.receive() == (9, ethernet(2))
+        client.close()
+        peer.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["no-such.json"], "JSON input file 'no-such.json' cannot be opened"),
+        (["-i", "0@a", "--use-files", "0", str(PATCH)], "file 'a_in.pcap' (port 0)"),
+        (["-i", "0@no-such-if0", str(PATCH)], "interface 'no-such-if0' (port 0)"),
+        (["--packet-in", "inproc://x", str(PATCH)], "address 'inproc://x'"),
+        (["--port-gate", "nothing", str(PATCH)], 'gate_register "nothing"'),
+        (["--no-p4", "--", "--priority-queues", "9"], "priorities: 9 queues per port"),
+        (["-i", "512@a", "--use-files", "0", "--no-p4"], "file 'a_in.pcap' (port 512)"),
+        (["--no-such-flag", str(PATCH)], "--no-such-flag"),
+    ],
+)
+def test_what_cannot_be_started_ends_with_1_and_says_why(
+    arguments: list[str], reason: str, tmp_path: Path
+) -> None:
+    with running(*local_doors(), *arguments, cwd=tmp_path) as switch:
+        status = switch.process.wait(SECONDS)
+        output = switch.end()[1]
+    assert (status, reason in output) == (1, True), output
+    assert "Traceback" not in output
+
+
+def test_a_log_file_has_bmv2s_name_and_lines(tmp_path: Path) -> None:
+    (tmp_path / "a_in.pcap").write_bytes(HEADER)
+    arguments = ["-i", "0@a", "--use-files", "0", "--log-file", "switch.log", "--log-flush", *local_doors()]
+    with running(*arguments, str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
+        switch.wait_for("Server listening")
+        end = time.monotonic() + SECONDS
+        while "end of 'a_in.pcap'" not in (tmp_path / "switch.log.txt").read_text():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    assert "] [bmv2] [I] [thread " in (tmp_path / "switch.log.txt").read_text()
+
+
+def test_the_names_of_bmv2_are_put_where_the_user_says_and_never_over_a_real_one(tmp_path: Path) -> None:
+    with running("--install-names", str(tmp_path / "bin"), cwd=tmp_path) as switch:
+        assert switch.process.wait(SECONDS) == 0
+    for name in ("simple_switch", "simple_switch_grpc"):
+        installed = tmp_path / "bin" / name
+        assert installed.stat().st_mode & stat.S_IXUSR
+        assert sys.executable in installed.read_text()
+    (tmp_path / "bin" / "simple_switch").write_text("#!/bin/sh\n# somebody else's\n")
+    with running("--install-names", str(tmp_path / "bin"), cwd=tmp_path) as switch:
+        assert switch.process.wait(SECONDS) == 1
+        assert "was not made by eeon-switch" in switch.end()[1]
+    assert "somebody else's" in (tmp_path / "bin" / "simple_switch").read_text()
+
+
+def test_simple_switch_serves_no_p4runtime(tmp_path: Path) -> None:
+    arguments = ["--packet-in", f"ipc://{tmp_path}/p", *local_doors(), "--log-console", str(PATCH)]
+    with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
+        NanomsgPeer(tmp_path / "p").close()
+        assert "Server listening" not in switch.end()[1]
+
+
+def test_two_switches_at_one_p4runtime_address_are_told_apart_by_the_second_ending(tmp_path: Path) -> None:
+    target = ["--", "--grpc-server-addr", f"127.0.0.1:{free_port()}"]
+    with running("--no-p4", *local_doors(), *target, cwd=tmp_path) as first:
+        first.wait_for("Server listening")
+        with running("--no-p4", *local_doors(), *target, cwd=tmp_path) as second:
+            assert second.process.wait(SECONDS) == 1
+            assert "address '127.0.0.1:" in second.end()[1]
