@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compile patch.p4 into the committed patch.json and patch.p4info.txtpb, without source positions (they name the machine's paths).
+"""Compile patch.p4 into the committed patch.json and patch.p4info.txtpb.
 
-Needs p4c-bm2-ss on PATH; run it after a change of patch.p4. Tests need only what it writes.
+Without source positions, which name the machine's paths. Needs p4c-bm2-ss on PATH; run it after a change of
+patch.p4. Tests need only what it writes.
 """
 
 import json
