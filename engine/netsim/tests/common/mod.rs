@@ -21,13 +21,14 @@ use wire::Ecn;
 pub const GIGABIT: u64 = 1_000_000_000;
 pub const TEN_GIGABIT: u64 = 10_000_000_000;
 
-/// The compiled program as it is committed, loaded once.
+/// The committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
 pub fn program() -> Arc<Program> {
     static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
     let load = || {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json");
-        let json = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-        Arc::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path}: {error}")))
+        let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json").into();
+        let path = std::env::var_os("EEON_PROGRAM").unwrap_or(committed);
+        let json = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        Arc::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path:?}: {error}")))
     };
     Arc::clone(PROGRAM.get_or_init(load))
 }

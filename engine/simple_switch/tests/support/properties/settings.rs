@@ -1,0 +1,212 @@
+//! Random settings of a port, and how they are written into the program's tables.
+
+use bm::{MatchKeyParam, State};
+use proptest::prelude::*;
+
+use super::packets::{Built, Class, ECT_1, NOT_ECT};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aqm {
+    DropTail,
+    Threshold { bytes: u32, l4s_bytes: u32, at_dequeue: bool },
+    Red(Red),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Red {
+    pub min: u32,
+    pub max: u32,
+    /// In 256ths.
+    pub max_probability: u16,
+    pub in_packets: bool,
+    pub average_shift: u8,
+    pub ecn: bool,
+    pub protect: u8,
+}
+
+/// Times in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eee {
+    pub sleep: u64,
+    pub wake: u64,
+    pub stall: u64,
+    pub hold: u64,
+    pub trigger_packets: u32,
+    pub trigger_bytes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub buffer_bytes: u32,
+    pub aqm: Aqm,
+    pub eee: Option<Eee>,
+}
+
+/// What RED does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    Never,
+    ByChance,
+    Always,
+}
+
+impl Red {
+    /// The average * 2^16 after a packet has found so much.
+    pub fn average(&self, average: u64, found_bytes: u64, found_packets: u64) -> u64 {
+        let found = (if self.in_packets { found_packets } else { found_bytes }) << 16;
+        match self.average_shift {
+            0 => found,
+            shift => average - (average >> shift) + (found >> shift),
+        }
+    }
+
+    /// What an average * 2^16 means.
+    pub fn congestion(&self, average: u64) -> Congestion {
+        match () {
+            () if average >= u64::from(self.max) << 16 => Congestion::Always,
+            () if average < u64::from(self.min) << 16 => Congestion::Never,
+            () => Congestion::ByChance,
+        }
+    }
+
+    /// Whether a packet is marked, or else spared, where it would be dropped.
+    pub fn marks(&self, packet: &Built) -> bool {
+        self.ecn && packet.ecn != NOT_ECT
+    }
+
+    pub fn spares(&self, packet: &Built) -> bool {
+        let is_feedback = matches!(packet.class, Class::Ack | Class::AckEce | Class::Syn | Class::SynAck);
+        match self.protect {
+            0 => false,
+            1 => packet.has_ece,
+            _ => packet.has_ece || is_feedback,
+        }
+    }
+
+    fn probability_slope(&self) -> u64 {
+        let span = u64::from(self.max - self.min);
+        ((u64::from(self.max_probability) << 40) + span / 2).checked_div(span).unwrap_or(0)
+    }
+}
+
+impl Aqm {
+    /// The threshold that counts for a packet, where one does.
+    pub fn threshold(&self, packet: &Built) -> Option<(u64, bool)> {
+        let Aqm::Threshold { bytes, l4s_bytes, at_dequeue } = *self else { return None };
+        match packet.ecn {
+            ECT_1 => Some((l4s_bytes.into(), at_dequeue)),
+            2 => Some((bytes.into(), at_dequeue)),
+            _ => None,
+        }
+    }
+}
+
+impl Eee {
+    /// The values of the action `eee`.
+    pub fn values(&self, ticks_per_byte_q24: u64) -> [u64; 8] {
+        let Eee { sleep, wake, stall, hold, .. } = *self;
+        let triggers = [self.trigger_packets.into(), self.trigger_bytes.into()];
+        [sleep, wake, stall, hold, triggers[0], triggers[1], ticks_per_byte_q24, 24]
+    }
+}
+
+impl Settings {
+    /// Writes the three entries of a port, over those that are there.
+    pub fn write(&self, state: &mut State, port: u16, ticks_per_byte_q24: u64) {
+        put(
+            state,
+            port,
+            "buffer_limit.port_buffer",
+            "buffer_limit.set_buffer_limit",
+            &[self.buffer_bytes.into()],
+        );
+        let (action, data) = match self.aqm {
+            Aqm::DropTail => ("aqm.drop_tail", Vec::new()),
+            Aqm::Threshold { bytes, l4s_bytes, at_dequeue } => {
+                ("aqm.mark_threshold", vec![bytes.into(), l4s_bytes.into(), at_dequeue.into()])
+            }
+            Aqm::Red(red) => {
+                let Red { min, max, in_packets, average_shift, ecn, protect, .. } = red;
+                let bits = [in_packets.into(), average_shift.into(), ecn.into(), protect.into()];
+                ("aqm.red", [&[min.into(), max.into(), red.probability_slope()][..], &bits].concat())
+            }
+        };
+        put(state, port, "aqm.port_aqm", action, &data);
+        match self.eee {
+            None => put(state, port, "eee_admit.port_eee", "eee_admit.eee_off", &[]),
+            Some(eee) => {
+                put(state, port, "eee_admit.port_eee", "eee_admit.eee", &eee.values(ticks_per_byte_q24));
+            }
+        }
+    }
+}
+
+fn put(state: &mut State, port: u16, table: &str, action: &str, values: &[u64]) {
+    let (table, action) = (format!("eeon_ingress.{table}"), format!("eeon_ingress.{action}"));
+    let key = [MatchKeyParam::Exact(port.to_be_bytes().to_vec())];
+    let data: Vec<_> = values.iter().map(|value| value.to_be_bytes().to_vec()).collect();
+    match state.mt_get_entry_from_key(&table, &key, 0).unwrap() {
+        Some(entry) => state.mt_modify_entry(&table, entry.handle, &action, &data).unwrap(),
+        None => drop(state.mt_add_entry(&table, &key, &action, &data, 0).unwrap()),
+    }
+}
+
+/// Every mode, with limits that a burst of some packets reaches and limits that it does not.
+pub fn settings(frame_ticks: u64) -> BoxedStrategy<Settings> {
+    (buffers(), aqms(), eees(frame_ticks))
+        .prop_map(|(buffer_bytes, aqm, eee)| Settings { buffer_bytes, aqm, eee })
+        .boxed()
+}
+
+fn buffers() -> impl Strategy<Value = u32> {
+    prop_oneof![3 => Just(u32::MAX), 2 => 1000..12_000u32, 1 => 0..1000u32]
+}
+
+fn depths() -> impl Strategy<Value = u32> {
+    prop_oneof![Just(0), 0..3000u32, 0..12_000u32]
+}
+
+pub fn aqms() -> BoxedStrategy<Aqm> {
+    let threshold = (depths(), depths(), any::<bool>())
+        .prop_map(|(bytes, l4s_bytes, at_dequeue)| Aqm::Threshold { bytes, l4s_bytes, at_dequeue });
+    let limits = prop_oneof![
+        (depths(), depths()).prop_map(|(a, b)| (a.min(b), a.max(b), false)),
+        (0..12u32, 0..12u32).prop_map(|(a, b)| (a.min(b), a.max(b), true)),
+    ];
+    let shift = prop_oneof![2 => Just(0), 1 => 1..=10u8];
+    let red = (limits, 0..=256u16, shift, any::<bool>(), 0..=2u8).prop_map(
+        |((min, max, in_packets), max_probability, average_shift, ecn, protect)| {
+            Aqm::Red(Red { min, max, max_probability, in_packets, average_shift, ecn, protect })
+        },
+    );
+    prop_oneof![1 => Just(Aqm::DropTail), 3 => threshold, 4 => red].boxed()
+}
+
+/// Off, standard, coalescing; timers from nothing to ten frames, triggers that one packet, some or none reach.
+pub fn eees(frame_ticks: u64) -> BoxedStrategy<Option<Eee>> {
+    prop_oneof![1 => Just(None), 5 => eees_on(frame_ticks).prop_map(Some)].boxed()
+}
+
+pub fn eees_on(frame_ticks: u64) -> BoxedStrategy<Eee> {
+    let timer = || {
+        prop_oneof![
+            2 => Just(0),
+            1 => Just(1),
+            2 => 0..=frame_ticks,
+            4 => 0..=10 * frame_ticks,
+        ]
+        .boxed()
+    };
+    let trigger_packets = prop_oneof![3 => Just(0), 1 => Just(1), 3 => 2..6u32];
+    let trigger_bytes = prop_oneof![4 => Just(0), 2 => 1..5000u32];
+    (timer(), timer(), timer(), timer(), trigger_packets, trigger_bytes)
+        .prop_map(|(sleep, wake, stall, hold, trigger_packets, trigger_bytes)| Eee {
+            sleep,
+            wake,
+            stall,
+            hold,
+            trigger_packets,
+            trigger_bytes,
+        })
+        .boxed()
+}
