@@ -16,7 +16,7 @@ RUST_SOURCES := $(shell find engine -name target -prune -o \( -name '*.rs' -o -n
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf bench p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants bench p4 p4-check lint format clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ ptf: setup ## PTF packet tests on TARGET=engine (default) or TARGET=bmv2
 
 stf: ## p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's folder testdata
 	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture
+
+mutants: setup ## break each rule of the P4 program and see the named test fail; needs p4c-bm2-ss
+	$(PY) p4src/tests/mutants.py
 
 bench: setup ## P4 passes per second through one switch and end to end
 	$(CARGO) bench $(ENGINE) $(RUST_TESTED) --bench '*' --quiet

@@ -77,6 +77,28 @@ fn a_packet_is_marked_when_it_finds_more_bytes_than_the_threshold() {
 }
 
 #[test]
+fn red_marks_with_a_probability_that_rises_from_its_minimum_to_its_maximum() {
+    let mut switch = switch(true);
+    eeon::red_in_packets(&mut switch.state_mut(), 2, 200, 1000);
+    let count = 1001;
+    for tag in 0..count {
+        switch.handle_packet(ns(0), 1, &eeon::tcp_frame(2, 9, ECT_0, 1000, 100), tag);
+    }
+    run_to_idle(&mut switch, Time::MAX);
+    let marks: Vec<_> = transmits(&mut switch).iter().map(|t| eeon::ecn_of(&t.frame) == CE).collect();
+    // The first goes to the wire at once; after it, packet n finds n - 1 others.
+    let probability = |found: u64| (found.saturating_sub(200) as f64 / 800.0).min(1.0);
+    for half in [1..601, 601..count] {
+        let probabilities = half.clone().map(|number| probability(number - 1));
+        let expected: f64 = probabilities.clone().sum();
+        let deviation = probabilities.map(|p| p * (1.0 - p)).sum::<f64>().sqrt();
+        let marked = marks[half.start as usize..half.end as usize].iter().filter(|marked| **marked).count();
+        assert!((marked as f64 - expected).abs() < 4.0 * deviation, "{marked} marks, {expected} expected");
+    }
+    assert!(marks[..=200].iter().all(|marked| !marked));
+}
+
+#[test]
 fn the_programs_account_of_bytes_is_the_queues() {
     let mut switch = switch(true);
     eeon::buffer_limit(&mut switch.state_mut(), 2, 20_000);

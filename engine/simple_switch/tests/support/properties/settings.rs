@@ -159,11 +159,16 @@ pub fn settings(frame_ticks: u64) -> BoxedStrategy<Settings> {
 }
 
 fn buffers() -> impl Strategy<Value = u32> {
-    prop_oneof![3 => Just(u32::MAX), 2 => 1000..12_000u32, 1 => 0..1000u32]
+    prop_oneof![3 => Just(u32::MAX), 2 => frames(), 1 => 1000..12_000u32, 1 => 0..1000u32]
 }
 
 fn depths() -> impl Strategy<Value = u32> {
-    prop_oneof![Just(0), 0..3000u32, 0..12_000u32]
+    prop_oneof![Just(0), frames(), 0..3000u32, 0..12_000u32]
+}
+
+/// Bytes of some of the commonest frames: what fits, or is reached, exactly.
+fn frames() -> impl Strategy<Value = u32> {
+    (1..8u32).prop_map(|count| count * 1000)
 }
 
 pub fn aqms() -> BoxedStrategy<Aqm> {

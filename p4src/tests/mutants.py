@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Break one rule of the P4 program at a time, and see the named test fail. `make mutants` calls it.
+
+    p4src/tests/mutants.py             every mutant of mutants.toml
+    p4src/tests/mutants.py --quick     one for each property
+    p4src/tests/mutants.py TEXT ...    those with TEXT in their name or rule
+    p4src/tests/mutants.py --markdown  the result as the table of docs/properties.md
+
+Each mutant is a copy of p4src/ with one text replaced, compiled with p4c-bm2-ss; the engine's tests run it
+because EEON_PROGRAM names it. Every named test must pass on the program as it is, and fail on its mutant with
+each of several fixed seeds, if it is random. Needs p4c-bm2-ss and cargo on PATH; without them nothing runs,
+and it says so. Cannot see: whether a test that fails does so for the right reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+P4SRC = Path(__file__).resolve().parents[1]
+REPOSITORY = P4SRC.parent
+LIST = Path(__file__).with_name("mutants.toml")
+COMMITTED = P4SRC / "compiled" / "eeon.json"
+COMPILER = "p4c-bm2-ss"
+
+# Names in mutants.toml, and what cargo calls them: package, test target.
+TARGETS = {
+    "switch": ("simple_switch", "properties"),
+    "hold": ("simple_switch", "hold_exhaustive"),
+    "eeon": ("simple_switch", "eeon"),
+    "fabric": ("netsim", "properties"),
+}
+
+# Targets of random cases; of the others every run is the same. Each seed must find the mutant.
+RANDOM_TARGETS = ("switch", "fabric")
+SEEDS = ("1", "2", "3")
+CASES = "192"
+TIMEOUT_SECONDS = 600
+
+
+class MutantError(Exception):
+    """The list is wrong, or the mutants cannot be run. Says what to do."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One broken rule; the fields are those of mutants.toml."""
+
+    name: str
+    rule: str
+    file: str
+    old: str
+    new: str
+    test: str
+    quick: bool = False
+
+    def apply(self, p4src: Path) -> None:
+        """Breaks the rule in the copy at `p4src`."""
+        path = p4src / self.file
+        source = path.read_text(encoding="utf-8")
+        found = source.count(self.old)
+        if found != 1:
+            raise MutantError(
+                f"{LIST.name}: mutant {self.name!r}: `old` is {found} times in {self.file}, must be once"
+            )
+        path.write_text(source.replace(self.old, self.new), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant: how often its test was run, and failed."""
+
+    mutant: Mutant
+    runs: int
+    failures: int
+
+    @property
+    def is_caught(self) -> bool:
+        """Whether every run saw it."""
+        return self.failures == self.runs
+
+
+def load(path: Path = LIST) -> list[Mutant]:
+    """The list, checked as far as it can be without a compiler."""
+    mutants = [Mutant(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]]
+    names = [mutant.name for mutant in mutants]
+    for mutant in mutants:
+        target, _, test = mutant.test.partition("::")
+        if target not in TARGETS or not test:
+            raise MutantError(
+                f"{path.name}: mutant {mutant.name!r}: test {mutant.test!r} is not target::test "
+                f"with a target of {', '.join(TARGETS)}"
+            )
+        if names.count(mutant.name) > 1:
+            raise MutantError(f"{path.name}: two mutants are named {mutant.name!r}")
+    return mutants
+
+
+def missing_tools() -> list[str]:
+    """Programs that are needed and not on PATH."""
+    return [tool for tool in (COMPILER, "cargo") if shutil.which(tool) is None]
+
+
+def build_tests(targets: Iterable[str]) -> dict[str, Path]:
+    """The test programs of the targets, built once, as `make test-rust` builds them."""
+    wanted = {TARGETS[target]: target for target in targets}
+    command = ["cargo", "test", "--quiet", "--no-run", "--message-format", "json"]
+    command += ["--manifest-path", str(REPOSITORY / "engine" / "Cargo.toml")]
+    command += ["--workspace", "--exclude", "eeon-python"]
+    for name in sorted({name for _, name in wanted}):
+        command += ["--test", name]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise MutantError(f"the engine's tests do not build:\n{run.stderr}")
+    programs: dict[str, Path] = {}
+    for line in run.stdout.splitlines():
+        message = json.loads(line)
+        if message.get("executable"):
+            package = Path(message["manifest_path"]).parent.name
+            target = wanted.get((package, message["target"]["name"]))
+            if target is not None:
+                programs[target] = Path(message["executable"])
+    return programs
+
+
+def compile_mutant(mutant: Mutant, scratch: Path) -> Path:
+    """The mutant's BMv2 JSON."""
+    p4src = scratch / "p4src"
+    shutil.copytree(P4SRC, p4src, ignore=shutil.ignore_patterns("compiled", "tests", "__pycache__"))
+    mutant.apply(p4src)
+    output = scratch / "mutant.json"
+    run = subprocess.run(
+        [COMPILER, "-o", str(output), str(p4src / "eeon.p4")],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    if run.returncode != 0:
+        raise MutantError(f"mutant {mutant.name!r} does not compile:\n{run.stdout}{run.stderr}")
+    return output
+
+
+def passes(executable: Path, test: str, program: Path, seed: str) -> bool:
+    """Whether the test passes on a program. MutantError when it does not run at all."""
+    environment = os.environ | {
+        "EEON_PROGRAM": str(program),
+        "PROPTEST_CASES": CASES,
+        "PROPTEST_RNG_SEED": seed,
+        "RUST_BACKTRACE": "0",
+    }
+    run = subprocess.run(
+        [str(executable), "--exact", test],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        env=environment,
+        check=False,
+    )
+    said = run.stdout + run.stderr
+    if "running 1 test" not in said:
+        raise MutantError(f"there is no test {test}, which {LIST.name} names:\n{said}")
+    if str(program) in said:
+        raise MutantError(f"the engine does not load the mutant:\n{said}")
+    return run.returncode == 0
+
+
+def run_mutant(mutant: Mutant, programs: dict[str, Path]) -> Outcome:
+    """Compiles one mutant and runs its test, with every seed where that matters."""
+    target, test = mutant.test.split("::", 1)
+    seeds = SEEDS if target in RANDOM_TARGETS else SEEDS[:1]
+    with tempfile.TemporaryDirectory(prefix="eeon-mutant-") as scratch:
+        program = compile_mutant(mutant, Path(scratch))
+        failed = [not passes(programs[target], test, program, seed) for seed in seeds]
+    return Outcome(mutant, len(seeds), sum(failed))
+
+
+def check_unbroken(tests: Iterable[str], programs: dict[str, Path]) -> list[str]:
+    """Tests that fail on the program as it is committed."""
+    wrong = []
+    for name in sorted(set(tests)):
+        target, test = name.split("::", 1)
+        if not passes(programs[target], test, COMMITTED, SEEDS[0]):
+            wrong.append(name)
+    return wrong
+
+
+def markdown(outcomes: Sequence[Outcome]) -> str:
+    """The table of docs/properties.md."""
+    lines = ["| rule | broken so that | caught by |", "|---|---|---|"]
+    for outcome in outcomes:
+        caught = f"`{outcome.mutant.test}`" if outcome.is_caught else "**nothing**"
+        lines.append(f"| {outcome.mutant.rule} | {outcome.mutant.name} | {caught} |")
+    return "\n".join(lines)
+
+
+def chosen(mutants: list[Mutant], quick: bool, texts: Sequence[str]) -> list[Mutant]:
+    """The mutants that the command line asks for."""
+    if quick:
+        mutants = [mutant for mutant in mutants if mutant.quick]
+    if texts:
+        mutants = [m for m in mutants if any(text in m.name or text in m.rule for text in texts)]
+    return mutants
+
+
+def main() -> int:
+    """Exit status 0: all caught, or skipped. 1: a mutant that no test caught, or another failure."""
+    parser = argparse.ArgumentParser(description="Break the P4 program, and see the named tests fail.")
+    parser.add_argument("text", nargs="*", help="run mutants with this in their name or rule")
+    parser.add_argument("--quick", action="store_true", help="one mutant for each property")
+    parser.add_argument("--markdown", action="store_true", help="print the result as a Markdown table")
+    arguments = parser.parse_args()
+    if missing := missing_tools():
+        print(f"mutants: skipped, because {' and '.join(missing)} is not on PATH")
+        return 0
+    try:
+        mutants = chosen(load(), arguments.quick, arguments.text)
+        programs = build_tests(mutant.test.split("::", 1)[0] for mutant in mutants)
+        if wrong := check_unbroken((mutant.test for mutant in mutants), programs):
+            raise MutantError(f"fails on the program as it is: {', '.join(wrong)}")
+        outcomes = []
+        for mutant in mutants:
+            outcome = run_mutant(mutant, programs)
+            outcomes.append(outcome)
+            if not arguments.markdown:
+                missed = f"NOT CAUGHT: failed {outcome.failures} of {outcome.runs} times"
+                said = "caught" if outcome.is_caught else missed
+                print(f"{said:8}  {mutant.rule:28}  {mutant.name}  ->  {mutant.test}", flush=True)
+    except MutantError as error:
+        print(f"mutants: {error}", file=sys.stderr)
+        return 1
+    if arguments.markdown:
+        print(markdown(outcomes))
+    caught = sum(outcome.is_caught for outcome in outcomes)
+    print(f"{caught} of {len(outcomes)} mutants caught", file=sys.stderr)
+    return 0 if caught == len(outcomes) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,63 @@
+"""One broken rule for each of the six properties, and the test that fails for it. All are `make mutants`.
+
+Cannot see: whether the list is complete (docs/properties.md has it in a table).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import mutants
+import pytest
+
+QUICK = [mutant for mutant in mutants.load() if mutant.quick]
+
+needs_tools = pytest.mark.skipif(
+    bool(mutants.missing_tools()), reason=f"not on PATH: {' and '.join(mutants.missing_tools())}"
+)
+
+
+@pytest.fixture(scope="module")
+def programs() -> dict[str, Path]:
+    return mutants.build_tests(mutant.test.split("::", 1)[0] for mutant in QUICK)
+
+
+def test_quick_mutants_break_each_property_once() -> None:
+    assert [mutant.rule for mutant in QUICK] == [f"2.5 ({number})" for number in range(1, 7)]
+
+
+def test_each_mutant_changes_the_source_as_it_is_now(tmp_path: Path) -> None:
+    for number, mutant in enumerate(mutants.load()):
+        copy = tmp_path / str(number) / mutant.file
+        copy.parent.mkdir(parents=True)
+        copy.write_text((mutants.P4SRC / mutant.file).read_text(encoding="utf-8"), encoding="utf-8")
+        mutant.apply(tmp_path / str(number))
+
+
+def test_mutant_of_text_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.p4").write_text("b c c", encoding="utf-8")
+    for old, times in [("a", 0), ("c", 2)]:
+        mutant = mutants.Mutant("broken", "2.1", "a.p4", old, "d", "switch::test")
+        with pytest.raises(mutants.MutantError, match=f"'broken': `old` is {times} times in a.p4"):
+            mutant.apply(tmp_path)
+
+
+def test_each_test_that_catches_mutants_is_in_the_engine() -> None:
+    def source(package: str, name: str) -> str:
+        tests = mutants.REPOSITORY / "engine" / package / "tests"
+        return "".join(
+            path.read_text(encoding="utf-8")
+            for path in [*tests.glob(f"{name}.rs"), *tests.glob(f"{name}/*.rs")]
+        )
+
+    sources = {target: source(*cargo) for target, cargo in mutants.TARGETS.items()}
+    for mutant in mutants.load():
+        target, test = mutant.test.split("::", 1)
+        assert re.search(rf"\bfn {test}\(", sources[target]), f"{mutant.name}: no test {mutant.test}"
+
+
+@needs_tools
+@pytest.mark.parametrize("mutant", QUICK, ids=lambda mutant: mutant.name)
+def test_property_fails_where_its_rule_is_broken(mutant: mutants.Mutant, programs: dict[str, Path]) -> None:
+    assert mutants.run_mutant(mutant, programs).is_caught
