@@ -1,5 +1,6 @@
 """Set- and GetForwardingPipelineConfig (P4Runtime 1.5 §14, §15)."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -145,11 +146,114 @@ def test_reconcile_refuses_a_program_that_the_entries_do_not_fit(client: Client,
     smaller = config(cookie=2)
     position = next(i for i, t in enumerate(smaller.p4info.tables) if t.preamble.alias == "exact_table")
     del smaller.p4info.tables[position]
-    with pytest.raises(Failed, match="does not fit the new program") as caught:
+    with pytest.raises(
+        Failed, match="1 of 1 parts of the switch's state do not fit the new program: the P4Info has no table"
+    ) as caught:
         client.push(Action.RECONCILE_AND_COMMIT, smaller)
     assert caught.value.code == rpc_code.INVALID_ARGUMENT
     assert client.pipeline().cookie.cookie == 1
     assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 1
+
+
+def resource_config() -> p4r.ForwardingPipelineConfig:
+    return p4r.ForwardingPipelineConfig(
+        p4info=p4info("resources"), p4_device_config=program_json("resources")
+    )
+
+
+def state(client: Client) -> list[object]:
+    """Everything that a client can read."""
+    resources = {"counter_data": p4r.CounterData(), "meter_config": p4r.MeterConfig()}
+    return client.read(
+        p4r.TableEntry(**resources),
+        p4r.TableEntry(is_default_action=True, **resources),
+        p4r.MeterEntry(),
+        p4r.ValueSetEntry(),
+        p4r.DigestEntry(),
+        p4r.CounterEntry(),
+        p4r.RegisterEntry(),
+        p4r.PacketReplicationEngineEntry(),
+    )
+
+
+def write_resources(client: Client, names: Names) -> None:
+    meter = p4r.MeterConfig(cir=1, cburst=2, pir=3, pburst=4)
+    default = names.entry("metered_table", is_default_action=True)
+    member = p4r.ValueSetMember(match=[exact(1, 0x0800)])
+    client.write(
+        (
+            INSERT,
+            names.entry("metered_table", exact(1, 9), action=names.action("metered", 4), meter_config=meter),
+        ),
+        (
+            INSERT,
+            names.entry("ageing_table", exact(1, 1), action=names.action("drop"), idle_timeout_ns=10**12),
+        ),
+        (MODIFY, p4r.DirectMeterEntry(table_entry=default, config=meter)),
+        (MODIFY, p4r.DirectCounterEntry(table_entry=default, data=p4r.CounterData(packet_count=3))),
+        (MODIFY, p4r.MeterEntry(meter_id=names["cells"], index=p4r.Index(index=2), config=meter)),
+        (MODIFY, p4r.ValueSetEntry(value_set_id=names["types"], members=[member])),
+        (
+            INSERT,
+            p4r.DigestEntry(digest_id=names["learned_t"], config=p4r.DigestEntry.Config(max_list_size=5)),
+        ),
+    )
+
+
+@pytest.mark.parametrize("action", [Action.RECONCILE_AND_COMMIT, Action.COMMIT])
+def test_meters_value_sets_digests_time_outs_and_default_resources_are_kept(
+    client: Client, resource_names: Names, action: int
+) -> None:
+    first = Action.VERIFY_AND_COMMIT if action == Action.RECONCILE_AND_COMMIT else Action.VERIFY_AND_SAVE
+    client.push(first, resource_config())
+    write_resources(client, resource_names)
+    before = state(client)
+    client.push(action, resource_config() if action == Action.RECONCILE_AND_COMMIT else None)
+    assert state(client) == before
+    assert any(getattr(entry, "idle_timeout_ns", 0) == 10**12 for entry in before)
+
+
+def test_reconcile_says_everything_that_cannot_be_kept_and_touches_nothing(
+    client: Client, resource_names: Names
+) -> None:
+    client.push(Action.VERIFY_AND_COMMIT, resource_config())
+    write_resources(client, resource_names)
+    before = state(client)
+    with pytest.raises(Failed) as caught:
+        client.push(Action.RECONCILE_AND_COMMIT, config())
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    # Six: the count of the default entry is no forwarding state.
+    assert "6 of 7 parts of the switch's state do not fit the new program" in caught.value.message
+    assert "and 3 more" in caught.value.message
+    assert state(client) == before
+
+
+def test_counts_without_a_place_in_the_new_program_are_left_behind_and_logged(
+    client: Client, names: Names, caplog: pytest.LogCaptureFixture
+) -> None:
+    client.push(Action.VERIFY_AND_COMMIT, config())
+    client.write(
+        (MODIFY, p4r.CounterEntry(counter_id=names["both"], data=p4r.CounterData(packet_count=1))),
+        (MODIFY, p4r.RegisterEntry(register_id=names["wide_cells"], index=p4r.Index(index=1), data=bits(1))),
+    )
+    client.push(Action.RECONCILE_AND_COMMIT, resource_config())
+    assert "9 counts and register cells have no place in the new program" in caplog.text
+
+
+def test_a_default_that_no_client_set_is_the_new_programs(client: Client, names: Names) -> None:
+    client.push(Action.VERIFY_AND_COMMIT, config())
+    client.write((MODIFY, names.entry("settings", action=names.action("drop"), is_default_action=True)))
+    client.write((MODIFY, names.entry("settings", is_default_action=True)))
+    changed = config()
+    program = json.loads(changed.p4_device_config)
+    tables = {table["name"]: table for table in program["pipelines"][0]["tables"]}
+    table = tables["EverythingIngress.settings"]
+    drop = table["action_ids"][table["actions"].index("EverythingIngress.drop")]
+    table["default_entry"]["action_id"] = drop
+    changed.p4_device_config = json.dumps(program).encode()
+    client.push(Action.RECONCILE_AND_COMMIT, changed)
+    asked = names.entry("settings", is_default_action=True)
+    assert client.read(asked)[0].action.action.action_id == names["drop"]
 
 
 @pytest.mark.parametrize(

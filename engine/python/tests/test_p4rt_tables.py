@@ -139,7 +139,7 @@ def test_a_full_table_is_exhausted(client: Client, names: Names) -> None:
     ("fields", "code"),
     [
         ({"is_const": True}, rpc_code.INVALID_ARGUMENT),
-        ({"idle_timeout_ns": 5}, rpc_code.UNIMPLEMENTED),
+        ({"idle_timeout_ns": 5}, rpc_code.INVALID_ARGUMENT),
         ({"meter_config": p4r.MeterConfig()}, rpc_code.INVALID_ARGUMENT),
         ({"meter_counter_data": p4r.MeterCounterData()}, rpc_code.UNIMPLEMENTED),
         ({"time_since_last_hit": p4r.TableEntry.IdleTimeout()}, rpc_code.INVALID_ARGUMENT),

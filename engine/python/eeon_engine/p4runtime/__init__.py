@@ -7,13 +7,15 @@ arbitration, roles  who may write, and what
 pipeline, compilation    P4Info and program belong together
 batch, journal      atomicity: what to do when an update of a batch is refused
 forwarding          which part an entity belongs to
-tables, entries, direct_entries, direct_resources, action_profiles
-counters, meters, registers, value_sets, pre, packet_io
+reconcile           state brought over from one program to another
+tables, entries, idle_timeouts, direct_entries, direct_resources, action_profiles
+counters, meters, registers, value_sets, pre
+digests, digest_lists, packet_io
 p4info, schema      what a P4Info says, by id
 translate, data_types, bytestrings      messages from and to the engine's values
 errors              statuses, and how they reach a client
 
-Not supported, and refused by name: digests, externs, idle time-outs.
+Externs are not supported, and refused by name. docs/conformance-p4runtime.md goes through the specification.
 """
 
 from .server import Server, serve

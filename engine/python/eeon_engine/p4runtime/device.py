@@ -12,7 +12,7 @@ from finsy.proto import p4r
 from .._engine import Program, Switch
 from ..control import SwitchControl
 from ..exceptions import EngineError
-from . import batch, packet_io, roles
+from . import batch, packet_io, reconcile, roles
 from .arbitration import Arbitration, Client
 from .errors import StatusError, denied, invalid, not_found, precondition, unimplemented
 from .forwarding import Forwarding
@@ -29,6 +29,8 @@ class Device:
     def __init__(self, control: SwitchControl, pipeline: Pipeline | None) -> None:
         self._control = control
         self._lock = threading.RLock()
+        self.noticing = threading.Event()
+        """Set while `notify` may have something to send."""
         self._arbitration = Arbitration(control.device_id)
         self._pipeline = pipeline
         self._forwarding = Forwarding(control, pipeline.schema) if pipeline else None
@@ -48,12 +50,7 @@ class Device:
                 case "packet":
                     self._packet_out(client, message.packet)
                 case "digest_ack":
-                    error = unimplemented("digests are not supported")
-                    client.send(
-                        _stream_error(
-                            error, digest_list_ack=p4r.DigestListAckError(digest_list_ack=message.digest_ack)
-                        )
-                    )
+                    self._digest_ack(client, message.digest_ack)
                 case "other":
                     error = unimplemented("stream messages of other kinds are not supported")
                     client.send(_stream_error(error, other=p4r.StreamOtherError(other=message.other)))
@@ -79,6 +76,33 @@ class Device:
             self._control.packet_out(packet_io.packet_out(self._pipeline.schema, packet))
         except StatusError as error:
             client.send(_stream_error(error, packet_out=p4r.PacketOutError(packet_out=packet)))
+
+    def _digest_ack(self, client: Client, ack: Any) -> None:
+        try:
+            if not self._arbitration.is_primary(client):
+                raise denied("digest_ack: only the primary acknowledges digests")
+            if self._forwarding is None:
+                raise _no_pipeline()
+            self._forwarding.digests.acknowledge(ack)
+        except StatusError as error:
+            client.send(_stream_error(error, digest_list_ack=p4r.DigestListAckError(digest_list_ack=ack)))
+
+    def notify(self, now_ns: int, epoch_ns: int) -> None:
+        """Sends what is due: digest lists, and entries that were not hit for their time-out.
+
+        `now_ns` is of a clock that does not run backwards, `epoch_ns` is the time that messages show.
+        """
+        with self._lock:
+            if self._forwarding is None:
+                return
+            owners = self._forwarding.schema.owners
+            for digest_list in self._forwarding.digest_lists(now_ns, epoch_ns):
+                message = p4r.StreamMessageResponse(digest=digest_list)
+                self._notify(owners.get(digest_list.digest_id), message)
+            for table, entries in self._forwarding.expired():
+                expired = p4r.IdleTimeoutNotification(table_entry=entries, timestamp=epoch_ns)
+                message = p4r.StreamMessageResponse(idle_timeout_notification=expired)
+                self._notify(owners.get(table.id), message)
 
     def packet_in(self, packet: bytes) -> None:
         """A packet left the switch on the CPU port: it goes to every primary whose role has packets."""
@@ -142,28 +166,25 @@ class Device:
         finally:
             self._control.resume()
         self._pipeline, self._forwarding, self._saved = pipeline, forwarding, None
+        self._look_for_notices()
+
+    def _look_for_notices(self) -> None:
+        if self._forwarding is not None and self._forwarding.has_notices:
+            self.noticing.set()
+        else:
+            self.noticing.clear()
 
     def _commit_saved(self) -> None:
         if self._saved is None:
             raise not_found("there is no saved config; VERIFY_AND_SAVE one first")
         pipeline, _, forwarding = self._saved
-        self._commit(pipeline, forwarding.snapshot())
+        self._commit(pipeline, reconcile.snapshot(forwarding))
 
     def _reconcile(self, pipeline: Pipeline) -> None:
         """Keeps what the switch has, or refuses without having touched it."""
-        updates = self._forwarding.snapshot() if self._forwarding else []
+        updates = reconcile.snapshot(self._forwarding) if self._forwarding else []
         trial = Forwarding(self._shadow(pipeline.program), pipeline.schema)
-        kept = []
-        for update in updates:
-            try:
-                trial.write(update, Journal())
-            except StatusError as error:
-                # Counts and cells of an array that is gone or has shrunk cannot be kept; entries have to be.
-                if update.entity.WhichOneof("entity") in ("counter_entry", "register_entry"):
-                    continue
-                raise invalid(f"the switch's state does not fit the new program: {error.message}") from error
-            kept.append(update)
-        self._commit(pipeline, kept)
+        self._commit(pipeline, reconcile.kept(updates, trial))
 
     @staticmethod
     def _shadow(program: Program) -> SwitchControl:
@@ -193,7 +214,9 @@ class Device:
         with self._lock:
             role = self._arbitration.check_request(request)
             control, forwarding = self._current()
-            return batch.write(control, forwarding, role, request.updates, request.atomicity)
+            results = batch.write(control, forwarding, role, request.updates, request.atomicity)
+            self._look_for_notices()
+            return results
 
     def read(self, request: Any) -> tuple[list[Any], list[StatusError | None]]:
         """`Read`: the responses, of one consistent state, and the error of each item asked for, if any."""

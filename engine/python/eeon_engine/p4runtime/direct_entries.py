@@ -57,6 +57,17 @@ class DirectEntries:
             self._resources.read_meter(table, entry, answer, "config")
             yield p4r.Entity(direct_meter_entry=answer)
 
+    def read_initial(self, table: Table) -> Iterator[Any]:
+        """Counters and meters of a table's const entries and of its default entry, in both forms of
+        message."""
+        const = [entry for entry in self._tables.asked(table, p4r.TableEntry()) if entry.message.is_const]
+        for entry in [*const, None]:
+            key = _key(table, entry)
+            if table.direct_counter is not None:
+                yield from self.read_counters(p4r.DirectCounterEntry(table_entry=key))
+            if table.direct_meter is not None:
+                yield from self.read_meters(p4r.DirectMeterEntry(table_entry=key))
+
     def _asked(self, request: Any, what: str) -> Iterator[tuple[Table, Entry | None]]:
         if request.table_id:
             tables = [self._table(request, what)]

@@ -14,6 +14,7 @@ from ..control import SwitchControl
 from ..exceptions import EngineError
 from .action_profiles import ActionProfiles
 from .counters import Counters
+from .digests import Digests
 from .direct_entries import DirectEntries
 from .direct_resources import DirectResources
 from .errors import StatusError, from_engine, invalid, unimplemented
@@ -21,7 +22,7 @@ from .journal import Journal
 from .meters import Meters
 from .pre import ReplicationEngine
 from .registers import Registers
-from .schema import Schema
+from .schema import Schema, Table
 from .tables import Tables
 from .value_sets import ValueSets
 
@@ -42,6 +43,8 @@ class Forwarding:
         self._registers = Registers(control, schema)
         self._value_sets = ValueSets(control, schema)
         self._pre = ReplicationEngine(control)
+        self._control = control
+        self.digests = Digests(schema)
 
     def write(self, update: Any, journal: Journal) -> None:
         """One update, whole or not at all; what it did is added to `journal`."""
@@ -84,6 +87,11 @@ class Forwarding:
                 self._registers.write(kind, entity.register_entry, journal)
             case "packet_replication_engine_entry":
                 self._pre.write(kind, entity.packet_replication_engine_entry, journal)
+            case "digest_entry":
+                if not self.digests.is_any_configured:
+                    # What the data plane has sent while nobody listened.
+                    self._control.take_digests()
+                self.digests.write(kind, entity.digest_entry, journal)
             case other:
                 raise _unsupported(other)
 
@@ -110,47 +118,37 @@ class Forwarding:
                 return self._registers.read(entity.register_entry)
             case "packet_replication_engine_entry":
                 return self._pre.read(entity.packet_replication_engine_entry)
+            case "digest_entry":
+                return self.digests.read(entity.digest_entry)
             case other:
                 raise _unsupported(other)
 
-    def snapshot(self) -> list[Any]:
-        """Updates that bring a fresh switch to this state: entries, then the cells that are not zero."""
-        updates = []
-        for empty in (
-            p4r.Entity(action_profile_member=p4r.ActionProfileMember()),
-            p4r.Entity(action_profile_group=p4r.ActionProfileGroup()),
-            p4r.Entity(table_entry=p4r.TableEntry(counter_data=p4r.CounterData())),
-            p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry()),
-        ):
-            updates += [
-                p4r.Update(type=p4r.Update.INSERT, entity=e) for e in self.read(empty) if not _is_const(e)
-            ]
-        for empty in (
-            p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True)),
-            p4r.Entity(counter_entry=p4r.CounterEntry()),
-            p4r.Entity(register_entry=p4r.RegisterEntry()),
-        ):
-            updates += [
-                p4r.Update(type=p4r.Update.MODIFY, entity=e) for e in self.read(empty) if self._was_set(e)
-            ]
-        return updates
+    def expired(self) -> list[tuple[Table, list[Any]]]:
+        """Table entries that were not hit for their time-out."""
+        return self._tables.expired()
 
-    def _was_set(self, entity: Any) -> bool:
-        match entity.WhichOneof("entity"):
-            case "table_entry":
-                table = self.schema.tables[entity.table_entry.table_id]
-                has_action = entity.table_entry.HasField("action")
-                return has_action and not table.const_default and table.profile is None
-            case "counter_entry":
-                data = entity.counter_entry.data
-                return bool(data.packet_count or data.byte_count)
-            case _:
-                data = entity.register_entry.data
-                return data.bool or any(data.bitstring)
+    def digest_lists(self, now_ns: int, epoch_ns: int) -> list[Any]:
+        """`DigestList`s that are to be sent now."""
+        samples = self._control.take_digests() if self.digests.is_any_configured else []
+        return self.digests.collect(samples, now_ns, epoch_ns)
 
+    def is_initial(self, message: Any) -> bool:
+        """Whether a table entry is one that the program came with, and that no client can insert."""
+        return bool(message.is_const)
 
-def _is_const(entity: Any) -> bool:
-    return entity.WhichOneof("entity") == "table_entry" and bool(entity.table_entry.is_const)
+    def is_default_set(self, table_id: int) -> bool:
+        """Whether a client has set the default entry of a table."""
+        return self._tables.is_default_set(table_id)
+
+    def read_resources_of_initial_entries(self, table_id: int) -> Iterator[Any]:
+        """Direct counters and meters of what is there from the start: const entries, and the default
+        entry."""
+        return self._direct.read_initial(self.schema.tables[table_id])
+
+    @property
+    def has_notices(self) -> bool:
+        """Whether digests or expired entries are to be looked for."""
+        return self.digests.is_any_configured or self._tables.has_timeouts
 
 
 def _unsupported(kind: str | None) -> StatusError:

@@ -4,7 +4,9 @@ with serve(switch) as server:
     print(server.address)
 """
 
+import logging
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any
@@ -13,7 +15,7 @@ import grpc
 from finsy.proto import p4r_grpc
 
 from ..control import SwitchControl
-from ..exceptions import ConfigError
+from ..exceptions import ConfigError, EngineError
 from .arbitration import MAX_STREAMS
 from .device import Device
 from .errors import StatusError
@@ -27,6 +29,11 @@ _CALL_THREADS = 16
 _MAX_MESSAGE_BYTES = 256 << 20
 _MAX_METADATA_BYTES = 1 << 20
 _PACKET_IN_POLL_MS = 50
+# How late digest lists and idle notifications may be; the specification's own example scans as often.
+_NOTICE_PERIOD_S = 0.01
+# How long a stop may take while there is nothing to look for.
+_NOTICE_IDLE_S = 0.25
+_LOG = logging.getLogger(__name__)
 
 
 class Server:
@@ -61,6 +68,7 @@ class Server:
         self._address = address if unix else f"{address.rpartition(':')[0]}:{port}"
         # No daemon: one that is in the engine when the interpreter ends aborts the process.
         self._packets = threading.Thread(target=self._forward_packets, name="p4runtime-packet-in")
+        self._notices = threading.Thread(target=self._notify, name="p4runtime-notices")
 
     @property
     def address(self) -> str:
@@ -71,16 +79,19 @@ class Server:
         """Begins to serve. `serve` has done so already."""
         self._grpc.start()
         self._packets.start()
+        self._notices.start()
 
     def stop(self, grace_seconds: float = 0.5) -> None:
         """Ends all calls, after `grace_seconds` at the latest. The switch keeps its state. May be called
         again.
         """
         self._stopping.set()
+        self._device.noticing.set()
         # grpcio waits for ever for a stream that was sent bytes which are no message; its threads are idle.
         self._grpc.stop(grace_seconds).wait(grace_seconds + 1)
-        if self._packets.is_alive():
-            self._packets.join()
+        for thread in (self._packets, self._notices):
+            if thread.is_alive():
+                thread.join()
 
     def __enter__(self) -> "Server":
         return self
@@ -91,10 +102,22 @@ class Server:
         self.stop()
 
     def _forward_packets(self) -> None:
-        main = threading.main_thread()
-        while not self._stopping.is_set() and main.is_alive():
+        while self._is_wanted():
             for packet in self._control.take_packets_in(_PACKET_IN_POLL_MS):
                 self._device.packet_in(packet)
+
+    def _notify(self) -> None:
+        while self._is_wanted():
+            if not self._device.noticing.wait(_NOTICE_IDLE_S) or self._stopping.wait(_NOTICE_PERIOD_S):
+                continue
+            try:
+                self._device.notify(time.monotonic_ns(), time.time_ns())
+            except EngineError:
+                # A switch that is between two programs; what is due is due the next time as well.
+                _LOG.debug("digests and idle time-outs were not looked at", exc_info=True)
+
+    def _is_wanted(self) -> bool:
+        return not self._stopping.is_set() and threading.main_thread().is_alive()
 
 
 def _hint(tls: Tls | None) -> str:

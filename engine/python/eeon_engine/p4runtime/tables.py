@@ -14,7 +14,8 @@ from . import entries, translate
 from .action_profiles import ActionProfiles, Group, Member, OneShot
 from .direct_resources import DirectResources
 from .entries import Entry, Target
-from .errors import already_exists, denied, invalid, not_found, unimplemented
+from .errors import already_exists, denied, invalid, not_found
+from .idle_timeouts import IdleTimeouts
 from .journal import Journal
 from .schema import Schema, Table, find
 from .translate import ActionCall, Key
@@ -34,9 +35,11 @@ class Tables:
         self._schema = schema
         self._profiles = profiles
         self._resources = resources
+        self._idle = IdleTimeouts(control, schema)
         self._entries: dict[int, dict[tuple[Any, ...], Entry]] = {table_id: {} for table_id in schema.tables}
-        # Metadata of default entries, as messages that carry nothing else.
+        # Metadata of default entries, as messages that carry nothing else; and which a client has set.
         self._defaults: dict[int, Any] = {table_id: p4r.TableEntry() for table_id in schema.tables}
+        self._defaults_set: set[int] = set()
         for table in schema.tables.values():
             if table.has_initial_entries:
                 self._adopt_initial_entries(table)
@@ -60,7 +63,8 @@ class Tables:
             if call is None:
                 continue
             message = self._message(table, key, p4r.TableAction(action=call.message()))
-            message.is_const = table.is_const
+            # The program's JSON does not say which of them are const: none can be changed, as in BMv2.
+            message.is_const = True
             self._entries[table.id][key.identity] = Entry(key, handle, call, message)
 
     @staticmethod
@@ -76,7 +80,7 @@ class Tables:
         if message.is_const:
             raise invalid(f"table '{table.name}': is_const belongs to the program; leave it out")
         if kind != p4r.Update.DELETE:
-            _check_fields(table, message)
+            self._idle.check_write(table, message)
             self._resources.check_fields(table, message)
         if message.is_default_action:
             self._write_default(table, kind, message, journal)
@@ -109,6 +113,7 @@ class Tables:
         target, action = self._target(table, message.action, journal)
         canonical = self._message(table, key, action)
         entries.copy_metadata(message, canonical)
+        canonical.idle_timeout_ns = message.idle_timeout_ns
         entry = Entry(key, 0, target, canonical)
         self._add(table, entry)
         journal.push(lambda: self._remove(table, entry))
@@ -129,11 +134,13 @@ class Tables:
         if not table.is_const:
             entry.message = self._message(table, entry.key, action)
             entries.copy_metadata(message, entry.message)
+            entry.message.idle_timeout_ns = message.idle_timeout_ns
 
         def undo() -> None:
             entry.message = before
 
         journal.push(undo)
+        self._idle.change(table, entry, before.idle_timeout_ns, journal)
         self._resources.write_fields(table, entry, message, journal)
 
     def _delete(self, table: Table, entry: Entry, journal: Journal) -> None:
@@ -207,8 +214,10 @@ class Tables:
                     table.name, key.params, target.handle, key.engine_priority
                 )
         self._entries[table.id][key.identity] = entry
+        self._idle.begin(table, entry)
 
     def _remove(self, table: Table, entry: Entry) -> None:
+        self._idle.end(table, entry)
         self._control.mt_delete_entry(table.name, entry.handle)
         del self._entries[table.id][entry.key.identity]
 
@@ -227,8 +236,6 @@ class Tables:
         if kind != p4r.Update.MODIFY:
             raise invalid(f"table '{table.name}': the default entry is always there; only MODIFY is possible")
         _check_default_key(table, message)
-        if message.idle_timeout_ns:
-            raise invalid(f"table '{table.name}': the default entry does not age; leave idle_timeout_ns out")
         if table.profile is not None:
             raise denied(
                 f"table '{table.name}': the default entry of a table with an action profile is const NoAction"
@@ -236,7 +243,13 @@ class Tables:
         if table.const_default:
             raise denied(f"table '{table.name}': the program declares the default action const")
         before, metadata = self._control.mt_get_default_entry(table.name), self._defaults[table.id]
-        journal.push(lambda: self._set_default(table, before, metadata))
+        was_set = table.id in self._defaults_set
+
+        def undo() -> None:
+            self._set_default(table, before, metadata)
+            self._mark_default(table, was_set)
+
+        journal.push(undo)
         kept = p4r.TableEntry()
         if message.HasField("action"):
             if message.action.WhichOneof("type") != "action":
@@ -246,6 +259,7 @@ class Tables:
             self._set_default(table, ("action", call.action.name, list(call.data)), kept)
         else:
             self._set_default(table, None, kept)
+        self._mark_default(table, message.HasField("action"))
         self._resources.write_fields(table, None, message, journal)
 
     def _set_default(self, table: Table, action: Any, metadata: Any) -> None:
@@ -254,6 +268,18 @@ class Tables:
         else:
             self._control.mt_set_default_action(table.name, action[1], action[2])
         self._defaults[table.id] = metadata
+
+    def _mark_default(self, table: Table, is_set: bool) -> None:
+        (self._defaults_set.add if is_set else self._defaults_set.discard)(table.id)
+
+    def is_default_set(self, table_id: int) -> bool:
+        """Whether a client has set the default entry of a table."""
+        return table_id in self._defaults_set
+
+    @property
+    def has_timeouts(self) -> bool:
+        """Whether any entry has an idle time-out."""
+        return self._idle.has_any
 
     def entry(self, table: Table, message: Any) -> Entry | None:
         """The entry that a `TableEntry` names by its key, None for the default entry; NOT_FOUND."""
@@ -278,7 +304,7 @@ class Tables:
         for table in tables:
             if message.table_id:
                 self._resources.check_fields(table, message)
-                _check_elapsed(table, message)
+                self._idle.check_read(table, message)
             if message.is_default_action:
                 _check_default_key(table, message)
                 yield p4r.Entity(table_entry=self._default(table, message))
@@ -287,6 +313,7 @@ class Tables:
                 answer = p4r.TableEntry()
                 answer.CopyFrom(entry.message)
                 self._resources.read_fields(table, entry, message, answer)
+                self._idle.read_field(table, entry, message, answer)
                 yield p4r.Entity(table_entry=answer)
 
     def asked(self, table: Table, request: Any) -> list[Entry]:
@@ -298,6 +325,15 @@ class Tables:
             return [entry] if entry else []
         chosen = [entry for entry in found.values() if entries.passes(request, entry.message)]
         return sorted(chosen, key=lambda entry: (-entry.key.priority, entry.key.identity))
+
+    def expired(self) -> list[tuple[Table, list[Any]]]:
+        """Entries that were not hit for their time-out, by table: keys, metadata and time-outs (§16.4)."""
+        found = []
+        for table, handles in self._idle.expired():
+            by_handle = {entry.handle: entry.message for entry in self._entries[table.id].values()}
+            messages = [by_handle[handle] for handle in handles if handle in by_handle]
+            found.append((table, [_without_action(message) for message in messages]))
+        return found
 
     def _default(self, table: Table, request: Any) -> Any:
         answer = p4r.TableEntry(table_id=table.id, is_default_action=True)
@@ -312,20 +348,13 @@ class Tables:
         return answer
 
 
-def _check_fields(table: Table, message: Any) -> None:
-    if message.HasField("time_since_last_hit"):
-        raise invalid(f"table '{table.name}': time_since_last_hit is answered, not written; leave it out")
-    if message.idle_timeout_ns:
-        raise unimplemented(
-            f"table '{table.name}': idle_timeout_ns {message.idle_timeout_ns}; entries do not age"
-        )
-
-
-def _check_elapsed(table: Table, message: Any) -> None:
-    if message.HasField("time_since_last_hit") and not table.idle_timeout:
-        raise invalid(f"table '{table.name}' has no idle time-outs; leave time_since_last_hit out")
-
-
 def _check_default_key(table: Table, message: Any) -> None:
     if message.match or message.priority:
         raise invalid(f"table '{table.name}': the default entry has no match fields and priority 0")
+
+
+def _without_action(message: Any) -> Any:
+    key = p4r.TableEntry()
+    key.CopyFrom(message)
+    key.ClearField("action")
+    return key

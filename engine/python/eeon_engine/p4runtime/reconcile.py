@@ -1,0 +1,130 @@
+"""Bringing the state of one program over to another (P4Runtime 1.5 §14: COMMIT, RECONCILE_AND_COMMIT).
+
+State is written down as updates, tried on a switch made for the purpose, and refused or taken over whole.
+Entries, members, groups, replication, value sets, meters and digests are forwarding state, and have to be
+kept. Counts and register cells are not: where the new program has no place for them they are left behind, and
+the log says so.
+"""
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from finsy.proto import p4r
+
+from .errors import StatusError, invalid
+from .forwarding import Forwarding
+from .journal import Journal
+from .schema import Schema
+
+_LOG = logging.getLogger(__name__)
+
+# As many refusals as a message names.
+_NAMED = 3
+
+_LEFT_BEHIND = frozenset({"counter_entry", "direct_counter_entry", "register_entry"})
+
+
+def snapshot(forwarding: Forwarding) -> list[Any]:
+    """Updates that bring a fresh switch to this state, in an order in which they are accepted."""
+    return [
+        *_inserts(forwarding),
+        *_defaults(forwarding),
+        *(p4r.Update(type=p4r.Update.MODIFY, entity=entity) for entity in _cells(forwarding)),
+    ]
+
+
+def _inserts(forwarding: Forwarding) -> Iterator[Any]:
+    entries = p4r.TableEntry(counter_data=p4r.CounterData(), meter_config=p4r.MeterConfig())
+    for asked in (
+        p4r.Entity(action_profile_member=p4r.ActionProfileMember()),
+        p4r.Entity(action_profile_group=p4r.ActionProfileGroup()),
+        p4r.Entity(table_entry=entries),
+        p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry()),
+        p4r.Entity(digest_entry=p4r.DigestEntry()),
+    ):
+        for entity in forwarding.read(asked):
+            if not (
+                entity.WhichOneof("entity") == "table_entry" and forwarding.is_initial(entity.table_entry)
+            ):
+                yield p4r.Update(type=p4r.Update.INSERT, entity=entity)
+
+
+def _defaults(forwarding: Forwarding) -> Iterator[Any]:
+    """Default entries that a client has set; the others are for the new program to say."""
+    for entity in forwarding.read(p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True))):
+        if forwarding.is_default_set(entity.table_entry.table_id):
+            yield p4r.Update(type=p4r.Update.MODIFY, entity=entity)
+
+
+def _cells(forwarding: Forwarding) -> Iterator[Any]:
+    """Cells that differ from how a switch starts."""
+    for asked in (
+        p4r.Entity(counter_entry=p4r.CounterEntry()),
+        p4r.Entity(meter_entry=p4r.MeterEntry()),
+        p4r.Entity(register_entry=p4r.RegisterEntry()),
+        p4r.Entity(value_set_entry=p4r.ValueSetEntry()),
+    ):
+        yield from (entity for entity in forwarding.read(asked) if _was_set(entity))
+    # Those of other entries come with them.
+    for table_id in forwarding.schema.tables:
+        yield from (e for e in forwarding.read_resources_of_initial_entries(table_id) if _was_set(e))
+
+
+def _was_set(entity: Any) -> bool:
+    match entity.WhichOneof("entity"):
+        case "counter_entry":
+            return bool(entity.counter_entry.data.packet_count or entity.counter_entry.data.byte_count)
+        case "direct_counter_entry":
+            data = entity.direct_counter_entry.data
+            return bool(data.packet_count or data.byte_count)
+        case "meter_entry":
+            return bool(entity.meter_entry.HasField("config"))
+        case "direct_meter_entry":
+            return bool(entity.direct_meter_entry.HasField("config"))
+        case "value_set_entry":
+            return len(entity.value_set_entry.members) > 0
+    data = entity.register_entry.data
+    return bool(data.bool or any(data.bitstring) or any(data.enum_value))
+
+
+def kept(updates: list[Any], trial: Forwarding) -> list[Any]:
+    """The updates that `trial`, which is of the new program, takes; INVALID_ARGUMENT names what it cannot
+    keep."""
+    taken, refused, left = [], [], 0
+    for update in updates:
+        adapted = _without_counts(update, trial.schema)
+        try:
+            trial.write(adapted, Journal())
+        except StatusError as error:
+            if update.entity.WhichOneof("entity") in _LEFT_BEHIND:
+                left += 1
+            else:
+                refused.append(error.message)
+        else:
+            taken.append(adapted)
+    if refused:
+        more = f"; and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
+        raise invalid(
+            f"{len(refused)} of {len(updates)} parts of the switch's state do not fit the new program: "
+            + "; ".join(refused[:_NAMED])
+            + more
+        )
+    if left:
+        _LOG.warning(
+            "%d counts and register cells have no place in the new program and are left behind", left
+        )
+    return taken
+
+
+def _without_counts(update: Any, schema: Schema) -> Any:
+    """The update without the count of an entry whose table has no counter in the new program."""
+    if update.entity.WhichOneof("entity") != "table_entry":
+        return update
+    table = schema.tables.get(update.entity.table_entry.table_id)
+    if table is None or table.direct_counter is not None:
+        return update
+    adapted = p4r.Update()
+    adapted.CopyFrom(update)
+    adapted.entity.table_entry.ClearField("counter_data")
+    return adapted
