@@ -106,6 +106,12 @@ impl Fabric {
         &mut self.switches[index].switch
     }
 
+    /// The tag with which a frame that [`Fabric::send`] takes at `at` travels, to follow it with [`Switch::follow`]. Frames of
+    /// one class sent at the same time share it.
+    pub fn tag_of(at: Time, captured: &[u8], wire_len: usize) -> u64 {
+        tag::encode(at.min(tag::LATEST), classify_snapped(captured, wire_len))
+    }
+
     /// The host offers a frame to its NIC at `at`. Of its `wire_len` bytes only the first need be given; the
     /// others are zero. Frames are fed in order of time.
     pub fn send(&mut self, host: usize, at: Time, captured: &[u8], wire_len: usize) -> Result<(), SendError> {
@@ -129,7 +135,7 @@ impl Fabric {
         let mut buffer = self.pool.pop().unwrap_or_default();
         buffer.clear();
         buffer.extend_from_slice(captured);
-        let tag = tag::encode(at, classify_snapped(captured, wire_len));
+        let tag = Self::tag_of(at, captured, wire_len);
         self.pending.push_back((
             at,
             host as u32,

@@ -460,6 +460,12 @@ class Twin:
         `ClockError` for a frame out of order and `InvalidValueError` for arrays that do not fit; frames
         before the one that is named have been taken.
         """
+    @staticmethod
+    def tag_of(at_ps: int, frame: bytes, length: int | None = None) -> int:
+        """The tag with which a frame fed for this time travels, for `SwitchHandle.follow`.
+
+        It says when the frame was sent and of which class it is; frames that agree in both share it.
+        """
     @property
     def pending(self) -> int:
         """Frames fed and not yet sent."""

@@ -189,6 +189,16 @@ impl Twin {
         Ok(py.detach(|| batch.feed(&mut self.shared.gate.lock()))?)
     }
 
+    #[staticmethod]
+    #[pyo3(signature = (at_ps, frame, length=None))]
+    fn tag_of(at_ps: u64, frame: &[u8], length: Option<usize>) -> PyResult<u64> {
+        let at = Time::from_ps(at_ps);
+        if at > netsim::tag::LATEST {
+            return Err(Error::Value(format!("{at} is later than any frame can be sent")).into());
+        }
+        Ok(Fabric::tag_of(at, frame, length.unwrap_or(frame.len())))
+    }
+
     #[getter]
     fn pending(&self, py: Python<'_>) -> usize {
         py.detach(|| self.shared.gate.lock().pending())

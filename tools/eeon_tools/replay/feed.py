@@ -28,12 +28,13 @@ _PS_PER_NS = 1000
 @dataclass(frozen=True, slots=True)
 class Offer:
     """One frame that a host is to send: host index, time in picoseconds since the start, whole length,
-    headers."""
+    headers, and the packet's number in the trace, from 1."""
 
     host: int
     at_ps: int
     frame_bytes: int
     captured: bytes
+    number: int = 0
 
 
 @dataclass
@@ -92,7 +93,7 @@ class Feed:
         """Offers in lists that are bounded in number and in bytes of whole frames."""
         batch: list[Offer] = []
         size = 0
-        for offer in self._offers():
+        for offer in self.offers():
             batch.append(offer)
             size += offer.frame_bytes
             if len(batch) == BATCH_PACKETS or size >= BATCH_BYTES:
@@ -101,7 +102,8 @@ class Feed:
         if batch:
             yield batch
 
-    def _offers(self) -> Iterator[Offer]:
+    def offers(self) -> Iterator[Offer]:
+        """Offers one by one, with one packet in memory at a time."""
         counts = self.counts
         previous = -1
         for number, packet in enumerate(read_packets(self._trace), start=1):
@@ -115,7 +117,7 @@ class Feed:
                     "first (reordercap does)",
                 )
             previous = packet.time_ns
-            place = _source_place(packet.captured)
+            place = source_place(packet.captured)
             if place is None:
                 counts.not_ip += 1
                 continue
@@ -160,7 +162,7 @@ class Feed:
         host = self._own.get(source)
         if host is None:
             raise self._unknown(number, "source", source)
-        return Offer(host, at_ps, packet.frame_bytes, packet.captured)
+        return Offer(host, at_ps, packet.frame_bytes, packet.captured, number)
 
     def _mapped(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer:
         at, length = place
@@ -180,7 +182,7 @@ class Feed:
         sender = self._hosts[ends[0]]
         frame[0:6], frame[6:12] = sender.gateway_mac, sender.mac
         _fix_checksums(frame, at, length, changes)
-        return Offer(ends[0], at_ps, packet.frame_bytes, bytes(frame))
+        return Offer(ends[0], at_ps, packet.frame_bytes, bytes(frame), number)
 
     def _unknown(self, number: int, what: str, address: bytes) -> TraceError:
         text = ipaddress.ip_address(address)
@@ -192,7 +194,7 @@ class Feed:
         )
 
 
-def _source_place(frame: bytes) -> tuple[int, int] | None:
+def source_place(frame: bytes) -> tuple[int, int] | None:
     """Where the source address stands and how long it is, or None when the frame is not IP.
 
     The length is 0 when the frame is cut before it says what it is.

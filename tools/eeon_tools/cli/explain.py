@@ -1,0 +1,221 @@
+"""`eeon explain`: what one packet met in one switch, and why it ended as it did."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from eeon_control.units import Duration
+
+from eeon_tools.cli.support import NumberRange, QuantityType, reports_errors
+from eeon_tools.errors import InputError, TraceError
+from eeon_tools.trace import manifest as manifests
+
+if TYPE_CHECKING:
+    from eeon_tools.explain import Journey, Scene
+    from eeon_tools.explain.scene import RegisterValue
+
+_HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+")
+_SEPARATORS = re.compile(r"[\s:]+")
+_MAX_FRAME_BYTES = 65_535
+
+
+@click.command()
+@click.argument("packet")
+@click.option("-n", "--packet", "number", type=click.IntRange(1), help="Which packet of a capture, from 1.")
+@click.option(
+    "--after",
+    type=click.IntRange(0),
+    help="Let only so many packets of the capture come before it.  [default: all before it]",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 511), help="Port by which it comes in.  [default: its sender's]"
+)
+@click.option("--at", type=QuantityType(Duration), help="When it comes, if it is given in hex.  [default: 0]")
+@click.option("-t", "--topology", help="Fabric: a name that ships, or a file.  [default: the capture's]")
+@click.option(
+    "-c", "--config", "config", multiple=True,
+    help="Configuration: a file or the name of an example; may be repeated, later ones win.",
+)  # fmt: skip
+@click.option("--switch", help="Switch of the fabric.  [default: the sender's leaf]")
+@click.option(
+    "--program",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Another program: a BMv2 JSON, without entries.",
+)
+@click.option(
+    "--register", "registers", multiple=True, metavar="NAME[INDEX]=VALUE",
+    help="Set a register cell before the packet comes; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--map", "mapping", multiple=True, metavar="IP=HOST", help="Let HOST stand for an address of the capture."
+)
+@click.option(
+    "--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="How many times faster a capture is sent."
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=1,
+    show_default=True,
+    help="Seed of the random draws.",
+)
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--all", "everything", is_flag=True, help="Show every field, statement and local variable.")
+@reports_errors
+def explain(
+    packet: str,
+    number: int | None,
+    after: int | None,
+    port: int | None,
+    at: Duration | None,
+    topology: str | None,
+    config: tuple[str, ...],
+    switch: str | None,
+    program: Path | None,
+    registers: tuple[str, ...],
+    mapping: tuple[str, ...],
+    speed: float,
+    seed: int,
+    output: str,
+    everything: bool,
+) -> None:
+    """Show the way of PACKET through a switch, step by step, and say why it ended as it did.
+
+    PACKET is a pcap or pcapng file (with --packet), a frame in hexadecimal, or - for hexadecimal from
+    standard input. With --topology and --config the switch holds what the controller would write into it. A
+    capture then goes through the whole fabric from its first packet on, as `eeon replay` sends it.
+    """
+    from eeon_tools.explain import document, of_program, of_topology, tell
+    from eeon_tools.explain.scene import RegisterValue
+    from eeon_tools.explain.terminal import show
+
+    capture = _capture(packet)
+    if program is not None and (topology or config or switch):
+        raise InputError(
+            "--program", str(program), "runs on a switch of its own; leave --topology, --config, --switch out"
+        )
+    cells = [RegisterValue.parse(text) for text in registers]
+    if capture is not None and topology is None and program is None:
+        topology = _topology_of(capture)
+    if topology is None:
+        if config or switch:
+            raise InputError("--config" if config else "--switch", "", "needs --topology")
+        scene = of_program(program, seed)
+    else:
+        scene = of_topology(topology, config, switch, seed)
+    if capture is None:
+        journey = _one_frame(scene, _bytes(packet), number, after, port, at, cells)
+    else:
+        journey = _of_capture(scene, capture, number, after, port, at, switch, speed, mapping, cells)
+    if output == "json":
+        click.echo(json.dumps(document(scene, journey), indent=2))
+    else:
+        show(tell(scene, journey, everything))
+
+
+def _capture(packet: str) -> Path | None:
+    """The file meant, or None for hexadecimal."""
+    if packet == "-":
+        return None
+    try:
+        if Path(packet).is_file():
+            return Path(packet)
+    except (OSError, ValueError):  # a name that is too long for a file system, or holds a zero byte
+        pass
+    if packet.endswith((".pcap", ".pcapng")):
+        raise TraceError(packet, "", "no such file; `eeon trace shuffle -o FILE` makes a capture")
+    return None
+
+
+def _topology_of(capture: Path) -> str | None:
+    manifest = manifests.read(capture)
+    return None if manifest is None else manifest.topology
+
+
+def _bytes(packet: str) -> bytes:
+    name = "standard input" if packet == "-" else "PACKET"
+    text = packet
+    if packet == "-":
+        text = sys.stdin.buffer.read(4 * _MAX_FRAME_BYTES).decode("ascii", "replace")
+    digits = _SEPARATORS.sub("", text)
+    if not _HEX.fullmatch(digits):
+        shown = repr(text[:40]) if text.strip() else "empty"
+        raise InputError(name, shown, "is no file and no hexadecimal; write the frame as in 0x0201...0800")
+    digits = digits[2:] if digits[:2] in ("0x", "0X") else digits
+    if len(digits) % 2:
+        raise InputError(
+            name, f"{len(digits)} digits", "are no whole bytes; a digit is missing or one too many"
+        )
+    if len(digits) > 2 * _MAX_FRAME_BYTES:
+        raise InputError(
+            name, f"{len(digits) // 2} bytes", f"are more than a frame holds, {_MAX_FRAME_BYTES}"
+        )
+    return bytes.fromhex(digits)
+
+
+def _one_frame(
+    scene: Scene,
+    frame: bytes,
+    number: int | None,
+    after: int | None,
+    port: int | None,
+    at: Duration | None,
+    cells: Sequence[RegisterValue],
+) -> Journey:
+    from eeon_tools.explain import follow
+
+    for option, value in (("--packet", number), ("--after", after)):
+        if value is not None:
+            raise InputError(option, str(value), "is for captures; PACKET is one frame in hexadecimal")
+    port = _sender_port(scene, frame) if port is None else port
+    return follow(scene, frame, port, int(at or 0), cells)
+
+
+def _sender_port(scene: Scene, frame: bytes) -> int:
+    from eeon_tools.replay.feed import source_place
+
+    place = source_place(frame)
+    if scene.fabric is not None and place is not None:
+        start, length = place
+        source = frame[start : start + length]
+        for host in scene.fabric.topology.hosts.values():
+            if source and source in (host.ipv4.packed, host.ipv6.packed) and host.leaf == scene.switch:
+                return next(number for number, peer in scene.ports.items() if peer == host.name)
+    raise InputError(
+        "--port", "", f"say by which port the frame comes in; no host at {scene.switch} is its sender"
+    )
+
+
+def _of_capture(
+    scene: Scene,
+    capture: Path,
+    number: int | None,
+    after: int | None,
+    port: int | None,
+    at: Duration | None,
+    switch: str | None,
+    speed: float,
+    mapping: Sequence[str],
+    cells: Sequence[RegisterValue],
+) -> Journey:
+    from eeon_tools.explain.journeys import follow_capture, follow_in_fabric
+
+    if number is None:
+        raise InputError("--packet", "", f"say which packet of {capture.name}, from 1")
+    if at is not None:
+        raise InputError("--at", str(at), "is for frames in hexadecimal; packets of a capture have times")
+    if scene.fabric is not None:
+        if port is not None:
+            raise InputError(
+                "--port", str(port), "is not needed: packets of a capture come from the fabric's hosts"
+            )
+        return follow_in_fabric(scene, capture, number, switch, after, speed, cells, mapping)
+    if port is None:
+        raise InputError("--port", "", "say by which port the capture's packets come in, or give --topology")
+    return follow_capture(scene, capture, number, port, after, speed, cells)

@@ -1,0 +1,78 @@
+"""The controller's planned entries, written into an engine switch through its control surface: no network,
+no P4Runtime.
+
+`eeon_control.plan.intended` says what a switch should hold; its names are P4Info aliases, which are the
+last parts of the program's full names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from eeon_control.plan import Action, Entry, Lpm
+
+from eeon_tools.errors import InputError
+from eeon_tools.explain.source import Source
+
+
+class Control(Protocol):
+    """The part of `eeon_engine.control.SwitchControl` that is used."""
+
+    def mt_add_entry(
+        self, table: str, key: Any, action: str, data: list[bytes], priority: int = 0
+    ) -> int: ...
+    def mt_set_default_action(self, table: str, action: str, data: list[bytes]) -> None: ...
+    def mt_act_prof_add_member(self, profile: str, action: str, data: list[bytes]) -> int: ...
+    def mt_act_prof_create_group(self, profile: str) -> int: ...
+    def mt_act_prof_add_member_to_group(self, profile: str, member: int, group: int) -> None: ...
+    def mt_indirect_ws_add_entry(self, table: str, key: Any, group: int, priority: int = 0) -> int: ...
+
+
+def install(switch: Control, source: Source, entries: Iterable[Entry]) -> int:
+    """Write entries into a switch that runs the program of `source` and has none; how many there were."""
+    count = 0
+    for entry in entries:
+        _install(switch, source, entry)
+        count += 1
+    return count
+
+
+def _install(switch: Control, source: Source, entry: Entry) -> None:
+    table = _full_name(source.tables, entry.table, "table")
+    actions = dict.fromkeys(source.tables[table].get("actions", []))
+    calls = [(_full_name(actions, action.name, "action"), _data(action)) for action in entry.actions]
+    key = [_match(part) for part in entry.match]
+    if entry.is_default:
+        switch.mt_set_default_action(table, *calls[0])
+    elif entry.selector:
+        profile = str(source.tables[table].get("action_profile"))
+        group = switch.mt_act_prof_create_group(profile)
+        for name, data in calls:
+            member = switch.mt_act_prof_add_member(profile, name, data)
+            switch.mt_act_prof_add_member_to_group(profile, member, group)
+        switch.mt_indirect_ws_add_entry(table, key, group)
+    else:
+        name, data = calls[0]
+        switch.mt_add_entry(table, key, name, data)
+
+
+def _full_name(names: Iterable[str], alias: str, kind: str) -> str:
+    for name in names:
+        if name == alias or name.endswith(f".{alias}"):
+            return name
+    raise InputError("program", alias, f"the program has no {kind} of this name; it is not the E-EON program")
+
+
+def _match(part: Any) -> tuple[Any, ...]:
+    if isinstance(part, Lpm):
+        return ("lpm", _bytes(part.value), part.prefix_length)
+    return ("exact", _bytes(part.value))
+
+
+def _data(action: Action) -> list[bytes]:
+    return [_bytes(value) for _, value in action.params]
+
+
+def _bytes(value: int) -> bytes:
+    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")

@@ -1,0 +1,56 @@
+"""An explanation as one JSON value. Its shape is `data/explain.schema.json`; `version` changes when the
+shape does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eeon_tools.explain.endings import endings
+from eeon_tools.explain.journeys import Journey
+from eeon_tools.explain.scene import Scene
+from eeon_tools.explain.source import Source
+
+VERSION = 1
+
+
+def document(scene: Scene, journey: Journey) -> dict[str, Any]:
+    """Everything that the engine told, with the source's names and places added, and the endings."""
+    return {
+        "version": VERSION,
+        "title": journey.title,
+        "program": scene.source.name,
+        "tick_ps": scene.tick_ps,
+        "end_ps": journey.end_ps,
+        "is_cut": journey.is_cut,
+        "frame": journey.frame.hex(),
+        "steps": [_step(scene.source, step) for step in journey.steps],
+        "endings": [
+            {
+                "packet": ending.packet,
+                "outcome": ending.outcome,
+                "verdict": ending.verdict,
+                "reasons": list(ending.reasons),
+            }
+            for ending in endings(scene, journey)
+        ],
+    }
+
+
+def _step(source: Source, step: dict[str, Any]) -> dict[str, Any]:
+    if "events" not in step:
+        return step
+    return {**step, "events": [_event(source, event) for event in step["events"]]}
+
+
+def _event(source: Source, event: dict[str, Any]) -> dict[str, Any]:
+    match event["event"]:
+        case "state":
+            return {**event, "name": source.state(event["parser"], event["state"])}
+        case "condition":
+            text, place = source.condition(event["pipeline"], event["conditional"])
+            return {**event, "text": text, "place": place}
+        case "statement":
+            _, text, place = source.statement(event["action_index"], event["primitive"])
+            return {**event, "text": text, "place": place}
+        case _:
+            return event

@@ -1,0 +1,297 @@
+"""Running one packet, with those before and after it, and fetching what the engine wrote down about it.
+
+A packet of a capture that hosts of a topology have sent goes through the whole fabric in the twin, as `eeon
+replay` runs it, so that it meets the queues, gates and registers that it met there. Packets after it are
+sent too until it has left: they may reach a trigger that ends its hold.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from eeon_tools.errors import InputError, TraceError
+from eeon_tools.explain.entries import install
+from eeon_tools.explain.scene import RegisterValue, Scene, load_engine
+from eeon_tools.replay.feed import AddressMap, Feed, Offer, source_place
+from eeon_tools.replay.spec import fabric_spec
+from eeon_tools.trace import hosts as trace_hosts
+from eeon_tools.trace.capture import read_packets
+
+_TAG = 1
+_CHUNK = 256
+_MAX_EVENTS = 200_000
+_PS_PER_NS = 1000
+_LIMIT_PS = 3_600 * 10**12
+
+
+@dataclass
+class Journey:
+    """What happened to one packet and to its copies, in one switch.
+
+    `steps`: the engine's (`SwitchHandle.take_journey`), of this packet only. `frame`: as it came in.
+    `end_ps`: how far the switch was run. `is_cut`: there were more steps than the engine keeps.
+    """
+
+    title: str
+    frame: bytes
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    end_ps: int = 0
+    is_cut: bool = False
+
+    @property
+    def root(self) -> int:
+        """The packet's number in `steps`."""
+        return int(self.steps[0]["packet"])
+
+    def packets(self) -> list[int]:
+        """The packet and its copies, in order of number."""
+        return sorted({step["packet"] for step in self.steps})
+
+    def of_packet(self, packet: int) -> list[dict[str, Any]]:
+        """Steps of one packet, in order."""
+        return [step for step in self.steps if step["packet"] == packet]
+
+    def is_over(self) -> bool:
+        """Whether the packet has come, and it and all its copies have left or are lost."""
+        ended = {step["packet"] for step in self.steps if step["step"] in ("sent", "dropped")}
+        return bool(self.steps) and ended == {step["packet"] for step in self.steps} | self._copies()
+
+    def _copies(self) -> set[int]:
+        return {step["to"] for step in self.steps if step["step"] == "copied"}
+
+
+def follow(
+    scene: Scene, frame: bytes, port: int, at_ps: int = 0, registers: Sequence[RegisterValue] = ()
+) -> Journey:
+    """One frame into a switch that has seen nothing else."""
+    return _alone(scene, iter([(1, at_ps, frame)]), 1, port, registers, "a frame")
+
+
+def follow_capture(
+    scene: Scene,
+    capture: Path,
+    number: int,
+    port: int,
+    after: int | None = None,
+    speed: float = 1.0,
+    registers: Sequence[RegisterValue] = (),
+) -> Journey:
+    """Packet `number` (from 1) of a capture, all of which comes in by one port, at its own times.
+
+    `after`: how many packets before it come too; all of them without it.
+    """
+    title = f"packet {number} of {capture.name}"
+    return _alone(scene, _numbered(capture, number, after, speed), number, port, registers, title)
+
+
+def follow_in_fabric(
+    scene: Scene,
+    capture: Path,
+    number: int,
+    switch: str | None,
+    after: int | None = None,
+    speed: float = 1.0,
+    registers: Sequence[RegisterValue] = (),
+    mapping: Sequence[str] = (),
+) -> Journey:
+    """Packet `number` (from 1) of a capture that hosts of the scene's fabric send, at one switch on its way.
+
+    Without a name the switch is the sender's leaf. Raises InputError when it does not pass the switch.
+    """
+    assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
+    fabric = scene.fabric
+    hosts = trace_hosts.of_topology(fabric.topology)
+    feed = Feed(capture, hosts, speed, AddressMap.parse(mapping, hosts))
+    before, wanted, later = _around(feed, capture, number, after)
+    name = switch if switch is not None else hosts[wanted.host].leaf
+    engine = load_engine()
+    try:
+        spec = json.dumps(fabric_spec(fabric.topology, fabric.config, scene.seed))
+        twin = engine.Twin(engine.Program(scene.program), spec)
+        handles = {each: twin.switch(each) for each in fabric.topology.switches}
+        handles[name].load_program(engine.Program(scene.program, for_tracing=True))
+        for each, handle in handles.items():
+            install(handle, scene.source, fabric.entries[each])
+    except engine.EngineError as error:
+        raise InputError("--topology", fabric.topology.name, str(error)) from error
+    for chunk in _chunks(before):
+        _feed(twin, chunk)
+        twin.run_until(chunk[-1].at_ps)
+    twin.run_until(wanted.at_ps)
+    for register in registers:
+        register.write(handles[name])
+    tag = twin.tag_of(wanted.at_ps, wanted.captured, wanted.frame_bytes)
+    for handle in handles.values():
+        handle.follow(tag)
+    found = {each: _Fetched(handle, wanted.captured) for each, handle in handles.items()}
+    _feed(twin, [wanted])
+    for chunk in _chunks(later):
+        if found[name].journey.is_over():
+            break
+        _feed(twin, chunk)
+        twin.run_until(chunk[-1].at_ps)
+        found[name].fetch()
+    if not found[name].journey.is_over():
+        twin.run_to_idle(wanted.at_ps + _LIMIT_PS)
+        found[name].fetch()
+    journey = found[name].journey
+    if not journey.steps:
+        passed = [each for each, fetched in found.items() if fetched.fetch().steps]
+        where = f"it passes {', '.join(passed)}" if passed else "its sender's NIC has not sent it"
+        raise InputError("--switch", name, f"packet {number} of {capture.name} does not come there; {where}")
+    sender = hosts[wanted.host].name
+    journey.title = f"packet {number} of {capture.name}, sent by {sender} at {name}"
+    journey.end_ps = int(twin.now_ps)
+    return journey
+
+
+class _Fetched:
+    """What one switch has written down so far about the packet with these bytes."""
+
+    def __init__(self, handle: Any, captured: bytes) -> None:
+        self._handle = handle
+        self._captured = captured
+        self._steps: list[dict[str, Any]] = []
+        self.journey = Journey("", captured)
+
+    def fetch(self) -> Journey:
+        told = json.loads(self._handle.take_journey())
+        self._steps += told["steps"]
+        self.journey.is_cut |= told["is_cut"]
+        self.journey.steps = _of_frame(self._steps, self._captured)
+        if self.journey.steps:
+            self.journey.frame = bytes.fromhex(self.journey.steps[0]["frame"])
+        return self.journey
+
+
+def _of_frame(steps: list[dict[str, Any]], captured: bytes) -> list[dict[str, Any]]:
+    """Steps of the first packet that is the captured one, and of its copies: frames that were sent at one
+    time and are of one class share a tag."""
+    wanted: set[int] = set()
+    for step in steps:
+        if step["step"] == "arrived" and not wanted and _is_same(bytes.fromhex(step["frame"]), captured):
+            wanted.add(step["packet"])
+        elif step["step"] == "copied" and step["packet"] in wanted:
+            wanted.add(step["to"])
+    return [step for step in steps if step["packet"] in wanted]
+
+
+def _is_same(frame: bytes, captured: bytes) -> bool:
+    # Hops change what stands before the source address: MACs, TTL, ECN, checksum.
+    place = source_place(captured)
+    start = place[0] if place is not None else 0
+    return frame[start : len(captured)] == captured[start:]
+
+
+def _around(
+    feed: Feed, capture: Path, number: int, after: int | None
+) -> tuple[Iterator[Offer], Offer, Iterator[Offer]]:
+    """Offers before the wanted one, the wanted one, and those after it. Reads the capture twice, so that
+    one of any length can be used."""
+    first = 1 if after is None else max(1, number - after)
+    wanted = next((offer for offer in feed.offers() if offer.number >= number), None)
+    if wanted is None or wanted.number != number:
+        count = sum(1 for _ in read_packets(capture))
+        if number <= count:
+            problem = "is not IP; hosts send only IP through the fabric"
+        else:
+            problem = f"is not there; the capture has packets 1 to {count}"
+        raise TraceError(capture, f"packet {number}", problem)
+    before = (o for o in feed.offers() if first <= o.number)
+    return _until(before, number), wanted, (o for o in feed.offers() if o.number > number)
+
+
+def _until(offers: Iterator[Offer], number: int) -> Iterator[Offer]:
+    for offer in offers:
+        if offer.number >= number:
+            return
+        yield offer
+
+
+def _chunks(offers: Iterator[Offer]) -> Iterator[list[Offer]]:
+    while chunk := list(islice(offers, _CHUNK)):
+        yield chunk
+
+
+def _feed(twin: Any, offers: Sequence[Offer]) -> None:
+    offsets = array("Q", [0])
+    frames = bytearray()
+    for offer in offers:
+        frames += offer.captured
+        offsets.append(len(frames))
+    twin.feed(
+        array("I", [offer.host for offer in offers]),
+        array("Q", [offer.at_ps for offer in offers]),
+        offsets,
+        frames,
+        array("I", [offer.frame_bytes for offer in offers]),
+    )
+
+
+def _numbered(
+    capture: Path, number: int, after: int | None, speed: float
+) -> Iterator[tuple[int, int, bytes]]:
+    first = 1 if after is None else max(1, number - after)
+    start = previous = None
+    for at, packet in enumerate(read_packets(capture), start=1):
+        start = packet.time_ns if start is None else start
+        if previous is not None and packet.time_ns < previous:
+            raise TraceError(
+                capture,
+                f"packet {at}",
+                "is earlier than the one before; sort the trace by time first (reordercap does)",
+            )
+        previous = packet.time_ns
+        if at >= first:
+            at_ps = round((packet.time_ns - start) * _PS_PER_NS / speed)
+            if at_ps > _LIMIT_PS * 240:
+                raise TraceError(capture, f"packet {at}", "is more than ten days after the first")
+            yield at, at_ps, packet.captured.ljust(packet.frame_bytes, b"\0")
+
+
+def _alone(
+    scene: Scene,
+    packets: Iterator[tuple[int, int, bytes]],
+    number: int,
+    port: int,
+    registers: Sequence[RegisterValue],
+    title: str,
+) -> Journey:
+    scene.check_port(port)
+    switch = scene.make()
+    journey = None
+    for at, at_ps, frame in packets:
+        if journey is not None and journey.is_over():
+            break
+        switch.advance_to(at_ps)
+        if at == number:
+            for register in registers:
+                register.write(switch)
+            switch.follow(_TAG)
+            journey = Journey(f"{title}, at {scene.switch}", frame)
+        switch.inject(port, frame, at_ps, tag=_TAG if at == number else 0)
+        if journey is not None:
+            switch.advance_to(at_ps)
+            _collect(switch, journey)
+    if journey is None:
+        raise InputError(title, "", "is not there; the capture has fewer packets")
+    for _ in range(_MAX_EVENTS):
+        due = switch.next_event_ps
+        if journey.is_over() or journey.is_cut or due is None or due > switch.now_ps + _LIMIT_PS:
+            break
+        switch.advance_to(due)
+        _collect(switch, journey)
+    journey.end_ps = int(switch.now_ps)
+    return journey
+
+
+def _collect(switch: Any, journey: Journey) -> None:
+    told = json.loads(switch.take_journey())
+    journey.steps += told["steps"]
+    journey.is_cut |= told["is_cut"]

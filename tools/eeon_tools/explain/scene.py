@@ -1,0 +1,186 @@
+"""A switch to be explained: which program, entries and ports; made afresh for each packet.
+
+Two kinds: a switch of a topology with the controller's planned entries, and any BMv2 JSON on a switch without
+links, as it is before a controller has come.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eeon_control import config as configs
+from eeon_control import plan
+from eeon_control import program as programs
+from eeon_control import topology as topologies
+from eeon_control.config import FabricConfig
+from eeon_control.plan import Entry
+from eeon_control.topology import Topology
+
+from eeon_tools.errors import InputError, UnavailableError
+from eeon_tools.explain.entries import install
+from eeon_tools.explain.source import Source
+from eeon_tools.replay.spec import CPU_PORT, DROP_PORT, GATE_REGISTER, TICK_PS
+
+BMV2_TICK_PS = 1_000_000
+"""Timestamps of another program count microseconds, as on BMv2."""
+_REGISTER = re.compile(r"\s*([\w.$]+)\s*\[\s*(\d+)\s*\]\s*=\s*(0[xX][0-9a-fA-F]+|\d+)\s*")
+_MAX_VALUE_BITS = 2048
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """The topology and configuration that a switch is part of, and what each switch is to hold."""
+
+    topology: Topology
+    config: FabricConfig
+    entries: Mapping[str, Sequence[Entry]]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A switch as data. `ports`: numbers and what is behind them; empty for a switch that has all of
+    v1model's."""
+
+    source: Source
+    program: bytes
+    switch: str
+    tick_ps: int
+    seed: int
+    fabric: Fabric | None = None
+    ports: Mapping[int, str] = field(default_factory=dict)
+    is_eeon: bool = False
+
+    def check_port(self, port: int) -> None:
+        """Raise InputError for a port that the switch does not have."""
+        if port == CPU_PORT or (port in self.ports if self.ports else 0 <= port < CPU_PORT):
+            return
+        there = ", ".join(str(number) for number in sorted(self.ports)) or f"0 to {CPU_PORT - 1}"
+        raise InputError("--port", str(port), f"{self.switch} has ports {there}, and {CPU_PORT} to the CPU")
+
+    def make(self) -> Any:
+        """The engine's switch, with its entries, at time zero. Raises UnavailableError without an engine."""
+        engine = load_engine()
+        program = self._load(engine)
+        try:
+            if self.fabric is None:
+                gate = GATE_REGISTER if self.is_eeon else None
+                return engine.Switch(program, tick_ps=self.tick_ps, seed=self.seed, gate_register=gate)
+            place = self.fabric.topology.switches[self.switch]
+            ports = [
+                engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
+                for port in place.ports
+            ]
+            switch = engine.Switch(
+                program,
+                device_id=place.device_id,
+                ports=ports,
+                tick_ps=self.tick_ps,
+                cpu_port=CPU_PORT,
+                drop_port=DROP_PORT,
+                gate_register=GATE_REGISTER,
+                seed=self.seed,
+            )
+            install(switch, self.source, self.fabric.entries[self.switch])
+        except engine.EngineError as error:
+            raise InputError(self.source.name, "", str(error)) from error
+        return switch
+
+    def _load(self, engine: Any) -> Any:
+        try:
+            return engine.Program(self.program, for_tracing=True)
+        except engine.EngineError as error:
+            raise InputError(self.source.name, "", f"the engine cannot run it: {error}") from error
+
+
+def load_engine() -> Any:
+    """The engine's module, or UnavailableError."""
+    try:
+        import eeon_engine
+    except ImportError as error:
+        raise UnavailableError(
+            f"the engine is not installed ({error}); `make setup` builds it into .venv"
+        ) from error
+    return eeon_engine
+
+
+def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: int) -> Scene:
+    """A switch of a fabric; without a name the first leaf. Raises the controller's errors and InputError."""
+    if not config:
+        raise InputError("--topology", topology, "needs --config; `eeon config list` shows those that ship")
+    fabric = topologies.load(topology)
+    settings = configs.load(*config)
+    program = programs.load()
+    name = switch if switch is not None else fabric.leaves[0].name
+    if name not in fabric.switches:
+        known = list(fabric.switches)
+        there = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+        raise InputError("--switch", name, f"is no switch of {fabric.name}; there are {there}")
+    entries = plan.intended(fabric, settings, TICK_PS)
+    return Scene(
+        source=Source(program.json),
+        program=program.json,
+        switch=name,
+        tick_ps=TICK_PS,
+        seed=seed,
+        fabric=Fabric(fabric, settings, entries),
+        ports={port.number: port.peer.node for port in fabric.switches[name].ports},
+        is_eeon=True,
+    )
+
+
+def of_program(path: Path | None, seed: int) -> Scene:
+    """A switch that runs any BMv2 JSON, or the E-EON program, with what the program itself says and no
+    entries."""
+    if path is None:
+        shipped = programs.load()
+        return Scene(Source(shipped.json), shipped.json, "switch", TICK_PS, seed, is_eeon=True)
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputError(path, "", f"cannot be read: {error.strerror}") from error
+    engine = load_engine()
+    try:
+        # The engine's loader says what is wrong with a file, with its place.
+        engine.Program(text, for_tracing=True)
+        source = Source(text)
+    except (engine.EngineError, ValueError) as error:
+        raise InputError(path, "", f"the engine cannot run it: {error}") from error
+    is_eeon = source.has_field("scalars.metadata_t.verdict") and any(
+        name.endswith(".port_eee") for name in source.tables
+    )
+    return Scene(source, text, path.stem, TICK_PS if is_eeon else BMV2_TICK_PS, seed, is_eeon=is_eeon)
+
+
+@dataclass(frozen=True)
+class RegisterValue:
+    """A register cell to be set before the packet comes."""
+
+    name: str
+    index: int
+    value: int
+
+    @classmethod
+    def parse(cls, text: str) -> RegisterValue:
+        """Read `name[index]=value`. Raises InputError."""
+        found = _REGISTER.fullmatch(text) if len(text) <= 4 * _MAX_VALUE_BITS else None
+        if found is None:
+            raise InputError(
+                "--register", text[:60], "write name[index]=value, as in occupancy_bytes[3]=31500"
+            )
+        index, value = int(found[2]), int(found[3], 0)
+        if value.bit_length() > _MAX_VALUE_BITS or index >= 1 << 32:
+            raise InputError("--register", text[:60], "is larger than any register or its value can be")
+        return cls(found[1], index, value)
+
+    def write(self, switch: Any) -> None:
+        """Set the cell. Raises InputError with the engine's reason."""
+        engine = load_engine()
+        data = self.value.to_bytes(max(1, (self.value.bit_length() + 7) // 8), "big")
+        try:
+            switch.register_write(self.name, self.index, data)
+        except engine.EngineError as error:
+            raise InputError("--register", f"{self.name}[{self.index}]", str(error)) from error

@@ -1,0 +1,206 @@
+"""A program's BMv2 JSON as far as an explanation needs it: names, places in the P4 source, conditions as
+text.
+
+p4c writes into the JSON where statements and conditions stand (`source_info`). The text that it keeps of
+them is short (`if`, `3, ...`), so conditions are written out from their expressions instead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_STRUCT = re.compile(r"(\w+?)(_t)?\.(.+)")
+_PREFIX = {"not": "!", "~": "~", "-": "-"}
+_WORDS = {"and": "&&", "or": "||"}
+_CASTS = {"b2d", "d2b"}
+_MAX_DEPTH = 60
+
+
+class Source:
+    """Read access to one program. Wrong or missing parts give short names, never errors: the engine has
+    already accepted the program, and an explanation with a gap is better than none."""
+
+    def __init__(self, text: bytes) -> None:
+        self._json: dict[str, Any] = json.loads(text)
+        self._actions = _list(self._json, "actions")
+        self._pipelines = {_text(p, "name"): p for p in _list(self._json, "pipelines")}
+        self._parsers = {_text(p, "name"): p for p in _list(self._json, "parsers")}
+        self._tables = {_text(t, "name"): t for p in self._pipelines.values() for t in _list(p, "tables")}
+
+    @property
+    def name(self) -> str:
+        """The P4 file's name, where the JSON says it."""
+        return _text(self._json, "program").rpartition("/")[2].removesuffix(".p4i") or "program"
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        """Tables by full name, as the JSON has them."""
+        return self._tables
+
+    def has_field(self, name: str) -> bool:
+        """Whether a header instance has such a field: `scalars.metadata_t.verdict`."""
+        header, _, field = name.partition(".")
+        kinds = {_text(h, "name"): _text(h, "header_type") for h in _list(self._json, "headers")}
+        for kind in _list(self._json, "header_types"):
+            if _text(kind, "name") == kinds.get(header):
+                return any(f and f[0] == field for f in _list(kind, "fields"))
+        return False
+
+    def state(self, parser: str, index: int) -> str:
+        """Name of a parse state."""
+        return (
+            _text(_at(_list(self._parsers.get(parser, {}), "parse_states"), index), "name")
+            or f"state {index}"
+        )
+
+    def condition(self, pipeline: str, index: int) -> tuple[str, str]:
+        """A conditional of a pipeline: its text and its place."""
+        found = _at(_list(self._pipelines.get(pipeline, {}), "conditionals"), index)
+        written = found.get("source_info") or {}
+        text = _text(written, "source_fragment")
+        if not text or text.endswith("..."):
+            text = self.expression(found.get("expression"), [])
+        return text, _place(written)
+
+    def statement(self, action: int, index: int) -> tuple[str, str, str]:
+        """A primitive of an action: its operation, its text, its place."""
+        found = _at(self._actions, action)
+        primitive = _at(_list(found, "primitives"), index)
+        written = primitive.get("source_info") or {}
+        names = [_text(p, "name") for p in _list(found, "runtime_data")]
+        operation = _text(primitive, "op")
+        arguments = _list(primitive, "parameters")
+        if operation == "_jump_if_zero":
+            text = self.expression(_at(arguments, 0), names)
+        elif operation == "assign" and len(arguments) == 2:
+            text = f"{self.expression(arguments[0], names)} = {self.expression(arguments[1], names)}"
+        else:
+            shown = ", ".join(self.expression(argument, names) for argument in arguments)
+            text = f"{operation}({shown})"
+        return operation, text, _place(written)
+
+    def expression(self, node: Any, params: list[str], depth: int = 0) -> str:
+        """An expression as P4 would have it. Masks that p4c adds to keep widths are left out."""
+        if depth > _MAX_DEPTH:
+            return "..."
+        if not isinstance(node, dict):
+            return str(node)
+        kind, value = node.get("type"), node.get("value")
+        if kind is None and "op" in node:
+            return self._operation(node, params, depth)
+        if kind == "expression":
+            return self.expression(value, params, depth + 1)
+        if kind == "field" and isinstance(value, list):
+            return field_name(".".join(str(part) for part in value))
+        if kind == "hexstr":
+            return _number(value)
+        if kind == "local" and isinstance(value, int) and 0 <= value < len(params):
+            return params[value]
+        if kind == "stack_field" and isinstance(value, list):
+            return ".last.".join(str(part) for part in value)
+        return str(value)
+
+    def _operation(self, node: dict[str, Any], params: list[str], depth: int) -> str:
+        operation = str(node.get("op"))
+        left, right = node.get("left"), node.get("right")
+        shown = self.expression(right, params, depth + 1)
+        if operation in _CASTS:
+            return shown
+        if operation == "valid":
+            return f"{shown}.isValid()"
+        if operation == "?":
+            condition = self.expression(node.get("cond"), params, depth + 1)
+            return f"({condition} ? {self._side(left, params, depth)} : {self._side(right, params, depth)})"
+        if left is None:
+            return f"{_PREFIX.get(operation, operation)}{self._side(right, params, depth)}"
+        if operation == "&":
+            for value, mask in ((left, right), (right, left)):
+                if _is_width_mask(mask):
+                    return self.expression(value, params, depth + 1)
+        if operation == "==" and _valid_test(left):
+            flag = "" if shown == "1" else "!"
+            return flag + self.expression(left, params, depth + 1).replace(".$valid$", ".isValid()")
+        return (
+            f"{self._side(left, params, depth)} {_WORDS.get(operation, operation)} "
+            f"{self._side(right, params, depth)}"
+        )
+
+    def _side(self, node: Any, params: list[str], depth: int) -> str:
+        text = self.expression(node, params, depth + 1)
+        return f"({text})" if " " in text and not _is_wrapped(text) else text
+
+
+def field_name(name: str) -> str:
+    """A field as the P4 source has it, nearly: p4c puts user metadata into a header called `scalars`."""
+    if name.endswith(".$valid$"):
+        return f"{name.removesuffix('.$valid$')}.isValid()"
+    if name.startswith("scalars."):
+        inner = name.removeprefix("scalars.")
+        found = _STRUCT.fullmatch(inner)
+        return f"{found[1]}.{found[3]}" if found else inner
+    return name
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a field is a local variable, of the source or of p4c."""
+    return name.startswith("scalars.") and "." not in name.removeprefix("scalars.")
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether one pair of parentheses stands around the whole text."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return at > 0 and at == len(text) - 1
+    return False
+
+
+def _is_width_mask(node: Any) -> bool:
+    while isinstance(node, dict) and node.get("type") == "expression":
+        node = node.get("value")
+    if not isinstance(node, dict) or node.get("type") != "hexstr":
+        return False
+    try:
+        value = int(str(node.get("value")), 16)
+    except ValueError:
+        return False
+    return value > 1 and value & (value + 1) == 0
+
+
+def _valid_test(node: Any) -> bool:
+    while isinstance(node, dict) and "left" in node and node.get("op") == "d2b":
+        node = node.get("right")
+    value = node.get("value") if isinstance(node, dict) else None
+    return isinstance(value, list) and value[-1:] == ["$valid$"]
+
+
+def _number(value: Any) -> str:
+    try:
+        number = int(str(value), 16)
+    except ValueError:
+        return str(value)
+    return str(number) if number < 1 << 16 else hex(number)
+
+
+def _place(written: Any) -> str:
+    file = _text(written, "filename").rpartition("/")[2]
+    line = written.get("line") if isinstance(written, dict) else None
+    return f"{file}:{line}" if file and isinstance(line, int) else ""
+
+
+def _text(value: Any, key: str) -> str:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _list(value: Any, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _at(items: list[Any], index: int) -> Any:
+    found = items[index] if 0 <= index < len(items) else None
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,385 @@
+"""A journey as a tree of lines: what happened, in the order in which it happened.
+
+Compact unless `everything` is asked for: then every extracted field, every statement and every local
+variable is there too. Copies of the packet are branches where they were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from eeon_tools.explain import eeon, values
+from eeon_tools.explain.endings import Ending, endings
+from eeon_tools.explain.journeys import Journey
+from eeon_tools.explain.scene import Scene
+from eeon_tools.explain.source import field_name, is_temporary
+
+_ROUNDS_SHOWN = 3
+
+
+@dataclass
+class Node:
+    """One line and what belongs below it. `kind` says what sort of line it is: `stage`, `table`, `set`,
+    `why`, ..."""
+
+    kind: str
+    text: str
+    children: list[Node] = field(default_factory=list)
+
+    def add(self, kind: str, text: str) -> Node:
+        """A new line below this one."""
+        node = Node(kind, text)
+        self.children.append(node)
+        return node
+
+    def lines(self, depth: int = 0) -> Iterable[str]:
+        """The tree as plain text, two spaces a level."""
+        yield f"{'  ' * depth}{self.text}"
+        for child in self.children:
+            yield from child.lines(depth + 1)
+
+
+def tell(scene: Scene, journey: Journey, everything: bool = False) -> Node:
+    """The whole tree; its last branch says why the packet, and each copy, ended as it did."""
+    root = Node("title", f"{journey.title}: {_first_line(journey)}")
+    found = endings(scene, journey)
+    if journey.steps:
+        _Teller(scene, journey, everything).packet(root, journey.root)
+    if journey.is_cut:
+        root.add("note", "more happened than is kept; what followed is not shown")
+    why = root.add("why", "why")
+    for ending in found:
+        node = why.add("ending", _ending_line(ending, journey))
+        for reason in ending.reasons[1:]:
+            node.add("reason", reason)
+    return root
+
+
+def _first_line(journey: Journey) -> str:
+    if not journey.steps:
+        return "it has not come to the switch"
+    first = journey.steps[0]
+    return f"{values.size(len(journey.frame))} in by port {first['port']} at {values.time(first['at_ps'])}"
+
+
+def _ending_line(ending: Ending, journey: Journey) -> str:
+    text = ending.reasons[0]
+    return text if len(journey.packets()) == 1 else f"packet {ending.packet - journey.root}: {text}"
+
+
+class _Teller:
+    def __init__(self, scene: Scene, journey: Journey, everything: bool) -> None:
+        self._source = scene.source
+        self._names = eeon.NAMES if scene.is_eeon else {}
+        self._statement = ("", "")
+        self._journey = journey
+        self._all = everything
+
+    def packet(self, node: Node, packet: int) -> None:
+        """Adds the steps of one packet."""
+        steps = self._journey.of_packet(packet)
+        rounds = _split(steps)
+        if len(rounds) > _ROUNDS_SHOWN and not self._all:
+            left_out = rounds[_ROUNDS_SHOWN - 1 : -1]
+            for some in rounds[: _ROUNDS_SHOWN - 1]:
+                self._steps(node, some)
+            span = f"{values.time(left_out[0][0]['at_ps'])} to {values.time(left_out[-1][-1]['at_ps'])}"
+            node.add("note", f"{values.plural(len(left_out), 'more round')} from {span}: --all shows them")
+            self._steps(node, rounds[-1])
+        else:
+            for some in rounds:
+                self._steps(node, some)
+
+    def _steps(self, node: Node, steps: list[dict[str, Any]]) -> None:
+        queued_at = None
+        for step in steps:
+            if step["step"] == "queued":
+                queued_at = step["at_ps"]
+            self._step(node, step, queued_at)
+
+    def _step(self, node: Node, step: dict[str, Any], queued_at: int | None) -> None:
+        match step["step"]:
+            case "arrived":
+                pass  # the title says so
+            case "parsed":
+                self._parser(node, step)
+            case "ingress" | "egress":
+                self._pipeline(node, step)
+            case "queued":
+                node.add("queue", _queued(step))
+            case "dequeued":
+                waited = step["at_ps"] - queued_at if queued_at is not None else 0
+                node.add(
+                    "queue", f"left the queue at {values.time(step['at_ps'])} after {values.time(waited)}"
+                )
+            case "deparsed":
+                if step["events"]:
+                    self._events(node.add("stage", "checksums"), step["events"])
+            case "copied":
+                self._copy(node, step["to"])
+            case "not_copied":
+                node.add("note", f"no copy was made: {step['cause'].replace('_', ' ')}")
+            case "no_clone_session":
+                node.add("note", f"no clone was made: session {step['session']} does not exist")
+            case "clone" | "replica":
+                pass  # said where the copy was made; of the original below
+            case "resubmitted":
+                node.add("queue", "resubmitted: ingress again, now")
+            case "recirculated":
+                node.add("queue", f"recirculated: back in ingress at {values.time(step['back_at_ps'])}")
+            case "dropped":
+                cause = step["cause"].replace("_", " ")
+                node.add("drop", f"dropped at {values.time(step['at_ps'])} ({cause}, port {step['port']})")
+            case "sent":
+                bytes_ = len(step["frame"]) // 2
+                node.add(
+                    "sent",
+                    f"sent by port {step['port']} at {values.time(step['at_ps'])}: {values.size(bytes_)}, "
+                    f"{values.time(step['wire_time_ps'])} on the wire",
+                )
+
+    def _copy(self, node: Node, packet: int) -> None:
+        steps = self._journey.of_packet(packet)
+        kind = next((step for step in steps if step["step"] in ("clone", "replica")), None)
+        how = "copy"
+        if kind is not None and kind["step"] == "clone":
+            how = f"clone of {'egress' if kind['egress'] else 'ingress'}, session {kind['session']}"
+        elif kind is not None:
+            how = f"replica of group {kind['group']}, rid {kind['rid']}, port {kind['port']}"
+        self.packet(node.add("copy", f"packet {packet - self._journey.root}: {how}"), packet)
+
+    def _parser(self, node: Node, step: dict[str, Any]) -> None:
+        stage = node.add("stage", "parser")
+        here = stage
+        select: Node | None = None
+        for event in step["events"]:
+            if event["event"] == "state":
+                name = self._source.state(event["parser"], event["state"])
+                if select is not None:
+                    select.text += f" -> {name}"
+                    select = None
+                here = stage.add("state", name)
+            elif event["event"] == "extract":
+                here.add("extract", self._extract(event))
+            elif event["event"] == "select":
+                key = ", ".join(
+                    _named(part, field_name(part["name"] or "lookahead")) for part in event["key"]
+                )
+                select = here.add("select", f"select {key}")
+            else:
+                self._event(here, event)
+        if step["error"] != "NoError":
+            here.add("drop", f"parser error {step['error']}")
+        elif select is not None:
+            select.text += " -> accept"
+        if not step["checksums_hold"]:
+            stage.add("drop", "a checksum is wrong")
+
+    def _extract(self, event: dict[str, Any]) -> str:
+        fields = [f for f in event["fields"] if self._all or f["value"]]
+        shown = " ".join(_named(f, f["name"]) for f in fields)
+        return (
+            f"extract {event['header']}, {values.size(event['bytes'])} at {event['offset']}: {shown}".rstrip(
+                ": "
+            )
+        )
+
+    def _pipeline(self, node: Node, step: dict[str, Any]) -> None:
+        stage = node.add("stage", step["step"])
+        self._events(stage, step["events"])
+        if step["fault"]:
+            stage.add("drop", f"the program failed: {step['fault']}")
+
+    def _events(self, stage: Node, events: list[dict[str, Any]]) -> None:
+        here = stage
+        table: Node | None = None
+        for event in events if self._all else _merged(events):
+            match event["event"]:
+                case "condition":
+                    text, place = self._source.condition(event["pipeline"], event["conditional"])
+                    stage.add("if", f"if {text}: {_yes(event['holds'])}{_at(place)}")
+                    here, table = stage, None
+                case "table":
+                    table = here = stage.add("table", _table(event))
+                case "action":
+                    params = ", ".join(_named(p, p["name"]) for p in event["params"])
+                    here = (table or stage).add("action", f"{event['action']}({params})")
+                    table = None
+                case _:
+                    self._event(here, event)
+
+    def _event(self, node: Node, event: dict[str, Any]) -> None:
+        line = self._line(event)
+        if line is not None:
+            node.add(*line)
+
+    def _meaning(self, name: str, value: int) -> str:
+        """The program's own word for a value."""
+        words = self._names.get(name, ())
+        return f" ({words[value]})" if value < len(words) else ""
+
+    def _line(self, event: dict[str, Any]) -> tuple[str, str] | None:
+        match event["event"]:
+            case "statement":
+                operation, text, place = self._source.statement(event["action_index"], event["primitive"])
+                self._statement = (text, place)
+                if self._all and operation != "_jump_if_zero":
+                    return "statement", f"{text}{_at(place)}"
+                return None
+            case "branch":
+                text, place = self._statement
+                return "if", f"if {text}: {_yes(event['holds'])}{_at(place)}"
+            case "set":
+                if is_temporary(event["field"]) and not self._all:
+                    return None
+                meaning = self._meaning(event["field"], event["new"])
+                return "set", _set(event) + meaning
+            case "register_read":
+                if event["value"] is None:
+                    return (
+                        "read",
+                        f"register {event['register']}[{event['index']}] is beyond the array: not read",
+                    )
+                meaning = self._meaning(event["register"], event["value"])
+                return "read", f"register {event['register']}[{event['index']}] = {event['value']}{meaning}"
+            case "register_write":
+                if event["new"] is None:
+                    return (
+                        "write",
+                        f"register {event['register']}[{event['index']}] is beyond the array: not written",
+                    )
+                name = f"{event['register']}[{event['index']}]"
+                meaning = self._meaning(event["register"], event["new"])
+                return "write", f"register {name}: {event['old']} -> {event['new']}{meaning}"
+            case "count":
+                if event["packets"] is None:
+                    return (
+                        "count",
+                        f"counter {event['counter']}[{event['index']}] is beyond the array: not counted",
+                    )
+                amount = f"{values.plural(event['packets'], 'packet')}, {values.size(event['bytes'])}"
+                return "count", f"counter {event['counter']}[{event['index']}] now {amount}"
+            case "meter":
+                colour = {0: "green", 1: "yellow", 2: "red", None: "none, beyond the array"}
+                shown = colour.get(event["colour"], event["colour"])
+                return "count", f"meter {event['meter']}[{event['index']}]: {shown}"
+            case "hash":
+                return "hash", f"hash: {event['result']} (base {event['base']}, size {event['size']})"
+            case "random":
+                return "random", f"random in {event['low']} .. {event['high']}: {event['drawn']}"
+            case "request":
+                if self._all and self._statement[0].startswith(event["primitive"]):
+                    return None  # the statement's own line says it
+                arguments = ", ".join(str(argument) for argument in event["arguments"])
+                return "request", f"{event['primitive']}({arguments})"
+            case "exit":
+                return "request", "exit"
+            case _:
+                return None
+
+
+def _merged(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without reads of registers that are written again before anything is decided: the write shows what
+    was read."""
+    kept: list[dict[str, Any]] = []
+    reads: dict[tuple[str, int], int] = {}
+    for event in events:
+        match event["event"]:
+            case "register_read":
+                reads[event["register"], event["index"]] = len(kept)
+            case "register_write":
+                at = reads.pop((event["register"], event["index"]), None)
+                if at is not None and kept[at]["value"] == event["old"]:
+                    kept[at] = {"event": "left out"}
+            case "branch" | "condition" | "table" | "action":
+                reads.clear()
+        kept.append(event)
+    return [event for event in kept if event["event"] != "left out"]
+
+
+def _split(steps: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Rounds: each ends with a recirculation, but the last."""
+    rounds: list[list[dict[str, Any]]] = [[]]
+    for step in steps:
+        rounds[-1].append(step)
+        if step["step"] == "recirculated":
+            rounds.append([])
+    return [some for some in rounds if some]
+
+
+def _named(part: dict[str, Any], name: str) -> str:
+    if part["width"] == 0:  # a field of variable length: its value is its length
+        return f"{name}={values.size(part['value'])}"
+    return f"{name}={values.of_field(part['name'] or '', part['width'] or 0, part['value'])}"
+
+
+def _set(event: dict[str, Any]) -> str:
+    name, width = event["field"], event["width"]
+    if name.endswith(".$valid$"):
+        header = name.removesuffix(".$valid$")
+        return f"{header} is {'valid' if event['new'] else 'no longer valid'}"
+    old, new = (values.of_field(name, width, event[which]) for which in ("old", "new"))
+    return f"{field_name(name)}: {old} -> {new}"
+
+
+def _table(event: dict[str, Any]) -> str:
+    key = ", ".join(_named(part, part["name"]) for part in event["key"])
+    head = f"table {event['table']}" + (f", {key}" if key else "")
+    hit = event["hit"]
+    if hit is None:
+        return f"{head}: miss" if key else head
+    parts = [_match(part, wanted, hit) for part, wanted in zip(event["key"], hit["key"], strict=True)]
+    tail = f"entry {hit['handle']}"
+    if hit["priority"] is not None:
+        tail += f", priority {hit['priority']}"
+    text = f"{head}: hit {', '.join(parts)} ({tail})"
+    if event["group"] is not None:
+        text += (
+            f", group {event['group']} of {event['profile']}: "
+            f"hash 0x{event['hash']:x} mod {event['members']} -> member {event['member']}"
+        )
+    elif event["member"] is not None:
+        text += f", member {event['member']} of {event['profile']}"
+    return text
+
+
+def _match(part: dict[str, Any], wanted: dict[str, int], hit: dict[str, Any]) -> str:
+    width, name = part["width"], part["name"]
+    if "first" in wanted:
+        first, last = (values.of_field(name, width, wanted[end]) for end in ("first", "last"))
+        return f"{first}..{last}"
+    value, mask = wanted["value"], wanted["mask"]
+    shown = values.of_field(name, width, value)
+    full = (1 << width) - 1
+    if mask == full and hit["prefix_length"] != width:
+        return shown
+    ones = f"{mask:0{width}b}".rstrip("0")
+    if hit["prefix_length"] is not None and "0" not in ones:
+        return f"{shown}/{len(ones)}"
+    return "any" if mask == 0 else f"{shown} under 0x{mask:x}"
+
+
+def _queued(step: dict[str, Any]) -> str:
+    now = step["at_ps"]
+    text = f"queue of port {step['port']}"
+    if step["priority"]:
+        text += f", priority {step['priority']}"
+    text += f" at {values.time(now)}: {values.plural(step['packets_ahead'], 'packet')} ahead, "
+    text += f"{values.size(step['bytes_ahead'])} in the port"
+    if step["gate_opens_ps"] is None:
+        text += "; its gate never opens"
+    elif step["gate_opens_ps"] > now:
+        text += f"; its gate opens at {values.time(step['gate_opens_ps'])}"
+    if step["wire_free_ps"] > now:
+        text += f"; the wire is free at {values.time(step['wire_free_ps'])}"
+    return text
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
+def _at(place: str) -> str:
+    return f"   [{place}]" if place else ""

@@ -1,0 +1,165 @@
+"""`eeon explain` on packets of captures: in the fabric that `eeon replay` runs, and alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from eeon_control import topology as topologies
+from scapy.layers.l2 import ARP, Ether
+
+pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+
+from eeon_tools.cli.explain import explain
+from eeon_tools.trace.capture import open_writer, read_packets
+
+PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"
+MARK = ("-t", "leaf-spine-4", "-c", "mark_threshold")
+PS_PER_NS = 1000
+LINK_DELAY_PS = 500 * PS_PER_NS
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(explain, list(arguments))
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def told(*arguments: str) -> dict[str, Any]:
+    result = run(*arguments, "-o", "json")
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.output)
+    return found
+
+
+def step(found: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(step for step in found["steps"] if step["step"] == name)
+
+
+def across_the_fabric(trace: Path) -> int:
+    """The first data packet of a trace that leaves its sender's leaf."""
+    hosts = {host.ipv4.packed: host.leaf for host in topologies.load("leaf-spine-4").hosts.values()}
+    for number, packet in enumerate(read_packets(trace), start=1):
+        source, destination = packet.captured[26:30], packet.captured[30:34]
+        if packet.frame_bytes > 1000 and hosts[source] != hosts[destination]:
+            return number
+    raise AssertionError("the trace has no packet from rack to rack")
+
+
+@pytest.fixture
+def sparse(tmp_path: Path) -> Path:
+    """Twelve frames from h1 to h2, 10 us apart, after one ARP."""
+    path = tmp_path / "sparse.pcap"
+    writer = open_writer(path)
+    arp = bytes(Ether(src="02:00:00:00:01:01", dst="ff:ff:ff:ff:ff:ff") / ARP())
+    writer.write(0, arp, len(arp))
+    header = "0201000000010200000001010800450203e800004000400600000a0001010a000102"
+    frame = bytearray.fromhex(header)
+    total = sum(int.from_bytes(frame[at : at + 2], "big") for at in range(14, 34, 2))
+    checksum = 0xFFFF - (total & 0xFFFF) - (total >> 16)
+    frame[24:26] = checksum.to_bytes(2, "big")
+    frame += bytes.fromhex("9c40138800000001000000015010ffff00000000")
+    for nth in range(12):
+        frame[38:42] = nth.to_bytes(4, "big")
+        writer.write(1_000_000 + nth * 10_000, bytes(frame), 1014)
+    writer.close()
+    return path
+
+
+def test_a_packet_comes_to_the_next_switch_when_the_one_before_and_the_link_say_so(small_trace: Path) -> None:
+    number = str(across_the_fabric(small_trace))
+    first = told(str(small_trace), "-n", number, *MARK)
+    sent = step(first, "sent")
+    leaf = next(
+        switch for switch in topologies.load("leaf-spine-4").leaves if f"at {switch.name}" in first["title"]
+    )
+    spine = next(port.peer.node for port in leaf.ports if port.number == sent["port"])
+    second = told(str(small_trace), "-n", number, *MARK, "--switch", spine)
+    arrived = step(second, "arrived")
+    assert arrived["at_ps"] == sent["at_ps"] + sent["wire_time_ps"] + LINK_DELAY_PS
+    assert arrived["frame"] == sent["frame"]
+
+
+def test_a_packet_that_does_not_pass_a_switch_is_said_to_pass_others(small_trace: Path) -> None:
+    number = str(across_the_fabric(small_trace))
+    refused = [
+        result.output
+        for spine in ("spine1", "spine2")
+        if (result := run(str(small_trace), "-n", number, *MARK, "--switch", spine)).exit_code == 1
+    ]
+    assert len(refused) == 1
+    assert "does not come there; it passes leaf" in refused[0]
+
+
+def test_the_manifests_topology_is_used_when_none_is_given(small_trace: Path) -> None:
+    with_topology = run(str(small_trace), "-n", "5", *MARK)
+    assert run(str(small_trace), "-n", "5", "-c", "mark_threshold").output == with_topology.output
+
+
+def test_registers_and_queues_are_as_the_packets_before_left_them(sparse: Path) -> None:
+    held = ("-t", "leaf-spine-4", "-c", "drop_tail", "-c", "eee_120us100")
+    third = told(str(sparse), "-n", "4", *held)
+    assert step(third, "queued")["packets_ahead"] == 2
+    assert "it joins a hold as packet 3, trigger 100 packets" in third["endings"][0]["reasons"][1]
+    alone = told(str(sparse), "-n", "4", *held, "--after", "0")
+    assert step(alone, "queued")["packets_ahead"] == 0
+    assert "a hold begins with it" in alone["endings"][0]["reasons"][1]
+
+
+def test_a_packet_that_comes_later_ends_the_hold_of_those_before_it(sparse: Path, tmp_path: Path) -> None:
+    config = tmp_path / "three.yaml"
+    config.write_text(
+        "profiles: {eee: {three: {mode: coalesce, hold: 120us, trigger: 3pkt}}}\n"
+        "roles: {host_facing: {eee: three}}\n",
+        encoding="utf-8",
+    )
+    held = ("-t", "leaf-spine-4", "-c", "drop_tail", "-c", str(config))
+    first, third = (told(str(sparse), "-n", number, *held) for number in ("2", "4"))
+    begun, ended = first["endings"][0]["reasons"], third["endings"][0]["reasons"]
+    assert "a hold begins with it: timer 120.000 us, trigger 3 packets" in begun[1]
+    assert begun[2].endswith("before that: a later packet reached the trigger, and the gate opened earlier")
+    assert "the hold ends with it, packet 3 since it began, trigger 3 packets" in ended[1]
+    # The third arrives 20 us after the first, and the link takes 16.5 us to wake.
+    assert step(first, "dequeued")["at_ps"] - step(first, "queued")["at_ps"] == 36_500 * PS_PER_NS
+
+
+def test_a_register_that_is_set_counts_from_the_packet_on(sparse: Path) -> None:
+    found = told(str(sparse), "-n", "5", *MARK, "--register", "occupancy_bytes[2]=40000")
+    assert found["endings"][0]["verdict"] == "marked"
+
+
+def test_a_capture_runs_through_another_program_with_its_times(sparse: Path) -> None:
+    found = told(str(sparse), "-n", "3", "--program", str(PROBE), "--port", "4")
+    assert step(found, "arrived")["at_ps"] == 1_010_000 * PS_PER_NS
+    assert step(found, "arrived")["port"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-n", "99", *MARK), "packet 99: is not there; the capture has packets 1 to 13"),
+        (("-n", "1", *MARK), "packet 1: is not IP"),
+        (("-n", "99", "--port", "1"), "is not there"),
+        ((*MARK,), "say which packet of sparse.pcap"),
+        (("-n", "2", *MARK, "--at", "3us"), "packets of a capture have times"),
+        (("-n", "2", *MARK, "--port", "1"), "come from the fabric's hosts"),
+        (("-n", "2"), "say by which port the capture's packets come in, or give --topology"),
+    ],
+)
+def test_wrong_use_of_a_capture_is_answered_with_what_to_do(
+    sparse: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    result = run(str(sparse), *arguments)
+    assert result.exit_code == 1
+    assert message in result.output
+
+
+def test_a_file_that_is_no_capture_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "not.pcap"
+    path.write_bytes(b"not a capture at all")
+    result = run(str(path), "-n", "1", *MARK)
+    assert result.exit_code == 1
+    assert "is neither pcap nor pcapng" in result.output
