@@ -1,7 +1,10 @@
 """Members, groups and one-shots over P4Runtime (1.5 §9.2)."""
 
+from collections.abc import Iterator
+
 import pytest
-from eeon_engine import Switch
+from eeon_engine import Program, Switch
+from eeon_engine.p4runtime import serve
 from finsy.proto import p4r, rpc_code
 from p4rt_client import (
     DELETE,
@@ -14,7 +17,9 @@ from p4rt_client import (
     frame,
     lpm,
     one_shot,
+    p4info,
     ports,
+    program_json,
 )
 
 
@@ -249,3 +254,54 @@ def test_a_selector_that_is_full_is_exhausted_and_nothing_is_left_behind(
     assert codes(failed) == [rpc_code.RESOURCE_EXHAUSTED]
     client.write((DELETE, route(0)), (INSERT, route(8)))
     assert len(client.read(p4r.TableEntry(table_id=names["lpm_table"]))) == 8
+
+
+def test_one_shots_may_name_the_modes_that_the_selector_has_and_keep_them(
+    client: Client, names: Names
+) -> None:
+    kinds = p4r.ActionProfileActionSet
+    action = one_shot((names.action("forward", 1), 1))
+    action.action_profile_action_set.action_selection_mode = kinds.HASH
+    action.action_profile_action_set.size_semantics = kinds.SUM_OF_WEIGHTS
+    entry = names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=action)
+    client.write((INSERT, entry))
+    assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("action_selection_mode", p4r.ActionProfileActionSet.RANDOM),
+        ("size_semantics", p4r.ActionProfileActionSet.SUM_OF_MEMBERS),
+    ],
+)
+def test_modes_of_a_single_group_are_unimplemented(
+    client: Client, names: Names, field: str, value: int
+) -> None:
+    action = one_shot((names.action("forward", 1), 1))
+    setattr(action.action_profile_action_set, field, value)
+    entry = names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=action)
+    assert codes(client.refused((INSERT, entry))) == [rpc_code.UNIMPLEMENTED]
+
+
+@pytest.fixture
+def unweighted() -> Iterator[Client]:
+    """A switch whose selector disallows weights."""
+    info = p4info()
+    selector = next(p for p in info.action_profiles if p.preamble.alias == "selector")
+    selector.weights_disallowed = True
+    with serve(Switch(Program(program_json())), p4info=info) as server:
+        client = Client(server.address)
+        client.arbitrate()
+        yield client
+        client.close()
+
+
+def test_where_weights_are_disallowed_none_is_the_only_one(unweighted: Client, names: Names) -> None:
+    def entry(weight: int) -> p4r.TableEntry:
+        action = one_shot((names.action("forward", 1), weight), (names.action("forward", 2), weight))
+        return names.entry("lpm_table", lpm(1, 0x0A000000, 8), action=action)
+
+    assert codes(unweighted.refused((INSERT, entry(1)))) == [rpc_code.INVALID_ARGUMENT]
+    unweighted.write((INSERT, entry(0)))
+    assert unweighted.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry(0)]

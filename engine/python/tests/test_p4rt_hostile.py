@@ -4,14 +4,16 @@ the switch.
 
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-from eeon_engine import Switch
+from eeon_engine import Program, Switch
+from eeon_engine.p4runtime import Server, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from p4rt_client import INSERT, Client, Failed, Names, codes, exact
+from p4rt_client import INSERT, Client, Failed, Names, codes, exact, frame, p4info
 
 # INTERNAL and UNKNOWN without details are what a bug looks like from outside.
 _BUGS = {13}
@@ -142,6 +144,78 @@ def test_more_streams_than_the_server_keeps_are_exhausted_and_calls_still_get_th
     clients[63].write((INSERT, entry))
     for client in clients:
         client.close()
+
+
+def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
+    server: Server, client: Client, switch: Switch, names: Names
+) -> None:
+    """Packets for a primary that reads nothing: some wait, the rest is dropped and logged, others are
+    served."""
+    client.write((INSERT, names.entry("exact_table", exact(1, 9), action=names.action("to_cpu"))))
+    other = Client(server.address, election_id=0)
+    other.arbitrate(election_id=0)
+    # Beyond what the network and the outbox hold together.
+    big = frame(9, payload=bytes(16_000))
+    for _ in range(40):
+        for _ in range(250):
+            switch.inject(1, big)
+        switch.advance_to(switch.now_ps + 1000)
+    assert len(other.read(p4r.TableEntry(table_id=names["exact_table"]))) == 1
+    assert other.arbitrate(election_id=0).status.code == rpc_code.ALREADY_EXISTS
+    other.close()
+
+
+def test_concurrent_writers_of_one_primary_are_serial(server: Server, client: Client, names: Names) -> None:
+    """Eight connections write under the primary's election id: every update is answered once, none is
+    lost."""
+
+    def work(number: int) -> int:
+        writer = Client(server.address)
+        entries = [
+            names.entry("exact_table", exact(1, key), action=names.action("forward", number))
+            for key in range(8)
+        ]
+        inserted = 0
+        for entry in entries:
+            try:
+                writer.write((INSERT, entry))
+                inserted += 1
+            except Failed as failed:
+                assert codes(failed) == [rpc_code.ALREADY_EXISTS]
+        writer.close()
+        return inserted
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(work, range(8))) == 8
+    assert len(client.read(p4r.TableEntry(table_id=names["exact_table"]))) == 8
+
+
+def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(
+    monkeypatch: pytest.MonkeyPatch, program: Program, names: Names
+) -> None:
+    monkeypatch.setattr("eeon_engine.p4runtime.server._MAX_MESSAGE_BYTES", 1 << 20)
+    with serve(Switch(program), p4info=p4info()) as small:
+        client = Client(small.address)
+        client.arbitrate()
+        entry = names.entry("exact_table", exact(1, 9), action=names.action("drop"), metadata=bytes(1 << 20))
+        with pytest.raises(Failed) as caught:
+            client.write((INSERT, entry))
+        assert caught.value.code == rpc_code.RESOURCE_EXHAUSTED
+        assert client.read(p4r.TableEntry())
+        client.close()
+
+
+def test_values_of_megabytes_are_refused_in_short_sentences(client: Client, names: Names) -> None:
+    huge = b"\xff" * (2 << 20)
+    match = p4r.FieldMatch(field_id=1, exact=p4r.FieldMatch.Exact(value=huge))
+    action = names.action("forward", 1)
+    action.params[0].value = huge
+    failed = client.refused(
+        (INSERT, names.entry("exact_table", match, action=names.action("drop"))),
+        (INSERT, names.entry("exact_table", exact(1, 1), action=action)),
+    )
+    assert codes(failed) == [rpc_code.INVALID_ARGUMENT] * 2
+    assert all(len(message) < 300 for _, message in failed.updates)
 
 
 def test_a_client_that_vanishes_leaves_its_place(server: object) -> None:

@@ -14,7 +14,7 @@ from finsy.proto import p4r
 
 from ..control import SwitchControl
 from . import translate
-from .errors import already_exists, exhausted, invalid, not_found, precondition
+from .errors import already_exists, exhausted, invalid, not_found, precondition, unimplemented
 from .journal import Journal
 from .schema import ActionProfile, Schema, Table, find
 from .translate import ActionCall
@@ -114,6 +114,7 @@ class ActionProfiles:
         if profile is None or not profile.with_selector:
             raise invalid(f"table '{table.name}' has no action selector; one-shot action sets need one")
         self.check_style(profile, one_shot=True)
+        self._check_modes(profile, action_set)
         actions = action_set.action_profile_actions
         if not actions:
             raise invalid(f"table '{table.name}': the action set is empty; give it at least one action")
@@ -121,7 +122,7 @@ class ActionProfiles:
         for item in actions:
             if item.WhichOneof("watch_kind") == "watch":
                 raise invalid("watch is deprecated and not supported; use watch_port")
-            shape.append((translate.action_from_message(table, item.action), item.weight))
+            shape.append((translate.action_from_message(table, item.action), _weight(profile, item.weight)))
         self._check_weights(profile, [weight for _, weight in shape], profile.max_group_size)
         one_shot = self._books[profile.id].one_shots.get(tuple(shape)) or OneShot(tuple(shape))
         self.retain(profile, one_shot, journal)
@@ -225,6 +226,21 @@ class ActionProfiles:
         journal.push(
             lambda: self._control.mt_act_prof_add_member_to_group(profile.name, member.handle, group.handle)
         )
+
+    @staticmethod
+    def _check_modes(profile: ActionProfile, action_set: Any) -> None:
+        """How one group differs from the profile's others: not at all (§9.2.3)."""
+        kinds = p4r.ActionProfileActionSet
+        own_size = kinds.SUM_OF_WEIGHTS if profile.sum_of_weights else kinds.SUM_OF_MEMBERS
+        # v1model's selectors choose by a hash.
+        if action_set.action_selection_mode not in (
+            kinds.DEFAULT_MODE_DETERMINED_BY_ACTION_SELECTOR,
+            kinds.HASH,
+        ) or action_set.size_semantics not in (kinds.DEFAULT_SIZE_DETERMINED_BY_ACTION_SELECTOR, own_size):
+            raise unimplemented(
+                f"profile '{profile.name}': a group cannot have a selection mode or size semantics of its "
+                "own; leave them out"
+            )
 
     def _check_weights(self, profile: ActionProfile, weights: list[int], max_size: int) -> None:
         if any(weight <= 0 for weight in weights):
@@ -373,7 +389,8 @@ class ActionProfiles:
                 f"profile '{profile.name}': group {message.group_id} asks for max_size {message.max_size}, "
                 f"the P4Info allows 0 to {limit}"
             )
-        self._check_weights(profile, [member.weight for member in message.members], message.max_size or limit)
+        weights = [_weight(profile, member.weight) for member in message.members]
+        self._check_weights(profile, weights, message.max_size or limit)
         ids = [member.member_id for member in message.members]
         if len(set(ids)) != len(ids):
             raise invalid(
@@ -383,7 +400,8 @@ class ActionProfiles:
             raise invalid("watch is deprecated and not supported; use watch_port")
         canonical = p4r.ActionProfileGroup()
         canonical.CopyFrom(message)
-        return canonical, [(self.member(profile, m.member_id), m.weight) for m in message.members]
+        members = [self.member(profile, m.member_id) for m in message.members]
+        return canonical, list(zip(members, weights, strict=True))
 
     def _set_members(
         self, profile: ActionProfile, group: Group, members: list[tuple[Member, int]], journal: Journal
@@ -458,6 +476,15 @@ def _chosen(objects: dict[int, Any], wanted: int) -> list[int]:
     if wanted == 0:
         return sorted(objects)
     return [wanted] if wanted in objects else []
+
+
+def _weight(profile: ActionProfile, weight: int) -> int:
+    """The weight that the engine uses; where the profile disallows weights, 0 is the only one and means 1."""
+    if not profile.weights_disallowed:
+        return weight
+    if weight != 0:
+        raise invalid(f"profile '{profile.name}' disallows weights; leave weight {weight} out")
+    return 1
 
 
 def _copies(shape: _Shape) -> Iterator[tuple[ActionCall, int]]:

@@ -169,15 +169,16 @@ class Tables:
             raise invalid(f"table '{table.name}' has no action profile; give it an action instead of {kind}")
         if kind == "action_profile_action_set":
             one_shot = self._profiles.acquire_one_shot(table, action.action_profile_action_set, journal)
+            given = action.action_profile_action_set
             canonical = p4r.TableAction()
-            for item, (call, weight) in zip(
-                action.action_profile_action_set.action_profile_actions, one_shot.shape, strict=True
-            ):
-                added = canonical.action_profile_action_set.action_profile_actions.add(
-                    action=call.message(), weight=weight
-                )
+            kept = canonical.action_profile_action_set
+            kept.action_selection_mode = given.action_selection_mode
+            kept.size_semantics = given.size_semantics
+            for item, (call, _) in zip(given.action_profile_actions, one_shot.shape, strict=True):
+                added = kept.action_profile_actions.add(action=call.message(), weight=item.weight)
                 if item.watch_port:
                     added.watch_port = item.watch_port
+            canonical.action_profile_action_set.SetInParent()
             return one_shot, canonical
         self._profiles.check_style(profile, one_shot=False)
         canonical = p4r.TableAction()
