@@ -110,6 +110,11 @@ impl Switch {
         if packet.recirculations >= self.config.recirculation_limit {
             return self.drop_packet(id, port, DropCause::RecirculationLimit);
         }
+        // It may come back longer than it came.
+        if !self.packets.note_length(id) {
+            return self.drop_packet(id, port, DropCause::NoBuffer);
+        }
+        let packet = self.packets.get_mut(id);
         packet.recirculations += 1;
         packet.instant_steps = 0;
         let (field_list, length) = (packet.recirculate, packet.frame.len() as u64);

@@ -6,7 +6,7 @@ use crate::effects::CloneRequest;
 use crate::journey::{watcher, What};
 use crate::mirroring::MirroringSession;
 use crate::packet::PacketId;
-use crate::switch::{Switch, INSTANT_LIMIT, MAX_FRAME_BYTES};
+use crate::switch::{Switch, INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES};
 use crate::v1model::instance_type;
 use crate::{Digest, DropCause, Frame, Replica};
 
@@ -259,7 +259,12 @@ impl Switch {
         self.counts.copies += 1;
         let (original, _) = self.packets.open(id);
         let (tag, port, steps) = (original.tag, original.arrival_port, original.instant_steps);
-        if steps >= INSTANT_LIMIT {
+        if steps == 0 || self.copied_at != self.now {
+            (self.copied_at, self.copies_of_copies) = (self.now, 0);
+        } else {
+            self.copies_of_copies += 1;
+        }
+        if steps >= INSTANT_LIMIT || self.copies_of_copies > INSTANT_COPIES {
             self.tm.stats_mut(port).drops.count(DropCause::InstantLimit);
             self.note(id, |_| What::NotCopied { cause: DropCause::InstantLimit });
             return None;

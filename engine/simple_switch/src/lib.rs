@@ -38,4 +38,7 @@ pub use journey::{Journey, Step, What, MAX_STEPS};
 pub use mirroring::{MirroringError, MirroringSession, MirroringSessions};
 pub use pre::{NodeHandle, NodeInfo, Pre, PreError, Replica};
 pub use stats::{DropCause, Drops, PortStats, SwitchStats};
-pub use switch::{StateGuard, Switch, Transmit, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS};
+pub use switch::{
+    StateGuard, Switch, Transmit, INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS,
+    MAX_STORED_BYTES,
+};

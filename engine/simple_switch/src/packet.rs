@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bm::{Phv, Program, SavedPhv};
 
 use crate::frame::Frame;
-use crate::switch::MAX_PACKETS;
+use crate::switch::{MAX_PACKETS, MAX_STORED_BYTES};
 
 /// Buffers for headers and metadata put aside that are kept for reuse; a bound on what an idle switch holds.
 const POOL_LIMIT: usize = 4096;
@@ -43,6 +43,8 @@ pub(crate) struct Packet {
     pub(crate) arrival_port: u16,
     /// Resubmissions and clonings since it arrived or last recirculated.
     pub(crate) instant_steps: u16,
+    /// Its frame's part of [`PacketStore::stored_bytes`].
+    stored_bytes: u32,
     /// Without a meaning while the packet holds the [`Phv`].
     saved: SavedPhv,
 }
@@ -58,6 +60,7 @@ impl Packet {
             recirculations: 0,
             arrival_port,
             instant_steps: 0,
+            stored_bytes: 0,
             saved: SavedPhv::default(),
         }
     }
@@ -73,6 +76,9 @@ pub(crate) struct PacketStore {
     holder: Option<PacketId>,
     /// Buffers for `Packet::saved`.
     pool: Vec<SavedPhv>,
+    /// Bytes of all frames, as they were when last looked at, and their limit.
+    stored_bytes: usize,
+    max_stored_bytes: usize,
 }
 
 impl PacketStore {
@@ -84,12 +90,17 @@ impl PacketStore {
             phv: Phv::new(program),
             holder: None,
             pool: Vec::new(),
+            stored_bytes: 0,
+            max_stored_bytes: MAX_STORED_BYTES,
         }
     }
 
     /// A place for a new packet with this frame. It holds the [`Phv`], which is as the last holder left it. `Err` when
     /// the switch is full; the frame is then returned.
     pub(crate) fn insert(&mut self, frame: Frame, tag: u64, arrival_port: u16) -> Result<PacketId, Frame> {
+        if self.stored_bytes + frame.len() > self.max_stored_bytes {
+            return Err(frame);
+        }
         let packet = Packet::new(frame, tag, arrival_port);
         let id = if let Some(id) = self.free.pop() {
             self.packets[id as usize] = packet;
@@ -102,13 +113,25 @@ impl PacketStore {
         };
         self.put_holder_aside();
         self.holder = Some(id);
+        self.note_length(id);
         Ok(id)
+    }
+
+    /// Brings the account of bytes up to date after a frame has got another length; returns whether it is within its limit.
+    pub(crate) fn note_length(&mut self, id: PacketId) -> bool {
+        let packet = &mut self.packets[id as usize];
+        let length = packet.frame.len();
+        self.stored_bytes = self.stored_bytes - packet.stored_bytes as usize + length;
+        // Frames are at most a little longer than `MAX_FRAME_BYTES`.
+        packet.stored_bytes = length as u32;
+        self.stored_bytes <= self.max_stored_bytes
     }
 
     /// Gives the place back and takes the frame out.
     pub(crate) fn remove(&mut self, id: PacketId) -> Frame {
         let packet = &mut self.packets[id as usize];
         let frame = std::mem::take(&mut packet.frame);
+        self.stored_bytes -= packet.stored_bytes as usize;
         if self.holder == Some(id) {
             self.holder = None;
         } else {
@@ -173,5 +196,43 @@ impl PacketStore {
     /// Packets that are there now.
     pub(crate) fn in_use(&self) -> usize {
         self.packets.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(max_stored_bytes: usize) -> PacketStore {
+        let json = include_bytes!("../tests/p4/probe.json");
+        let program = Arc::new(Program::from_json(json).expect("probe.json loads"));
+        PacketStore { max_stored_bytes, ..PacketStore::new(&program) }
+    }
+
+    fn insert(store: &mut PacketStore, bytes: usize) -> Option<PacketId> {
+        store.insert(Frame::from_slice(&vec![0; bytes]), 0, 0).ok()
+    }
+
+    #[test]
+    fn a_frame_that_would_exceed_the_bytes_is_refused_until_others_have_left() {
+        let mut store = store(1000);
+        let first = insert(&mut store, 600).expect("there is room");
+        assert_eq!((insert(&mut store, 401), store.in_use()), (None, 1));
+        assert!(insert(&mut store, 400).is_some());
+        store.remove(first);
+        assert!(insert(&mut store, 600).is_some());
+    }
+
+    #[test]
+    fn a_frame_that_has_grown_is_counted_with_its_new_length() {
+        let mut store = store(1000);
+        let id = insert(&mut store, 600).expect("there is room");
+        store.get_mut(id).frame.replace_front(0, &[0; 400]);
+        assert!(store.note_length(id));
+        assert_eq!(insert(&mut store, 1), None);
+        store.get_mut(id).frame.replace_front(0, &[0; 1]);
+        assert!(!store.note_length(id));
+        store.remove(id);
+        assert!(insert(&mut store, 1000).is_some());
     }
 }

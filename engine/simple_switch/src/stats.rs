@@ -21,13 +21,14 @@ pub enum DropCause {
     NoReplicas,
     /// The packet recirculated more often than [`crate::SwitchConfig::recirculation_limit`].
     RecirculationLimit,
-    /// The packet was resubmitted or cloned from clone to clone more often than [`crate::INSTANT_LIMIT`].
+    /// The packet was resubmitted or cloned from clone to clone more often than [`crate::INSTANT_LIMIT`], or more
+    /// than [`crate::INSTANT_COPIES`] copies of copies were made at once.
     InstantLimit,
     /// The program failed on this packet: an assertion, a division by zero, an endless loop. BMv2 aborts here.
     ProgramFault,
     /// The frame is longer than [`crate::MAX_FRAME_BYTES`].
     FrameTooLong,
-    /// The switch holds [`crate::MAX_PACKETS`] packets already.
+    /// The switch holds [`crate::MAX_PACKETS`] packets already, or [`crate::MAX_STORED_BYTES`].
     NoBuffer,
     /// The packet was inside when another program was loaded.
     ProgramChanged,

@@ -31,9 +31,17 @@ pub const MAX_FRAME_BYTES: usize = 65_535;
 /// must not exhaust the machine.
 pub const MAX_PACKETS: usize = 1 << 20;
 
+/// Most bytes that the frames inside one switch have together. Packets that would exceed it are dropped and counted: as
+/// many of the longest frames as there may be packets would be 64 GiB.
+pub const MAX_STORED_BYTES: usize = 1 << 30;
+
 /// How often a packet may be resubmitted or cloned from clone to clone since it arrived or last recirculated.
 /// These happen at one instant, so without a limit a program could keep a switch busy for ever.
 pub const INSTANT_LIMIT: u16 = 128;
+
+/// How many copies of copies may be made at one instant for one packet. [`INSTANT_LIMIT`] bounds how deep a tree of clones is;
+/// a session with a group of two doubles them at each step.
+pub const INSTANT_COPIES: u64 = 1 << 16;
 
 /// The recirculation loop's key in the agenda, behind all ports.
 const LOOP: usize = PORT_COUNT;
@@ -106,6 +114,9 @@ pub struct Switch {
     pub(crate) replicas: Vec<Replica>,
     /// Writes down what happens to packets, when somebody wants to know. See `journey`.
     pub(crate) follower: Option<Box<Follower>>,
+    /// When a packet was last copied, and how many copies of copies were made then since a packet was copied that was none.
+    pub(crate) copied_at: Time,
+    pub(crate) copies_of_copies: u64,
     agenda: Agenda,
     gate: Option<Gate>,
 }
@@ -140,6 +151,8 @@ impl Switch {
             headers: Vec::new(),
             replicas: Vec::new(),
             follower: None,
+            copied_at: Time::ZERO,
+            copies_of_copies: 0,
             agenda: Agenda::new(PORT_COUNT + 1),
             gate,
             v1model,

@@ -2,7 +2,9 @@
 
 mod support;
 
-use simple_switch::{DropCause, MirroringSession, Replica, Switch, INSTANT_LIMIT, MAX_FRAME_BYTES};
+use simple_switch::{
+    DropCause, MirroringSession, Replica, Switch, INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES,
+};
 use support::*;
 use units::{Duration, Time};
 
@@ -255,6 +257,19 @@ fn clones_that_clone_themselves_come_to_an_end_that_is_counted() {
     let reports = ask(&mut switch, us(0), Request { argument: 1, ..Request::op(op::CLONE_FOR_EVER) });
     assert_eq!(reports.len(), usize::from(INSTANT_LIMIT) + 1);
     assert_eq!(switch.stats().drops.get(DropCause::InstantLimit), 1);
+}
+
+#[test]
+fn clones_that_double_at_each_step_come_to_an_end_that_is_counted() {
+    let mut switch = switch_with(|_| ());
+    group(&mut switch, 9, &[(2, 1), (3, 2)]);
+    clone_session(&mut switch, 4, None, Some(9));
+    switch.handle_packet(us(0), 0, &Request { argument: 4, ..Request::op(op::CLONE_FOR_EVER) }.bytes(), 0);
+    let stats = switch.stats();
+    assert!(stats.is_balanced(), "{stats:?}");
+    assert_eq!(stats.in_flight, 0);
+    assert!(stats.drops.get(DropCause::InstantLimit) > 0);
+    assert!(stats.sent > 1000 && stats.sent < 3 * INSTANT_COPIES, "{} were sent", stats.sent);
 }
 
 #[test]
