@@ -9,14 +9,19 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 CARGO  := cargo
 ENGINE := --manifest-path engine/Cargo.toml
+# cargo-fuzz: the one on PATH, or one that is built into this folder. It needs a C++ compiler and no nightly Rust.
+CARGO_FUZZ   := $(or $(shell command -v cargo-fuzz),$(CURDIR)/.tools/bin/cargo-fuzz)
+FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer
+FUZZ_SECONDS ?= 60
+FUZZ_CORPUS  := $(CARGO) run $(ENGINE) --package fuzz_checks --bin corpus --quiet --
 # pyo3's `extension-module` leaves Python's symbols to the interpreter, so that crate is tested from Python.
 RUST_TESTED := --workspace --exclude eeon-python
 
-RUST_SOURCES := $(shell find engine -name target -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
+RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants bench p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants bench fuzz fuzz-corpus p4 p4-check lint format clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +58,19 @@ mutants: setup ## break each rule of the P4 program and see the named test fail;
 bench: setup ## P4 passes per second through one switch and end to end
 	$(CARGO) bench $(ENGINE) $(RUST_TESTED) --bench '*' --quiet
 
+fuzz: $(CARGO_FUZZ) ## fuzz each of FUZZ_TARGETS for FUZZ_SECONDS (60); findings go to engine/fuzz/artifacts/
+	$(FUZZ_CORPUS) unpack engine/fuzz/corpora engine/fuzz/corpus
+	for target in $(FUZZ_TARGETS); do \
+	  (cd engine/fuzz && $(CARGO_FUZZ) fuzz run --sanitizer none $$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=1500 -print_final_stats=1) || exit 1; \
+	done
+
+fuzz-corpus: $(CARGO_FUZZ) ## keep what `make fuzz` has found: minimise engine/fuzz/corpus/ into engine/fuzz/corpora/
+	for target in $(FUZZ_TARGETS); do \
+	  (cd engine/fuzz && $(CARGO_FUZZ) fuzz cmin --sanitizer none $$target -- -max_len=1500) || exit 1; \
+	done
+	$(FUZZ_CORPUS) pack engine/fuzz/corpus engine/fuzz/corpora
+
 p4: setup ## recompile p4src/ and the engine's constructs with p4c-bm2-ss
 	$(PY) p4src/compile.py
 	$(PY) engine/simple_switch/tests/constructs/compile.py
@@ -74,7 +92,10 @@ format: setup ## let the formatters decide the layout
 	$(VENV)/bin/ruff format .
 
 clean: ## remove what was built
-	rm -rf $(VENV) out engine/target
+	rm -rf $(VENV) .tools out engine/target engine/fuzz/target
+
+$(CURDIR)/.tools/bin/cargo-fuzz:
+	$(CARGO) install cargo-fuzz --locked --quiet --root .tools
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else f"Python 3.11 or later is needed, this is {sys.version.split()[0]}; set PYTHON=")'

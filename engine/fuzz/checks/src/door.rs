@@ -1,0 +1,107 @@
+//! Makes a call to a switch.
+
+use bm::{CounterValue, RuntimeError, State};
+use simple_switch::Switch;
+
+use crate::calls::{Op, To};
+
+/// The handle that a call gives, if it gives one; otherwise the error's text.
+pub(crate) type Answer = Result<Option<u64>, String>;
+
+/// Makes the call.
+pub(crate) fn make(switch: &mut Switch, op: &Op) -> Answer {
+    let none = |()| None;
+    match op {
+        Op::CreateMulticast { group } => text(switch.pre_mut().mc_mgrp_create(*group)).map(none),
+        Op::DestroyMulticast { group, with_nodes: true } => {
+            text(switch.pre_mut().delete_group(*group)).map(none)
+        }
+        Op::DestroyMulticast { group, .. } => text(switch.pre_mut().mc_mgrp_destroy(*group)).map(none),
+        Op::SetMulticast { group, replicas } => text(switch.pre_mut().set_group(*group, replicas)).map(none),
+        Op::CreateNode { rid, ports, lags } => {
+            let node = text(switch.pre_mut().mc_node_create_with_lags(*rid, ports, lags));
+            node.map(|node| Some(u64::from(node.0)))
+        }
+        Op::UpdateNode { node, ports, lags } => {
+            text(switch.pre_mut().mc_node_update(*node, ports, lags)).map(none)
+        }
+        Op::SetLag { lag, ports } => text(switch.pre_mut().mc_set_lag_membership(*lag, ports)).map(none),
+        Op::Associate { group, node } => text(switch.pre_mut().mc_node_associate(*group, *node)).map(none),
+        Op::Dissociate { group, node } => text(switch.pre_mut().mc_node_dissociate(*group, *node)).map(none),
+        Op::DestroyNode { node } => text(switch.pre_mut().mc_node_destroy(*node)).map(none),
+        Op::AddSession { id, session } => text(switch.mirroring_mut().add(*id, *session)).map(none),
+        Op::DeleteSession { id } => text(switch.mirroring_mut().delete(*id)).map(none),
+        _ => text(make_to_state(&mut switch.state_mut(), op)),
+    }
+}
+
+fn text<T, E: std::error::Error>(result: Result<T, E>) -> Result<T, String> {
+    result.map_err(|error| error.to_string())
+}
+
+/// Makes a call that concerns nothing but the state.
+fn make_to_state(state: &mut State, op: &Op) -> Result<Option<u64>, RuntimeError> {
+    let value = |packets: u64| CounterValue { bytes: packets.wrapping_mul(64), packets };
+    match op {
+        Op::Add { table, key, priority, to } => {
+            return match to {
+                To::Action(action, data) => state.mt_add_entry(table, key, action, data, *priority),
+                To::Member(member) => state.mt_indirect_add_entry(table, key, *member, *priority),
+                To::Group(group) => state.mt_indirect_ws_add_entry(table, key, *group, *priority),
+            }
+            .map(Some)
+        }
+        Op::Modify { table, handle, to } => match to {
+            To::Action(action, data) => state.mt_modify_entry(table, *handle, action, data),
+            To::Member(member) => state.mt_indirect_modify_entry(table, *handle, *member),
+            To::Group(group) => state.mt_indirect_ws_modify_entry(table, *handle, *group),
+        },
+        Op::Delete { table, handle } => state.mt_delete_entry(table, *handle),
+        Op::Clear { table, reset_default } => state.mt_clear_entries(table, *reset_default),
+        Op::SetDefault { table, to } => match to {
+            To::Action(action, data) => state.mt_set_default_action(table, action, data),
+            To::Member(member) => state.mt_indirect_set_default_member(table, *member),
+            To::Group(group) => state.mt_indirect_ws_set_default_group(table, *group),
+        },
+        Op::ResetDefault { table } => state.mt_reset_default_entry(table),
+        Op::AddMember { profile, action, data } => {
+            return state.mt_act_prof_add_member(profile, action, data).map(Some)
+        }
+        Op::ModifyMember { profile, member, action, data } => {
+            state.mt_act_prof_modify_member(profile, *member, action, data)
+        }
+        Op::DeleteMember { profile, member } => state.mt_act_prof_delete_member(profile, *member),
+        Op::CreateGroup { profile } => return state.mt_act_prof_create_group(profile).map(Some),
+        Op::DeleteGroup { profile, group } => state.mt_act_prof_delete_group(profile, *group),
+        Op::Join { profile, member, group } => {
+            state.mt_act_prof_add_member_to_group(profile, *member, *group)
+        }
+        Op::Leave { profile, member, group } => {
+            state.mt_act_prof_remove_member_from_group(profile, *member, *group)
+        }
+        Op::Register { register, start, end, value } => {
+            state.register_write_range(register, *start, *end, value)
+        }
+        Op::ResetRegister { register } => state.register_reset(register),
+        Op::Counter { counter, index, packets } => state.write_counters(counter, *index, value(*packets)),
+        Op::ResetCounters { counter } => state.reset_counters(counter),
+        Op::EntryCounter { table, handle, packets } => {
+            state.mt_write_counters(table, *handle, value(*packets))
+        }
+        Op::ResetEntryCounters { table } => state.mt_reset_counters(table),
+        Op::Meter { meter, index: Some(index), rates } => state.meter_set_rates(meter, *index, rates),
+        Op::Meter { meter, index: None, rates } => state.meter_array_set_rates(meter, rates),
+        Op::EntryMeter { table, handle, rates } => state.mt_set_meter_rates(table, *handle, rates),
+        Op::DefaultCounter { table, packets } => state.mt_write_default_counters(table, value(*packets)),
+        Op::DefaultMeter { table, rates } => state.mt_set_default_meter_rates(table, rates),
+        Op::AddToVset { vset, value } => state.parse_vset_add(vset, value),
+        Op::RemoveFromVset { vset, value } => state.parse_vset_remove(vset, value),
+        Op::ClearVset { vset } => state.parse_vset_clear(vset),
+        Op::ResetState => {
+            state.reset_state();
+            Ok(())
+        }
+        other => unreachable!("{other:?} is made to the switch"),
+    }
+    .map(|()| None)
+}

@@ -1,0 +1,39 @@
+//! Reading an input from its front: numbers and byte strings, zeros when it has come to its end. `seeds` writes what is
+//! read here.
+
+use arbitrary::{Arbitrary, Unstructured};
+
+/// What is left of an input.
+pub(crate) struct Input<'a>(Unstructured<'a>);
+
+impl<'a> Input<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(Unstructured::new(bytes))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn u8(&mut self) -> u8 {
+        self.0.arbitrary().unwrap_or_default()
+    }
+
+    pub(crate) fn u16(&mut self) -> u16 {
+        self.0.arbitrary().unwrap_or_default()
+    }
+
+    pub(crate) fn u64(&mut self) -> u64 {
+        self.0.arbitrary().unwrap_or_default()
+    }
+
+    /// `count` bytes, or as many as are left.
+    pub(crate) fn bytes(&mut self, count: usize) -> &'a [u8] {
+        self.0.bytes(count.min(self.0.len())).unwrap_or_default()
+    }
+
+    /// A value; `None` when the input does not hold one.
+    pub(crate) fn value<T: Arbitrary<'a>>(&mut self) -> Option<T> {
+        self.0.arbitrary().ok()
+    }
+}

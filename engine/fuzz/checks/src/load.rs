@@ -1,0 +1,127 @@
+//! The loader: any bytes, and programs that are edited. What loads gets entries and packets.
+
+use std::sync::{Arc, OnceLock};
+
+use bm::{LogMessage, Phv, Program, State, Target};
+use serde_json::Value;
+use simple_switch::{PortConfig, SwitchConfig};
+use units::{DataRate, Duration};
+
+use crate::calls::Call;
+use crate::input::Input;
+use crate::programs::{limits, sources};
+use crate::traffic::Traffic;
+
+/// Most calls of the runtime interface, and most packets, that a loaded program gets.
+const MAX_CALLS: u8 = 8;
+const MAX_PACKETS: usize = 6;
+
+/// The target for any bytes: they are the JSON.
+pub fn load(bytes: &[u8]) {
+    if let Some(program) = loads(bytes) {
+        exercise(&program, &mut Input::new(&bytes[bytes.len() / 2..]));
+    }
+}
+
+/// The target for edited programs: 1 byte for the program, the edits (see `edits`), 1 byte for the number of calls, the
+/// calls, and packets: a port, a length and bytes each.
+pub fn edited_program(bytes: &[u8]) {
+    static PARSED: OnceLock<Vec<Value>> = OnceLock::new();
+    let parse = |json: &[u8]| serde_json::from_slice(json).expect("the committed programs are JSON");
+    let parsed = PARSED.get_or_init(|| sources().iter().map(|source| parse(&source.json)).collect());
+    let mut input = Input::new(bytes);
+    let mut program = parsed[usize::from(input.u8()) % parsed.len()].clone();
+    crate::edits::edit(&mut program, &mut input);
+    if let Some(program) = loads(program.to_string().as_bytes()) {
+        exercise(&program, &mut input);
+    }
+}
+
+/// The program, if it loads; otherwise the error must say where and why.
+fn loads(json: &[u8]) -> Option<Arc<Program>> {
+    match Program::from_json_with(json, &limits()) {
+        Ok(program) => Some(Arc::new(program)),
+        Err(error) => {
+            assert!(!error.place.is_empty() && !error.reason.is_empty(), "{error:?}");
+            assert!(error.to_string().len() < 4096, "an error of {} bytes", error.to_string().len());
+            None
+        }
+    }
+}
+
+/// Calls and packets for a program that has loaded; in a switch if it suits one, else by itself.
+fn exercise(program: &Arc<Program>, input: &mut Input<'_>) {
+    let config = SwitchConfig {
+        recirculation_limit: 8,
+        ports: (0..4).map(|port| PortConfig::ethernet(port, DataRate::from_bps(1_000_000_000))).collect(),
+        ..SwitchConfig::default()
+    };
+    let Ok(mut traffic) = Traffic::new(program, config) else {
+        return run_alone(program, input);
+    };
+    for _ in 0..input.u8() % (MAX_CALLS + 1) {
+        let Some(call) = input.value::<Call>() else { break };
+        // Whether it is right depends on the edits; that it answers is what is looked for.
+        let _ = crate::door::make(&mut traffic.switch, &call.op(program));
+    }
+    for _ in 0..MAX_PACKETS {
+        let (port, length) = (u16::from(input.u8() % 5), usize::from(input.u8()));
+        traffic.packet(port, input.bytes(length));
+        traffic.advance(Duration::from_us(20));
+        traffic.check_balance();
+        if input.is_empty() || traffic.is_worn_out() {
+            break;
+        }
+    }
+    traffic.drain();
+}
+
+/// A switch without ports: what a program asks for goes nowhere.
+struct Nowhere;
+
+impl Target for Nowhere {
+    fn drop_port(&self) -> u64 {
+        511
+    }
+    fn now_ps(&self) -> u64 {
+        1_000_000
+    }
+    fn random(&mut self, lo: u64, hi: u64) -> u64 {
+        assert!(lo <= hi, "a draw from {lo}..={hi}");
+        hi
+    }
+    fn clone_ingress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
+    fn clone_egress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
+    fn resubmit(&mut self, _phv: &Phv, _field_list: u64) {}
+    fn recirculate(&mut self, _phv: &Phv, _field_list: u64) {}
+    fn generate_digest(&mut self, _phv: &Phv, _receiver: u64, _learn_list: u64) {}
+    fn truncate(&mut self, _phv: &Phv, _bytes: u64) {}
+    fn log_msg(&mut self, message: LogMessage<'_>) {
+        std::hint::black_box(message.to_string());
+    }
+}
+
+/// What there is of parser, pipelines and deparser, on one packet.
+fn run_alone(program: &Arc<Program>, input: &mut Input<'_>) {
+    let mut state = State::new(program);
+    let mut phv = Phv::new(program);
+    let length = usize::from(input.u8());
+    let packet = input.bytes(length);
+    phv.reset(program, packet.len() as u64);
+    if let Some(parser) = program.parser("parser") {
+        state.parse(parser, &mut phv, packet);
+    }
+    assert!(phv.payload_offset() <= packet.len(), "the parser has read beyond the packet");
+    state.verify_checksums(&mut phv, packet);
+    for name in ["ingress", "egress"] {
+        if let Some(pipeline) = program.pipeline(name) {
+            // A fault is an answer.
+            let _ = state.run(pipeline, &mut phv, &mut Nowhere);
+        }
+    }
+    let payload = &packet[phv.payload_offset()..];
+    state.update_checksums(&mut phv, payload);
+    if let Some(deparser) = program.deparser("deparser") {
+        state.deparse(deparser, &mut phv, &mut Vec::new());
+    }
+}

@@ -1,0 +1,85 @@
+//! What the runtime interface should do, written a second time and simply: lists that are searched, and numbers as bytes.
+//! It says whether a call is refused, which handle it gives, and what is read back; not with which words it is refused.
+
+mod arrays;
+mod replication;
+mod tables;
+
+use std::sync::Arc;
+
+use simple_switch::Switch;
+
+use crate::calls::Op;
+use arrays::Arrays;
+use replication::Replication;
+use tables::Tables;
+
+/// A call is refused.
+pub(crate) struct Refused;
+
+/// The handle that a call gives, if it gives one.
+pub(crate) type Answer = Result<Option<u64>, Refused>;
+
+/// Everything that calls change.
+pub(crate) struct Model {
+    tables: Tables,
+    arrays: Arrays,
+    replication: Replication,
+}
+
+impl Model {
+    /// As a switch that has just been made.
+    pub(crate) fn new(switch: &Switch) -> Self {
+        let program = Arc::clone(switch.program());
+        Self {
+            tables: Tables::new(Arc::clone(&program), switch.state()),
+            arrays: Arrays::new(program),
+            replication: Replication::default(),
+        }
+    }
+
+    /// Makes a call.
+    pub(crate) fn make(&mut self, op: &Op) -> Answer {
+        if let Op::ResetState = op {
+            self.tables.reset();
+            self.arrays.reset();
+            return Ok(None);
+        }
+        let answer =
+            self.tables.make(op).or_else(|| self.arrays.make(op)).or_else(|| self.replication.make(op));
+        answer.unwrap_or_else(|| unreachable!("{op:?} is in no part of the model"))
+    }
+
+    /// Compares what calls have often changed.
+    pub(crate) fn check(&self, switch: &Switch) {
+        self.tables.check(switch.state());
+        self.replication.check(switch);
+    }
+
+    /// Compares everything.
+    pub(crate) fn check_all(&self, switch: &Switch) {
+        self.check(switch);
+        self.arrays.check(switch.state());
+    }
+}
+
+/// Where `name` stands among `items`.
+fn place<T>(items: &[T], name: &str, of: impl Fn(&T) -> &str) -> Result<usize, Refused> {
+    items.iter().position(|item| of(item) == name).ok_or(Refused)
+}
+
+/// A big-endian number as whole bytes of its width; refused when it is empty or does not fit.
+fn padded(number: &[u8], width: u32) -> Result<Vec<u8>, Refused> {
+    let significant = &number[number.iter().take_while(|byte| **byte == 0).count()..];
+    let bits = significant.first().map_or(0, |first| significant.len() as u32 * 8 - first.leading_zeros());
+    if number.is_empty() || bits > width {
+        return Err(Refused);
+    }
+    let count = width.div_ceil(8) as usize;
+    Ok([&vec![0; count - significant.len()][..], significant].concat())
+}
+
+/// The bits of both.
+fn masked(value: &[u8], mask: &[u8]) -> Vec<u8> {
+    value.iter().zip(mask).map(|(value, mask)| value & mask).collect()
+}

@@ -1,0 +1,469 @@
+//! Tables and action profiles.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bm::{
+    ActionProfileInfo, CounterValue, MatchKeyParam, MatchType, MeterRate, MtAction, MtDefault, Program,
+    State, TableInfo, TableType,
+};
+
+use super::{masked, padded, place, Answer, Refused};
+use crate::calls::{Op, To};
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+struct Entry {
+    key: Vec<MatchKeyParam>,
+    priority: u32,
+    to: To,
+    counted: CounterValue,
+    rates: Vec<MeterRate>,
+}
+
+#[derive(Clone, Default)]
+struct Table {
+    /// By handle: the row in the low bits, and above them how often the row was used before.
+    entries: BTreeMap<u64, Entry>,
+    /// How often an entry was deleted from a row, modulo 256.
+    used: BTreeMap<u64, u8>,
+    default: Option<To>,
+    default_counted: CounterValue,
+    default_rates: Vec<MeterRate>,
+}
+
+/// Bits of a handle that say the row.
+const ROW_BITS: u32 = 24;
+
+fn row(handle: u64) -> u64 {
+    handle & ((1 << ROW_BITS) - 1)
+}
+
+#[derive(Clone, Default)]
+struct Profile {
+    members: BTreeMap<u64, (String, Vec<Vec<u8>>)>,
+    groups: BTreeMap<u64, Vec<u64>>,
+}
+
+pub(super) struct Tables {
+    program: Arc<Program>,
+    /// As the program says, before any call.
+    initial: Vec<Table>,
+    tables: Vec<Table>,
+    profiles: Vec<Profile>,
+}
+
+impl Tables {
+    /// What the program itself puts into its tables is read from a fresh state.
+    pub(super) fn new(program: Arc<Program>, state: &State) -> Self {
+        let initial: Vec<Table> =
+            program.tables().iter().map(|info| read(&program, state, &info.name)).collect();
+        let profiles = vec![Profile::default(); program.action_profiles().len()];
+        Self { tables: initial.clone(), initial, profiles, program }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.tables.clone_from(&self.initial);
+        self.profiles.fill(Profile::default());
+    }
+
+    /// Makes a call; `None` when it is not one to a table or profile.
+    pub(super) fn make(&mut self, op: &Op) -> Option<Answer> {
+        let none = |()| None;
+        Some(match op {
+            Op::Add { table, key, priority, to } => self.add(table, key, *priority, to),
+            Op::Modify { table, handle, to } => self.modify(table, *handle, to).map(none),
+            Op::Delete { table, handle } => self.delete(table, *handle).map(none),
+            Op::Clear { table, reset_default } => self.clear(table, *reset_default).map(none),
+            Op::SetDefault { table, to } => self.set_default(table, to).map(none),
+            Op::ResetDefault { table } => self.table(table).map(|at| {
+                self.tables[at].default.clone_from(&self.initial[at].default);
+                None
+            }),
+            Op::EntryCounter { table, handle, packets } => {
+                self.entry_counter(table, *handle, *packets).map(none)
+            }
+            Op::ResetEntryCounters { table } => self.reset_entry_counters(table).map(none),
+            Op::EntryMeter { table, handle, rates } => self.entry_meter(table, *handle, rates).map(none),
+            Op::DefaultCounter { table, packets } => self.default_counter(table, *packets).map(none),
+            Op::DefaultMeter { table, rates } => self.default_meter(table, rates).map(none),
+            Op::AddMember { profile, action, data } => self.add_member(profile, action, data),
+            Op::ModifyMember { profile, member, action, data } => {
+                self.modify_member(profile, *member, action, data).map(none)
+            }
+            Op::DeleteMember { profile, member } => self.delete_member(profile, *member).map(none),
+            Op::CreateGroup { profile } => self.create_group(profile),
+            Op::DeleteGroup { profile, group } => self.delete_group(profile, *group).map(none),
+            Op::Join { profile, member, group } => self.join(profile, *member, *group).map(none),
+            Op::Leave { profile, member, group } => self.leave(profile, *member, *group).map(none),
+            _ => return None,
+        })
+    }
+
+    fn table(&self, name: &str) -> Result<usize, Refused> {
+        place(self.program.tables(), name, |t| &t.name)
+    }
+
+    fn profile(&self, name: &str) -> Result<usize, Refused> {
+        place(self.program.action_profiles(), name, |p| &p.name)
+    }
+
+    fn selector(&self, name: &str) -> Result<usize, Refused> {
+        let at = self.profile(name)?;
+        self.program.action_profiles()[at].with_selector.then_some(at).ok_or(Refused)
+    }
+
+    fn profile_of(&self, info: &TableInfo) -> Option<usize> {
+        info.action_profile.as_ref().and_then(|name| self.profile(name).ok())
+    }
+
+    /// Where an entry of the table is to lead, with padded data.
+    fn lead(&self, at: usize, to: &To) -> Result<To, Refused> {
+        let info = &self.program.tables()[at];
+        let profile = self.profile_of(info);
+        match (to, info.table_type, profile) {
+            (To::Action(name, data), TableType::Simple, _) => {
+                let id = info.actions.iter().find(|id| self.program.actions()[id.index()].name == *name);
+                let data = self.data(id.ok_or(Refused)?.index(), data)?;
+                Ok(To::Action(name.clone(), data))
+            }
+            (To::Member(member), TableType::Indirect | TableType::IndirectWs, Some(profile)) => {
+                self.profiles[profile].members.get(member).map(|_| to.clone()).ok_or(Refused)
+            }
+            (To::Group(group), TableType::IndirectWs, Some(profile)) => {
+                let members = self.profiles[profile].groups.get(group).ok_or(Refused)?;
+                (!members.is_empty()).then(|| to.clone()).ok_or(Refused)
+            }
+            _ => Err(Refused),
+        }
+    }
+
+    fn data(&self, action: usize, data: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Refused> {
+        let params = &self.program.actions()[action].params;
+        if params.len() != data.len() {
+            return Err(Refused);
+        }
+        data.iter().zip(params).map(|(value, param)| padded(value, param.bitwidth)).collect()
+    }
+
+    fn add(&mut self, table: &str, key: &[MatchKeyParam], priority: u32, to: &To) -> Answer {
+        let at = self.table(table)?;
+        let info = &self.program.tables()[at];
+        let to = self.lead(at, to)?;
+        if info.const_entries || info.key.is_empty() {
+            return Err(Refused);
+        }
+        let key = key_of(info, key)?;
+        let ordered = matches!(info.match_type, MatchType::Ternary | MatchType::Range);
+        let priority = if ordered { priority } else { 0 };
+        let table = &mut self.tables[at];
+        let same = |entry: &Entry| entry.key == key && entry.priority == priority;
+        if table.entries.values().any(same) || table.entries.len() >= info.max_size {
+            return Err(Refused);
+        }
+        let entry = Entry { key, priority, to, counted: CounterValue::default(), rates: Vec::new() };
+        let is_free = |at: &u64| table.entries.keys().all(|handle| row(*handle) != *at);
+        let free = (0..).find(is_free).ok_or(Refused)?;
+        let handle = u64::from(table.used.get(&free).copied().unwrap_or(0)) << ROW_BITS | free;
+        table.entries.insert(handle, entry);
+        Ok(Some(handle))
+    }
+
+    fn entry(&mut self, at: usize, handle: u64) -> Result<&mut Entry, Refused> {
+        self.tables[at].entries.get_mut(&handle).ok_or(Refused)
+    }
+
+    fn modify(&mut self, table: &str, handle: u64, to: &To) -> Result<(), Refused> {
+        let at = self.table(table)?;
+        let to = self.lead(at, to)?;
+        if self.program.tables()[at].const_entries {
+            return Err(Refused);
+        }
+        self.entry(at, handle)?.to = to;
+        Ok(())
+    }
+
+    fn delete(&mut self, table: &str, handle: u64) -> Result<(), Refused> {
+        let at = self.table(table)?;
+        if self.program.tables()[at].const_entries {
+            return Err(Refused);
+        }
+        let table = &mut self.tables[at];
+        table.entries.remove(&handle).ok_or(Refused)?;
+        let used = table.used.entry(row(handle)).or_default();
+        *used = used.wrapping_add(1);
+        Ok(())
+    }
+
+    fn clear(&mut self, table: &str, reset_default: bool) -> Result<(), Refused> {
+        let at = self.table(table)?;
+        if !self.program.tables()[at].const_entries {
+            self.tables[at].entries.clear();
+            self.tables[at].used.clear();
+        }
+        if reset_default {
+            self.tables[at].default.clone_from(&self.initial[at].default);
+        }
+        Ok(())
+    }
+
+    fn set_default(&mut self, table: &str, to: &To) -> Result<(), Refused> {
+        let at = self.table(table)?;
+        let to = Some(self.lead(at, to)?);
+        if self.program.tables()[at].const_default && to != self.initial[at].default {
+            return Err(Refused);
+        }
+        self.tables[at].default = to;
+        Ok(())
+    }
+
+    fn entry_counter(&mut self, table: &str, handle: u64, packets: u64) -> Result<(), Refused> {
+        let at = self.table(table)?;
+        if !self.program.tables()[at].with_counters {
+            return Err(Refused);
+        }
+        self.entry(at, handle)?.counted = CounterValue { bytes: packets.wrapping_mul(64), packets };
+        Ok(())
+    }
+
+    fn reset_entry_counters(&mut self, table: &str) -> Result<(), Refused> {
+        let at = self.table(table)?;
+        if !self.program.tables()[at].with_counters {
+            return Err(Refused);
+        }
+        self.tables[at].entries.values_mut().for_each(|entry| entry.counted = CounterValue::default());
+        self.tables[at].default_counted = CounterValue::default();
+        Ok(())
+    }
+
+    fn default_counter(&mut self, table: &str, packets: u64) -> Result<(), Refused> {
+        let at = self.table(table)?;
+        if !self.program.tables()[at].with_counters {
+            return Err(Refused);
+        }
+        self.tables[at].default_counted = CounterValue { bytes: packets.wrapping_mul(64), packets };
+        Ok(())
+    }
+
+    fn default_meter(&mut self, table: &str, rates: &[MeterRate]) -> Result<(), Refused> {
+        let at = self.metered(table, rates)?;
+        self.tables[at].default_rates = rates.to_vec();
+        Ok(())
+    }
+
+    fn entry_meter(&mut self, table: &str, handle: u64, rates: &[MeterRate]) -> Result<(), Refused> {
+        let at = self.metered(table, rates)?;
+        self.entry(at, handle)?.rates = rates.to_vec();
+        Ok(())
+    }
+
+    /// A table with a direct meter that takes these rates.
+    fn metered(&self, table: &str, rates: &[MeterRate]) -> Result<usize, Refused> {
+        let at = self.table(table)?;
+        let meter = self.program.tables()[at].direct_meter.as_ref().ok_or(Refused)?;
+        let meter = place(self.program.meter_arrays(), meter, |m| &m.name)?;
+        let count = self.program.meter_arrays()[meter].rate_count;
+        super::arrays::check_rates(rates, count).map(|()| at)
+    }
+
+    /// The data for an action that some table of the profile may call.
+    fn member(
+        &self,
+        profile: usize,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<(String, Vec<Vec<u8>>), Refused> {
+        let program = &self.program;
+        let of_profile = |info: &&TableInfo| self.profile_of(info) == Some(profile);
+        let mut ids = program.tables().iter().filter(of_profile).flat_map(|info| &info.actions);
+        let id = ids.find(|id| program.actions()[id.index()].name == action).ok_or(Refused)?;
+        Ok((action.to_owned(), self.data(id.index(), data)?))
+    }
+
+    fn add_member(&mut self, profile: &str, action: &str, data: &[Vec<u8>]) -> Answer {
+        let at = self.profile(profile)?;
+        let member = self.member(at, action, data)?;
+        let ActionProfileInfo { max_size, .. } = self.program.action_profiles()[at];
+        let members = &mut self.profiles[at].members;
+        if max_size != 0 && members.len() >= max_size {
+            return Err(Refused);
+        }
+        let free = lowest_free(members);
+        members.insert(free, member);
+        Ok(Some(free))
+    }
+
+    fn modify_member(
+        &mut self,
+        profile: &str,
+        member: u64,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<(), Refused> {
+        let at = self.profile(profile)?;
+        let new = self.member(at, action, data)?;
+        *self.profiles[at].members.get_mut(&member).ok_or(Refused)? = new;
+        Ok(())
+    }
+
+    /// Whether an entry or default of the profile's tables leads there.
+    fn in_use(&self, profile: usize, to: &To) -> bool {
+        let tables = self.program.tables().iter().zip(&self.tables);
+        let mut of_profile = tables.filter(|(info, _)| self.profile_of(info) == Some(profile));
+        of_profile.any(|(_, t)| t.default.as_ref() == Some(to) || t.entries.values().any(|e| e.to == *to))
+    }
+
+    fn delete_member(&mut self, profile: &str, member: u64) -> Result<(), Refused> {
+        let at = self.profile(profile)?;
+        let grouped = self.profiles[at].groups.values().any(|members| members.contains(&member));
+        if grouped || self.in_use(at, &To::Member(member)) {
+            return Err(Refused);
+        }
+        self.profiles[at].members.remove(&member).map(|_| ()).ok_or(Refused)
+    }
+
+    fn create_group(&mut self, profile: &str) -> Answer {
+        let at = self.selector(profile)?;
+        let free = lowest_free(&self.profiles[at].groups);
+        self.profiles[at].groups.insert(free, Vec::new());
+        Ok(Some(free))
+    }
+
+    fn delete_group(&mut self, profile: &str, group: u64) -> Result<(), Refused> {
+        let at = self.selector(profile)?;
+        if self.in_use(at, &To::Group(group)) {
+            return Err(Refused);
+        }
+        self.profiles[at].groups.remove(&group).map(|_| ()).ok_or(Refused)
+    }
+
+    fn join(&mut self, profile: &str, member: u64, group: u64) -> Result<(), Refused> {
+        let at = self.selector(profile)?;
+        let Profile { members, groups } = &mut self.profiles[at];
+        let group = groups.get_mut(&group).ok_or(Refused)?;
+        if group.contains(&member) || !members.contains_key(&member) {
+            return Err(Refused);
+        }
+        group.push(member);
+        group.sort_unstable();
+        Ok(())
+    }
+
+    fn leave(&mut self, profile: &str, member: u64, group: u64) -> Result<(), Refused> {
+        let at = self.selector(profile)?;
+        let used = self.in_use(at, &To::Group(group));
+        let members = self.profiles[at].groups.get_mut(&group).ok_or(Refused)?;
+        let place = members.iter().position(|m| *m == member).ok_or(Refused)?;
+        if used && members.len() == 1 {
+            return Err(Refused);
+        }
+        members.remove(place);
+        Ok(())
+    }
+
+    /// Compares with what is read back.
+    pub(super) fn check(&self, state: &State) {
+        for (info, table) in self.program.tables().iter().zip(&self.tables) {
+            let there = read(&self.program, state, &info.name);
+            assert_eq!(there.entries, table.entries, "entries of {}", info.name);
+            assert_eq!(there.default, table.default, "default of {}", info.name);
+            assert_eq!(there.default_counted, table.default_counted, "default's counter of {}", info.name);
+            assert_eq!(there.default_rates, table.default_rates, "default's meter of {}", info.name);
+            assert_eq!(state.mt_get_num_entries(&info.name), Ok(table.entries.len()));
+            for (handle, entry) in &table.entries {
+                let found = state.mt_get_entry_from_key(&info.name, &entry.key, entry.priority);
+                let found = found.expect("the key was taken before").map(|entry| entry.handle);
+                assert_eq!(found, Some(*handle), "the entry of {} with key {:?}", info.name, entry.key);
+            }
+        }
+        for (info, profile) in self.program.action_profiles().iter().zip(&self.profiles) {
+            let members = state.mt_act_prof_get_members(&info.name).expect("the profile is there");
+            let named = |id: bm::ActionId| self.program.actions()[id.index()].name.clone();
+            let members: BTreeMap<_, _> =
+                members.into_iter().map(|m| (m.handle, (named(m.action), m.data))).collect();
+            assert_eq!(members, profile.members, "members of {}", info.name);
+            if info.with_selector {
+                let groups = state.mt_act_prof_get_groups(&info.name).expect("it has a selector");
+                let groups: BTreeMap<_, _> = groups.into_iter().map(|g| (g.handle, g.members)).collect();
+                assert_eq!(groups, profile.groups, "groups of {}", info.name);
+            }
+        }
+    }
+}
+
+fn lowest_free<T>(used: &BTreeMap<u64, T>) -> u64 {
+    (0..).find(|handle| !used.contains_key(handle)).unwrap_or(u64::MAX)
+}
+
+/// A table as it is read back.
+fn read(program: &Program, state: &State, name: &str) -> Table {
+    let to = |action: MtAction| match action {
+        MtAction::Action(id, data) => To::Action(program.actions()[id.index()].name.clone(), data),
+        MtAction::Member(member) => To::Member(member),
+        MtAction::Group(group) => To::Group(group),
+    };
+    let there = "the table is there";
+    let entries: BTreeMap<_, _> = state
+        .mt_get_entries(name)
+        .expect(there)
+        .into_iter()
+        .map(|entry| {
+            let entry_of = |handle| Entry {
+                key: entry.key,
+                priority: entry.priority,
+                to: to(entry.action),
+                counted: state.mt_read_counters(name, handle).unwrap_or_default(),
+                rates: state.mt_get_meter_rates(name, handle).unwrap_or_default(),
+            };
+            (entry.handle, entry_of(entry.handle))
+        })
+        .collect();
+    let MtDefault { action } = state.mt_get_default_entry(name).expect(there);
+    Table {
+        entries,
+        used: BTreeMap::new(),
+        default: action.map(to),
+        default_counted: state.mt_read_default_counters(name).unwrap_or_default(),
+        default_rates: state.mt_get_default_meter_rates(name).unwrap_or_default(),
+    }
+}
+
+/// The key as it is kept: numbers padded, and no bits outside masks and prefixes.
+fn key_of(info: &TableInfo, key: &[MatchKeyParam]) -> Result<Vec<MatchKeyParam>, Refused> {
+    if key.len() != info.key.len() {
+        return Err(Refused);
+    }
+    let field = |(param, field): (&MatchKeyParam, &bm::TableKeyInfo)| {
+        let width = field.bitwidth;
+        Ok(match (field.match_type, param) {
+            (MatchType::Exact, MatchKeyParam::Exact(value)) => MatchKeyParam::Exact(padded(value, width)?),
+            (MatchType::Valid, MatchKeyParam::Valid(valid)) => MatchKeyParam::Valid(*valid),
+            (MatchType::Lpm, MatchKeyParam::Lpm(value, length)) if *length <= width => {
+                MatchKeyParam::Lpm(masked(&padded(value, width)?, &prefix(*length, width)), *length)
+            }
+            (MatchType::Ternary, MatchKeyParam::Ternary(value, mask)) => {
+                let mask = padded(mask, width)?;
+                MatchKeyParam::Ternary(masked(&padded(value, width)?, &mask), mask)
+            }
+            (MatchType::Range, MatchKeyParam::Range(first, last)) => {
+                let (first, last) = (padded(first, width)?, padded(last, width)?);
+                if first > last {
+                    return Err(Refused);
+                }
+                MatchKeyParam::Range(first, last)
+            }
+            _ => return Err(Refused),
+        })
+    };
+    key.iter().zip(&info.key).map(field).collect()
+}
+
+/// The mask of a prefix, bit by bit: bit 0 is the field's highest.
+fn prefix(length: u32, width: u32) -> Vec<u8> {
+    let mut mask = vec![0; width.div_ceil(8) as usize];
+    let unused = mask.len() as u32 * 8 - width;
+    for bit in unused..unused + length {
+        mask[bit as usize / 8] |= 0x80 >> (bit % 8);
+    }
+    mask
+}

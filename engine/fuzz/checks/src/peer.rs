@@ -1,0 +1,65 @@
+//! What other processes and the kernel send: nanomsg streams and the messages in them, and frames that a network card's
+//! offloads have left unfinished.
+
+use port_io::message;
+use port_io::offload::{complete_checksum, segment, VnetHeader, VNET_HEADER_BYTES};
+use port_io::sp::{Decoder, Mapping, SpError, PAIR_GREETING};
+
+/// The target. The first byte says what the rest is: a stream (with its greeting, or after one) or an unfinished frame.
+pub fn peer(bytes: &[u8]) {
+    let Some((what, rest)) = bytes.split_first() else { return };
+    let mapping = if what & 1 == 0 { Mapping::Ipc } else { Mapping::Tcp };
+    match what & 6 {
+        0 => stream(mapping, rest),
+        2 => stream(mapping, &[&PAIR_GREETING, rest].concat()),
+        4 => {
+            let _ = message::parse(rest);
+        }
+        _ => unfinished_frame(rest),
+    }
+}
+
+/// Cut anywhere, the stream gives the same messages.
+fn stream(mapping: Mapping, bytes: &[u8]) {
+    let whole = messages(mapping, bytes, bytes.len().max(1));
+    assert_eq!(whole, messages(mapping, bytes, 1 + bytes.len() % 7));
+    for message in whole.0 {
+        assert!(message.len() <= bytes.len());
+        // Refused or understood.
+        let _ = message::parse(&message);
+    }
+}
+
+fn messages(mapping: Mapping, bytes: &[u8], piece: usize) -> (Vec<Vec<u8>>, Option<SpError>) {
+    let mut decoder = Decoder::new(mapping);
+    let mut messages = Vec::new();
+    for part in bytes.chunks(piece) {
+        decoder.feed(part);
+        loop {
+            match decoder.next_message() {
+                Ok(Some(message)) => messages.push(message.to_vec()),
+                Ok(None) => break,
+                Err(error) => return (messages, Some(error)),
+            }
+        }
+    }
+    (messages, None)
+}
+
+fn unfinished_frame(bytes: &[u8]) {
+    let Some((header, frame)) = bytes.split_first_chunk::<VNET_HEADER_BYTES>() else { return };
+    let header = VnetHeader::parse(header);
+    let mut completed = frame.to_vec();
+    if !complete_checksum(&header, &mut completed) {
+        assert_eq!(completed, frame, "a checksum that has no place was written");
+    }
+    let (mut count, mut payload) = (0, 0);
+    let cut = segment(&header, frame, &mut Vec::new(), &mut |part| {
+        assert!(part.len() <= frame.len(), "a part of {} bytes of a frame of {}", part.len(), frame.len());
+        count += 1;
+        payload += part.len();
+    });
+    assert_eq!(cut, count > 0);
+    // Each part has the headers again.
+    assert!(payload <= frame.len() * count.max(1));
+}

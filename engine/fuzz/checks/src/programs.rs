@@ -1,0 +1,78 @@
+//! The programs that are fuzzed: the one of E-EON, and those that the engine's tests compile. They are read from the
+//! repository, so a program that is added to the constructs is fuzzed without further ado.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use bm::{Limits, Program};
+
+/// A compiled program.
+pub struct Source {
+    /// Where it is, under the repository.
+    pub path: String,
+    /// BMv2 JSON.
+    pub json: Vec<u8>,
+}
+
+/// Inputs name programs by index, so these keep their places, and a new one goes to the end.
+const FIRST: [&str; 7] = [
+    "p4src/compiled/eeon.json",
+    "engine/simple_switch/tests/p4/probe.json",
+    "engine/bm/tests/programs/actions.json",
+    "engine/bm/tests/programs/headers.json",
+    "engine/bm/tests/programs/shared_profile.json",
+    "engine/bm/tests/programs/tables.json",
+    "engine/python/tests/programs/resources.json",
+];
+
+/// Whatever was compiled here comes after them, by name.
+const CONSTRUCTS: &str = "engine/simple_switch/tests/constructs";
+
+/// Every program; the first is E-EON's.
+///
+/// # Panics
+/// When a program cannot be read: the repository is not whole.
+pub fn sources() -> &'static [Source] {
+    static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
+    SOURCES.get_or_init(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+        let folder = root.join(CONSTRUCTS);
+        let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{CONSTRUCTS}: {error}"));
+        let mut constructs: Vec<String> = files
+            .filter_map(|file| file.ok()?.file_name().into_string().ok())
+            .filter_map(|name| name.strip_suffix(".p4").map(|stem| format!("{CONSTRUCTS}/{stem}.json")))
+            .collect();
+        constructs.sort();
+        let paths = FIRST.iter().map(|path| (*path).to_owned()).chain(constructs);
+        let read = |path: String| match fs::read(root.join(&path)) {
+            Ok(json) => Source { path, json },
+            Err(error) => panic!("{path}: {error}"),
+        };
+        paths.map(read).collect()
+    })
+}
+
+/// Bounds under which programs are loaded here: the committed ones fit, and what a hostile one may cost in memory and
+/// time stays small enough to run many.
+pub(crate) fn limits() -> Limits {
+    Limits {
+        max_json_bytes: 1 << 20,
+        max_phv_words: 1 << 13,
+        max_instructions: 1 << 16,
+        max_cells: 1 << 16,
+        max_steps: 2048,
+        max_parser_steps: 512,
+        ..Limits::default()
+    }
+}
+
+/// A program, loaded once.
+pub(crate) fn program(index: usize) -> Arc<Program> {
+    static LOADED: OnceLock<Vec<Arc<Program>>> = OnceLock::new();
+    let load = |source: &Source| match Program::from_json_with(&source.json, &limits()) {
+        Ok(program) => Arc::new(program),
+        Err(error) => panic!("{} does not load: {error}", source.path),
+    };
+    Arc::clone(&LOADED.get_or_init(|| sources().iter().map(load).collect())[index % sources().len()])
+}

@@ -1,0 +1,136 @@
+//! A switch under traffic, and what must hold of any switch whatever its program: every packet is accounted for, frames
+//! leave in order and never two at a time by one wire, and what is drained is empty.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use bm::Program;
+use simple_switch::{ConfigError, Switch, SwitchConfig, MAX_FRAME_BYTES, PORT_COUNT};
+use units::{Duration, Time};
+
+/// A gate that opens later than this counts as one that stays shut: 53 days.
+const FOREVER: Time = Time::from_ps(1 << 62);
+
+/// Most things that a switch is left to do by itself between two events.
+const MAX_WAKEUPS: usize = 1000;
+
+/// Runs of ingress after which an input is left as it is: a program that copies and recirculates doubles its packets
+/// each time round.
+const MAX_PASSES: u64 = 4000;
+
+/// A switch, its time, and a digest of everything that came out of it.
+pub(crate) struct Traffic {
+    pub(crate) switch: Switch,
+    now: Time,
+    last_departure: Time,
+    wire_is_free: Vec<Time>,
+    received: u64,
+    sent: u64,
+    transcript: DefaultHasher,
+}
+
+impl Traffic {
+    pub(crate) fn new(program: &Arc<Program>, config: SwitchConfig) -> Result<Self, ConfigError> {
+        Ok(Self {
+            switch: Switch::new(Arc::clone(program), config)?,
+            now: Time::ZERO,
+            last_departure: Time::ZERO,
+            wire_is_free: vec![Time::ZERO; PORT_COUNT],
+            received: 0,
+            sent: 0,
+            transcript: DefaultHasher::new(),
+        })
+    }
+
+    /// A frame arrives now.
+    pub(crate) fn packet(&mut self, port: u16, frame: &[u8]) {
+        self.received += 1;
+        self.switch.handle_packet(self.now, port, frame, self.received);
+        self.collect();
+    }
+
+    /// Time passes; the switch does what is due, up to a number of things.
+    pub(crate) fn advance(&mut self, span: Duration) {
+        let until = self.now.saturating_add(span).min(FOREVER);
+        if self.wake_until(until) {
+            self.now = until;
+            self.switch.handle_wakeup(until);
+        }
+        self.collect();
+    }
+
+    /// Whether the switch has done as much as one input may ask of it.
+    pub(crate) fn is_worn_out(&self) -> bool {
+        self.switch.p4_passes() > MAX_PASSES
+    }
+
+    /// Lets the switch do all that it has to do; whether it came to an end.
+    pub(crate) fn drain(&mut self) -> bool {
+        let done = self.wake_until(FOREVER);
+        self.collect();
+        self.check_balance();
+        if done {
+            let waiting: usize = (0..PORT_COUNT as u16).map(|port| self.switch.queue_packets(port)).sum();
+            assert_eq!(self.switch.stats().in_flight, waiting as u64, "packets are neither gone nor queued");
+        }
+        done
+    }
+
+    fn wake_until(&mut self, until: Time) -> bool {
+        for _ in 0..MAX_WAKEUPS {
+            if self.is_worn_out() {
+                return false;
+            }
+            let Some(at) = self.switch.next_wakeup().filter(|at| *at <= until) else { return true };
+            assert!(at >= self.now, "a wakeup at {at} is in the past at {}", self.now);
+            self.now = at;
+            self.switch.handle_wakeup(at);
+        }
+        false
+    }
+
+    fn collect(&mut self) {
+        while let Some(transmit) = self.switch.poll_transmit() {
+            self.sent += 1;
+            let port = usize::from(transmit.port);
+            assert!(
+                transmit.at >= self.last_departure && transmit.at <= self.now,
+                "departures are out of order"
+            );
+            assert!(transmit.at >= self.wire_is_free[port], "two frames at once on port {port}");
+            assert!(
+                transmit.frame.len() <= MAX_FRAME_BYTES,
+                "a frame of {} bytes left",
+                transmit.frame.len()
+            );
+            assert!((1..=self.received).contains(&transmit.tag), "tag {} was never given", transmit.tag);
+            self.last_departure = transmit.at;
+            self.wire_is_free[port] = transmit.at.saturating_add(transmit.wire_time);
+            (transmit.port, transmit.at, transmit.wire_time, transmit.tag).hash(&mut self.transcript);
+            transmit.frame[..].hash(&mut self.transcript);
+            self.switch.recycle(transmit.frame);
+        }
+        while let Some(digest) = self.switch.poll_digest() {
+            (digest.learn_list, digest.sample).hash(&mut self.transcript);
+        }
+        while let Some(message) = self.switch.poll_log() {
+            message.hash(&mut self.transcript);
+        }
+    }
+
+    /// The books balance. It adds up all ports, so it is asked for now and then.
+    pub(crate) fn check_balance(&self) {
+        let stats = self.switch.stats();
+        assert!(stats.is_balanced(), "{stats:?}");
+        assert_eq!((stats.received, stats.sent), (self.received, self.sent), "{stats:?}");
+    }
+
+    /// A number that is the same for two runs in which the same came out.
+    pub(crate) fn transcript(&self) -> u64 {
+        let mut hasher = self.transcript.clone();
+        self.now.hash(&mut hasher);
+        format!("{:?}", self.switch.stats()).hash(&mut hasher);
+        hasher.finish()
+    }
+}

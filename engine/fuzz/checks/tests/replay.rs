@@ -1,0 +1,82 @@
+//! A little fuzzing wherever tests run, without a fuzzer: every committed corpus and every input that once found a fault
+//! goes through its target, and so do some thousands of changed ones, drawn from a fixed seed.
+
+#![allow(unsafe_code)] // A global allocator, whose trait is unsafe; it only counts and forwards. See `bounded`.
+
+#[path = "support/bounded.rs"]
+mod bounded;
+
+use std::fs;
+use std::path::Path;
+
+use fuzz_checks::mutation::{mutate, Draws};
+use fuzz_checks::{seeds, Target, TARGETS};
+
+/// Most inputs of a corpus that are replayed, spread over it, and most that are made by changing them. Inputs that load
+/// a program or make a switch take milliseconds each.
+const REPLAYED: usize = 250;
+const MUTATIONS: usize = 600;
+
+fn target(name: &str) -> &'static Target {
+    TARGETS.iter().find(|target| target.name == name).expect("there is such a target")
+}
+
+fn corpus(name: &str) -> Vec<Vec<u8>> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../corpora/{name}.corpus"));
+    seeds::unpack(&fs::read(file).expect("the corpus is there")).expect("the corpus is whole")
+}
+
+/// Runs the committed inputs of a target, those made from the programs, and changed ones.
+fn replay(name: &str, mutations: usize) {
+    let (target, mut corpus) = (target(name), corpus(name));
+    assert!(!corpus.is_empty());
+    corpus.extend(seeds::seeds(name));
+    corpus.iter().step_by(corpus.len().div_ceil(REPLAYED)).for_each(|input| (target.run)(input));
+    let mut draws = Draws::new(0x5eed);
+    for _ in 0..mutations {
+        let mut input = corpus[draws.below(corpus.len())].clone();
+        mutate(&mut input, &corpus[draws.below(corpus.len())], &mut draws);
+        (target.run)(&input);
+    }
+}
+
+#[test]
+fn any_bytes_on_any_port_leave_every_switch_in_order() {
+    replay("frame", MUTATIONS / 4);
+}
+
+#[test]
+fn any_json_is_refused_or_runs() {
+    replay("load", MUTATIONS);
+}
+
+#[test]
+fn edited_programs_are_refused_or_run_with_entries() {
+    replay("edited_program", MUTATIONS / 4);
+}
+
+#[test]
+fn any_calls_in_any_order_do_what_the_model_says() {
+    replay("runtime_api", MUTATIONS);
+}
+
+#[test]
+fn any_bytes_are_seen_as_headers_records_and_messages_or_refused() {
+    ["wire", "pcap", "peer"].into_iter().for_each(|name| replay(name, MUTATIONS));
+}
+
+#[test]
+fn inputs_that_once_found_a_fault_find_none() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions");
+    let mut names: Vec<_> = fs::read_dir(&folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("the folder can be read").path())
+        .collect();
+    names.sort();
+    assert!(!names.is_empty());
+    for path in names {
+        let of_target = path.file_name().and_then(|n| n.to_str()).and_then(|n| n.split_once('-'));
+        let (name, _) = of_target.expect("a file is named for its target: TARGET-what.input");
+        (target(name).run)(&fs::read(&path).expect("the file can be read"));
+    }
+}
