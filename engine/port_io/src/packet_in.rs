@@ -1,7 +1,7 @@
 //! One nanomsg PAIR socket for all ports: BMv2's `--packet-in`, PTF's `nn` platform. Needs no root.
 //!
 //! As in BMv2 the switch listens, every port number is taken, and what the peer says of ports being added or set down is
-//! noted and not acted on. A PAIR has one peer: while it is there, another one is turned away.
+//! noted and not acted on. A PAIR has one peer: another one waits until it has gone.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
@@ -108,41 +108,39 @@ impl PacketIn {
         }
     }
 
+    /// Takes the next peer that waits, if any.
     fn accept(&mut self, poller: &Poller) -> Result<(), IoError> {
-        loop {
-            let accepted = match &self.listener {
-                Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
-                    stream.set_nonblocking(true)?;
-                    Ok(Stream::Unix(stream))
-                }),
-                Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
-                    stream.set_nonblocking(true)?;
-                    stream.set_nodelay(true)?;
-                    Ok(Stream::Tcp(stream))
-                }),
-            };
-            let stream = match accepted {
-                Ok(stream) => stream,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => {
-                    let text = format!("{}: a peer could not be accepted: {error}", self.address);
-                    self.event(text);
-                    return Ok(());
-                }
-            };
-            if self.peer.is_some() {
-                let text = format!("{}: a second peer was turned away: a PAIR socket has one", self.address);
-                self.event(text);
-                continue;
+        let accepted = match &self.listener {
+            Listener::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
+                stream.set_nonblocking(true)?;
+                Ok(Stream::Unix(stream))
+            }),
+            Listener::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
+                stream.set_nonblocking(true)?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }),
+        };
+        let stream = match accepted {
+            Ok(stream) => stream,
+            // Whatever it was, the next turn tries again.
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                return Ok(())
             }
-            poller.add_edge(&stream, PEER)?;
-            let decoder = Decoder::new(self.mapping);
-            let pending = PAIR_GREETING.to_vec();
-            self.peer = Some(Peer { stream, decoder, pending, is_readable: true });
-            let text = format!("{}: a peer has connected", self.address);
-            self.event(text);
-        }
+            Err(error) => {
+                let text = format!("{}: a peer could not be accepted: {error}", self.address);
+                self.event(text);
+                return Ok(());
+            }
+        };
+        poller.add_edge(&stream, PEER)?;
+        let decoder = Decoder::new(self.mapping);
+        let pending = PAIR_GREETING.to_vec();
+        self.peer = Some(Peer { stream, decoder, pending, is_readable: true });
+        let text = format!("{}: a peer has connected", self.address);
+        self.event(text);
+        self.flush_peer();
+        Ok(())
     }
 
     fn lose_peer(&mut self, why: &str) {
@@ -237,8 +235,8 @@ impl Drop for PacketIn {
 impl PortIo for PacketIn {
     fn register(&mut self, poller: &Poller) -> Result<(), IoError> {
         match &self.listener {
-            Listener::Unix(listener, _) => poller.add(listener, LISTENER),
-            Listener::Tcp(listener) => poller.add(listener, LISTENER),
+            Listener::Unix(listener, _) => poller.add_edge(listener, LISTENER),
+            Listener::Tcp(listener) => poller.add_edge(listener, LISTENER),
         }
     }
 
@@ -248,8 +246,12 @@ impl PortIo for PacketIn {
         ready: &[u64],
         deliver: &mut dyn FnMut(u16, &[u8]),
     ) -> Result<bool, IoError> {
-        if ready.contains(&LISTENER) {
+        if self.peer.is_none() {
             self.accept(poller)?;
+        } else if ready.contains(&LISTENER) {
+            let text =
+                format!("{}: another peer waits until this one has gone: a PAIR has two ends", self.address);
+            self.event(text);
         }
         if ready.contains(&PEER) {
             self.flush_peer();
@@ -361,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_sends_and_receives_frames_and_a_second_one_is_turned_away() {
+    fn a_peer_sends_and_receives_frames_and_a_second_one_waits_until_it_has_gone() {
         let (path, address) = place("exchange");
         let mut poller = Poller::new().unwrap();
         let mut socket = PacketIn::listen(&address).unwrap();
@@ -382,8 +384,13 @@ mod tests {
         assert_eq!(got, expected);
 
         let mut second = UnixStream::connect(&path).unwrap();
-        work(&mut socket, &mut poller, |_| false);
-        assert_eq!(second.read(&mut [0; 8]).unwrap(), 0, "closed");
+        second.write_all(&PAIR_GREETING).unwrap();
+        second.write_all(&message(3, 5, 6, b"second")).unwrap();
+        assert_eq!(work(&mut socket, &mut poller, |_| false), []);
+        peer.write_all(&message(3, 4, 4, b"last")).unwrap();
+        drop(peer);
+        let frames = work(&mut socket, &mut poller, |frames| frames.len() == 2);
+        assert_eq!(frames, [(4, b"last".to_vec()), (5, b"second".to_vec())]);
         drop(socket);
         assert!(!path.exists(), "the socket's file is removed");
     }

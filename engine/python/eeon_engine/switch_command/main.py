@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from .._engine import JSON_VERSION, LiveSwitch, Program
-from ..exceptions import EngineError
+from ..exceptions import ConfigError, EngineError
 from . import logs, names
 from .options import Options, Shown, UsageError, parse
 
@@ -161,6 +161,24 @@ def _open_doors(options: Options, switch: LiveSwitch, log: logging.Logger, stack
         server = serve(switch, address=options.grpc_address, tls=tls)
         stack.callback(server.stop)
         print(f"Server listening on {server.address}", flush=True)
+    _open_thrift(options, switch, log, stack)
+
+
+def _open_thrift(options: Options, switch: LiveSwitch, log: logging.Logger, stack: ExitStack) -> None:
+    from ..thrift import serve
+
+    log.info("Starting Thrift server on port %d", options.thrift_port)
+    try:
+        # BMv2 listens on every address, and scripts reach it from containers and other namespaces.
+        server = serve(switch, address=f"0.0.0.0:{options.thrift_port}")
+    except ConfigError as error:
+        if options.grpc_address is None or not options.thrift_port_is_default:
+            raise
+        # Several switches with P4Runtime on one machine do not need Thrift, which nobody has asked for.
+        log.warning("no Thrift server: %s", error)
+        return
+    stack.callback(server.stop)
+    log.info("Thrift server was started")
 
 
 def _show_counts(switch: LiveSwitch) -> None:

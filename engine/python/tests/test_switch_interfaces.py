@@ -1,0 +1,256 @@
+"""`eeon-switch` on network interfaces: veth pairs that each test makes. Skipped without root."""
+
+import contextlib
+import ctypes
+import hashlib
+import itertools
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from p4rt_client import Client
+from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, local_doors, local_grpc, running
+from test_switch_command import ethernet
+
+SECONDS = 60.0
+# From linux/if_packet.h; the socket module lacks them.
+SOL_PACKET, PACKET_AUXDATA = 263, 8
+TP_STATUS_VLAN_VALID = 1 << 4
+
+_numbers = itertools.count()
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+
+
+def in_namespace(namespace: str, code: str) -> "subprocess.Popen[str]":
+    command = ["ip", "netns", "exec", namespace, sys.executable, "-c", code]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+@dataclass
+class Link:
+    """A veth pair: the end for the switch, and the end of a host in a namespace of its own."""
+
+    switch: str
+    namespace: str
+
+    def make(self) -> None:
+        ip("link", "add", self.switch, "type", "veth", "peer", "name", "host", "netns", self.namespace)
+        ip("link", "set", self.switch, "up")
+        ip("-n", self.namespace, "link", "set", "host", "up")
+
+    def socket(self) -> socket.socket:
+        """A packet socket at the host's end. Its file descriptor stays in the namespace it was made in."""
+        found: list[socket.socket] = []
+
+        def opened() -> None:
+            # A thread changes its own namespace and no other's.
+            with Path(f"/run/netns/{self.namespace}").open() as namespace:
+                set_network_namespace(namespace.fileno())
+            taken = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            taken.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+            taken.bind(("host", 0))
+            found.append(taken)
+
+        thread = threading.Thread(target=opened)
+        thread.start()
+        thread.join()
+        return found[0]
+
+
+def set_network_namespace(descriptor: int) -> None:
+    """setns(2), which Python 3.11 does not have."""
+    clone_newnet = 0x40000000
+    if ctypes.CDLL(None, use_errno=True).setns(descriptor, clone_newnet):
+        raise OSError(ctypes.get_errno(), "setns")
+
+
+@pytest.fixture
+def links() -> Iterator[list[Link]]:
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("needs root and `ip` to make veth pairs")
+    made: list[Link] = []
+    with contextlib.ExitStack() as stack:
+        try:
+            for _ in range(2):
+                number = f"{os.getpid() % 100_000}x{next(_numbers)}"
+                link = Link(f"sw{number}", f"eeon-test-{number}")
+                ip("netns", "add", link.namespace)
+                stack.callback(ip, "netns", "del", link.namespace)
+                link.make()
+                made.append(link)
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"no veth pairs here: {error.stderr.strip()}")
+        yield made
+
+
+@contextlib.contextmanager
+def switch_on(links: list[Link], tmp_path: Path, *more: str) -> Iterator[SwitchProcess]:
+    interfaces = [f"-i {port}@{link.switch}" for port, link in enumerate(links)]
+    arguments = [*interfaces, "--log-console", *more, *local_doors(), str(PATCH)]
+    with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
+        for port, link in enumerate(links):
+            switch.wait_for(f"port {port}: interface {link.switch}: up")
+        yield switch
+
+
+def receive(receiver: socket.socket, accept: int = 0x88B5) -> bytes:
+    """The next frame with this type behind its tag, if it has one, as it was on the wire."""
+    end = time.monotonic() + SECONDS
+    while True:
+        receiver.settimeout(max(0.01, end - time.monotonic()))
+        frame, control, _, _ = receiver.recvmsg(65_536, 256)
+        tag = b""
+        for level, kind, content in control:
+            if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
+                status, _, _, _, _, tci, tpid = struct.unpack("=IIIHHHH", content[:20])
+                if status & TP_STATUS_VLAN_VALID:
+                    tag = struct.pack("!HH", tpid, tci)
+        if frame[12:14] == accept.to_bytes(2, "big"):
+            return frame[:12] + tag + frame[12:]
+
+
+def test_frames_leave_as_they_came_with_their_vlan_tags_and_are_captured(
+    links: list[Link], tmp_path: Path
+) -> None:
+    with switch_on(links, tmp_path, "--pcap") as switch:
+        with links[0].socket() as left, links[1].socket() as right:
+            tagged = ethernet(2)[:12] + b"\x81\x00\x60\x2a" + ethernet(2)[12:]
+            double = ethernet(3)[:12] + b"\x88\xa8\x00\x01\x81\x00\x00\x02" + ethernet(3)[12:]
+            for frame in (ethernet(1), tagged):
+                left.send(frame)
+                assert receive(right) == frame
+            left.send(double)
+            assert receive(right, accept=0x8100) == double
+            right.send(ethernet(4))
+            assert receive(left) == ethernet(4)
+        status, _ = switch.end()
+    assert status == 0
+    captured = (tmp_path / f"{links[0].switch}_in.pcap").read_bytes()
+    assert all(frame in captured for frame in (ethernet(1), tagged, double))
+    assert ethernet(4) in (tmp_path / f"{links[0].switch}_out.pcap").read_bytes()
+
+
+def test_tcp_with_segmentation_left_to_the_nic_arrives_whole(links: list[Link], tmp_path: Path) -> None:
+    for number, link in enumerate(links, start=1):
+        ip("-n", link.namespace, "addr", "add", f"198.18.77.{number}/24", "dev", "host")
+    receiver = """
+import hashlib, socket
+with socket.create_server(("198.18.77.2", 5001)) as server:
+    print("ready", flush=True)
+    connection, digest = server.accept()[0], hashlib.sha256()
+    while part := connection.recv(1 << 20):
+        digest.update(part)
+    print(digest.hexdigest(), flush=True)
+"""
+    sender = """
+import socket
+with socket.create_connection(("198.18.77.2", 5001), timeout=30) as connection:
+    connection.sendall(bytes(range(256)) * 32768)
+"""
+    with switch_on(links, tmp_path) as switch:
+        to = in_namespace(links[1].namespace, receiver)
+        assert to.stdout is not None
+        assert to.stdout.readline() == "ready\n"
+        assert in_namespace(links[0].namespace, sender).wait(SECONDS) == 0
+        assert to.stdout.readline().strip() == hashlib.sha256(bytes(range(256)) * 32768).hexdigest()
+        to.wait(SECONDS)
+        to.stdout.close()
+        _, output = switch.end()
+    assert "rx_gso_segmented=" in output, "the kernel made super-frames, or this test shows nothing"
+    assert "rx_gso_refused" not in output
+
+
+def test_an_interface_that_goes_down_or_vanishes_is_used_again_when_it_returns(
+    links: list[Link], tmp_path: Path
+) -> None:
+    link = links[0]
+    with switch_on(links, tmp_path) as switch:
+        for change, gone, back in (
+            (lambda: ip("link", "set", link.switch, "down"), "is down", "is up"),
+            (lambda: ip("link", "del", link.switch), "has vanished", "is back"),
+        ):
+            change()
+            switch.wait_for(f"port 0: interface {link.switch} {gone}")
+            with links[1].socket() as right:
+                right.send(ethernet(1))
+            if gone == "is down":
+                ip("link", "set", link.switch, "up")
+            else:
+                link.make()
+            switch.wait_for(f"port 0: interface {link.switch} {back}")
+            with link.socket() as left, links[1].socket() as right:
+                left.send(ethernet(2))
+                assert receive(right) == ethernet(2)
+                right.send(ethernet(3))
+                assert receive(left) == ethernet(3)
+        status, output = switch.end()
+    assert status == 0
+    assert "tx_down=" in output
+
+
+def test_p4runtime_writes_are_answered_while_frames_flow(links: list[Link], tmp_path: Path) -> None:
+    from finsy.proto import p4d, p4i, p4r
+    from google.protobuf import text_format
+
+    info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
+    register = info.registers[0].preamble.id
+    with switch_on(links, tmp_path, "--device-id", "1") as switch, links[0].socket() as left:
+        listening = next(line for line in switch.lines if "Server listening" in line).rpartition(" ")[2]
+        client = Client(listening)
+        client.arbitrate()
+        config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=PATCH.read_bytes())
+        client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
+        stopping = threading.Event()
+
+        def send() -> None:
+            while not stopping.is_set():
+                left.send(ethernet(1))
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        try:
+            for value in range(1, 101):
+                index, data = p4r.Index(index=9), p4d.P4Data(bitstring=value.to_bytes(1, "big"))
+                entry = p4r.RegisterEntry(register_id=register, index=index, data=data)
+                client.write((p4r.Update.MODIFY, entry))
+                assert client.read(p4r.RegisterEntry(register_id=register, index=index))[0].data == data
+        finally:
+            stopping.set()
+            sender.join()
+        frames = client.read(p4r.RegisterEntry(register_id=register, index=p4r.Index(index=0)))[0]
+        assert int.from_bytes(frames.data.bitstring, "big") > 0
+        client.close()
+
+
+def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
+    links: list[Link], tmp_path: Path
+) -> None:
+    from thrift_client import ThriftClient
+
+    doors = local_doors()
+    arguments = ["-i", f"0@{links[0].switch}", "--log-console", *doors, str(PATCH)]
+    with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
+        switch.wait_for("Thrift server was started")
+        switch.wait_for(f"interface {links[0].switch}: up")
+        with ThriftClient(f"127.0.0.1:{doors[1]}") as client, links[0].socket() as left:
+            client.standard.bm_dev_mgr_add_port(links[1].switch, 1, "")
+            with links[1].socket() as right:
+                left.send(ethernet(1))
+                assert receive(right) == ethernet(1)
+            ports = client.standard.bm_dev_mgr_show_ports()
+            shown = [(port.port_num, port.iface_name, port.is_up) for port in ports]
+            assert shown == [(0, links[0].switch, True), (1, links[1].switch, True)]
+            client.standard.bm_dev_mgr_remove_port(1)
+            assert len(client.standard.bm_dev_mgr_show_ports()) == 1
