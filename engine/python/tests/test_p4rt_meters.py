@@ -38,7 +38,7 @@ def test_without_a_config_a_meter_is_green_again(resources: Client, resource_nam
     assert [m.HasField("config") for m in resources.read(meter(resource_names))] == [True, False, True, True]
 
 
-def test_a_meter_colours_packets_by_its_rates(
+def test_a_meter_that_is_set_colours_packets(
     resources: Client, resource_switch: Switch, resource_names: Names
 ) -> None:
     """Bursts of one frame committed and two at peak: the third frame is red, which the program drops."""

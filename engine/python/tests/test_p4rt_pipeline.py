@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 
+import grpc
 import pytest
 from eeon_engine import ConfigError, Program, Switch
 from eeon_engine.p4runtime import serve
@@ -301,6 +302,13 @@ def test_only_the_primary_may_push(client: Client) -> None:
 
 def test_the_version_of_the_api_is_told(client: Client) -> None:
     assert client.stub.Capabilities(p4r.CapabilitiesRequest()).p4runtime_api_version == "1.5.0"
+
+
+def test_capabilities_of_another_device_are_not_found(client: Client) -> None:
+    assert client.stub.Capabilities(p4r.CapabilitiesRequest(device_id=1)).p4runtime_api_version == "1.5.0"
+    with pytest.raises(grpc.RpcError) as caught:
+        client.stub.Capabilities(p4r.CapabilitiesRequest(device_id=2))
+    assert caught.value.code() == grpc.StatusCode.NOT_FOUND
 
 
 def test_serve_refuses_a_p4info_of_another_program(program: Program) -> None:

@@ -3,7 +3,7 @@
 P4Runtime 1.5 §8.4. Any number of leading zeros (or copies of the sign) is accepted, the shortest form is
 answered, so that what is read compares equal to what a canonical client wrote. Signed values appear in P4Data
 only. What does not fit is OUT_OF_RANGE, but INVALID_ARGUMENT in match fields, action parameters and packet
-metadata, whose sections say so (§9.1.1, §9.1.2, §16.5).
+metadata, whose sections say so (§9.1.1, §9.1.2, §16.1).
 """
 
 from collections.abc import Callable

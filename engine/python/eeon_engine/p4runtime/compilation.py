@@ -2,7 +2,7 @@
 
 Every object of the P4Info must be in the program, of the same shape: key fields, parameters and cells of the
 same number, kind and width. The program may have more: p4c hides tables of its own making, and a P4Info may
-be cut down for a role (§4.4.4). A P4Info that names nothing of a program that has something to name belongs
+be cut down for a role (§3.4.4). A P4Info that names nothing of a program that has something to name belongs
 to another one.
 """
 

@@ -1,0 +1,28 @@
+"""The page of P4Runtime conformance names tests that exist."""
+
+import ast
+import re
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[2] / "docs" / "conformance-p4runtime.md"
+
+
+def names_in(area: str) -> set[str]:
+    tree = ast.parse((HERE / f"test_p4rt_{area}.py").read_text())
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_test_that_the_page_names_exists() -> None:
+    named = re.findall(r"`(\w+)::(\w+)`", PAGE.read_text())
+    # `tables::name` is how the page says what a name means.
+    named = [pair for pair in named if pair != ("tables", "name")]
+    missing = [f"{area}::{name}" for area, name in named if f"test_{name}" not in names_in(area)]
+    assert missing == []
+
+
+def test_every_row_names_a_test_or_says_why_not() -> None:
+    met = PAGE.read_text().split("## Security")[1]
+    rows = [line for line in met.splitlines() if line.startswith("| ") and "requirement |" not in line]
+    assert [row for row in rows if "::" not in row] == []
+    assert len(rows) > 80
