@@ -111,7 +111,7 @@ pub(crate) enum Input {
     /// A variable-length field: index of its store.
     Variable { store: u32, valid: Slot },
     /// A constant of some bits.
-    Constant { value: u128, width: u32 },
+    Constant { value: Vec<u64>, width: u32 },
     /// A whole header; left out when it is not valid.
     Header { header: u32, valid: Slot },
 }
@@ -224,10 +224,9 @@ impl Calculation {
                     }
                 }
                 Input::Constant { value, width } => {
-                    if *width > 64 {
-                        writer.push((*value >> 64) as u64, *width - 64);
+                    for (at, &word) in value.iter().enumerate().rev() {
+                        writer.push(word, (*width - 64 * at as u32).min(64));
                     }
-                    writer.push(*value as u64, (*width).min(64));
                 }
                 Input::Header { header, valid } => {
                     if phv.slots[*valid as usize] != 0 {

@@ -1,18 +1,25 @@
-//! Turns expressions into instructions, choosing 64- or 128-bit arithmetic from the ranges of `expression`.
+//! Turns expressions into instructions, choosing 64-bit, 128-bit or wider arithmetic from the ranges of `expression`.
 //!
 //! The low n bits of a sum, product, mask or left shift depend only on the low n bits of its operands, so a
 //! value that is cut to n <= 64 bits is computed in wrapping 64-bit arithmetic however wide it would be
-//! in full. Only an operation that looks at the whole value needs it exactly; that value must then fit a
-//! [`Class`], or the program is refused.
+//! in full. Only an operation that looks at the whole value needs it exactly; what fits no [`Class`] is computed in as many
+//! words as it needs, which is slower.
+
+mod wide;
 
 use std::collections::HashMap;
 
 use crate::expression::{Binary, Bool, Class, Compare, Expr, HeaderRef, Range, UnionRef};
+use crate::number::words;
 use crate::op::{Op, Pc, Slot, WideOp};
 use crate::rare::Rare;
+use crate::wide::{Operation, Wide};
 
 /// Slots kept for the temporaries of one primitive or condition.
-pub(crate) const TEMP_SLOTS: u32 = 512;
+pub(crate) const TEMP_SLOTS: u32 = 4096;
+
+/// Most words of an intermediate value: a product of two of p4c's widest.
+const MAX_WORDS: u32 = 130;
 
 type Result<T> = std::result::Result<T, String>;
 
@@ -152,8 +159,21 @@ impl Compiler {
         slot
     }
 
+    /// Constants in consecutive slots.
+    fn constants_in_a_row(&mut self, words: &[u64]) -> Slot {
+        let slot = self.const_base + self.constants.len() as u32;
+        self.constants.extend_from_slice(words);
+        slot
+    }
+
     /// Stores `expr` to a place of `width` bits at `dst` (two slots if wider than 64).
     pub(crate) fn store(&mut self, dst: Slot, width: u32, signed: bool, expr: &Expr) -> Result<()> {
+        if width > 128 {
+            let n = words(width);
+            let a = self.wide_value(expr, n)?;
+            let operation = if signed { Operation::TwoComp } else { Operation::Cut };
+            return self.emit_rare(Rare::Wide(Wide { operation, words: n, w: width, d: dst, a, b: 0 }));
+        }
         if width > 64 {
             let value = self.low128(expr)?;
             let op = if signed { WideOp::TwoComp } else { WideOp::Mov };
@@ -188,6 +208,10 @@ impl Compiler {
                 let a = self.constant(value.bits() as u64 & mask(n));
                 self.moved(a, w, dst)
             }
+            Expr::WideConst(value, _) => {
+                let a = self.constant(value[0] & mask(n));
+                self.moved(a, w, dst)
+            }
             Expr::Slot { slot, .. } => self.moved(*slot, w, dst),
             Expr::Field { header, off, .. } => {
                 let h = self.header(header)?;
@@ -213,7 +237,7 @@ impl Compiler {
             }
             Expr::Sat(a, width) | Expr::USat(a, width) if *width <= 64 => {
                 let unsigned = matches!(expr, Expr::USat(..));
-                let class = self.class_of(a, "a saturating operation")?;
+                let Some(class) = a.range().class() else { return self.low_of_wide(expr, w, dst) };
                 let t = self.temp(1)?;
                 let width = *width as u8;
                 match class {
@@ -239,7 +263,9 @@ impl Compiler {
             // Wider than the word: the low bits are those of the operand, or of the operand once it is saturated.
             Expr::TwoComp(a, _) => self.low64_into(a, n, dst),
             Expr::Sat(a, width) | Expr::USat(a, width) => {
-                let class = self.class_of(a, "a saturating operation")?;
+                let Some(class) = a.range().class().filter(|_| *width <= 128) else {
+                    return self.low_of_wide(expr, w, dst);
+                };
                 let pair = self.wide_saturation(a, class, *width, matches!(expr, Expr::USat(..)))?;
                 self.moved(pair, w, dst)
             }
@@ -336,7 +362,11 @@ impl Compiler {
                         return Ok(d);
                     }
                 }
-                match self.class_of(left, "the left side of a right shift")? {
+                let Some(class) = left.range().class() else {
+                    let r = self.wide_shift_right_of(left, right)?;
+                    return self.moved(r, w, dst);
+                };
+                match class {
                     class @ (Class::U64 | Class::I64) => {
                         let a = self.low64(left, 64)?;
                         let b = self.shift_count(right)?;
@@ -352,7 +382,6 @@ impl Compiler {
                 }
             }
             Binary::Div | Binary::Mod => {
-                let what = "a division";
                 let class = left.range().common_class(right.range());
                 match class {
                     Some(Class::U64 | Class::I64) => {
@@ -371,7 +400,10 @@ impl Compiler {
                         let pair = self.wide_division(op, left, right)?;
                         self.moved(pair, w, dst)
                     }
-                    None => Err(too_wide(what, left.range(), right.range())),
+                    None => {
+                        let r = self.wide_quotient(op, left, right)?;
+                        self.moved(r, w, dst)
+                    }
                 }
             }
         }
@@ -381,6 +413,9 @@ impl Compiler {
     pub(crate) fn low128(&mut self, expr: &Expr) -> Result<Slot> {
         match expr {
             Expr::Const(value) => return Ok(self.wide_constant(value.bits())),
+            Expr::WideConst(value, _) => {
+                return Ok(self.wide_constant(u128::from(value[0]) | u128::from(value[1]) << 64))
+            }
             Expr::Slot { slot, width, .. } if *width > 64 => return Ok(*slot),
             Expr::Field { header, off, width, .. } if *width > 64 => {
                 let h = self.header(header)?;
@@ -415,27 +450,30 @@ impl Compiler {
                     let b = self.shift_count(right)?;
                     self.wide(WideOp::Shl, 128, a, b)
                 }
-                Binary::Shr => {
-                    let class = self.class_of(left, "the left side of a right shift")?;
-                    self.wide_shift_right(left, right, class)
-                }
-                Binary::Div | Binary::Mod => self.wide_division(*op, left, right),
+                Binary::Shr => match left.range().class() {
+                    Some(class) => self.wide_shift_right(left, right, class),
+                    None => self.wide_whole(expr, 2),
+                },
+                Binary::Div | Binary::Mod => match left.range().common_class(right.range()) {
+                    Some(_) => self.wide_division(*op, left, right),
+                    None => self.wide_whole(expr, 2),
+                },
             },
             Expr::Not(a) => {
                 let a = self.low128(a)?;
                 self.wide(WideOp::Not, 128, a, 0)
             }
             Expr::TwoComp(a, width) => {
-                if *width > 128 {
-                    return Err(format!("two_comp_mod to {width} bits; 128 is the widest supported"));
-                }
                 let a = self.low128(a)?;
+                if *width > 128 {
+                    return Ok(a);
+                }
                 self.wide(WideOp::TwoComp, *width, a, 0)
             }
-            Expr::Sat(a, width) | Expr::USat(a, width) => {
-                let class = self.class_of(a, "a saturating operation")?;
-                self.wide_saturation(a, class, *width, matches!(expr, Expr::USat(..)))
-            }
+            Expr::Sat(a, width) | Expr::USat(a, width) => match a.range().class().filter(|_| *width <= 128) {
+                Some(class) => self.wide_saturation(a, class, *width, matches!(expr, Expr::USat(..))),
+                None => self.wide_whole(expr, 2),
+            },
             Expr::Cond(c, a, b) => {
                 let d = self.temp(2)?;
                 let (other, end) = (self.label(), self.label());
@@ -449,9 +487,11 @@ impl Compiler {
                 self.place(end);
                 Ok(d)
             }
-            Expr::Const(_) | Expr::Slot { .. } | Expr::Field { .. } | Expr::FromBool(_) => {
-                Err("internal: a narrow value has no class".to_owned())
-            }
+            Expr::Const(_)
+            | Expr::WideConst(..)
+            | Expr::Slot { .. }
+            | Expr::Field { .. }
+            | Expr::FromBool(_) => Err("internal: a narrow value has no class".to_owned()),
         }
     }
 
@@ -468,19 +508,15 @@ impl Compiler {
     }
 
     fn wide_division(&mut self, op: Binary, left: &Expr, right: &Expr) -> Result<Slot> {
-        for side in [left, right] {
-            if side.range().neg > 0 || side.range().class().is_none() {
-                return Err(too_wide("a division", left.range(), right.range()));
-            }
+        if left.range().neg > 0 || right.range().neg > 0 {
+            // That one sees at run time whether it is of a negative number.
+            return self.wide_quotient(op, left, right);
         }
         let (a, b) = (self.low128(left)?, self.low128(right)?);
         self.wide(if op == Binary::Div { WideOp::Div } else { WideOp::Mod }, 128, a, b)
     }
 
     fn wide_saturation(&mut self, a: &Expr, class: Class, width: u32, unsigned: bool) -> Result<Slot> {
-        if width > 128 {
-            return Err(format!("a saturating cast to {width} bits; 128 is the widest supported"));
-        }
         let pair = self.low128(a)?;
         let is_unsigned = matches!(class, Class::U64 | Class::U128);
         let op = match (unsigned, is_unsigned) {
@@ -501,6 +537,11 @@ impl Compiler {
             }
             return Ok(self.constant(u64::try_from(c.magnitude).unwrap_or(u64::MAX)));
         }
+        if count.range().class().is_none() || count.range().pos > 64 {
+            // As many bits as no value has.
+            let count = Expr::USat(Box::new(count.clone()), 64);
+            return self.low64(&count, 64);
+        }
         let slot = self.exact64(count, "a shift count")?;
         if count.range().neg > 0 {
             self.refuse_negative(slot)?;
@@ -517,11 +558,6 @@ impl Compiler {
         self.emit(Op::Div { w: 64, d, a: zero, b: zero })?;
         self.place(fine);
         Ok(())
-    }
-
-    fn class_of(&self, expr: &Expr, what: &str) -> Result<Class> {
-        let range = expr.range();
-        range.class().ok_or_else(|| format!("{what} may need more than 128 bits ({})", bits(range)))
     }
 
     fn destination(&mut self, dst: Option<Slot>) -> Result<Slot> {
@@ -702,12 +738,20 @@ impl Compiler {
     }
 
     fn boolean_compare(&mut self, op: Compare, left: &Expr, right: &Expr) -> Result<Slot> {
-        let class = left
-            .range()
-            .common_class(right.range())
-            .ok_or_else(|| too_wide("a comparison", left.range(), right.range()))?;
         let invert = matches!(op, Compare::Ne | Compare::Ge);
         let d = self.temp(1)?;
+        let Some(class) = left.range().common_class(right.range()) else {
+            let n = words_for(left.range().union(right.range()))?;
+            let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
+            let equality = matches!(op, Compare::Eq | Compare::Ne);
+            let operation = if equality { Operation::Eq } else { Operation::Lt };
+            self.emit_rare(Rare::Wide(Wide { operation, words: n, w: 0, d, a, b }))?;
+            if invert {
+                let zero = self.constant(0);
+                self.emit(Op::Eq { d, a: d, b: zero })?;
+            }
+            return Ok(d);
+        };
         match class {
             Class::U64 | Class::I64 => {
                 let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
@@ -753,6 +797,15 @@ fn bits(range: Range) -> String {
     }
 }
 
-fn too_wide(what: &str, a: Range, b: Range) -> String {
-    format!("{what} of values of {} and {}; 128 bits is the most supported", bits(a), bits(b))
+/// Words in which every value of a range is in two's complement.
+fn words_for(range: Range) -> Result<u32> {
+    let words = range.signed_bits().div_ceil(64);
+    if words > MAX_WORDS {
+        return Err(format!(
+            "an intermediate value of {}; {} bits signed is the most supported",
+            bits(range),
+            64 * MAX_WORDS
+        ));
+    }
+    Ok(words)
 }

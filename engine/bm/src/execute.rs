@@ -249,8 +249,8 @@ fn wide(phv: &mut Phv, op: WideOp, w: u8, d: Slot, a: Slot, b: Slot) -> Result<(
             ((pair(a) << unused) as i128 >> unused) as u128
         }
         WideOp::Sat => (pair(a) as i128).clamp(!signed_limit(), signed_limit()) as u128,
-        WideOp::USatSigned => ((pair(a) as i128).max(0) as u128).min(crate::key::ones(u32::from(w))),
-        WideOp::USat => pair(a).min(crate::key::ones(u32::from(w))),
+        WideOp::USatSigned => ((pair(a) as i128).max(0) as u128).min(crate::key::ones_128(u32::from(w))),
+        WideOp::USat => pair(a).min(crate::key::ones_128(u32::from(w))),
         WideOp::Eq => return one(phv, d, pair(a) == pair(b)),
         WideOp::LtU => return one(phv, d, pair(a) < pair(b)),
         WideOp::LtS => return one(phv, d, (pair(a) as i128) < pair(b) as i128),
@@ -423,14 +423,20 @@ pub(crate) fn branch<T>(context: &mut Context<'_, T>, phv: &Phv, select: &Select
         let key = select.key.narrow(&phv.slots);
         return cases.iter().position(|(value, mask)| key & mask == *value).unwrap_or(cases.len());
     }
-    let scratch = &mut context.cells.scratch;
+    let Cells { scratch, joined, vsets, .. } = &mut *context.cells;
     select.key.wide(&phv.slots, scratch);
-    let vsets = &context.cells.vsets;
     let fits = |case: &Case| match case {
         Case::Value { value, mask, .. } => scratch.iter().zip(mask).zip(value).all(|((k, m), v)| k & m == *v),
         Case::Vset { vset, mask, .. } => {
-            let key = select.key.concatenated(scratch) & mask;
-            vsets[*vset as usize].iter().any(|v| v & mask == key)
+            joined.clear();
+            select.key.concatenated(scratch, joined);
+            let set = &vsets[*vset as usize];
+            match mask {
+                None => set.contains(&joined[..]),
+                Some(mask) => set
+                    .iter()
+                    .any(|value| value.iter().zip(&joined[..]).zip(mask).all(|((v, k), m)| v & m == k & m)),
+            }
         }
     };
     select.cases.iter().position(fits).unwrap_or(select.cases.len())
@@ -639,7 +645,7 @@ fn next_of_stack<T>(context: &Context<'_, T>, phv: &Phv, stack: u32) -> Result<u
 }
 
 /// `width` bits, `bit` bits after the cursor.
-fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u128, Trap> {
+pub(crate) fn lookahead<T>(context: &Context<'_, T>, bit: u32, width: u32) -> Result<u128, Trap> {
     let data = &context.packet[context.cursor..];
     let (first, end) = (bit as usize / 8, (bit + width).div_ceil(8) as usize);
     let Some(bytes) = data.get(first..end) else {

@@ -1,9 +1,11 @@
 //! Expressions of the program and how wide their values can get. Not how they run: see `compile`.
 //!
 //! BMv2 computes with integers of any size and cuts a value when it is stored. We keep that meaning while
-//! computing in 64 or 128 bits: [`Range`] bounds every subexpression at load, and a program in which a
-//! full value (of a comparison, a right shift, a division, a saturation) could need more is refused.
+//! computing in 64 or 128 bits, or in as many words as it takes: [`Range`] bounds every subexpression at load, and from
+//! it `compile` chooses. A program in which a full value (of a comparison, a right shift, a division, a saturation)
+//! could need more than `compile`'s limit is refused.
 
+use crate::number::{bits, negated, parse_hex};
 use crate::op::Slot;
 
 /// An integer constant: sign and magnitude, so that every unsigned 128-bit value has one.
@@ -25,32 +27,6 @@ impl Int {
         } else {
             self.magnitude
         }
-    }
-
-    /// Reads BMv2's `hexstr`: hexadecimal digits, perhaps after `-` and `0x`.
-    pub(crate) fn parse(text: &str) -> Result<Int, String> {
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).unwrap_or(digits);
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return Err(format!("'{}' is no hexadecimal number", clip(text)));
-        }
-        let significant = digits.trim_start_matches('0');
-        if significant.len() > 32 {
-            return Err(format!("constant {} is wider than 128 bits, the widest supported", clip(text)));
-        }
-        let magnitude = if significant.is_empty() {
-            0
-        } else {
-            u128::from_str_radix(significant, 16).map_err(|e| format!("'{}': {e}", clip(text)))?
-        };
-        let negative = negative && magnitude != 0;
-        if negative && magnitude > 1 << 127 {
-            return Err(format!("constant {} does not fit 128 bits signed", clip(text)));
-        }
-        Ok(Int { negative, magnitude })
     }
 }
 
@@ -100,11 +76,12 @@ impl Range {
     }
 
     /// Bits of a two's complement number that holds every value of the range.
-    fn signed_bits(self) -> u32 {
+    pub(crate) fn signed_bits(self) -> u32 {
         self.neg.max(self.pos.saturating_add(1))
     }
 
-    fn union(self, other: Range) -> Range {
+    /// Bounds of what is in either.
+    pub(crate) fn union(self, other: Range) -> Range {
         Range { neg: self.neg.max(other.neg), pos: self.pos.max(other.pos) }
     }
 
@@ -177,6 +154,8 @@ pub(crate) enum UnionRef {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expr {
     Const(Int),
+    /// A constant that needs more than 128 bits, in two's complement, low word first, with its bounds.
+    WideConst(Vec<u64>, Range),
     /// A field, parameter or other place with a fixed slot.
     Slot {
         slot: Slot,
@@ -221,10 +200,27 @@ pub(crate) enum Bool {
 }
 
 impl Expr {
+    /// Reads BMv2's `hexstr`: hexadecimal digits, perhaps after `-` and `0x`.
+    pub(crate) fn constant(text: &str) -> Result<Expr, String> {
+        let (negative, mut magnitude) = parse_hex(text)?;
+        let bits = bits(&magnitude);
+        if bits < 128 || (bits == 128 && !negative) {
+            let high = u128::from(magnitude.get(1).copied().unwrap_or(0));
+            let magnitude = u128::from(magnitude[0]) | high << 64;
+            return Ok(Expr::Const(Int { negative, magnitude }));
+        }
+        if !negative {
+            return Ok(Expr::WideConst(magnitude, Range::unsigned(bits)));
+        }
+        magnitude.push(0);
+        Ok(Expr::WideConst(negated(&magnitude), Range { neg: bits + 1, pos: 0 }))
+    }
+
     /// Bounds of the value.
     pub(crate) fn range(&self) -> Range {
         match self {
             Expr::Const(value) => Range::of(*value),
+            Expr::WideConst(_, range) => *range,
             Expr::Slot { width, signed, .. } | Expr::Field { width, signed, .. } => {
                 if *signed {
                     Range::signed(*width)
@@ -343,14 +339,19 @@ mod tests {
 
     #[test]
     fn negative_constants_have_the_bits_of_twos_complement() {
-        let bits = |text| Range::of(Int::parse(text).unwrap()).neg;
+        let bits = |text| Expr::constant(text).unwrap().range().neg;
         assert_eq!([bits("-0x1"), bits("-0x2"), bits("-0x3"), bits("-0x4"), bits("-0x80")], [1, 2, 3, 3, 8]);
     }
 
     #[test]
-    fn constants_wider_than_128_bits_are_refused_by_name() {
-        assert_eq!(Int::parse("0xffffffffffffffffffffffffffffffff").unwrap().magnitude, u128::MAX);
-        assert!(Int::parse("0x1ffffffffffffffffffffffffffffffff").unwrap_err().contains("128 bits"));
-        assert!(Int::parse("0xzz").unwrap_err().contains("no hexadecimal"));
+    fn constants_wider_than_128_bits_are_words() {
+        let constant = |text: &str| Expr::constant(text).unwrap();
+        let all = "0x".to_owned() + &"f".repeat(32);
+        assert_eq!(constant(&all), Expr::Const(Int::new(u128::MAX)));
+        let wider = Expr::WideConst(vec![u64::MAX, u64::MAX, 0xf], Range::unsigned(132));
+        assert_eq!(constant(&(all.clone() + "f")), wider);
+        let negative = Expr::WideConst(vec![0, 0, u64::MAX, u64::MAX], Range { neg: 130, pos: 0 });
+        assert_eq!(constant(&("-0x1".to_owned() + &"0".repeat(32))), negative);
+        assert!(Expr::constant("0xzz").unwrap_err().contains("no hexadecimal"));
     }
 }

@@ -31,6 +31,7 @@ mod match_table;
 mod match_unit;
 mod meter;
 mod native;
+mod number;
 mod observe;
 mod op;
 mod parser;
@@ -43,6 +44,7 @@ mod saved_phv;
 mod state;
 mod target;
 pub mod trace;
+mod wide;
 
 pub use counter::CounterValue;
 pub use error::{Fault, LoadError, RuntimeError};

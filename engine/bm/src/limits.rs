@@ -16,12 +16,20 @@ pub struct Limits {
     pub max_instructions: usize,
     /// Cells of all registers, counters and meters together. Default 67 108 864.
     pub max_cells: usize,
-    /// Widest value, in bits. Values wider than 128 bits are refused whatever this says.
+    /// Widest field, parameter or register cell, in bits, at most 65 535. Default 2048: p4c's own limit. What is computed
+    /// on the way may be four times as wide.
     pub max_width: u32,
     /// Backward jumps and table applications of one pipeline run. Default 65 536.
     pub max_steps: u32,
     /// Parse states entered by one packet. Default 65 536.
     pub max_parser_steps: u32,
+}
+
+impl Limits {
+    /// [`Limits::max_width`], as far as fields can be.
+    pub(crate) fn widest(&self) -> u64 {
+        u64::from(self.max_width.min(u32::from(u16::MAX)))
+    }
 }
 
 impl Default for Limits {
@@ -33,7 +41,7 @@ impl Default for Limits {
             max_phv_words: 1 << 20,
             max_instructions: 1 << 22,
             max_cells: 1 << 26,
-            max_width: 128,
+            max_width: 2048,
             max_steps: 65_536,
             max_parser_steps: 65_536,
         }

@@ -87,12 +87,13 @@ pub(crate) struct PrefixLength {
 }
 
 /// A bound on a field, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// Index into the key's fields.
     pub(crate) field: usize,
-    pub(crate) first: u128,
-    pub(crate) last: u128,
+    /// Low word first, as many as the field has.
+    pub(crate) first: Vec<u64>,
+    pub(crate) last: Vec<u64>,
 }
 
 /// One entry of a priority-ordered list.
@@ -178,10 +179,7 @@ impl MatchUnit {
                 plan.wide(&phv.slots, scratch);
                 let hit = rows.iter().find(|row| {
                     scratch.iter().zip(&row.mask).zip(&row.value).all(|((k, m), v)| k & m == *v)
-                        && row
-                            .bounds
-                            .iter()
-                            .all(|b| (b.first..=b.last).contains(&plan.unpack(scratch, b.field)))
+                        && row.bounds.iter().all(|b| plan.is_within(scratch, b.field, &b.first, &b.last))
                 });
                 hit.map(|row| row.entry)
             }
@@ -259,7 +257,7 @@ impl MatchUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::key::ones;
+    use crate::key::ones_128 as ones;
     use crate::phv::Field;
     use proptest::prelude::*;
 
@@ -269,7 +267,7 @@ mod tests {
     }
 
     fn lpm_agrees(width: u16, prefixes: &[(u128, u32)], keys: &[u128]) -> Result<(), TestCaseError> {
-        let plan = KeyPlan::new(&[(Field { slot: 0, width, signed: false }, u128::MAX)]);
+        let plan = KeyPlan::new(&[(Field { slot: 0, width, signed: false }, None)]);
         let width = u32::from(width);
         let mut unit = MatchUnit::Lpm(Vec::new());
         let mut linear: Vec<(u128, u32, u32)> = Vec::new();
@@ -278,8 +276,8 @@ mod tests {
             let mask = ones(width) & !ones(width - length);
             let value = value & mask;
             let key = PackedKey {
-                value: plan.pack([value]),
-                mask: plan.pack([mask]),
+                value: plan.pack([[value as u64, (value >> 64) as u64]]),
+                mask: plan.pack([[mask as u64, (mask >> 64) as u64]]),
                 bounds: Vec::new(),
                 prefix_length: length,
                 priority: 0,
@@ -332,7 +330,7 @@ mod tests {
 
     #[test]
     fn among_ternary_entries_the_lowest_priority_number_wins_and_then_the_earliest() {
-        let plan = KeyPlan::new(&[(Field { slot: 0, width: 8, signed: false }, u128::MAX)]);
+        let plan = KeyPlan::new(&[(Field { slot: 0, width: 8, signed: false }, None)]);
         let mut unit = MatchUnit::Ternary(Vec::new());
         unit.insert(&ternary(0, 0, 20), 0, 0);
         unit.insert(&ternary(0x10, 0xf0, 10), 1, 1);
@@ -345,9 +343,9 @@ mod tests {
 
     #[test]
     fn a_range_includes_both_its_ends() {
-        let plan = KeyPlan::new(&[(Field { slot: 0, width: 8, signed: false }, u128::MAX)]);
+        let plan = KeyPlan::new(&[(Field { slot: 0, width: 8, signed: false }, None)]);
         let mut unit = MatchUnit::Ternary(Vec::new());
-        let bounds = vec![Bound { field: 0, first: 3, last: 5 }];
+        let bounds = vec![Bound { field: 0, first: vec![3], last: vec![5] }];
         unit.insert(&PackedKey { bounds, ..ternary(0, 0, 1) }, 7, 0);
         let hits: Vec<u64> =
             (0..8).filter(|&key| unit.lookup(&plan, &packet(&[key]), &mut Vec::new()).is_some()).collect();

@@ -9,7 +9,7 @@ pub(crate) enum Case {
     /// The key under a mask is a value, both packed as the key is.
     Value { value: Vec<u64>, mask: Vec<u64>, to: Pc },
     /// The key is in a parser value set; under the mask, if there is one.
-    Vset { vset: u32, mask: u128, to: Pc },
+    Vset { vset: u32, mask: Option<Vec<u64>>, to: Pc },
 }
 
 /// The transition of a parse state: key, cases in order, and where to go when none fits.

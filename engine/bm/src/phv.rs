@@ -5,6 +5,7 @@
 //! action parameters, temporaries, constants.
 
 use crate::header::{BitWriter, VlStore};
+use crate::number::{to_bytes, words};
 use crate::op::Slot;
 use crate::program::{FieldList, Program};
 use crate::saved_phv::packed_words;
@@ -24,11 +25,7 @@ impl Field {
     }
 
     pub(crate) fn words(self) -> usize {
-        if self.width > 64 {
-            2
-        } else {
-            1
-        }
+        words(u32::from(self.width)) as usize
     }
 }
 
@@ -112,13 +109,13 @@ impl Phv {
         self.slots[field.slot as usize]
     }
 
-    /// Sets a field, truncated to its width. The high word of a field wider than 64 bits becomes zero.
+    /// Sets a field, truncated to its width. The high words of a field wider than 64 bits become zero.
     #[inline]
     pub fn set(&mut self, field: Field, value: u64) {
         let slot = field.slot as usize;
         if field.width > 64 {
             self.slots[slot] = value;
-            self.slots[slot + 1] = 0;
+            self.slots[slot + 1..slot + field.words()].fill(0);
             return;
         }
         let unused = 64 - u32::from(field.width);
@@ -126,22 +123,21 @@ impl Phv {
         self.slots[slot] = if field.signed { (shifted as i64 >> unused) as u64 } else { shifted >> unused };
     }
 
-    /// Value of a field of up to 128 bits, zero-extended from its width.
+    /// Value of a field of up to 128 bits, zero-extended from its width; the low 128 bits of a wider one.
     pub fn get_wide(&self, field: Field) -> u128 {
         let slot = field.slot as usize;
         let low = u128::from(self.slots[slot]);
-        if field.width > 64 {
-            (low | u128::from(self.slots[slot + 1]) << 64) & u128::MAX >> (128 - u32::from(field.width))
-        } else {
-            low & u128::MAX >> (128 - u32::from(field.width))
-        }
+        let high = if field.width > 64 { u128::from(self.slots[slot + 1]) << 64 } else { 0 };
+        (low | high) & u128::MAX >> (128 - u32::from(field.width).min(128))
     }
 
     /// Big-endian bytes of the fields of a learn list, each padded to whole bytes, appended to `out`.
     pub fn sample(&self, program: &Program, list: FieldList, out: &mut Vec<u8>) {
         for &f in program.list_fields(list) {
-            let bytes = self.get_wide(f).to_be_bytes();
-            out.extend_from_slice(&bytes[16 - usize::from(f.width).div_ceil(8)..]);
+            let mut words = self.slots[f.slot as usize..][..f.words()].to_vec();
+            // A signed field is kept sign-extended; a sample has its own bits only.
+            words = crate::number::cut(words, f.width());
+            out.extend(to_bytes(&words, f.width()));
         }
     }
 
@@ -217,11 +213,10 @@ impl Phv {
     /// Appends a field's bits.
     pub(crate) fn write_field(&self, field: Field, out: &mut BitWriter<'_>) {
         let slot = field.slot as usize;
-        if field.width > 64 {
-            out.push(self.slots[slot + 1], u32::from(field.width) - 64);
-            out.push(self.slots[slot], 64);
-        } else {
-            out.push(self.slots[slot], u32::from(field.width));
+        let top = field.words() - 1;
+        out.push(self.slots[slot + top], u32::from(field.width) - 64 * top as u32);
+        for at in (0..top).rev() {
+            out.push(self.slots[slot + at], 64);
         }
     }
 }

@@ -1,12 +1,14 @@
-//! Constructs that are too rare for an instruction of their own: header unions and comparison of variable-length
-//! fields. [`crate::op::Op::Rare`] points at one of these; operands are slots, as in `op`.
+//! Constructs that are too rare for an instruction of their own: header unions, comparison of variable-length fields,
+//! values wider than 128 bits. [`crate::op::Op::Rare`] points at one of these; operands are slots, as in `op`.
 
 use crate::error::Fault;
-use crate::execute::{assign_header, extract, extract_vl, swap_headers, Context, Trap};
+use crate::execute::{assign_header, extract, extract_vl, lookahead, swap_headers, Context, Trap};
 use crate::header::UnionStack;
+use crate::number::words;
 use crate::op::Slot;
 use crate::phv::Phv;
 use crate::program::Program;
+use crate::wide::Wide;
 
 /// One construct. `d` is the destination; a union or header is given by a slot with its id unless it is fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +64,27 @@ pub(crate) enum Rare {
         member: u32,
         len: Option<Slot>,
         max: u32,
+    },
+    /// Arithmetic beyond 128 bits.
+    Wide(Wide),
+    /// A cell into `words` words at `d`; beyond the array they stay.
+    RegisterRead {
+        d: Slot,
+        words: u32,
+        r: u32,
+        idx: Slot,
+    },
+    RegisterWrite {
+        r: u32,
+        words: u32,
+        idx: Slot,
+        a: Slot,
+    },
+    /// `w` bits ahead of the cursor, from `bit` on, into the words they take.
+    Lookahead {
+        d: Slot,
+        w: u32,
+        bit: u32,
     },
     /// `d` = whether the variable-length fields of two headers are equal.
     VarbitEq {
@@ -141,6 +164,27 @@ pub(crate) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             }
             only_valid(program, phv, header as usize);
             phv.slots[stack.next as usize] = next + 1;
+        }
+        Rare::Wide(wide) => crate::wide::run(&mut phv.slots, wide)?,
+        Rare::RegisterRead { d, words, r, idx } => {
+            if let Some(cell) = context.cells.registers.cell(r, value(phv, idx)) {
+                let target = &mut phv.slots[d as usize..(d + words) as usize];
+                target.fill(0);
+                target[..cell.len()].copy_from_slice(cell);
+            }
+        }
+        Rare::RegisterWrite { r, words, idx, a } => {
+            let index = value(phv, idx);
+            context.cells.registers.set_cell(r, index, &phv.slots[a as usize..(a + words) as usize]);
+        }
+        Rare::Lookahead { d, w, bit } => {
+            // Word by word; the highest holds what is left of the bits, and comes first.
+            let mut ahead = bit;
+            for at in (0..words(w)).rev() {
+                let width = (w - 64 * at).min(64);
+                phv.slots[(d + at) as usize] = lookahead(context, ahead, width)? as u64;
+                ahead += width;
+            }
         }
         Rare::VarbitEq { d, a, b } => {
             let equal = phv.varbits_equal(program, value(phv, a) as usize, value(phv, b) as usize);

@@ -1,6 +1,7 @@
 //! Register arrays, all in one run of words. Packets that index beyond an array neither read nor write it, as in BMv2
 //! built with its checks.
 
+use crate::number::{word_mask, words};
 use crate::program::RegisterInfo;
 
 /// One array: where its cells are and how wide they are.
@@ -8,7 +9,7 @@ use crate::program::RegisterInfo;
 pub(crate) struct Array {
     /// First word.
     pub(crate) first: usize,
-    /// Words: one a cell, or two (low first) if a cell is wider than 64 bits.
+    /// Words: as many a cell as its width needs, low word first.
     pub(crate) words: usize,
     pub(crate) size: usize,
     pub(crate) width: u32,
@@ -18,7 +19,7 @@ pub(crate) struct Array {
 pub(crate) fn arrays(infos: &[RegisterInfo]) -> Vec<Array> {
     let mut first = 0;
     let place = |info: &RegisterInfo| {
-        let words = info.size * if info.bitwidth > 64 { 2 } else { 1 };
+        let words = info.size * words(info.bitwidth) as usize;
         let array = Array { first, words, size: info.size, width: info.bitwidth };
         first += words;
         array
@@ -69,30 +70,32 @@ impl Registers {
         }
     }
 
-    /// A cell of any width; `None` beyond the array.
-    pub(crate) fn get_wide(&self, register: u32, index: u64) -> Option<u128> {
+    /// The words of a cell; `None` beyond the array.
+    pub(crate) fn cell(&self, register: u32, index: u64) -> Option<&[u64]> {
         let array = self.array(register);
         let index = usize::try_from(index).ok().filter(|&i| i < array.size)?;
-        let cells = self.cells(register as usize);
-        Some(if array.width > 64 {
-            u128::from(cells[2 * index]) | u128::from(cells[2 * index + 1]) << 64
-        } else {
-            u128::from(cells[index])
-        })
+        self.cells(register as usize).chunks_exact(words(array.width) as usize).nth(index)
     }
 
-    /// Sets a cell of any width, cut to it; nothing happens beyond the array.
-    pub(crate) fn set_wide(&mut self, register: u32, index: u64, value: u128) {
+    /// Sets a cell, cut to its width; nothing happens beyond the array.
+    pub(crate) fn set_cell(&mut self, register: u32, index: u64, value: &[u64]) {
         let array = self.array(register);
+        let words = words(array.width) as usize;
         let Some(at) = usize::try_from(index).ok().filter(|&i| i < array.size) else { return };
-        let value = value & crate::key::ones(array.width);
-        let cells = self.cells_mut(register);
-        if array.width > 64 {
-            cells[2 * at] = value as u64;
-            cells[2 * at + 1] = (value >> 64) as u64;
-        } else {
-            cells[at] = value as u64;
+        for (of, cell) in self.cells_mut(register)[at * words..(at + 1) * words].iter_mut().enumerate() {
+            *cell = value.get(of).copied().unwrap_or(0) & word_mask(array.width, of);
         }
+    }
+
+    /// A cell of up to 128 bits, the low 128 bits of a wider one; `None` beyond the array.
+    pub(crate) fn get_wide(&self, register: u32, index: u64) -> Option<u128> {
+        let cell = self.cell(register, index)?;
+        Some(u128::from(cell[0]) | u128::from(cell.get(1).copied().unwrap_or(0)) << 64)
+    }
+
+    /// Sets a cell of up to 128 bits, cut to it; nothing happens beyond the array.
+    pub(crate) fn set_wide(&mut self, register: u32, index: u64, value: u128) {
+        self.set_cell(register, index, &[value as u64, (value >> 64) as u64]);
     }
 }
 

@@ -7,10 +7,12 @@ use std::collections::HashMap;
 
 use crate::counter::CounterValue;
 use crate::error::RuntimeError;
-use crate::key::ones;
 use crate::match_table::{MatchTable, NoEntry, Outcome, MAX_ENTRIES};
 use crate::match_unit::{Bound, PackedKey};
 use crate::meter::{Meter, MeterRate};
+use crate::number::{
+    bits, compare, cut, decimal, from_bytes, ones, prefix_mask, to_bytes, words as words_of,
+};
 use crate::program::{ActionId, ActionInfo, MatchType, Program, TableInfo, TableType};
 use crate::state::{
     ActionData, Cells, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo,
@@ -37,17 +39,17 @@ fn find(kind: &'static str, names: &HashMap<String, u32>, name: &str) -> Result<
     Err(RuntimeError::NoSuchObject { kind, name: crate::expression::clip(name), hint })
 }
 
-/// A big-endian number of at most `width` bits.
-fn number(bytes: &[u8], width: u32) -> std::result::Result<u128, String> {
-    let significant = &bytes[bytes.iter().position(|&b| b != 0).unwrap_or(bytes.len())..];
-    let value = significant.iter().take(16).fold(0u128, |v, &b| v << 8 | u128::from(b));
+/// A big-endian number of at most `width` bits, low word first.
+fn number(bytes: &[u8], width: u32) -> std::result::Result<Vec<u64>, String> {
     if bytes.is_empty() {
         return Err(format!("the value is empty; it needs {} bytes for {width} bits", width.div_ceil(8)));
     }
-    if significant.len() > 16 || value > ones(width) {
+    let significant = &bytes[bytes.iter().position(|&b| b != 0).unwrap_or(bytes.len())..];
+    let value = from_bytes(significant);
+    if bits(&value) > width {
         return Err(format!("value 0x{} does not fit {width} bits", hex(significant)));
     }
-    Ok(value)
+    Ok(cut(value, width))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -57,11 +59,6 @@ fn hex(bytes: &[u8]) -> String {
     } else {
         shown
     }
-}
-
-/// Big-endian, as many bytes as the width needs.
-fn bytes(value: u128, width: u32) -> Vec<u8> {
-    value.to_be_bytes()[16 - width.div_ceil(8) as usize..].to_vec()
 }
 
 fn table_name(info: &TableInfo) -> String {
@@ -84,10 +81,7 @@ fn pack_data(action: &ActionInfo, data: &[Vec<u8>]) -> Result<Vec<u64>> {
     for (value, param) in data.iter().zip(&action.params) {
         let value =
             number(value, param.bitwidth).map_err(|e| fail(format!("parameter '{}': {e}", param.name)))?;
-        words.push(value as u64);
-        if param.bitwidth > 64 {
-            words.push((value >> 64) as u64);
-        }
+        words.extend(value);
     }
     Ok(words)
 }
@@ -98,13 +92,9 @@ fn unpack_data(action: &ActionInfo, words: &[u64]) -> ActionData {
         .params
         .iter()
         .map(|param| {
-            let mut value = u128::from(words[at]);
-            at += 1;
-            if param.bitwidth > 64 {
-                value |= u128::from(words[at]) << 64;
-                at += 1;
-            }
-            bytes(value, param.bitwidth)
+            let value = &words[at..at + words_of(param.bitwidth) as usize];
+            at += value.len();
+            to_bytes(value, param.bitwidth)
         })
         .collect()
 }
@@ -131,26 +121,27 @@ fn pack_key(info: &TableInfo, table: &MatchTable, key: &[MatchKeyParam], priorit
         let value = |given: &[u8]| number(given, width).map_err(|e| fail(&field.name, e));
         let (value, mask) = match (field.match_type, param) {
             (MatchType::Exact, MatchKeyParam::Exact(given)) => (value(given)?, all),
-            (MatchType::Valid, MatchKeyParam::Valid(valid)) => (u128::from(*valid), all),
+            (MatchType::Valid, MatchKeyParam::Valid(valid)) => (vec![u64::from(*valid)], all),
             (MatchType::Lpm, MatchKeyParam::Lpm(given, length)) => {
                 if *length > width {
                     let reason = format!("prefix length {length} is beyond the field's {width} bits");
                     return Err(fail(&field.name, reason));
                 }
                 prefix_length = *length;
-                (value(given)?, all & !ones(width - length))
+                (value(given)?, prefix_mask(width, *length))
             }
             (MatchType::Ternary, MatchKeyParam::Ternary(given, mask)) => (value(given)?, value(mask)?),
             (MatchType::Range, MatchKeyParam::Range(first, last)) => {
                 let (first, last) = (value(first)?, value(last)?);
-                if first > last {
+                if compare(&first, &last).is_gt() {
+                    let (first, last) = (decimal(&first, false), decimal(&last, false));
                     return Err(fail(
                         &field.name,
                         format!("the range begins at {first} after its end {last}"),
                     ));
                 }
                 bounds.push(Bound { field: at, first, last });
-                (0, 0)
+                (vec![0], vec![0])
             }
             (wanted, _) => {
                 return Err(fail(
@@ -159,7 +150,7 @@ fn pack_key(info: &TableInfo, table: &MatchTable, key: &[MatchKeyParam], priorit
                 ));
             }
         };
-        values.push(value & mask);
+        values.push(value.iter().zip(&mask).map(|(v, m)| v & m).collect::<Vec<u64>>());
         masks.push(mask);
     }
     let ordered = matches!(info.match_type, MatchType::Ternary | MatchType::Range);
@@ -178,18 +169,19 @@ fn unpack_key(info: &TableInfo, table: &MatchTable, key: &PackedKey) -> Vec<Matc
         .enumerate()
         .map(|(at, field)| {
             let width = field.bitwidth;
-            let value = table.key.unpack(&key.value, at);
+            let value = to_bytes(&table.key.unpack_words(&key.value, at), width);
             match field.match_type {
-                MatchType::Exact => MatchKeyParam::Exact(bytes(value, width)),
-                MatchType::Valid => MatchKeyParam::Valid(value != 0),
-                MatchType::Lpm => MatchKeyParam::Lpm(bytes(value, width), key.prefix_length),
+                MatchType::Exact => MatchKeyParam::Exact(value),
+                MatchType::Valid => MatchKeyParam::Valid(value != [0]),
+                MatchType::Lpm => MatchKeyParam::Lpm(value, key.prefix_length),
                 MatchType::Ternary => {
-                    MatchKeyParam::Ternary(bytes(value, width), bytes(table.key.unpack(&key.mask, at), width))
+                    let mask = table.key.unpack_words(&key.mask, at);
+                    MatchKeyParam::Ternary(value, to_bytes(&mask, width))
                 }
                 MatchType::Range => {
                     let bound = key.bounds.iter().find(|b| b.field == at);
-                    let (first, last) = bound.map_or((0, 0), |b| (b.first, b.last));
-                    MatchKeyParam::Range(bytes(first, width), bytes(last, width))
+                    let (first, last) = bound.map_or((&[][..], &[][..]), |b| (&b.first, &b.last));
+                    MatchKeyParam::Range(to_bytes(first, width), to_bytes(last, width))
                 }
             }
         })
@@ -906,12 +898,12 @@ impl State {
         let array = self.cells.registers.array(id);
         let size = array.size as u64;
         let object = || format!("register '{register}'");
-        let value = self
-            .cells
-            .registers
-            .get_wide(id, index)
-            .ok_or_else(|| RuntimeError::IndexOutOfRange { object: object(), index, size })?;
-        Ok(bytes(value, array.width))
+        let value = self.cells.registers.cell(id, index).ok_or_else(|| RuntimeError::IndexOutOfRange {
+            object: object(),
+            index,
+            size,
+        })?;
+        Ok(to_bytes(value, array.width))
     }
 
     /// Every cell of a register.
@@ -919,8 +911,8 @@ impl State {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
         Ok((0..array.size as u64)
-            .filter_map(|at| self.cells.registers.get_wide(id, at))
-            .map(|v| bytes(v, array.width))
+            .filter_map(|at| self.cells.registers.cell(id, at))
+            .map(|v| to_bytes(v, array.width))
             .collect())
     }
 
@@ -940,7 +932,7 @@ impl State {
             return Err(RuntimeError::IndexOutOfRange { object, index, size });
         }
         let value = number(value, array.width).map_err(|reason| RuntimeError::BadValue { object, reason })?;
-        (start..end).for_each(|at| self.cells.registers.set_wide(id, at, value));
+        (start..end).for_each(|at| self.cells.registers.set_cell(id, at, &value));
         Ok(())
     }
 
@@ -951,7 +943,7 @@ impl State {
         Ok(())
     }
 
-    /// Words of the register with this dense index, without copying: for the port gate. One a cell, or two (low
+    /// Words of the register with this dense index, without copying: for the port gate. One a cell, or more (low
     /// first) if cells are wider than 64 bits; none if there is no such register.
     pub fn register_cells(&self, index: usize) -> &[u64] {
         self.cells.registers.cells(index)
@@ -961,7 +953,7 @@ impl State {
         find("parser value set", &self.program.names.vsets, name)
     }
 
-    fn vset_value(&self, id: usize, value: &[u8]) -> Result<u128> {
+    fn vset_value(&self, id: usize, value: &[u8]) -> Result<Vec<u64>> {
         let info = &self.program.parse_vsets[id];
         let object = format!("parser value set '{}'", info.name);
         number(value, info.bitwidth).map_err(|reason| RuntimeError::BadValue { object, reason })
@@ -987,7 +979,9 @@ impl State {
     pub fn parse_vset_get(&self, vset: &str) -> Result<Vec<Vec<u8>>> {
         let id = self.vset(vset)?;
         let width = self.program.parse_vsets[id].bitwidth;
-        Ok(self.cells.vsets[id].iter().map(|&v| bytes(v, width)).collect())
+        let mut values: Vec<Vec<u8>> = self.cells.vsets[id].iter().map(|v| to_bytes(v, width)).collect();
+        values.sort_unstable();
+        Ok(values)
     }
 
     /// Empties a value set.

@@ -103,9 +103,12 @@ pub(crate) struct Cells {
     pub(crate) counters: Vec<Vec<CounterValue>>,
     /// Indirect meters; empty for direct ones.
     pub(crate) meters: Vec<Vec<Meter>>,
-    pub(crate) vsets: Vec<BTreeSet<u128>>,
+    /// Values with their low word first.
+    pub(crate) vsets: Vec<BTreeSet<Vec<u64>>>,
     /// Where keys of more than two words are put together.
     pub(crate) scratch: Vec<u64>,
+    /// Where keys are put together as value sets hold them.
+    pub(crate) joined: Vec<u64>,
     /// Where the values of a `log_msg` are gathered.
     pub(crate) log_values: Vec<i128>,
 }
@@ -128,6 +131,7 @@ impl Cells {
                 .collect(),
             vsets: vec![BTreeSet::new(); program.parse_vsets.len()],
             scratch: Vec::new(),
+            joined: Vec::new(),
             log_values: Vec::new(),
         }
     }

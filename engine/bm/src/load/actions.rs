@@ -10,6 +10,7 @@ use crate::error::LoadError;
 use crate::expression::{clip, Bool, Class, Expr, HeaderRef, Int};
 use crate::json::Json;
 use crate::limits::Limits;
+use crate::number;
 use crate::observe::Mark;
 use crate::op::{Op, Slot, WideOp};
 use crate::phv::Field;
@@ -99,14 +100,14 @@ pub(super) fn load_signatures<'a>(
         for param in json.list("runtime_data", limits.max_objects)? {
             let given = param.get("bitwidth")?;
             let width = given.u64()?;
-            let widest = u64::from(limits.max_width.min(128));
+            let widest = limits.widest();
             if width == 0 || width > widest {
                 return Err(
                     given.error(format!("is {width}; parameters of 1 to {widest} bits are supported"))
                 );
             }
             params.push(Field { slot: param_base + words, width: width as u16, signed: false });
-            words += if width > 64 { 2 } else { 1 };
+            words += number::words(width as u32);
             infos_of.push(ParamInfo { name: param.get("name")?.str()?.to_owned(), bitwidth: width as u32 });
         }
         most = most.max(words);
@@ -471,7 +472,7 @@ impl Loader<'_> {
         match to {
             Place::Fixed(f) => self.compiler.store(f.slot, f.width(), f.signed, value).map_err(fail),
             Place::Found { header, off, width, signed } => {
-                let words = if *width > 64 { 2 } else { 1 };
+                let words = number::words(*width);
                 let t = self.compiler.temp(words).map_err(fail)?;
                 self.compiler.store(t, *width, *signed, value).map_err(fail)?;
                 let h = self.header_slot(json, header)?;
@@ -509,11 +510,19 @@ impl Loader<'_> {
         }
         // An index out of range must leave the old value, whatever its width.
         let fail = |e: String| json.error(e);
-        let t = self.compiler.temp(2).map_err(fail)?;
-        let old = self.compiler.low128(&to.value()).map_err(fail)?;
-        self.emit(json, Op::Wide { op: WideOp::Mov, w: 128, d: t, a: old, b: 0 })?;
-        self.emit(json, Op::RegisterReadWide { d: t, r, idx })?;
-        self.assign(json, &to, &Expr::Slot { slot: t, width: 128, signed: false })
+        let widest = width.max(to.width());
+        if widest <= 128 {
+            let t = self.compiler.temp(2).map_err(fail)?;
+            let old = self.compiler.low128(&to.value()).map_err(fail)?;
+            self.emit(json, Op::Wide { op: WideOp::Mov, w: 128, d: t, a: old, b: 0 })?;
+            self.emit(json, Op::RegisterReadWide { d: t, r, idx })?;
+            return self.assign(json, &to, &Expr::Slot { slot: t, width: 128, signed: false });
+        }
+        let words = number::words(widest);
+        let t = self.compiler.temp(words).map_err(fail)?;
+        self.compiler.store(t, 64 * words, false, &to.value()).map_err(fail)?;
+        self.emit_rare(json, Rare::RegisterRead { d: t, words, r, idx })?;
+        self.assign(json, &to, &Expr::Slot { slot: t, width: 64 * words, signed: false })
     }
 
     fn register_write(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
@@ -526,6 +535,11 @@ impl Loader<'_> {
         if width <= 64 {
             let a = self.compiler.low64(&value, width).map_err(fail)?;
             self.emit(json, Op::RegisterWrite { r, idx, a })
+        } else if width > 128 {
+            let words = number::words(width);
+            let a = self.compiler.temp(words).map_err(fail)?;
+            self.compiler.store(a, 64 * words, false, &value).map_err(fail)?;
+            self.emit_rare(json, Rare::RegisterWrite { r, words, idx, a })
         } else {
             let a = self.compiler.low128(&value).map_err(fail)?;
             self.emit(json, Op::RegisterWriteWide { r, idx, a })

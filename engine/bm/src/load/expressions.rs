@@ -177,9 +177,7 @@ impl Loader<'_> {
                 }
                 Ok(Operand::Int(place(self.field(value)?.0)))
             }
-            "hexstr" => {
-                Int::parse(value.str()?).map(|c| Operand::Int(Expr::Const(c))).map_err(|e| json.error(e))
-            }
+            "hexstr" => Expr::constant(value.str()?).map(Operand::Int).map_err(|e| json.error(e)),
             "bool" => Ok(Operand::Bool(Bool::Const(value.bool()?))),
             "local" | "runtime_data" => {
                 let index = value.u64()?;
@@ -244,15 +242,18 @@ impl Loader<'_> {
             }
             Ok(Operand::Bool(Bool::Compare(op, left, right)))
         };
+        let widest = self.limits.widest();
         let width = || {
             let right = json.with(json.get("right")?.value);
             match self.operand(&right, &[], depth + 1)? {
                 Operand::Int(Expr::Const(Int { negative: false, magnitude }))
-                    if (1..=128).contains(&magnitude) =>
+                    if (1..=u128::from(widest)).contains(&magnitude) =>
                 {
                     Ok(magnitude as u32)
                 }
-                _ => Err(json.error(format!("operation '{op}' needs a constant width of 1 to 128 bits"))),
+                _ => {
+                    Err(json.error(format!("operation '{op}' needs a constant width of 1 to {widest} bits")))
+                }
             }
         };
         match op {

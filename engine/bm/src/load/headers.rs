@@ -8,6 +8,7 @@ use crate::expression::clip;
 use crate::header::{FieldDef, Header, HeaderType, Layout, Stack, VlStore};
 use crate::json::Json;
 use crate::limits::Limits;
+use crate::number::words;
 use crate::op::Slot;
 use crate::phv::Field;
 use crate::program::Names;
@@ -265,7 +266,7 @@ fn load_type(json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
         let field_name = field_name.str()?;
         let is_variable = width.value.as_str() == Some("*");
         let bits = if is_variable { 0 } else { width.u64()? };
-        let widest = u64::from(limits.max_width.min(128));
+        let widest = limits.widest();
         if !is_variable && (bits == 0 || bits > widest) {
             return Err(f.error(format!(
                 "field '{}' is {bits} bits wide; fields of 1 to {widest} bits are supported",
@@ -285,7 +286,7 @@ fn load_type(json: &Json<'_>, limits: &Limits) -> Result<HeaderType> {
             off,
             variable: is_variable,
         });
-        off += if bits > 64 { 2 } else { 1 };
+        off += words(bits as u32);
     }
     let split = variable.unwrap_or(fields.len());
     let bits = |part: &[FieldDef]| part.iter().map(|f| f.width).sum::<u32>();

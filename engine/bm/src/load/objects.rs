@@ -3,9 +3,10 @@
 use super::{add_name, look_up, Loader, Result};
 use crate::calculation::{join_fields, Algorithm, Calculation, Input};
 use crate::checksum::Checksum;
-use crate::expression::{clip, Int};
+use crate::expression::clip;
 use crate::json::Json;
 use crate::limits::Limits;
+use crate::number::{parse_cut, words};
 use crate::op::Op;
 use crate::phv::Field;
 use crate::program::{
@@ -94,7 +95,7 @@ impl Loader<'_> {
         for json in root.list("register_arrays", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
             let given = json.get("bitwidth")?;
-            let widest = u64::from(self.limits.max_width.min(128));
+            let widest = self.limits.widest();
             let bitwidth = given.u64()?;
             if bitwidth == 0 || bitwidth > widest {
                 return Err(
@@ -102,7 +103,7 @@ impl Loader<'_> {
                 );
             }
             let size = json.get("size")?.number(self.limits.max_cells as u64)? as usize;
-            self.take_cells(&json, size)?;
+            self.take_cells(&json, size.saturating_mul(words(bitwidth as u32) as usize))?;
             add_name(&mut self.names.registers, &json, &name, self.register_arrays.len())?;
             let id = Self::json_id(&json)?;
             self.register_arrays.push(RegisterInfo { name, id, size, bitwidth: bitwidth as u32 });
@@ -171,13 +172,15 @@ impl Loader<'_> {
                 "hexstr" => {
                     let width = input.get("bitwidth")?;
                     let bits = width.u64()?;
-                    if bits == 0 || bits > 128 {
+                    let widest = self.limits.widest();
+                    if bits == 0 || bits > widest {
                         return Err(
-                            width.error(format!("is {bits}; constants of 1 to 128 bits are supported"))
+                            width.error(format!("is {bits}; constants of 1 to {widest} bits are supported"))
                         );
                     }
-                    let value = Int::parse(input.get("value")?.str()?).map_err(|e| input.error(e))?;
-                    inputs.push(Input::Constant { value: value.bits(), width: bits as u32 });
+                    let bits = bits as u32;
+                    let value = parse_cut(input.get("value")?.str()?, bits).map_err(|e| input.error(e))?;
+                    inputs.push(Input::Constant { value, width: bits });
                 }
                 "header" => {
                     let header = look_up(&self.names.headers, "header", &input.get("value")?)?;
@@ -244,8 +247,11 @@ impl Loader<'_> {
             let name = json.get("name")?.str()?.to_owned();
             let given = json.get("compressed_bitwidth")?;
             let bitwidth = given.u64()?;
-            if bitwidth == 0 || bitwidth > 128 {
-                return Err(given.error(format!("is {bitwidth}; value sets of 1 to 128 bits are supported")));
+            let widest = self.limits.widest();
+            if bitwidth == 0 || bitwidth > widest {
+                return Err(
+                    given.error(format!("is {bitwidth}; value sets of 1 to {widest} bits are supported"))
+                );
             }
             add_name(&mut self.names.vsets, &json, &name, self.parse_vsets.len())?;
             let id = Self::json_id(&json)?;

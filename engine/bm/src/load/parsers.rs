@@ -8,12 +8,16 @@ use crate::compile::Label;
 use crate::expression::{clip, Bool, HeaderRef, UnionRef};
 use crate::json::Json;
 use crate::key::KeyPlan;
+use crate::number::{cut, ones, parse_hex, words};
 use crate::observe::Mark;
 use crate::op::{Op, Pc, Slot};
 use crate::parser::{Case, Select};
 use crate::phv::Field;
 use crate::program::{Deparser, Start};
 use crate::rare::Rare;
+
+/// A field of a transition's key, which has no mask of its own.
+type KeyPart = (Field, Option<Vec<u64>>);
 
 /// States of one parser by name.
 type States = HashMap<String, Label>;
@@ -234,11 +238,16 @@ impl Loader<'_> {
         let [offset, width] = value.tuple()?;
         let bit = offset.number(1 << 20)? as u32;
         let bits = width.u64()?;
-        if bits == 0 || bits > 128 {
-            return Err(width.error(format!("is {bits}; a lookahead of 1 to 128 bits is supported")));
+        let widest = self.limits.widest();
+        if bits == 0 || bits > widest {
+            return Err(width.error(format!("is {bits}; a lookahead of 1 to {widest} bits is supported")));
+        }
+        let d = self.compiler.temp(words(bits as u32).max(2)).map_err(|e| json.error(e))?;
+        if bits > 128 {
+            self.emit_rare(json, Rare::Lookahead { d, w: bits as u32, bit })?;
+            return Ok(Field { slot: d, width: bits as u16, signed: false });
         }
         let w = bits as u8;
-        let d = self.compiler.temp(2).map_err(|e| json.error(e))?;
         self.emit(
             json,
             if bits > 64 { Op::LookaheadWide { w, d, bit } } else { Op::Lookahead { w, d, bit } },
@@ -254,7 +263,7 @@ impl Loader<'_> {
     ) -> Result<()> {
         let mut key = Vec::new();
         for part in state.list("transition_key", self.limits.max_objects)? {
-            key.push((self.key_part(&part)?, u128::MAX));
+            key.push((self.key_part(&part)?, None));
         }
         let mut cases = Vec::new();
         let mut targets = Vec::new();
@@ -273,14 +282,14 @@ impl Loader<'_> {
                     let value = self.padded(&transition.get("value")?, &key)?;
                     let mask = match transition.opt("mask")? {
                         Some(mask) => self.padded(&mask, &key)?,
-                        None => vec![u128::MAX; key.len()],
+                        None => key.iter().map(|(f, _)| ones(f.width())).collect(),
                     };
                     cases.push((Ok((value, mask)), label));
                 }
                 "parse_vset" if !key.is_empty() => {
                     let given = transition.get("value")?;
                     let vset = look_up(&self.names.vsets, "parse_vset", &given)?;
-                    let bits: u32 = key.iter().map(|(f, _): &(Field, u128)| f.width()).sum();
+                    let bits: u32 = key.iter().map(|(f, _): &KeyPart| f.width()).sum();
                     let declared = self.parse_vsets[vset as usize].bitwidth;
                     if bits != declared {
                         return Err(
@@ -288,8 +297,8 @@ impl Loader<'_> {
                         );
                     }
                     let mask = match transition.opt("mask")? {
-                        Some(mask) => self.padded(&mask, &key)?,
-                        None => vec![u128::MAX; key.len()],
+                        Some(mask) => Some(self.padded(&mask, &key)?),
+                        None => None,
                     };
                     cases.push((Err((vset, mask)), label));
                 }
@@ -325,8 +334,12 @@ impl Loader<'_> {
                     Case::Value { value, mask, to: 0 }
                 }
                 Err((vset, mask)) => {
-                    let mask = plan.concatenated(&plan.pack(mask));
-                    Case::Vset { vset, mask, to: 0 }
+                    let joined = |mask| {
+                        let mut joined = Vec::new();
+                        plan.concatenated(&plan.pack::<Vec<u64>>(mask), &mut joined);
+                        joined
+                    };
+                    Case::Vset { vset, mask: mask.map(joined), to: 0 }
                 }
             });
         }
@@ -368,16 +381,15 @@ impl Loader<'_> {
         let (off, width, signed) = (f.off, f.width, f.signed);
         let fail = |e: String| part.error(e);
         let h: Slot = self.compiler.header(header).map_err(fail)?;
-        let d = self.compiler.temp(2).map_err(fail)?;
-        self.emit(part, Op::Load { d, h, off })?;
-        if width > 64 {
-            self.emit(part, Op::Load { d: d + 1, h, off: off + 1 })?;
+        let d = self.compiler.temp(words(width)).map_err(fail)?;
+        for word in 0..words(width) {
+            self.emit(part, Op::Load { d: d + word, h, off: off + word })?;
         }
         Ok(Field { slot: d, width: width as u16, signed })
     }
 
     /// One value per key field, out of a hexstr in which every field is padded to whole bytes.
-    fn padded(&self, json: &Json<'_>, key: &[(Field, u128)]) -> Result<Vec<u128>> {
+    fn padded(&self, json: &Json<'_>, key: &[KeyPart]) -> Result<Vec<Vec<u64>>> {
         let text = json.str()?;
         let digits = text.strip_prefix("0x").unwrap_or(text);
         let length: usize = key.iter().map(|(f, _)| f.width().div_ceil(8) as usize * 2).sum();
@@ -392,7 +404,7 @@ impl Loader<'_> {
                 let digits = f.width().div_ceil(8) as usize * 2;
                 let part = &padded[at..at + digits];
                 at += digits;
-                u128::from_str_radix(part, 16).map_err(|e| json.error(format!("'{part}': {e}")))
+                parse_hex(part).map(|(_, value)| cut(value, f.width())).map_err(|e| json.error(e))
             })
             .collect()
     }

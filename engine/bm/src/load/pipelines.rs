@@ -8,11 +8,12 @@ use std::collections::HashMap;
 
 use super::{add_name, look_up, Loader, Result};
 use crate::compile::Label;
-use crate::expression::{clip, Int};
+use crate::expression::clip;
 use crate::json::Json;
-use crate::key::{ones, KeyPlan};
+use crate::key::KeyPlan;
 use crate::match_table::{ActionCall, MatchTable, TableAction};
 use crate::match_unit::{Bound, PackedKey};
+use crate::number::{ones, parse_cut, prefix_mask};
 use crate::observe::Mark;
 use crate::op::{Op, Pc};
 use crate::phv::Field;
@@ -481,8 +482,8 @@ impl<'a> Loader<'a> {
                 return Err(given.error("is a second lpm field in one table"));
             }
             let mask = match part.opt("mask")? {
-                Some(mask) => Int::parse(mask.str()?).map_err(|e| mask.error(e))?.bits(),
-                None => u128::MAX,
+                Some(mask) => Some(parse_cut(mask.str()?, field.width()).map_err(|e| mask.error(e))?),
+                None => None,
             };
             let name = part.opt("name")?.map_or(Ok(label), |n| n.str().map(str::to_owned))?;
             infos.push(TableKeyInfo { name, match_type, bitwidth: field.width() });
@@ -537,15 +538,7 @@ impl<'a> Loader<'a> {
         }
         let mut data = Vec::new();
         for (value, param) in values.iter().zip(params) {
-            let number = Int::parse(value.str()?).map_err(|e| value.error(e))?;
-            if !number.negative && number.magnitude > ones(param.width()) {
-                return Err(value.error(format!("does not fit the parameter's {} bits", param.width())));
-            }
-            let bits = number.bits() & ones(param.width());
-            data.push(bits as u64);
-            if param.width() > 64 {
-                data.push((bits >> 64) as u64);
-            }
+            data.extend(parse_cut(value.str()?, param.width()).map_err(|e| value.error(e))?);
         }
         Ok(ActionCall { local: local as u32, data })
     }
@@ -574,30 +567,25 @@ impl<'a> Loader<'a> {
                 return Err(kind.error("is not that of the table's key field"));
             }
             let all = ones(info.bitwidth);
-            let number = |key: &str| -> Result<u128> {
+            let number = |key: &str| -> Result<Vec<u64>> {
                 let json = part.get(key)?;
-                let number = Int::parse(json.str()?).map_err(|e| json.error(e))?;
-                let bits = if number.negative { number.bits() & all } else { number.magnitude };
-                if bits > all {
-                    return Err(json.error(format!("does not fit the field's {} bits", info.bitwidth)));
-                }
-                Ok(bits)
+                parse_cut(json.str()?, info.bitwidth).map_err(|e| json.error(e))
             };
             let (value, mask) = match info.match_type {
                 MatchType::Exact => (number("key")?, all),
-                MatchType::Valid => (u128::from(part.get("key")?.bool()?), all),
+                MatchType::Valid => (vec![u64::from(part.get("key")?.bool()?)], all),
                 MatchType::Lpm => {
                     let length = part.get("prefix_length")?.number(u64::from(info.bitwidth))? as u32;
                     prefix_length = length;
-                    (number("key")?, all & !ones(info.bitwidth - length))
+                    (number("key")?, prefix_mask(info.bitwidth, length))
                 }
                 MatchType::Ternary => (number("key")?, number("mask")?),
                 MatchType::Range => {
                     bounds.push(Bound { field: at, first: number("start")?, last: number("end")? });
-                    (0, 0)
+                    (vec![0], vec![0])
                 }
             };
-            values.push(value & mask);
+            values.push(value.iter().zip(&mask).map(|(v, m)| v & m).collect::<Vec<u64>>());
             masks.push(mask);
         }
         let ordered = matches!(of_table, MatchType::Ternary | MatchType::Range);

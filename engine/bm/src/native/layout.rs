@@ -25,8 +25,8 @@ enum Content {
     Fields { base: Slot, layout: Layout },
     /// A variable-length field.
     Variable(VlStore),
-    /// The low bytes of a number.
-    Constant { value: u128, bytes: usize },
+    /// The bytes of a number.
+    Constant(Vec<u8>),
 }
 
 impl Part {
@@ -35,7 +35,7 @@ impl Part {
         match &self.content {
             Content::Fields { layout, .. } => layout.bytes as usize,
             Content::Variable(store) => store.capacity,
-            Content::Constant { bytes, .. } => *bytes,
+            Content::Constant(bytes) => bytes.len(),
         }
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn covered(program: &Program, calculation: &Calculation) -> Option<Ve
                 (Some(*valid), Content::Variable(program.vl_stores[*store as usize]))
             }
             Input::Constant { value, width } if width % 8 == 0 => {
-                (None, Content::Constant { value: *value, bytes: *width as usize / 8 })
+                (None, Content::Constant(crate::number::to_bytes(value, *width)))
             }
             Input::Header { header, .. } => {
                 parts.extend(header_parts(program, *header));
@@ -214,13 +214,12 @@ pub(super) fn write_parts(
                 b.switch_to_block(after);
                 length
             }
-            Content::Constant { value, bytes } => {
-                for byte in 0..*bytes {
-                    let value = (value >> (8 * (bytes - 1 - byte))) as u8;
-                    let value = b.ins().iconst(types::I8, i64::from(value));
-                    b.ins().store(unaligned(), value, at, byte as i32);
+            Content::Constant(bytes) => {
+                for (offset, &byte) in (0..).zip(bytes) {
+                    let value = b.ins().iconst(types::I8, i64::from(byte));
+                    b.ins().store(unaligned(), value, at, offset);
                 }
-                b.ins().iconst(types::I64, *bytes as i64)
+                b.ins().iconst(types::I64, bytes.len() as i64)
             }
         };
         let end = b.ins().iadd(at, bytes);

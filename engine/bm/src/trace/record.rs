@@ -27,7 +27,7 @@ pub(super) struct Undecided {
     of: Option<(u32, u32)>,
 }
 
-/// The value of a place, the low word first.
+/// The value of a place, the low word first; of one wider than 128 bits the low 128.
 pub(super) fn value(slots: &[u64], slot: Slot, words: u32) -> u128 {
     let at = slot as usize;
     u128::from(slots[at]) | if words == 2 { u128::from(slots[at + 1]) << 64 } else { 0 }
@@ -135,9 +135,8 @@ impl Trace {
                 if called {
                     let mut slot = moment.program.param_base as Slot;
                     for param in &moment.program.actions[action as usize].params {
-                        let words = if param.bitwidth > 64 { 2 } else { 1 };
-                        params.push(value(&moment.phv.slots, slot, words));
-                        slot += words;
+                        params.push(value(&moment.phv.slots, slot, if param.bitwidth > 64 { 2 } else { 1 }));
+                        slot += crate::number::words(param.bitwidth);
                     }
                 }
                 self.events.push(Event::Action { action, params });
@@ -210,7 +209,7 @@ impl Trace {
 
     fn write(&mut self, moment: &Moment<'_>, register: u32, index: u64, value: u128) {
         let registers = &moment.cells.registers;
-        let ones = crate::key::ones(registers.array(register).width);
+        let ones = crate::key::ones_128(registers.array(register).width);
         let change = registers.get_wide(register, index).map(|old| (old, value & ones));
         self.events.push(Event::RegisterWrite { register, index, change });
     }
@@ -252,7 +251,9 @@ impl Trace {
         };
         let mut key: Vec<KeyMatch> = (0..fixed.key.fields.len()).map(masked).collect();
         for bound in &entry.key.bounds {
-            key[bound.field] = KeyMatch::Range(bound.first, bound.last);
+            let low =
+                |value: &[u64]| u128::from(value[0]) | u128::from(value.get(1).copied().unwrap_or(0)) << 64;
+            key[bound.field] = KeyMatch::Range(low(&bound.first), low(&bound.last));
         }
         use crate::program::MatchType::{Lpm, Range, Ternary};
         Some(Hit {

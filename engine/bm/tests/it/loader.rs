@@ -61,13 +61,16 @@ fn a_hash_that_is_not_known_is_refused_with_those_that_are() {
 }
 
 #[test]
-fn a_field_wider_than_128_bits_is_refused() {
+fn a_field_wider_than_p4cs_widest_is_refused() {
     let mut program = actions();
     let types = program["header_types"].as_array().unwrap();
     let at = types.iter().position(|t| t["name"] == "results_t").unwrap();
-    program["header_types"][at]["fields"][5][1] = json!(256);
+    program["header_types"][at]["fields"][5][1] = json!(2049);
     let text = refusal(&program);
-    assert!(text.contains("field 'wide' is 256 bits wide; fields of 1 to 128 bits are supported"), "{text}");
+    assert!(
+        text.contains("field 'wide' is 2049 bits wide; fields of 1 to 2048 bits are supported"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -85,15 +88,18 @@ fn a_header_union_whose_members_are_not_those_of_its_type_is_refused_by_name() {
 }
 
 #[test]
-fn a_comparison_that_could_need_more_than_128_bits_is_refused() {
+fn an_intermediate_value_that_could_need_more_than_8320_bits_is_refused() {
     let mut program = actions();
     let (action, primitive) = find(&program, "ingress.work", "_jump_if_zero");
     let wide = json!({"type": "field", "value": ["results", "wide"]});
-    let sum = json!({"type": "expression", "value": {"op": "+", "left": wide, "right": wide}});
-    let compare = json!({"type": "expression", "value": {"op": "<", "left": sum, "right": wide}});
+    // Shifted left by 14 bits' worth, and looked at whole.
+    let by = json!({"type": "expression", "value": {"op": "&", "left": wide, "right":
+        {"type": "hexstr", "value": "0x3fff"}}});
+    let shifted = json!({"type": "expression", "value": {"op": "<<", "left": wide, "right": by}});
+    let compare = json!({"type": "expression", "value": {"op": "<", "left": shifted, "right": wide}});
     program["actions"][action]["primitives"][primitive]["parameters"][0] = compare;
     let text = refusal(&program);
-    assert!(text.contains("a comparison of values of up to 129 bits unsigned"), "{text}");
+    assert!(text.contains("8320 bits signed is the most supported"), "{text}");
 }
 
 #[test]

@@ -4,8 +4,8 @@
     compile.py            compile every *.p4 here and write *.json and provenance.json
     compile.py --check    fail unless the committed files belong to the sources; needs no compiler
 
-The JSON is committed, because p4c is in no package registry: who only runs the tests needs no compiler. It is without
-source positions, which would name the machine's paths.
+The JSON is committed, because p4c is in no package registry: who only runs the tests needs no compiler. It
+is without source positions, which would name the machine's paths.
 """
 
 from __future__ import annotations
