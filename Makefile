@@ -21,7 +21,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants bench fuzz fuzz-corpus p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants bench bench-live switch-names fuzz fuzz-corpus p4 p4-check lint format clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,13 @@ fuzz-corpus: $(CARGO_FUZZ) ## keep what `make fuzz` has found: minimise engine/f
 	  (cd engine/fuzz && $(CARGO_FUZZ) fuzz cmin --sanitizer none $$target -- -max_len=1500) || exit 1; \
 	done
 	$(FUZZ_CORPUS) pack engine/fuzz/corpus engine/fuzz/corpora
+
+bench-live: setup ## frames per second of eeon-switch, and of BMv2 where it is installed, through pcap files and veth pairs (root)
+	$(PY) engine/live/benches/throughput.py
+
+switch-names: setup ## put the commands simple_switch and simple_switch_grpc, which are eeon-switch, into DIR
+	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }
+	$(VENV)/bin/eeon-switch --install-names "$(DIR)"
 
 p4: setup ## recompile p4src/ and the engine's constructs with p4c-bm2-ss
 	$(PY) p4src/compile.py

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Frames per second of eeon-switch and of BMv2's simple_switch with the same program, entries and frames.
+
+`files`: frames are written into a FIFO as fast as the switch takes them; the time is that from the first byte
+written to the last frame in the output file. `veth`: a generator (port_io/examples/load.rs) sends at rising
+rates on a veth pair and counts what comes back on another; the result is the highest rate at which less than
+one frame in a thousand is lost. veth needs root. BMv2's simple_switch is measured where it is on PATH.
+"""
+
+import argparse
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ENGINE = Path(__file__).resolve().parents[2]
+PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+MACS = bytes.fromhex("020000000001020000000002")
+LOSS_LIMIT = 0.001
+_SETTLE_S = 0.5
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, what is written into its tables, and the frame that is sent."""
+
+    name: str
+    json: Path
+    commands: str
+    frame: bytes
+
+
+def _udp(length: int) -> bytes:
+    """An IPv4 UDP frame from 10.0.0.1 to 10.0.0.2."""
+    header = struct.pack(
+        "!BBHHHBBH4s4s", 0x45, 0, length - 14, 0, 0, 64, 17, 0, bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
+    )
+    words = sum(struct.unpack("!10H", header))
+    while words > 0xFFFF:
+        words = (words & 0xFFFF) + (words >> 16)
+    header = header[:10] + struct.pack("!H", words ^ 0xFFFF) + header[12:]
+    udp = struct.pack("!HHHH", 1000, 2000, length - 34, 0)
+    return (MACS + b"\x08\x00" + header + udp).ljust(length, b"\0")
+
+
+def programs(length: int) -> list[Program]:
+    """A patch panel that parses nothing, and the E-EON program."""
+    route = "eeon_ingress.route"
+    commands = f"""
+act_prof_create_member {route}.ecmp_selector {route}.forward 1 02:00:00:00:00:03 02:00:00:00:00:04
+table_indirect_add {route}.ipv4_route 10.0.0.0/8 => 0
+"""
+    eeon = ENGINE.parent / "p4src" / "compiled" / "eeon.json"
+    patch = ENGINE / "live" / "tests" / "p4" / "patch.json"
+    return [
+        Program("patch", patch, "", (MACS + b"\x88\xb5").ljust(length, b"\0")),
+        Program("eeon", eeon, commands, _udp(length)),
+    ]
+
+
+@contextmanager
+def switch(command: list[str], program: Program, interfaces: list[str], cwd: Path) -> Iterator[int]:
+    """A running switch with its entries; gives its process id."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    arguments = [*command, *interfaces, "--thrift-port", str(port), str(program.json)]
+    process = subprocess.Popen(arguments, cwd=cwd, stdout=subprocess.DEVNULL)
+    try:
+        while socket.socket().connect_ex(("127.0.0.1", port)):
+            if process.poll() is not None:
+                sys.exit(f"{arguments[0]} ended with status {process.returncode}")
+            time.sleep(0.05)
+        if program.commands:
+            cli = ["simple_switch_CLI", "--thrift-port", str(port)]
+            subprocess.run(cli, input=program.commands, text=True, check=True, stdout=subprocess.DEVNULL)
+        time.sleep(_SETTLE_S)
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def through_files(command: list[str], program: Program, frames: int) -> float:
+    """Frames per second through a FIFO and a file."""
+    record = struct.pack("<IIII", 0, 0, len(program.frame), len(program.frame)) + program.frame
+    expected = len(PCAP_HEADER) + frames * len(record)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name in ("a", "b"):
+            os.mkfifo(folder / f"{name}_in.pcap")
+        # BMv2 opens its inputs one after the other and waits for each writer.
+        interfaces = ["--use-files", "0", "-i", "0@a", "-i", "1@b"]
+        writers = subprocess.Popen(
+            [sys.executable, "-c", _WRITER, str(frames), record.hex()],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert writers.stdin is not None
+        assert writers.stdout is not None
+        with switch(command, program, interfaces, folder):
+            writers.stdin.write("go\n")
+            writers.stdin.flush()
+            start = float(writers.stdout.readline())
+            output = folder / "b_out.pcap"
+            while output.stat().st_size < expected:
+                time.sleep(0.005)
+            seconds = time.time() - start
+        writers.wait()
+    return frames / seconds
+
+
+_WRITER = f"""
+import sys, time
+a, b = (open(name + "_in.pcap", "wb", buffering=0) for name in "ab")
+for file in (a, b):
+    file.write({PCAP_HEADER!r})
+b.close()
+count, record = int(sys.argv[1]), bytes.fromhex(sys.argv[2])
+sys.stdin.readline()
+print(time.time(), flush=True)
+chunk = record * 1000
+for _ in range(count // 1000):
+    rest = memoryview(chunk)
+    while rest:
+        rest = rest[a.write(rest):]
+a.close()
+"""
+
+
+@contextmanager
+def veth_pairs() -> Iterator[list[tuple[str, str]]]:
+    """Two pairs: the switch's end and the generator's."""
+    pairs = [(f"bs{os.getpid()}x{number}", f"bl{os.getpid()}x{number}") for number in range(2)]
+    try:
+        for ours, theirs in pairs:
+            subprocess.run(["ip", "link", "add", ours, "type", "veth", "peer", "name", theirs], check=True)
+            for name in (ours, theirs):
+                # Without IPv6 the kernel sends nothing of its own.
+                Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1")
+                subprocess.run(["ip", "link", "set", name, "up"], check=True)
+        yield pairs
+    finally:
+        for ours, _ in pairs:
+            subprocess.run(["ip", "link", "del", ours], check=False)
+
+
+def through_veth(command: list[str], program: Program, load: Path, seconds: float) -> tuple[float, float]:
+    """The highest rate tried with a loss below the limit, and that loss."""
+    best, best_loss = 0.0, 0.0
+    with veth_pairs() as pairs, tempfile.TemporaryDirectory() as scratch:
+        interfaces = [flag for port, pair in enumerate(pairs) for flag in ("-i", f"{port}@{pair[0]}")]
+        with switch(command, program, interfaces, Path(scratch)):
+            rate = 5_000.0
+            while True:
+                count = max(1, int(rate * seconds))
+                ends = [pairs[0][1], pairs[1][1]]
+                shape = [str(count), str(int(rate)), str(len(program.frame)), program.frame.hex()]
+                found = subprocess.run([load, *ends, *shape], check=True, capture_output=True, text=True)
+                sent, received, took = (float(word) for word in found.stdout.split())
+                loss = 1 - received / sent
+                # A generator that falls behind its own rate has measured itself.
+                if loss >= LOSS_LIMIT or received / took < 0.9 * rate:
+                    return best, best_loss
+                best, best_loss = received / took, loss
+                rate *= 1.25
+
+
+def main() -> int:
+    """Prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--frame-bytes", type=int, default=64)
+    parser.add_argument("--frames", type=int, default=200_000, help="through files, a multiple of 1000")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each rate on veth")
+    options = parser.parse_args()
+    ours = [sys.executable, "-m", "eeon_engine.switch_command", "--as", "simple_switch"]
+    commands = {"eeon-switch": ours}
+    if shutil.which("simple_switch"):
+        commands["simple_switch"] = ["simple_switch"]
+    has_cli = shutil.which("simple_switch_CLI") is not None
+    manifest = ["--manifest-path", str(ENGINE / "Cargo.toml")]
+    build = ["cargo", "build", "--release", "--quiet", *manifest, "-p", "port_io", "--example", "load"]
+    subprocess.run(build, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ENGINE / "target"))
+    load = target / "release" / "examples" / "load"
+    print(f"{options.frame_bytes}-byte frames; frames per second")
+    print(f"{'switch':14} {'program':8} {'files':>10} {'veth':>10} {'loss':>8}")
+    for program in programs(options.frame_bytes):
+        if program.commands and not has_cli:
+            print(f"{program.name}: skipped, simple_switch_CLI writes its entries and is not on PATH")
+            continue
+        for name, command in commands.items():
+            files = through_files(command, program, options.frames)
+            veth = "no root"
+            loss = ""
+            if os.geteuid() == 0:
+                rate, lost = through_veth(command, program, load, options.seconds)
+                veth, loss = f"{rate:,.0f}", f"{lost:.3%}"
+            print(f"{name:14} {program.name:8} {files:10,.0f} {veth:>10} {loss:>8}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
