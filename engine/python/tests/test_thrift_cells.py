@@ -1,12 +1,13 @@
 """Counters, meters, registers and value sets over Thrift."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from eeon_engine import Switch
+from eeon_engine import Program, Switch
 from eeon_engine.thrift import serve
-from p4rt_client import frame, ports
+from p4rt_client import frame, ports, program_json
 from thrift_client import ThriftClient, exact, rate, standard
 
 BOTH = "EverythingIngress.both"
@@ -65,6 +66,16 @@ def test_a_registers_value_is_cut_to_its_width(switch: Switch, client: ThriftCli
     assert call.bm_register_read_all(0, WIDE) == [0] * 16
     call.bm_register_write(0, SIGNED, 0, -5)
     assert call.bm_register_read(0, SIGNED, 0) == 0xFFFB
+
+
+def test_a_cell_that_no_i64_holds_is_read_as_the_largest_one() -> None:
+    document = json.loads(program_json())
+    next(r for r in document["register_arrays"] if r["name"] == WIDE)["bitwidth"] = 64
+    switch = Switch(Program(json.dumps(document).encode()))
+    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        client.standard.bm_register_write(0, WIDE, 1, -1)
+        assert switch.register_read(WIDE, 1) == b"\xff" * 8
+        assert client.standard.bm_register_read(0, WIDE, 1) == (1 << 63) - 1
 
 
 def test_registers_that_are_not_there_are_refused_by_name_or_index(client: ThriftClient) -> None:

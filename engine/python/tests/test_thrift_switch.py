@@ -1,11 +1,12 @@
 """The switch as a whole over Thrift: multicast, clone sessions, queues, clock, ports, programs."""
 
+import array
 import hashlib
 import json
 from collections.abc import Iterator
 
 import pytest
-from eeon_engine import Port, Program, Switch
+from eeon_engine import Port, Program, Switch, Twin
 from eeon_engine.thrift import serve
 from p4rt_client import frame, ports, program_json
 from thrift_client import ThriftClient, exact, simple_pre_lag, simple_switch, standard
@@ -149,6 +150,30 @@ def test_ports_are_shown_added_and_removed(program: Program) -> None:
         assert (info.device_id, str(info.thrift_port)) == (6, server.address.rpartition(":")[2])
 
 
+def test_a_switch_of_a_twin_is_served_with_the_ports_of_its_topology(program: Program) -> None:
+    def link(port: int, host: str) -> dict[str, object]:
+        ends = {"a": {"node": "s1", "port": port}, "b": {"node": host, "port": 0}}
+        return {**ends, "rate_bps": 10**9, "delay_ps": 0}
+
+    hosts = [{"name": f"h{n}", "mac": f"02:00:00:00:00:0{n}", "ipv4": f"10.0.0.{n}"} for n in (1, 2)]
+    switches = [{"name": "s1", "device_id": 3}]
+    spec = {"seed": 1, "switches": switches, "hosts": hosts, "links": [link(1, "h1"), link(2, "h2")]}
+    twin = Twin(program, json.dumps(spec))
+    switch = twin.switch("s1")
+    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        add(client, 1, "forward", b"\x02")
+        client.switch.set_egress_queue_rate(2, 1000)
+        times = array.array("Q", range(1_000, 4_000, 1_000))
+        offsets = array.array("Q", (len(frame(1)) * n for n in range(4)))
+        twin.feed("h1", times, offsets, frame(1) * 3)
+        twin.run_until(1_500_000_000)
+        assert switch.port_stats(2)["tx_packets"] == 2
+        assert client.switch.get_time_elapsed_us() == 1_500
+        assert [p.port_num for p in client.standard.bm_dev_mgr_show_ports()] == [1, 2]
+        with pytest.raises(standard.InvalidDevMgrOperation):
+            client.standard.bm_dev_mgr_remove_port(1)
+
+
 def test_the_program_is_given_back_with_the_md5_of_its_bytes(client: ThriftClient) -> None:
     assert client.standard.bm_get_config().encode() == program_json()
     assert client.standard.bm_get_config_md5() == hashlib.md5(program_json()).digest()
@@ -167,6 +192,8 @@ def test_a_switch_without_a_program_says_so_and_can_be_given_one() -> None:
 
 def test_a_new_program_runs_from_the_swap_on(switch: Switch, client: ThriftClient) -> None:
     call, codes = client.standard, standard.SwapOperationErrorCode
+    with pytest.raises(standard.InvalidIdLookup):
+        call.bm_get_id_from_name(0, standard.BmResourceType.LEARNING_LIST, "learned_t")
     with pytest.raises(standard.InvalidSwapOperation) as refused:
         call.bm_swap_configs()
     assert refused.value.code == codes.NO_ONGOING_SWAP

@@ -139,7 +139,6 @@ def test_default_entries_are_set_read_and_reset(switch: Switch, client: ThriftCl
     assert call.bm_mt_get_entry_from_key(0, EXACT, [], NO_OPTIONS).action_entry.action_name == FORWARD
     call.bm_mt_clear_entries(0, EXACT, True)
     assert call.bm_mt_get_default_entry(0, EXACT).action_name == "NoAction"
-    # A table of members has none, whatever the program runs on a miss.
     assert call.bm_mt_get_default_entry(0, MEMBERS).action_type == standard.BmActionEntryType.NONE
 
 

@@ -4,6 +4,7 @@ with serve(switch) as server:
     print(server.address)
 """
 
+import contextlib
 import itertools
 import logging
 import socket
@@ -72,6 +73,9 @@ class Server:
     def stop(self) -> None:
         """Closes all connections. The switch keeps its state. May be called again."""
         self._stopping.set()
+        # Wakes the acceptor where the system allows it; elsewhere it looks up by itself soon.
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
         if self._acceptor.is_alive():
             self._acceptor.join()
         self._listener.close()

@@ -45,10 +45,7 @@ class TableCalls:
 
     def bm_mt_get_default_entry(self, cxt: int, table: str) -> Any:
         action = self._control.mt_get_default_entry(table)
-        shape = self._context.table(table)
-        # As in BMv2, a table of members or groups has no default entry until one of those is made it.
-        is_the_programs = action is not None and action[0] == "action" and shape and shape.type != "simple"
-        if action is None or is_the_programs:
+        if action is None:
             return standard.BmActionEntry(action_type=standard.BmActionEntryType.NONE)
         return _action_entry(action)
 

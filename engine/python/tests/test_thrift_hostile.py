@@ -1,0 +1,253 @@
+"""Strangers at the Thrift port: malformed calls, calls that never end, too many clients. It goes on."""
+
+import contextlib
+import logging
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from eeon_engine import Program, Switch
+from eeon_engine.thrift import Server, connection, serve
+from eeon_engine.thrift import server as server_module
+from eeon_engine.thrift.interface import SERVICES
+from eeon_engine.thrift.reader import MAX_DEPTH, MAX_VALUES, MessageError, Reader
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from p4rt_client import program_json
+from thrift_client import ThriftClient
+from thriftpy2.thrift import TApplicationException, TType
+
+TABLE = "EverythingIngress.exact_table"
+
+
+@pytest.fixture
+def door(switch: Switch) -> Iterator[Server]:
+    with serve(switch, "127.0.0.1:0") as server:
+        yield server
+
+
+def connect(server: Server) -> socket.socket:
+    host, _, port = server.address.rpartition(":")
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
+def is_ended(stranger: socket.socket) -> bool:
+    """Whether the connection is closed without an answer; with a reset if something was left unread."""
+    try:
+        return stranger.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def is_alive(server: Server) -> bool:
+    """Whether another client is still served."""
+    with ThriftClient(server.address) as client:
+        return client.standard.bm_mt_get_num_entries(0, TABLE) == 0
+
+
+def header(name: bytes, version: int = 0x80010001) -> bytes:
+    return struct.pack("!II", version, len(name)) + name + struct.pack("!i", 1)
+
+
+def string_field(number: int, length: int) -> bytes:
+    return struct.pack("!bhi", TType.STRING, number, length)
+
+
+GET_NUM = header(b"standard:bm_mt_get_num_entries")
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"GET / HTTP/1.1\r\n\r\n", "not Thrift's strict binary protocol"),
+        (struct.pack("!I", 40) + GET_NUM, "not Thrift's strict binary protocol"),
+        (header(b"x", 0x80010002), "is no call"),
+        (struct.pack("!Ii", 0x80010001, -1), "method name of -1 bytes"),
+        (struct.pack("!Ii", 0x80010001, 1 << 30), "method name of 1073741824 bytes"),
+        (GET_NUM + string_field(2, (1 << 31) - 1), "string of 2147483647 bytes"),
+        (GET_NUM + string_field(2, -5), "string of -5 bytes"),
+        (GET_NUM + struct.pack("!bh", 77, 9), "type 77 is no type"),
+        # A list of two billion elements of a type that takes no bytes.
+        (
+            GET_NUM + struct.pack("!bhbi", TType.LIST, 9, 77, (1 << 31) - 1),
+            "container of 2147483647 elements",
+        ),
+        (GET_NUM + struct.pack("!bhbi", TType.LIST, 9, 77, 1000), "type 77 is no type"),
+        (GET_NUM + struct.pack("!bhbbi", TType.MAP, 9, 8, 8, -1), "container of -1 elements"),
+        (GET_NUM + struct.pack("!bh", TType.STRUCT, 9) * 100, "nested deeper than 16"),
+        (
+            GET_NUM + struct.pack("!bh", TType.LIST, 9) + struct.pack("!bi", TType.LIST, 1) * 100,
+            "nested deeper",
+        ),
+    ],
+)
+def test_bytes_that_are_no_call_end_that_connection_with_a_log_line_and_no_other(
+    door: Server, caplog: pytest.LogCaptureFixture, sent: bytes, said: str
+) -> None:
+    with caplog.at_level(logging.WARNING), connect(door) as stranger:
+        stranger.sendall(sent)
+        assert is_ended(stranger)
+        assert is_alive(door)
+    assert said in caplog.text
+    assert "Traceback" not in caplog.text
+
+
+def test_a_call_with_more_values_than_the_limit_ends_the_connection(door: Server) -> None:
+    # A list of empty structs costs a byte for each.
+    begin = GET_NUM + struct.pack("!bhbi", TType.LIST, 9, TType.STRUCT, MAX_VALUES)
+    with connect(door) as stranger:
+        stranger.sendall(begin + b"\0" * MAX_VALUES)
+        assert is_ended(stranger)
+    assert is_alive(door)
+
+
+def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_nothing_behind(door: Server) -> None:
+    before = threading.active_count()
+    for _ in range(20):
+        with connect(door) as stranger:
+            stranger.sendall(GET_NUM + string_field(2, 1000) + b"half")
+    deadline = time.monotonic() + 20
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+    assert is_alive(door)
+
+
+def test_a_call_that_does_not_come_to_its_end_is_given_up(
+    door: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connection, "CALL_SECONDS", 0.2)
+    with connect(door) as stranger:
+        stranger.sendall(GET_NUM)
+        assert is_ended(stranger)
+    assert "no more than part of a call" in caplog.text
+
+
+def test_only_one_long_call_is_read_at_a_time(door: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "LONG_CALL_BYTES", 1000)
+    config = header(b"standard:bm_load_new_config") + string_field(1, 5000)
+    with connect(door) as first:
+        first.sendall(config)
+        while not door._long_calls.locked():
+            time.sleep(0.001)
+        monkeypatch.setattr(connection, "CALL_SECONDS", 0.2)
+        with connect(door) as second:
+            second.sendall(config + b"{" * 5000 + b"\0")
+            assert is_ended(second)
+        monkeypatch.setattr(connection, "CALL_SECONDS", 30.0)
+        first.sendall(b"{" * 5000 + b"\0")
+        assert first.recv(4) == struct.pack("!I", 0x80010003)
+    assert not door._long_calls.locked()
+
+
+def test_clients_beyond_the_limit_are_refused_until_one_goes(
+    switch: Switch, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(server_module, "MAX_CONNECTIONS", 3)
+    with serve(switch, "127.0.0.1:0") as server:
+        guests = [connect(server) for _ in range(3)]
+        with connect(server) as refused:
+            assert is_ended(refused)
+        assert "3 Thrift clients are connected" in caplog.text
+        guests.pop().close()
+        deadline = time.monotonic() + 20
+        while len(server._connections) > 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert is_alive(server)
+        for guest in guests:
+            guest.close()
+
+
+def test_a_server_stops_with_clients_connected_and_calls_begun(switch: Switch) -> None:
+    server = serve(switch, "127.0.0.1:0")
+    idle, half = connect(server), connect(server)
+    half.sendall(GET_NUM)
+    server.stop()
+    assert is_ended(idle)
+    assert is_ended(half)
+    server.stop()
+
+
+def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(door: Server) -> None:
+    with ThriftClient(door.address) as client, connect(door) as stranger:
+        for name in (b"standard:nothing", b"nobody:bm_get_config", b"bm_get_config", b"\xff\xfe"):
+            stranger.sendall(header(name) + struct.pack("!bhi", TType.I32, 1, 5) + b"\0")
+            assert stranger.recv(4) == struct.pack("!I", 0x80010003)
+            while b"no such method" not in stranger.recv(4096):
+                pass
+        # A field of another type than the method's is as one that was not sent.
+        stranger.sendall(GET_NUM + struct.pack("!bhi", TType.I32, 2, 5) + b"\0")
+        assert stranger.recv(4) == struct.pack("!I", 0x80010002)
+        with pytest.raises(TApplicationException, match="context 7"):
+            client.standard.bm_mt_get_num_entries(7, TABLE)
+        assert client.standard.bm_mt_get_num_entries(0, TABLE) == 0
+
+
+class Bytes:
+    """A stream that ends."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self._at = content, 0
+
+    def read(self, count: int) -> bytes:
+        """Exactly `count` bytes."""
+        taken = self._content[self._at : self._at + count]
+        if len(taken) < count:
+            raise MessageError("end")
+        self._at += count
+        return taken
+
+
+METHODS = [(service, name) for service, module in SERVICES.items() for name in module.thrift_services]
+types = st.sampled_from([0, 1, 2, 3, 4, 6, 8, 10, 11, 12, 13, 14, 15, 77])
+sizes = st.sampled_from([-1, 0, 1, 2, 3, 100, MAX_VALUES + 1, (1 << 31) - 1])
+piece = st.one_of(
+    st.binary(max_size=12),
+    st.builds(lambda t, n: struct.pack("!bh", t, n), types, st.integers(-2, 8)),
+    st.builds(lambda t, n: struct.pack("!bi", t, n), types, sizes),
+    st.builds(lambda text: struct.pack("!i", len(text)) + text, st.binary(max_size=40)),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(METHODS), st.lists(piece, max_size=30).map(b"".join))
+def test_arguments_of_any_bytes_are_read_or_refused_and_nothing_else(
+    method: tuple[str, str], content: bytes
+) -> None:
+    service, name = method
+    arguments = getattr(SERVICES[service], f"{name}_args")
+    reader = Reader(Bytes(content).read)
+    try:
+        reader.struct(arguments)
+    except MessageError:
+        return
+
+
+@pytest.fixture(scope="module")
+def fuzzed_door() -> Iterator[Server]:
+    with serve(Switch(Program(program_json())), "127.0.0.1:0") as server:
+        yield server
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(METHODS), st.lists(piece, max_size=20).map(b"".join))
+def test_calls_of_any_bytes_are_answered_or_end_the_connection(
+    fuzzed_door: Server, method: tuple[str, str], content: bytes
+) -> None:
+    answer = b""
+    with connect(fuzzed_door) as stranger, contextlib.suppress(ConnectionError):
+        stranger.sendall(header(":".join(method).encode()) + content)
+        stranger.shutdown(socket.SHUT_WR)
+        while chunk := stranger.recv(1 << 16):
+            answer += chunk
+    assert answer == b"" or answer[:3] == b"\x80\x01\x00"
+
+
+def test_the_deepest_nesting_that_is_allowed_is_read() -> None:
+    deep = struct.pack("!bh", TType.STRUCT, 1) * (MAX_DEPTH - 1) + b"\0" * MAX_DEPTH
+    Reader(Bytes(deep).read).skip_struct()
+    with pytest.raises(MessageError):
+        Reader(Bytes(struct.pack("!bh", TType.STRUCT, 1) + deep + b"\0").read).skip_struct()

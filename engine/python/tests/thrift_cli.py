@@ -1,0 +1,148 @@
+"""Runs command scripts through a simple_switch_CLI, on BMv2 or on the engine. For tests only.
+
+What BMv2 answered to each script is recorded beside it; run this file to record it again.
+"""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parent / "thrift_scripts"
+PROMPT = "RuntimeCmd: "
+
+
+NAMES = ("everything", "resources")
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line of a script."""
+
+    text: str
+    is_answered_otherwise: bool
+    """Whether BMv2 answers something else, as documented."""
+
+    @property
+    def typed(self) -> str:
+        """What the CLI is given."""
+        return self.text.replace("{programs}", str(PROGRAMS))
+
+
+def commands(name: str) -> list[Command]:
+    """The commands of a script, without its comments."""
+    lines = (SCRIPTS / f"{name}.txt").read_text().splitlines()
+    return [
+        Command(line.removeprefix("! "), line.startswith("! "))
+        for line in lines
+        if line and not line.startswith("#")
+    ]
+
+
+def recorded(name: str) -> list[str]:
+    """What BMv2 answered to each command of a script."""
+    texts = (SCRIPTS / f"{name}.bmv2.txt").read_text().split(PROMPT)[1:]
+    script = commands(name)
+    assert [text.partition("\n")[0] for text in texts] == [command.text for command in script], "record again"
+    return [text.partition("\n")[2] for text in texts]
+
+
+def path_outside_venv() -> str:
+    """PATH without this interpreter's own folder: an installed CLI has its Thrift library elsewhere."""
+    own = Path(sys.prefix, "bin").resolve()
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if folder and Path(folder).resolve() != own)
+
+
+def installed_cli() -> list[str] | None:
+    """BMv2's own CLI, where it is installed and starts."""
+    cli = shutil.which("simple_switch_CLI", path=path_outside_venv())
+    if cli is None:
+        return None
+    helps = subprocess.run([cli, "--help"], capture_output=True, env=environment(), timeout=60)
+    return [cli] if helps.returncode == 0 else None
+
+
+def environment() -> dict[str, str]:
+    """For programs that must not see this interpreter's venv."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    return {**kept, "PATH": path_outside_venv()}
+
+
+def run(cli: list[str], port: int, script: list[Command]) -> list[str]:
+    """What the CLI prints for each command. Fails when it ends before the last one."""
+    done = subprocess.run(
+        [*cli, "--thrift-port", str(port)],
+        input="".join(f"{command.typed}\n" for command in script),
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=120,
+    )
+    # The last prompt is answered by the end of input.
+    answers = done.stdout.split(PROMPT)[1:-1]
+    if len(answers) != len(script) or done.returncode != 0:
+        reached = script[min(len(answers), len(script) - 1)].text
+        raise AssertionError(f"the CLI ended at '{reached}':\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    # Each answer but an empty one ends the line; the prompt may follow without.
+    return [answer if answer.endswith("\n") or not answer else answer + "\n" for answer in answers]
+
+
+def free_port() -> int:
+    """A TCP port that was free a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@contextlib.contextmanager
+def bmv2(json: Path, folder: Path) -> Iterator[int]:
+    """A running BMv2 `simple_switch` without interfaces; its Thrift port."""
+    port = free_port()
+    switch = shutil.which("simple_switch", path=path_outside_venv())
+    assert switch is not None
+    arguments = [
+        str(json),
+        "--thrift-port",
+        str(port),
+        "--notifications-addr",
+        "inproc://notifications",
+    ]
+    arguments += ["--", "--enable-swap"]
+    with (folder / "bmv2.log").open("wb") as log:
+        process = subprocess.Popen([switch, *arguments], stdout=log, stderr=log, env=environment())
+    try:
+        deadline = time.monotonic() + 20
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError("BMv2 does not start: " + (folder / "bmv2.log").read_text()[-2000:])
+            time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def record() -> None:
+    """Writes what the BMv2 of this machine answers."""
+    cli = installed_cli()
+    assert cli is not None, "no simple_switch_CLI on PATH"
+    for name in NAMES:
+        script = commands(name)
+        with tempfile.TemporaryDirectory() as folder, bmv2(PROGRAMS / f"{name}.json", Path(folder)) as port:
+            answers = run(cli, port, script)
+        texts = [f"{PROMPT}{c.text}\n{answer}" for c, answer in zip(script, answers, strict=True)]
+        (SCRIPTS / f"{name}.bmv2.txt").write_text("".join(texts))
+
+
+if __name__ == "__main__":
+    record()
