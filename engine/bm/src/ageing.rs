@@ -66,6 +66,13 @@ impl State {
         Ok(())
     }
 
+    /// The time-out of an entry in picoseconds; 0 means never.
+    pub fn mt_get_entry_ttl(&self, table: &str, handle: EntryHandle) -> Result<u64> {
+        let id = self.ageing_table(table)?;
+        let at = self.entry(id, handle)?;
+        Ok(self.cells.tables[id].ages[at as usize].ttl_ps)
+    }
+
     /// Picoseconds since an entry was last hit, or since its time-out was first set.
     pub fn mt_get_entry_idle(&self, table: &str, handle: EntryHandle, now_ps: u64) -> Result<u64> {
         let id = self.ageing_table(table)?;

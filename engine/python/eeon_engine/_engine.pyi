@@ -210,6 +210,8 @@ class SwitchHandle:
         """One entry."""
     def mt_get_entry_from_key(self, table: str, key: Sequence[MatchParam], priority: int = 0) -> Entry | None:
         """The entry with exactly this key (and priority, where the table has priorities), if any."""
+    def mt_get_entry_life(self, table: str, handle: int) -> tuple[int, int]:
+        """Idle time-out of an entry (0: never), and how long it has been idle, in nanoseconds."""
     def mt_get_num_entries(self, table: str) -> int:
         """Number of entries, without the default entry."""
     def mt_clear_entries(self, table: str, reset_default: bool) -> None:

@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::program::Program;
 use crate::stats;
 
-const PS_PER_NS: u64 = 1_000;
+pub(crate) const PS_PER_NS: u64 = 1_000;
 
 /// A running switch, to be controlled. What the names mean is in `eeon_engine.control`.
 #[pyclass(frozen, subclass, module = "eeon_engine._engine")]

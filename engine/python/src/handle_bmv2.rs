@@ -7,7 +7,7 @@ use simple_switch::NodeHandle;
 
 use crate::convert::{self, KeyParam};
 use crate::error::Error;
-use crate::handle::SwitchHandle;
+use crate::handle::{SwitchHandle, PS_PER_NS};
 
 /// A multicast group: id, and its nodes in order.
 type Group = (u16, Vec<u32>);
@@ -43,6 +43,16 @@ impl SwitchHandle {
             entry.map(|entry| (switch.program().clone(), entry))
         })?;
         entry.map(|entry| convert::entry(py, &program, &entry)).transpose()
+    }
+
+    fn mt_get_entry_life(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
+        let now = py.detach(|| self.place.now());
+        let (ttl_ps, idle_ps) = self.call(py, |switch| {
+            let state = switch.state();
+            let ttl = state.mt_get_entry_ttl(table, handle)?;
+            Ok::<_, Error>((ttl, state.mt_get_entry_idle(table, handle, now.as_ps())?))
+        })?;
+        Ok((ttl_ps / PS_PER_NS, idle_ps / PS_PER_NS))
     }
 
     fn mt_get_num_entries(&self, py: Python<'_>, table: &str) -> PyResult<usize> {

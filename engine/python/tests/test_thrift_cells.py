@@ -130,6 +130,23 @@ def test_an_entrys_meter_colours_its_packets(resource_switch: Switch, resource_c
     assert call.bm_mt_read_counter(0, table, handle).packets == 0
 
 
+def test_an_entrys_time_out_is_set_and_read_back_with_how_long_it_was_idle(
+    resource_switch: Switch, resource_client: ThriftClient
+) -> None:
+    call, table = resource_client.standard, "ResourcesIngress.ageing_table"
+    key, nothing = [exact((5).to_bytes(4, "big"))], standard.BmAddEntryOptions()
+    handle = call.bm_mt_add_entry(0, table, key, "ResourcesIngress.forward", [b"\x01"], nothing)
+    assert call.bm_mt_get_entry(0, table, handle).life is None
+    resource_switch.advance_to(1_000_000_000)
+    call.bm_mt_set_entry_ttl(0, table, handle, 60_000)
+    resource_switch.advance_to(8_000_000_000)
+    life = call.bm_mt_get_entries(0, table)[0].life
+    assert (life.timeout_ms, life.time_since_hit_ms) == (60_000, 7)
+    with pytest.raises(standard.InvalidTableOperation) as refused:
+        call.bm_mt_set_entry_ttl(0, table, 9, 1)
+    assert refused.value.code == standard.TableOperationErrorCode.INVALID_HANDLE
+
+
 def test_value_sets_are_added_to_read_and_emptied(
     resource_switch: Switch, resource_client: ThriftClient
 ) -> None:

@@ -1,4 +1,4 @@
-"""Calls on hash calculations, on digests and on the ageing of entries.
+"""Calls on hash calculations and on digests.
 
 Of these the engine has the objects but not yet what can be set on them: what is wrong with a call is told as
 BMv2 tells it, and a call with nothing wrong is refused as not there.
@@ -11,7 +11,7 @@ from .names import Context
 
 
 class HashAndDigestCalls:
-    """Service `standard`: hash parameters, digests, time-outs."""
+    """Service `standard`: hash parameters and digests."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -59,16 +59,3 @@ class HashAndDigestCalls:
     def _check_digest(self, digest: int) -> None:
         if digest not in self._context.names.ids.get("learn_lists", {}).values():
             raise NoSuchObjectError(f"the program has no digest of id {digest}", "INVALID_LIST_ID")
-
-    # ---- ageing
-
-    def bm_mt_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
-        # Refuses a table that is not there.
-        self._control.mt_get_num_entries(table)
-        shape = self._context.table(table)
-        if shape is None or not shape.supports_timeout:
-            raise ControlError(f"table '{table}': its entries do not age", "AGEING_DISABLED")
-        raise ControlError(f"table '{table}': the engine's entries do not age")
-
-    def bm_mt_indirect_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
-        self.bm_mt_set_entry_ttl(cxt, table, entry, timeout_ms)

@@ -3,10 +3,11 @@
 from typing import Any
 
 from ..control import Entry, EntryAction, MatchParam, MeterRate
-from ..exceptions import ImmutableError, InvalidValueError, NoSuchHandleError
+from ..exceptions import ControlError, ImmutableError, InvalidValueError, NoSuchHandleError
 from .interface import signed, standard, unsigned
 from .names import Context
 
+_NS_PER_MS = 1_000_000
 _SIMPLE = ("simple",)
 _INDIRECT = ("indirect", "indirect_ws")
 
@@ -64,6 +65,13 @@ class TableCalls:
         self._check_type(table, _SIMPLE)
         self._control.mt_delete_entry(table, unsigned(entry, 32))
 
+    def bm_mt_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
+        shape = self._context.table(table)
+        if shape is not None and not shape.supports_timeout:
+            raise ControlError(f"table '{table}': its entries do not age", "AGEING_DISABLED")
+        ttl_ns = unsigned(timeout_ms, 32) * _NS_PER_MS
+        self._control.mt_set_entry_ttl(table, unsigned(entry, 32), ttl_ns)
+
     def bm_mt_set_default_action(self, cxt: int, table: str, action: str, data: list[bytes]) -> None:
         shape = self._context.table(table)
         if shape is not None and shape.has_const_default:
@@ -87,6 +95,9 @@ class TableCalls:
 
     def bm_mt_indirect_modify_entry(self, cxt: int, table: str, entry: int, member: int) -> None:
         self._control.mt_indirect_modify_entry(table, unsigned(entry, 32), unsigned(member, 32))
+
+    def bm_mt_indirect_set_entry_ttl(self, cxt: int, table: str, entry: int, timeout_ms: int) -> None:
+        self.bm_mt_set_entry_ttl(cxt, table, entry, timeout_ms)
 
     def bm_mt_indirect_delete_entry(self, cxt: int, table: str, entry: int) -> None:
         self._check_type(table, _INDIRECT)
@@ -145,12 +156,24 @@ class TableCalls:
         handle, key, priority, action = entry
         shape = self._context.table(table)
         shown = priority if shape and shape.has_priorities else -1
+        life = None
+        if shape and shape.supports_timeout:
+            ttl_ns, idle_ns = self._control.mt_get_entry_life(table, handle)
+            # As BMv2, only where a time-out is set.
+            life = _life(ttl_ns, idle_ns) if ttl_ns else None
         return standard.BmMtEntry(
             match_key=[_match_param(param) for param in key],
             options=standard.BmAddEntryOptions(priority=signed(shown, 32)),
             entry_handle=signed(handle, 32),
             action_entry=_action_entry(action),
+            life=life,
         )
+
+
+def _life(ttl_ns: int, idle_ns: int) -> Any:
+    return standard.BmMtEntryLife(
+        timeout_ms=signed(ttl_ns // _NS_PER_MS, 32), time_since_hit_ms=signed(idle_ns // _NS_PER_MS, 32)
+    )
 
 
 def match_key(params: list[Any]) -> list[MatchParam]:
