@@ -206,7 +206,15 @@ def test_a_new_program_runs_from_the_swap_on(switch: Switch, client: ThriftClien
     assert call.bm_mt_get_num_entries(0, EXACT) == 0
     call.bm_swap_configs()
     assert call.bm_mt_get_num_entries(0, "ResourcesIngress.preset") == 1
-    assert call.bm_get_id_from_name(0, standard.BmResourceType.LEARNING_LIST, "learned_t") == 1
+    digest = call.bm_get_id_from_name(0, standard.BmResourceType.LEARNING_LIST, "learned_t")
+    assert digest == 1
+    call.bm_learning_ack(0, digest, 1, [2, 3])
+    call.bm_learning_ack_buffer(0, digest, 1)
+    for setting in (call.bm_learning_set_timeout, call.bm_learning_set_buffer_size):
+        for list_id, code in ((digest, 3), (digest + 9, 1)):
+            with pytest.raises(standard.InvalidLearnOperation) as refused:
+                setting(0, list_id, 10)
+            assert refused.value.code == code
 
 
 def test_a_reset_leaves_what_the_program_starts_with_and_the_clone_sessions(client: ThriftClient) -> None:
