@@ -12,9 +12,22 @@ use crate::DropCause;
 
 impl Switch {
     /// Runs a packet that has just left its queue through egress and sends it on its way.
+    #[inline]
     pub(crate) fn egress(&mut self, port: u16, dequeued: Dequeued) {
+        if self.follower.is_some() {
+            return self.egress_watched(port, dequeued);
+        }
+        self.egress_once::<false>(port, dequeued);
+    }
+
+    #[cold]
+    fn egress_watched(&mut self, port: u16, dequeued: Dequeued) {
+        self.note(dequeued.packet, |_| What::Dequeued { port });
+        self.egress_once::<true>(port, dequeued);
+    }
+
+    fn egress_once<const WATCHED: bool>(&mut self, port: u16, dequeued: Dequeued) {
         let Dequeued { packet: id, priority, depth } = dequeued;
-        self.note(id, |_| What::Dequeued { port });
         let v1model = &self.v1model;
         let drop_port = u64::from(self.config.drop_port);
         let (packet, phv) = self.packets.open(id);
@@ -35,11 +48,11 @@ impl Switch {
         phv.set(v1model.packet_length, phv.packet_length);
 
         self.effects.start(self.now);
-        let ran = match watcher(&mut self.follower, id) {
+        let ran = match watcher::<WATCHED>(&mut self.follower, id) {
             None => self.state.run(v1model.egress, phv, &mut self.effects),
             Some(trace) => self.state.run_traced(v1model.egress, phv, &mut self.effects, trace),
         };
-        if let Some(follower) = &mut self.follower {
+        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
             follower.ran(id, self.now, true, phv, ran.as_ref().err());
         }
         if ran.is_err() {
@@ -58,7 +71,7 @@ impl Switch {
         if is_dropped {
             return self.drop_packet(id, port, DropCause::Egress);
         }
-        self.deparse(id);
+        self.deparse::<WATCHED>(id);
         let packet = self.packets.get(id);
         if packet.frame.len() > MAX_FRAME_BYTES {
             self.drop_packet(id, port, DropCause::FrameTooLong);
@@ -67,7 +80,7 @@ impl Switch {
         } else if !self.tm.is_attached(port) {
             self.drop_packet(id, port, DropCause::NoSuchPort);
         } else {
-            self.transmit(id, port);
+            self.transmit::<WATCHED>(id, port);
         }
     }
 
@@ -88,14 +101,14 @@ impl Switch {
     }
 
     /// Puts the headers as they are now in front of the payload, and cuts the frame where `truncate` said.
-    fn deparse(&mut self, id: PacketId) {
+    fn deparse<const WATCHED: bool>(&mut self, id: PacketId) {
         let (packet, phv) = self.packets.open(id);
         let parsed = phv.payload_offset().min(packet.frame.len());
-        match watcher(&mut self.follower, id) {
+        match watcher::<WATCHED>(&mut self.follower, id) {
             None => self.state.update_checksums(phv, &packet.frame[parsed..]),
             Some(trace) => self.state.update_checksums_traced(phv, &packet.frame[parsed..], trace),
         }
-        if let Some(follower) = &mut self.follower {
+        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
             follower.deparsed(id, self.now);
         }
         self.headers.clear();
@@ -123,14 +136,16 @@ impl Switch {
         self.circulate(id);
     }
 
-    fn transmit(&mut self, id: PacketId, port: u16) {
+    fn transmit<const WATCHED: bool>(&mut self, id: PacketId, port: u16) {
         let packet = self.packets.get(id);
         let (tag, first_place) = (packet.tag, packet.first_place);
         let wire_time = self.tm.transmit(port, self.now, packet.frame.len(), first_place);
-        self.note(id, |switch| {
-            let frame = switch.packets.get(id).frame.to_vec();
-            What::Sent { port, wire_time, frame }
-        });
+        if WATCHED {
+            self.note(id, |switch| {
+                let frame = switch.packets.get(id).frame.to_vec();
+                What::Sent { port, wire_time, frame }
+            });
+        }
         let frame = self.packets.remove(id);
         self.outbox.push_back(Transmit { port, at: self.now, wire_time, frame, tag });
     }

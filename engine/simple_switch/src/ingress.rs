@@ -47,16 +47,25 @@ impl Switch {
     }
 
     /// Runs a packet whose metadata is set through parser and ingress, as often as it is resubmitted.
+    #[inline]
     pub(crate) fn ingress(&mut self, id: PacketId) {
-        while self.ingress_once(id) {}
+        if self.follower.is_some() {
+            return self.ingress_watched(id);
+        }
+        while self.ingress_once::<false>(id) {}
+    }
+
+    #[cold]
+    fn ingress_watched(&mut self, id: PacketId) {
+        while self.ingress_once::<true>(id) {}
     }
 
     /// One run; returns whether the packet is to run again.
-    fn ingress_once(&mut self, id: PacketId) -> bool {
+    fn ingress_once<const WATCHED: bool>(&mut self, id: PacketId) -> bool {
         self.counts.p4_passes += 1;
         let v1model = &self.v1model;
         let (packet, phv) = self.packets.open(id);
-        let error = match watcher(&mut self.follower, id) {
+        let error = match watcher::<WATCHED>(&mut self.follower, id) {
             None => self.state.parse(v1model.parser, phv, &packet.frame),
             Some(trace) => self.state.parse_traced(v1model.parser, phv, &packet.frame, trace),
         };
@@ -70,16 +79,16 @@ impl Switch {
         if let Some(field) = v1model.checksum_error {
             phv.set(field, u64::from(!checksums_hold));
         }
-        if let Some(follower) = &mut self.follower {
+        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
             follower.parsed(id, self.now, error, checksums_hold);
         }
 
         self.effects.start(self.now);
-        let ran = match watcher(&mut self.follower, id) {
+        let ran = match watcher::<WATCHED>(&mut self.follower, id) {
             None => self.state.run(v1model.ingress, phv, &mut self.effects),
             Some(trace) => self.state.run_traced(v1model.ingress, phv, &mut self.effects, trace),
         };
-        if let Some(follower) = &mut self.follower {
+        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
             follower.ran(id, self.now, false, phv, ran.as_ref().err());
         }
         let arrival_port = packet.arrival_port;
@@ -110,7 +119,7 @@ impl Switch {
             self.drop_packet(id, arrival_port, DropCause::Ingress);
         } else {
             phv.set(self.v1model.instance_type, instance_type::NORMAL);
-            self.enqueue(id, egress_spec);
+            self.enqueue::<WATCHED>(id, egress_spec);
         }
         false
     }
@@ -162,9 +171,9 @@ impl Switch {
             (Some(mgid), None) => self.multicast(id, mgid, false, truncate_to),
             (Some(mgid), Some(port)) => {
                 self.multicast(id, mgid, true, truncate_to);
-                self.enqueue(id, u64::from(port));
+                self.enqueue::<true>(id, u64::from(port));
             }
-            (None, Some(port)) => self.enqueue(id, u64::from(port)),
+            (None, Some(port)) => self.enqueue::<true>(id, u64::from(port)),
             (None, None) => {
                 let port = self.packets.get(id).arrival_port;
                 self.drop_packet(id, port, DropCause::NoReplicas);
@@ -228,7 +237,7 @@ impl Switch {
             self.packets.cut_payload(copy, truncate_to);
             self.packets.get_mut(copy).truncate_to = length;
             self.set_replica(copy, mgid, *replica);
-            self.enqueue(copy, u64::from(replica.egress_port));
+            self.enqueue::<true>(copy, u64::from(replica.egress_port));
         }
         if let [replica] = last {
             let packet = self.packets.get_mut(id);
@@ -237,7 +246,7 @@ impl Switch {
             packet.recirculate = 0;
             self.packets.cut_payload(id, truncate_to);
             self.set_replica(id, mgid, *replica);
-            self.enqueue(id, u64::from(replica.egress_port));
+            self.enqueue::<true>(id, u64::from(replica.egress_port));
         } else if !keep {
             let port = self.packets.get(id).arrival_port;
             self.drop_packet(id, port, DropCause::NoReplicas);
@@ -287,7 +296,7 @@ impl Switch {
     }
 
     /// Puts a packet into the queue of a port, by its priority.
-    pub(crate) fn enqueue(&mut self, id: PacketId, port: u64) {
+    pub(crate) fn enqueue<const WATCHED: bool>(&mut self, id: PacketId, port: u64) {
         // A port beyond v1model's range keeps its books under the last number that u16 has.
         let port = u16::try_from(port).unwrap_or(u16::MAX);
         if usize::from(port) >= crate::PORT_COUNT {
@@ -311,14 +320,16 @@ impl Switch {
         if !packet.first_place.is_some_and(is_here) {
             packet.first_place = Some(self.tm.first_place(port, priority));
         }
-        self.note(id, |switch| What::Queued {
-            port,
-            priority,
-            packets_ahead: switch.tm.depth(port, priority) - 1,
-            bytes_ahead: switch.tm.queue_bytes(port).get() - u64::from(bytes),
-            gate_opens: switch.gate_opens(port),
-            wire_free: switch.tm.wire_free(port),
-        });
+        if WATCHED {
+            self.note(id, |switch| What::Queued {
+                port,
+                priority,
+                packets_ahead: switch.tm.depth(port, priority) - 1,
+                bytes_ahead: switch.tm.queue_bytes(port).get() - u64::from(bytes),
+                gate_opens: switch.gate_opens(port),
+                wire_free: switch.tm.wire_free(port),
+            });
+        }
         self.schedule(port);
     }
 }

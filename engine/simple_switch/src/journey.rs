@@ -1,8 +1,9 @@
 //! Following packets through the switch: what happened to one, and to its copies, in order.
 //!
 //! [`Switch::follow`] says which frames to follow, by their tag; [`Switch::take_journey`] hands out what was written down.
-//! While nothing is followed, each place that could write something looks at one `Option`; pipelines then run exactly
-//! as without this module, see `bm`'s `observe`. Nothing here changes what happens to a packet.
+//! While nothing is followed, arrival, ingress and egress each look at one `Option` per packet, and so do the places that
+//! copy, drop or recirculate one; what they then run was compiled without any of this, see `bm`'s `observe`. Nothing here
+//! changes what happens to a packet.
 
 use std::collections::BTreeMap;
 
@@ -211,8 +212,14 @@ impl Follower {
 }
 
 /// What is to watch the packet, if it is followed.
-#[inline]
-pub(crate) fn watcher(follower: &mut Option<Box<Follower>>, id: PacketId) -> Option<&mut Trace> {
+#[inline(always)]
+pub(crate) fn watcher<const WATCHED: bool>(
+    follower: &mut Option<Box<Follower>>,
+    id: PacketId,
+) -> Option<&mut Trace> {
+    if !WATCHED {
+        return None;
+    }
     let follower = follower.as_deref_mut()?;
     follower.followed.contains_key(&id).then_some(&mut follower.trace)
 }
