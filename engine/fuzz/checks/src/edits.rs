@@ -78,7 +78,7 @@ fn duplicate(program: &mut Value, at: usize, choice: usize) {
             // Sometimes so often that a limit is reached.
             let copies = if choice > 250 { 300 } else { 1 };
             if copies * count(&item) < room {
-                items.extend(std::iter::repeat(item).take(copies));
+                items.extend(std::iter::repeat_n(item, copies));
             }
         }
     }

@@ -31,20 +31,20 @@ const MAX_EVENTS: usize = 60;
 /// Longest frame of a template; the longest there is may be asked for too.
 const MAX_TEMPLATE_BYTES: usize = 2000;
 
-/// The target: runs the input twice and compares.
+/// The target: runs the input as native code and by the interpreter, and compares.
 pub fn frame(bytes: &[u8]) {
-    let (first, second) = (run(bytes), run(bytes));
-    assert_eq!(first, second, "the same input gave another output");
+    assert_eq!(run(bytes, false), run(bytes, true), "the same input gave another output when interpreted");
 }
 
-fn run(bytes: &[u8]) -> u64 {
+fn run(bytes: &[u8], interpreted: bool) -> u64 {
     let mut input = Input::new(bytes);
     let program = usize::from(input.u8()) % programs::sources().len();
     let flags = input.u8();
     let config = config(program, flags, input.u8());
     let traffic = Traffic::new(&programs::program(program), config).expect("the configuration is sound");
     let books = (program == eeon::PROGRAM).then(|| Books::new(flags & 1 == 0));
-    let mut run = Run { traffic, books };
+    let mut run = Run { traffic, books, interpreted };
+    run.choose_interpreter();
     if program == eeon::PROGRAM && flags & 2 == 0 {
         eeon::configure(&mut run.traffic.switch.state_mut());
     }
@@ -108,9 +108,17 @@ fn port(byte: u8) -> u16 {
 struct Run {
     traffic: Traffic,
     books: Option<Books>,
+    interpreted: bool,
 }
 
 impl Run {
+    /// A fresh state runs native code where there is some.
+    fn choose_interpreter(&mut self) {
+        if self.interpreted {
+            self.traffic.switch.state_mut().interpret();
+        }
+    }
+
     fn event(&mut self, input: &mut Input<'_>) {
         match input.u8() {
             // Port, gap in units of 16 ns, length, bytes.
@@ -168,6 +176,7 @@ impl Run {
             kind::RELOAD.. => {
                 let program = programs::program(usize::from(input.u8()));
                 if self.traffic.switch.load_program(program).is_ok() {
+                    self.choose_interpreter();
                     if let Some(books) = &mut self.books {
                         books.reloaded();
                     }

@@ -11,6 +11,11 @@ impl<'a> Input<'a> {
         Self(Unstructured::new(bytes))
     }
 
+    /// What is left, to be read twice.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0.peek_bytes(self.0.len()).unwrap_or_default()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,5 +1,7 @@
 //! The loader: any bytes, and programs that are edited. What loads gets entries and packets.
 
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use bm::{LogMessage, Phv, Program, State, Target};
@@ -19,7 +21,7 @@ const MAX_PACKETS: usize = 6;
 /// The target for any bytes: they are the JSON.
 pub fn load(bytes: &[u8]) {
     if let Some(program) = loads(bytes) {
-        exercise(&program, &mut Input::new(&bytes[bytes.len() / 2..]));
+        exercise(&program, &bytes[bytes.len() / 2..]);
     }
 }
 
@@ -33,7 +35,7 @@ pub fn edited_program(bytes: &[u8]) {
     let mut program = parsed[usize::from(input.u8()) % parsed.len()].clone();
     crate::edits::edit(&mut program, &mut input);
     if let Some(program) = loads(program.to_string().as_bytes()) {
-        exercise(&program, &mut input);
+        exercise(&program, input.rest());
     }
 }
 
@@ -49,16 +51,26 @@ fn loads(json: &[u8]) -> Option<Arc<Program>> {
     }
 }
 
-/// Calls and packets for a program that has loaded; in a switch if it suits one, else by itself.
-fn exercise(program: &Arc<Program>, input: &mut Input<'_>) {
+/// Calls and packets for a program that has loaded, run as native code and by the interpreter.
+fn exercise(program: &Arc<Program>, input: &[u8]) {
+    let [native, interpreted] =
+        [false, true].map(|interpreted| run(program, &mut Input::new(input), interpreted));
+    assert_eq!(native, interpreted, "native code and the interpreter differ");
+}
+
+/// Runs the program in a switch if it suits one, else by itself; a digest of what came out.
+fn run(program: &Arc<Program>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let config = SwitchConfig {
         recirculation_limit: 8,
         ports: (0..4).map(|port| PortConfig::ethernet(port, DataRate::from_bps(1_000_000_000))).collect(),
         ..SwitchConfig::default()
     };
     let Ok(mut traffic) = Traffic::new(program, config) else {
-        return run_alone(program, input);
+        return run_alone(program, input, interpreted);
     };
+    if interpreted {
+        traffic.switch.state_mut().interpret();
+    }
     for _ in 0..input.u8() % (MAX_CALLS + 1) {
         let Some(call) = input.value::<Call>() else { break };
         // Whether it is right depends on the edits; that it answers is what is looked for.
@@ -74,6 +86,7 @@ fn exercise(program: &Arc<Program>, input: &mut Input<'_>) {
         }
     }
     traffic.drain();
+    traffic.transcript()
 }
 
 /// A switch without ports: what a program asks for goes nowhere.
@@ -102,26 +115,33 @@ impl Target for Nowhere {
 }
 
 /// What there is of parser, pipelines and deparser, on one packet.
-fn run_alone(program: &Arc<Program>, input: &mut Input<'_>) {
+fn run_alone(program: &Arc<Program>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let mut state = State::new(program);
+    if interpreted {
+        state.interpret();
+    }
     let mut phv = Phv::new(program);
     let length = usize::from(input.u8());
     let packet = input.bytes(length);
+    let mut digest = DefaultHasher::new();
     phv.reset(program, packet.len() as u64);
     if let Some(parser) = program.parser("parser") {
-        state.parse(parser, &mut phv, packet);
+        state.parse(parser, &mut phv, packet).hash(&mut digest);
     }
     assert!(phv.payload_offset() <= packet.len(), "the parser has read beyond the packet");
-    state.verify_checksums(&mut phv, packet);
+    state.verify_checksums(&mut phv, packet).hash(&mut digest);
     for name in ["ingress", "egress"] {
         if let Some(pipeline) = program.pipeline(name) {
             // A fault is an answer.
-            let _ = state.run(pipeline, &mut phv, &mut Nowhere);
+            state.run(pipeline, &mut phv, &mut Nowhere).is_ok().hash(&mut digest);
         }
     }
     let payload = &packet[phv.payload_offset()..];
     state.update_checksums(&mut phv, payload);
     if let Some(deparser) = program.deparser("deparser") {
-        state.deparse(deparser, &mut phv, &mut Vec::new());
+        let mut headers = Vec::new();
+        state.deparse(deparser, &mut phv, &mut headers);
+        headers.hash(&mut digest);
     }
+    digest.finish()
 }

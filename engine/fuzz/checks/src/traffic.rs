@@ -126,10 +126,13 @@ impl Traffic {
         assert_eq!((stats.received, stats.sent), (self.received, self.sent), "{stats:?}");
     }
 
-    /// A number that is the same for two runs in which the same came out.
+    /// A number that is the same for two runs in which the same came out and the same is in the registers.
     pub(crate) fn transcript(&self) -> u64 {
         let mut hasher = self.transcript.clone();
         self.now.hash(&mut hasher);
+        for register in 0..self.switch.program().register_arrays().len() {
+            self.switch.state().register_cells(register).hash(&mut hasher);
+        }
         format!("{:?}", self.switch.stats()).hash(&mut hasher);
         hasher.finish()
     }
