@@ -19,10 +19,8 @@ const PATIENCE: Duration = Duration::from_millis(1_500);
 const ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
 
 fn frame(length: usize, template: Option<&[u8]>) -> Vec<u8> {
-    let mut frame = template.map_or_else(
-        || [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &ETHER_TYPE].concat(),
-        <[u8]>::to_vec,
-    );
+    let mut frame = template
+        .map_or_else(|| [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &ETHER_TYPE].concat(), <[u8]>::to_vec);
     frame.resize(length.max(frame.len()), 0);
     frame
 }
