@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from p4rt_client import INSERT, Client
 from switch_process import PATCH, free_port, local_doors, local_grpc, running
+from thrift_client import ThriftClient
 
 HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 SECONDS = 60.0
@@ -227,10 +228,18 @@ def test_the_names_of_bmv2_are_put_where_the_user_says_and_never_over_a_real_one
     assert "somebody else's" in (tmp_path / "bin" / "simple_switch").read_text()
 
 
-def test_simple_switch_serves_no_p4runtime(tmp_path: Path) -> None:
-    arguments = ["--packet-in", f"ipc://{tmp_path}/p", *local_doors(), "--log-console", str(PATCH)]
+def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path: Path) -> None:
+    doors = local_doors()
+    arguments = ["--packet-in", f"ipc://{tmp_path}/p", *doors, "--log-console", str(PATCH)]
     with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
-        NanomsgPeer(tmp_path / "p").close()
+        switch.wait_for("Thrift server was started")
+        peer = NanomsgPeer(tmp_path / "p")
+        peer.send(4, ethernet(1))
+        assert peer.receive() == (5, ethernet(1))
+        with ThriftClient(f"127.0.0.1:{doors[1]}") as client:
+            assert client.standard.bm_register_read(0, "PatchIngress.frames", 4) == 1
+            assert client.switch.get_time_elapsed_us() > 0
+        peer.close()
         assert "Server listening" not in switch.end()[1]
 
 

@@ -1,0 +1,54 @@
+"""p4c's own test harness for BMv2, unmodified, with `simple_switch` on PATH being ours.
+
+P4C_TESTDATA names the folder testdata of a p4c source tree, as for `make stf`; p4c-bm2-ss and BMv2's
+simple_switch_CLI must be on PATH. Skipped otherwise. All of them run by `make stf`, without processes.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from eeon_engine.switch_command import names
+
+# Constant entries, a register, and multicast with clone sessions, resubmit and recirculate, on several ports.
+PROGRAMS = ["table-entries-ternary-bmv2", "issue1097-2-bmv2", "v1model-special-ops-bmv2"]
+
+
+@pytest.fixture(scope="module")
+def testdata() -> Path:
+    folder = os.environ.get("P4C_TESTDATA")
+    if not folder:
+        pytest.skip("P4C_TESTDATA names no testdata folder of p4c")
+    for command in ("p4c-bm2-ss", "simple_switch_CLI"):
+        if shutil.which(command) is None:
+            pytest.skip(f"{command} is not on PATH")
+    pytest.importorskip("ply", reason="p4c's harness needs ply")
+    pytest.importorskip("ptf", reason="p4c's harness needs ptf")
+    return Path(folder)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_of_p4c_passes_in_its_own_harness(program: str, testdata: Path, tmp_path: Path) -> None:
+    names.install(tmp_path / "bin")
+    compiler = shutil.which("p4c-bm2-ss")
+    assert compiler is not None
+    # The harness looks for the compiler and for its configuration in the folder that it is called in.
+    (tmp_path / "p4c-bm2-ss").symlink_to(compiler)
+    (tmp_path / "config.h").write_text("#define HAVE_SIMPLE_SWITCH 1\n")
+    root = testdata.parent
+    source = testdata / "p4_16_samples" / f"{program}.p4"
+    harness = [sys.executable, str(root / "backends" / "bmv2" / "run-bmv2-test.py"), str(root)]
+    run = subprocess.run(
+        [*harness, "-td", ".", "-bd", ".", str(source)],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "Calling target program-options parser" in run.stdout, "ours has run"
