@@ -123,4 +123,12 @@ proptest! {
     fn property_6_holds_by_recirculation(case in cases(Changes::AllButThePhy, STEPS_OF_RECIRCULATION)) {
         checks::energy(&run::run(&case, Form::Recirculation))?;
     }
+
+    /// What is settled in ingress goes round with the packet.
+    #[test]
+    fn rule_2_3_holds_by_recirculation(case in cases(Changes::Everything, STEPS_OF_RECIRCULATION)) {
+        let trace = run::run(&case, Form::Recirculation);
+        checks::marks(&trace)?;
+        checks::frames(&trace)?;
+    }
 }
