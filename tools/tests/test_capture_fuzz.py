@@ -1,0 +1,100 @@
+"""Captures of any bytes: what is read are packets, or one error that says where; never another exception, and
+no more memory than a packet may need. The engine's own reader of pcap files is fuzzed in engine/fuzz."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from eeon_tools.errors import TraceError
+from eeon_tools.trace.capture import MAX_FRAME_BYTES, open_writer, read_packets
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+PEAK_BYTES = 4 << 20
+"""A block that is believed has 1 MiB, and scapy copies it."""
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """A whole file of each format."""
+    folder = tmp_path_factory.mktemp("captures")
+    files = {}
+    for suffix in ("pcap", "pcapng"):
+        path = folder / f"whole.{suffix}"
+        writer = open_writer(path)
+        for number, length in enumerate((14, 60, 1514)):
+            writer.write(number * 1_000_000_007, bytes(min(length, 64)), length)
+        writer.close()
+        files[suffix] = path.read_bytes()
+    return files
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("damaged") / "damaged.pcap"
+
+
+def read_or_refuse(path: Path, content: bytes) -> int:
+    """Reads a file of this content to its end or its error; returns the number of packets before that."""
+    path.write_bytes(content)
+    packets = 0
+    tracemalloc.start()
+    try:
+        for packet in read_packets(path):
+            assert len(packet.captured) <= packet.frame_bytes <= MAX_FRAME_BYTES
+            assert packet.time_ns >= 0
+            packets += 1
+    except TraceError as error:
+        assert str(path) in str(error)
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < PEAK_BYTES
+    assert packets <= len(content)
+    return packets
+
+
+def test_the_whole_files_hold_three_packets(captures: dict[str, bytes], path: Path) -> None:
+    assert [read_or_refuse(path, content) for content in captures.values()] == [3, 3]
+
+
+HEADERS = [
+    b"",
+    bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"),
+    bytes.fromhex("a1b23c4d000200040000000000000000ffffffff00000001"),
+    bytes.fromhex("0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000"),
+    bytes.fromhex("0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000"
+                  "0100000014000000010000000000000014000000"),
+]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(header=st.sampled_from(HEADERS), rest=st.binary(max_size=300))
+@example(header=HEADERS[3], rest=bytes.fromhex("01000000ffffffff"))
+def test_any_bytes_are_packets_or_a_trace_error(path: Path, header: bytes, rest: bytes) -> None:
+    read_or_refuse(path, header + rest)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    suffix=st.sampled_from(["pcap", "pcapng"]),
+    changes=st.lists(
+        st.tuples(st.integers(0, 400), st.binary(min_size=1, max_size=4)), min_size=1, max_size=4
+    ),
+    cut=st.integers(0, 400),
+    repeat=st.integers(1, 3),
+)
+def test_a_damaged_capture_is_packets_or_a_trace_error(
+    captures: dict[str, bytes],
+    path: Path,
+    suffix: str,
+    changes: list[tuple[int, bytes]],
+    cut: int,
+    repeat: int,
+) -> None:
+    content = bytearray(captures[suffix] * repeat)
+    for at, new in changes:
+        content[at : at + len(new)] = new
+    read_or_refuse(path, bytes(content[: len(content) - cut] if cut < 100 else content))
