@@ -229,6 +229,36 @@ def test_reconcile_says_everything_that_cannot_be_kept_and_touches_nothing(
     assert state(client) == before
 
 
+def cloning(class_of_service: int) -> p4r.CloneSessionEntry:
+    replica = p4r.Replica(port=b"\x01")
+    return p4r.CloneSessionEntry(session_id=1, replicas=[replica], class_of_service=class_of_service)
+
+
+def test_reconcile_keeps_a_class_of_service(program: Program, names: Names) -> None:
+    with serve(Switch(program, priorities=4), p4info=p4info()) as server:
+        client = Client(server.address)
+        client.arbitrate()
+        client.write((INSERT, cloning(3)))
+        client.push(Action.RECONCILE_AND_COMMIT, config())
+        (found,) = client.read(p4r.CloneSessionEntry())
+        assert found.clone_session_entry == cloning(3)
+        client.close()
+
+
+def test_a_saved_write_that_the_switch_refuses_is_named_by_commit_and_the_rest_is_committed(
+    client: Client, bare: Switch, names: Names
+) -> None:
+    """The switch has one queue a port, which shows only when the session gets to it."""
+    client.push(Action.VERIFY_AND_SAVE, config(cookie=4))
+    client.write((INSERT, cloning(3)), (INSERT, drop_entry(names)))
+    with pytest.raises(Failed, match=r"refuses 1 of the 2 writes .* class of service 3") as caught:
+        client.push(Action.COMMIT)
+    assert caught.value.code == rpc_code.INVALID_ARGUMENT
+    assert client.pipeline().cookie.cookie == 4
+    assert client.read(p4r.TableEntry(table_id=names["exact_table"])) == [drop_entry(names)]
+    assert client.read(p4r.CloneSessionEntry()) == []
+
+
 def test_counts_without_a_place_in_the_new_program_are_left_behind_and_logged(
     client: Client, names: Names, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -156,17 +156,30 @@ class Device:
                 self._reconcile(pipeline)
 
     def _commit(self, pipeline: Pipeline, updates: list[Any]) -> None:
-        """Replaces the program and all state. `updates` are known to be accepted: a shadow took them."""
+        """Replaces the program and all state. `updates` were accepted by a shadow.
+
+        The switch itself may still refuse a class of service, for which it may have no queue: the rest is
+        committed, and INVALID_ARGUMENT names what is missing.
+        """
+        refused = []
         self._control.pause()
         try:
             self._control.load_program(pipeline.program)
             forwarding = Forwarding(self._control, pipeline.schema)
             for update in updates:
-                forwarding.write(update, Journal())
+                try:
+                    forwarding.write(update, Journal())
+                except StatusError as error:
+                    refused.append(error.message)
         finally:
             self._control.resume()
         self._pipeline, self._forwarding, self._saved = pipeline, forwarding, None
         self._look_for_notices()
+        if refused:
+            raise invalid(
+                f"the program is committed, but this switch refuses {len(refused)} of the {len(updates)} "
+                f"writes that were saved for it: {refused[0]}"
+            )
 
     def _look_for_notices(self) -> None:
         if self._forwarding is not None and self._forwarding.has_notices:
@@ -188,7 +201,8 @@ class Device:
 
     @staticmethod
     def _shadow(program: Program) -> SwitchControl:
-        return Switch(program)
+        # With every class of service that v1model knows: how many queues the switch has is not known here.
+        return Switch(program, priorities=8)
 
     def get_pipeline(self, request: Any) -> Any:
         """`GetForwardingPipelineConfig`."""
