@@ -14,25 +14,41 @@ pub(crate) struct Crc {
     width: u32,
     initial: u32,
     final_xor: u32,
-    /// Remainder of each byte, computed reflected.
-    table: Box<[u32; 256]>,
+    /// Remainders, computed reflected: of each byte, and of each byte with one, two and three zero bytes behind it.
+    tables: Box<[[u32; 256]; 4]>,
 }
 
 impl Crc {
     /// `polynomial` without its top bit, most significant bit first.
     fn new(width: u32, polynomial: u32, initial: u32, final_xor: u32) -> Crc {
         let reflected = polynomial.reverse_bits() >> (32 - width);
-        let mut table = Box::new([0; 256]);
-        for (byte, entry) in (0u32..).zip(table.iter_mut()) {
+        let mut tables = Box::new([[0; 256]; 4]);
+        for (byte, entry) in (0u32..).zip(tables[0].iter_mut()) {
             *entry = (0..8).fold(byte, |r, _| if r & 1 == 1 { r >> 1 ^ reflected } else { r >> 1 });
         }
-        Crc { width, initial, final_xor, table }
+        for zeros in 1..4 {
+            for byte in 0..256 {
+                let before = tables[zeros - 1][byte];
+                tables[zeros][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
+            }
+        }
+        Crc { width, initial, final_xor, tables }
     }
 
     fn compute(&self, data: &[u8]) -> u32 {
         let start = self.initial.reverse_bits() >> (32 - self.width);
-        let remainder =
-            data.iter().fold(start, |r, &byte| r >> 8 ^ self.table[((r ^ u32::from(byte)) & 0xff) as usize]);
+        let [one, two, three, four] = &*self.tables;
+        let mut words = data.chunks_exact(4);
+        let mut remainder = start;
+        for word in &mut words {
+            let [a, b, c, d] =
+                (remainder ^ u32::from_le_bytes([word[0], word[1], word[2], word[3]])).to_le_bytes();
+            let [a, b, c, d] = [a, b, c, d].map(usize::from);
+            remainder = four[a] ^ three[b] ^ two[c] ^ one[d];
+        }
+        for &byte in words.remainder() {
+            remainder = remainder >> 8 ^ one[((remainder ^ u32::from(byte)) & 0xff) as usize];
+        }
         remainder ^ self.final_xor
     }
 }

@@ -264,14 +264,17 @@ fn one(phv: &mut Phv, d: Slot, value: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Looks a table up, and says where its action is and what comes after.
+/// Looks a table up, copies the action's data in, and says where the action is and what comes after.
 #[inline]
 fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> (usize, usize) {
+    let program = context.program;
     let found = look_up(context, phv, table);
-    let table = &context.program.match_tables[table as usize];
+    let table = &program.match_tables[table as usize];
     match found {
-        Some(Found { local, is_hit }) => {
+        Some(Found { local, is_hit, data }) => {
             let action = &table.actions[local];
+            let base = program.param_base;
+            phv.slots[base..base + data.len()].copy_from_slice(data);
             (action.pc as usize, if is_hit { action.next_hit } else { action.next_miss } as usize)
         }
         None => (table.next_none as usize, table.next_none as usize),
@@ -279,15 +282,21 @@ fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> 
 }
 
 /// What a table says is to be run.
-pub(crate) struct Found {
+pub(crate) struct Found<'a> {
     /// Index into the table's actions.
     pub(crate) local: usize,
     pub(crate) is_hit: bool,
+    /// The action's parameters.
+    pub(crate) data: &'a [u64],
 }
 
-/// Looks a table up and copies the action's data in; `None` when there is no action.
+/// Looks a table up; `None` when there is no action.
 #[inline]
-pub(crate) fn look_up<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> Option<Found> {
+pub(crate) fn look_up<'c, T: Target>(
+    context: &'c mut Context<'_, T>,
+    phv: &mut Phv,
+    table: u32,
+) -> Option<Found<'c>> {
     let program = context.program;
     let static_part = &program.match_tables[table as usize];
     let cells = &mut *context.cells;
@@ -350,8 +359,7 @@ pub(crate) fn look_up<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, ta
     };
     let local = local?;
     let words = static_part.actions[local].words as usize;
-    phv.slots[program.param_base..program.param_base + words].copy_from_slice(&data[..words]);
-    Some(Found { local, is_hit: hit.is_some() })
+    Some(Found { local, is_hit: hit.is_some(), data: &data[..words] })
 }
 
 /// The member of a group that a hash selects, of which BMv2 keeps 32 bits; none of an empty group.

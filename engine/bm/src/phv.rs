@@ -8,7 +8,6 @@ use crate::header::{BitWriter, VlStore};
 use crate::number::{to_bytes, words};
 use crate::op::Slot;
 use crate::program::{FieldList, Program};
-use crate::saved_phv::packed_words;
 
 /// A field resolved at load: where it is in the [`Phv`] and how wide it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +37,8 @@ pub struct Phv {
     /// Where checksum and hash inputs are put together, and field lists kept over a reset.
     pub(crate) bytes: Vec<u8>,
     kept: Vec<u64>,
-    /// Where [`Phv::save`] puts words together.
-    pub(crate) packed: Vec<u64>,
+    /// Where [`Phv::save`] notes which blocks of words are not all zeros.
+    pub(crate) present: Vec<u64>,
     /// Most words that [`Phv::save`] has put aside.
     pub(crate) largest_saved: usize,
     /// Length of the packet as received, in bytes: what counters and meters of bytes add.
@@ -59,7 +58,7 @@ impl Phv {
             vl: vec![0; program.vl_bytes],
             bytes: Vec::new(),
             kept: Vec::new(),
-            packed: vec![0; packed_words(program.reset_end)],
+            present: Vec::new(),
             largest_saved: 0,
             ingress_length: 0,
             packet_length: 0,
@@ -230,7 +229,7 @@ impl Phv {
             vl: Vec::new(),
             bytes: Vec::new(),
             kept: Vec::new(),
-            packed: Vec::new(),
+            present: Vec::new(),
             largest_saved: 0,
             ingress_length: 0,
             packet_length: 0,

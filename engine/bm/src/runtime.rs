@@ -819,7 +819,7 @@ impl State {
 
 /// Counters, meters, registers, value sets.
 impl State {
-    fn counter(&mut self, name: &str) -> Result<&mut Vec<CounterValue>> {
+    fn counter(&mut self, name: &str) -> Result<&mut [CounterValue]> {
         let id = find("counter", &self.program.names.counters, name)?;
         if let Some(table) = &self.program.counter_arrays[id].direct_table {
             let reason = format!("is direct: read it with the entries of table '{table}'");

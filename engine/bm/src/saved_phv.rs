@@ -21,38 +21,36 @@ pub struct SavedPhv {
     payload_offset: usize,
 }
 
-/// Words that packet data of `words` words may take.
-pub(crate) fn packed_words(words: usize) -> usize {
-    words + (words / BLOCK).div_ceil(64)
-}
-
 impl Phv {
     /// Puts all packet data aside. Scratch is not kept: nothing reads it before writing it.
     pub fn save(&mut self, program: &Program, to: &mut SavedPhv) {
         let slots = &self.slots[..program.reset_end];
-        let packed = &mut self.packed[..];
-        let blocks = slots.chunks_exact(BLOCK);
-        let rest = blocks.remainder();
-        let mut used = 0;
-        for group in slots[..slots.len() - rest.len()].chunks(64 * BLOCK) {
-            let bits = used;
-            let mut present = 0;
-            used += 1;
-            for (bit, block) in group.chunks_exact(BLOCK).enumerate() {
-                // Without a branch: zeros are written, too, and the next block over them.
-                packed[used..used + BLOCK].copy_from_slice(block);
-                let is_present = block.iter().fold(0, |any, word| any | word) != 0;
-                used += BLOCK * usize::from(is_present);
-                present |= u64::from(is_present) << bit;
-            }
-            packed[bits] = present;
+        let (blocks, rest) = slots.split_at(slots.len() - slots.len() % BLOCK);
+        let groups = blocks.chunks(64 * BLOCK);
+        let mut used = rest.len() + groups.len();
+        self.present.clear();
+        for group in groups.clone() {
+            // Without a branch, and apart from the copying: what is zero differs from packet to packet.
+            let is_present = |block: &[u64]| u64::from(block.iter().fold(0, |any, word| any | word) != 0);
+            let present =
+                group.chunks_exact(BLOCK).rev().fold(0, |bits, block| bits << 1 | is_present(block));
+            used += BLOCK * present.count_ones() as usize;
+            self.present.push(present);
         }
         to.words.clear();
         // No more than any packet has needed, because a queue keeps many of these; no less, so that a buffer that is
         // used again does not grow.
-        self.largest_saved = self.largest_saved.max(used + rest.len());
+        self.largest_saved = self.largest_saved.max(used);
         to.words.reserve_exact(self.largest_saved);
-        to.words.extend_from_slice(&packed[..used]);
+        for (group, &present) in groups.zip(&self.present) {
+            to.words.push(present);
+            let mut left = present;
+            while left != 0 {
+                let at = left.trailing_zeros() as usize * BLOCK;
+                to.words.extend_from_slice(&group[at..at + BLOCK]);
+                left &= left - 1;
+            }
+        }
         to.words.extend_from_slice(rest);
         to.vl.clear();
         for &store in &program.vl_stores {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::action_profile::ActionProfile;
-use crate::counter::CounterValue;
+use crate::counter::Counters;
 use crate::error::Fault;
 use crate::execute::{execute, Context, Stop};
 use crate::match_table::Entries;
@@ -100,7 +100,7 @@ pub(crate) struct Cells {
     pub(crate) profiles: Vec<ActionProfile>,
     pub(crate) registers: Registers,
     /// Indirect counters; empty for direct ones, which are with their entries.
-    pub(crate) counters: Vec<Vec<CounterValue>>,
+    pub(crate) counters: Counters,
     /// Indirect meters; empty for direct ones.
     pub(crate) meters: Vec<Vec<Meter>>,
     /// Values with their low word first.
@@ -119,11 +119,7 @@ impl Cells {
             tables: program.match_tables.iter().map(Entries::new).collect(),
             profiles: vec![ActionProfile::default(); program.action_profiles.len()],
             registers: Registers::new(&program.register_arrays),
-            counters: program
-                .counter_arrays
-                .iter()
-                .map(|c| vec![CounterValue::default(); if c.direct_table.is_some() { 0 } else { c.size }])
-                .collect(),
+            counters: Counters::new(&program.counter_arrays),
             meters: program
                 .meter_arrays
                 .iter()

@@ -32,7 +32,7 @@ impl Frame {
 
     /// Replaces the contents, keeping the buffer.
     fn fill(&mut self, bytes: &[u8]) {
-        self.buffer.clear();
+        // What a used buffer has in front means nothing, so it stays.
         self.buffer.resize(HEADROOM, 0);
         self.buffer.extend_from_slice(bytes);
         self.start = HEADROOM;

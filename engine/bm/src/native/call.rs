@@ -1,7 +1,7 @@
 //! Enters native code, and is called back by it. The only unsafe code of the crate.
 //!
-//! What makes it sound: the code was made by `translate` and `layout` for one program, and is entered only with slot and
-//! register arrays of that program's sizes, which is checked at each entry. Slots and offsets in the code come from
+//! What makes it sound: the code was made by `translate` and `layout` for one program, and is entered only with slots,
+//! registers and counters of that program's sizes, which is checked at each entry. Slots and offsets in the code come from
 //! the loader, which keeps them inside these arrays; an index that comes from a packet is compared with the array's
 //! length in the code. Packet bytes are read after a comparison with what is left of the packet.
 
@@ -13,6 +13,7 @@ use std::mem::{offset_of, transmute};
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 
+use crate::counter::CounterValue;
 use crate::error::Fault;
 use crate::execute::{branch, look_up, seldom, Context, Found, Trap};
 use crate::phv::Phv;
@@ -54,6 +55,11 @@ pub(super) struct Frame {
     packet: *const u8,
     packet_length: usize,
     cursor: usize,
+    counters: *mut CounterValue,
+    /// What counters of bytes add.
+    ingress_length: u64,
+    /// The parameters of the action that `apply` has found last.
+    data: *const u64,
     /// Runs the instruction of this index alone; not 0 when it trapped.
     single: Callback,
     /// Looks the table of this index up: twice the action's place in the table, plus 1 for a hit; or [`NO_ACTION`].
@@ -71,6 +77,9 @@ pub(super) mod offset {
     pub(crate) const PACKET: i32 = offset_of!(Frame, packet) as i32;
     pub(crate) const PACKET_LENGTH: i32 = offset_of!(Frame, packet_length) as i32;
     pub(crate) const CURSOR: i32 = offset_of!(Frame, cursor) as i32;
+    pub(crate) const COUNTERS: i32 = offset_of!(Frame, counters) as i32;
+    pub(crate) const INGRESS_LENGTH: i32 = offset_of!(Frame, ingress_length) as i32;
+    pub(crate) const DATA: i32 = offset_of!(Frame, data) as i32;
     pub(crate) const SINGLE: i32 = offset_of!(Frame, single) as i32;
     pub(crate) const APPLY: i32 = offset_of!(Frame, apply) as i32;
     pub(crate) const SELECT: i32 = offset_of!(Frame, select) as i32;
@@ -111,7 +120,11 @@ unsafe extern "C" fn call_apply<T: Target>(frame: *mut Frame, table: u32) -> u64
     // SAFETY: native code passes on the frame that it was given, and waits for the answer.
     let calls = unsafe { calls::<T>(frame) };
     match look_up(calls.context, calls.phv, table) {
-        Some(Found { local, is_hit }) => 2 * local as u64 + u64::from(is_hit),
+        Some(Found { local, is_hit, data }) => {
+            // SAFETY: the frame is behind another pointer than `calls`.
+            unsafe { (*frame).data = data.as_ptr() };
+            2 * local as u64 + u64::from(is_hit)
+        }
         None => NO_ACTION,
     }
 }
@@ -158,6 +171,7 @@ pub(crate) struct Entry {
     code: EntryCode,
     slots: usize,
     register_words: usize,
+    counter_cells: usize,
 }
 
 impl Entry {
@@ -168,6 +182,7 @@ impl Entry {
             code: unsafe { transmute::<*const u8, EntryCode>(code.address(id)) },
             slots: program.slots(),
             register_words: crate::register::arrays(&program.register_arrays).iter().map(|a| a.words).sum(),
+            counter_cells: crate::counter::arrays(&program.counter_arrays).last().map_or(0, |last| last.end),
         }
     }
 
@@ -175,7 +190,9 @@ impl Entry {
     #[inline]
     pub(crate) fn run<T: Target>(&self, context: &mut Context<'_, T>, phv: &mut Phv) -> Result<(), Trap> {
         assert!(
-            phv.slots.len() == self.slots && context.cells.registers.words.len() == self.register_words,
+            phv.slots.len() == self.slots
+                && context.cells.registers.words.len() == self.register_words
+                && context.cells.counters.cells.len() == self.counter_cells,
             "a packet or a state of another program"
         );
         let steps = context.max_steps;
@@ -185,6 +202,9 @@ impl Entry {
             packet: calls.context.packet.as_ptr(),
             packet_length: calls.context.packet.len(),
             cursor: calls.context.cursor,
+            counters: calls.context.cells.counters.cells.as_mut_ptr(),
+            ingress_length: calls.phv.ingress_length,
+            data: std::ptr::null(),
             single: call_single::<T>,
             apply: call_apply::<T>,
             select: call_select::<T>,

@@ -1,6 +1,9 @@
 //! Native code for the instructions after which the next one runs: arithmetic, registers, extraction. Rare ones are run
 //! by the interpreter. The branches between them are in `translate`.
 
+use std::mem::offset_of;
+use std::ops::Range;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, AliasRegion, InstBuilder, MemFlags, Value};
 use cranelift_frontend::FuncInstBuilder;
@@ -8,6 +11,7 @@ use cranelift_frontend::FuncInstBuilder;
 use super::call::{offset, status};
 use super::layout;
 use super::translate::{constant_of, frame_flags, Translation};
+use crate::counter::CounterValue;
 use crate::op::{Op, Pc, Slot};
 
 /// Memory of the registers.
@@ -92,6 +96,7 @@ impl Translation<'_> {
                     t.b.ins().store(register_flags(), value, cell, 0);
                 });
             }
+            Op::Count { c, idx } => self.count(c, idx),
             Op::Extract { header } => self.extract(header),
             Op::Verify { a, error } if constant_of(self.program, error).is_some() => {
                 let code = constant_of(self.program, error).unwrap_or_default() as u32;
@@ -180,18 +185,47 @@ impl Translation<'_> {
         self.set(d, value);
     }
 
-    /// Does something with the address of a register's cell, unless the index is beyond the array.
+    /// Does something with a register's cell.
     fn register(&mut self, r: u32, idx: Slot, access: impl FnOnce(&mut Self, Value)) {
         let array = crate::register::arrays(&self.program.register_arrays)[r as usize];
+        self.cell(offset::REGISTERS, 8, array.first..array.first + array.words, idx, access);
+    }
+
+    /// Counts the packet.
+    fn count(&mut self, c: u32, idx: Slot) {
+        let array = crate::counter::arrays(&self.program.counter_arrays)[c as usize].clone();
+        self.cell(offset::COUNTERS, size_of::<CounterValue>(), array, idx, |t, cell| {
+            let length = t.frame_word(types::I64, offset::INGRESS_LENGTH);
+            let bytes = offset_of!(CounterValue, bytes) as i32;
+            let counted = t.b.ins().load(types::I64, register_flags(), cell, bytes);
+            let counted = t.b.ins().iadd(counted, length);
+            t.b.ins().store(register_flags(), counted, cell, bytes);
+            let packets = offset_of!(CounterValue, packets) as i32;
+            let counted = t.b.ins().load(types::I64, register_flags(), cell, packets);
+            let counted = t.b.ins().iadd_imm(counted, 1);
+            t.b.ins().store(register_flags(), counted, cell, packets);
+        });
+    }
+
+    /// Does something with the address of a cell of an array in the frame's array at `offset`, whose cells have `size`
+    /// bytes; nothing when the index is beyond it.
+    fn cell(
+        &mut self,
+        offset: i32,
+        size: usize,
+        array: Range<usize>,
+        idx: Slot,
+        access: impl FnOnce(&mut Self, Value),
+    ) {
         let index = self.get(idx);
-        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, index, array.words as i64);
+        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, index, array.len() as i64);
         let (at_cell, next) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(inside, at_cell, &[], next, &[]);
         self.b.switch_to_block(at_cell);
-        let registers = self.frame_word(types::I64, offset::REGISTERS);
-        let bytes = self.b.ins().ishl_imm(index, 3);
-        let cell = self.b.ins().iadd(registers, bytes);
-        let cell = self.b.ins().iadd_imm(cell, 8 * array.first as i64);
+        let cells = self.frame_word(types::I64, offset);
+        let bytes = self.b.ins().imul_imm(index, size as i64);
+        let cell = self.b.ins().iadd(cells, bytes);
+        let cell = self.b.ins().iadd_imm(cell, (size * array.start) as i64);
         access(self, cell);
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);

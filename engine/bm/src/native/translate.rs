@@ -307,23 +307,33 @@ impl Translation<'_> {
         self.take_step(status::STEP_LIMIT);
         let outcome = self.call(offset::APPLY, table);
         let table = &self.program.match_tables[table as usize];
-        let mut to = Vec::new();
+        // On its way to an action, its parameters are copied in.
+        let mut entrances = Vec::new();
         for action in &table.actions {
             for next in [action.next_miss, action.next_hit] {
-                to.push(Place { pc: action.pc, after: Some(next), ..place });
+                let entrance = self.b.create_block();
+                entrances.push((entrance, action, next));
             }
         }
-        let none = Place { pc: table.next_none, after: None, ..place };
-        self.switch(outcome, &to, none);
+        let none = self.block(Place { pc: table.next_none, after: None, ..place });
+        self.switch(outcome, entrances.iter().map(|(entrance, ..)| *entrance), none);
+        for (entrance, action, next) in entrances {
+            self.b.switch_to_block(entrance);
+            let data = self.frame_word(types::I64, offset::DATA);
+            for word in 0..action.words {
+                let value = self.b.ins().load(types::I64, MemFlags::trusted(), data, slot_offset(word));
+                self.set(self.program.param_base as Slot + word, value);
+            }
+            self.jump(Place { pc: action.pc, after: Some(next), ..place });
+        }
     }
 
-    /// Goes to the place of this number, or to `other` when there are fewer.
-    fn switch(&mut self, number: Value, places: &[Place], other: Place) {
-        let other = self.block(other);
-        let other = self.b.func.dfg.block_call(other, &[]);
-        let blocks: Vec<Block> = places.iter().map(|&place| self.block(place)).collect();
-        let calls: Vec<_> = blocks.iter().map(|&block| self.b.func.dfg.block_call(block, &[])).collect();
-        let table = self.b.create_jump_table(JumpTableData::new(other, &calls));
+    /// Goes to the block of this number, or to `other` when there are fewer.
+    fn switch(&mut self, number: Value, blocks: impl Iterator<Item = Block>, other: Block) {
+        let call = |block| self.b.func.dfg.block_call(block, &[]);
+        let calls: Vec<_> = blocks.chain([other]).map(call).collect();
+        let (other, calls) = (calls[calls.len() - 1], &calls[..calls.len() - 1]);
+        let table = self.b.create_jump_table(JumpTableData::new(other, calls));
         let number = self.b.ins().ireduce(types::I32, number);
         self.b.ins().br_table(number, table);
     }
@@ -337,7 +347,9 @@ impl Translation<'_> {
         let (default, cases) = (to[select.cases.len()], &to[..select.cases.len()]);
         let Some(narrow) = select.narrow.as_ref().filter(|cases| cases.len() <= MAX_CASES) else {
             let case = self.call(offset::SELECT, id);
-            return self.switch(case, cases, default);
+            let blocks: Vec<Block> = cases.iter().map(|&place| self.block(place)).collect();
+            let default = self.block(default);
+            return self.switch(case, blocks.into_iter(), default);
         };
         let mut key = self.number(0);
         for part in &select.key.parts {
