@@ -55,8 +55,8 @@ stf: ## p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's 
 mutants: setup ## break each rule of the P4 program and see the named test fail; needs p4c-bm2-ss
 	$(PY) p4src/tests/mutants.py
 
-bench: setup ## P4 passes per second through one switch and end to end
-	$(CARGO) bench $(ENGINE) $(RUST_TESTED) --bench '*' --quiet
+bench: $(VENV)/bin/python ## P4 passes per second and memory: a table, and a line in out/bench/history.jsonl
+	$(PY) engine/bench.py
 
 fuzz: $(CARGO_FUZZ) ## fuzz each of FUZZ_TARGETS for FUZZ_SECONDS (60); findings go to engine/fuzz/artifacts/
 	$(FUZZ_CORPUS) unpack engine/fuzz/corpora engine/fuzz/corpus

@@ -1,0 +1,172 @@
+"""Runs the engine's benches and prints one table of what they measured, with the change against the last run.
+
+Not a bench itself: Criterion measures speed (`*/benches/*.rs`), `netsim/benches/memory.rs` memory. Every
+run adds a line to `out/bench/history.jsonl`: date, commit, processor, compiler, and for each bench
+nanoseconds and packets (P4 passes) a second, or bytes. The change is against the last line from the same
+processor. With `--record` the line goes into `docs/bench-history.jsonl` as well, which is committed with a
+release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ENGINE = Path(__file__).resolve().parent
+ROOT = ENGINE.parent
+HISTORY = ROOT / "out" / "bench" / "history.jsonl"
+RECORD = ROOT / "docs" / "bench-history.jsonl"
+
+Results = dict[str, dict[str, float]]
+
+
+def output_of(*command: str) -> str:
+    """What a command prints, or nothing where it fails or is not there."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()
+
+
+def processor() -> str:
+    """The processor's name and how many of it there are."""
+    name = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                name = line.split(":", 1)[1].strip()
+                break
+    except OSError:
+        pass
+    return f"{name}, {os.cpu_count()} cores"
+
+
+def run_benches(only: str) -> str:
+    """Runs cargo bench, shows what it prints, and returns it. Exits when it fails."""
+    command = ["cargo", "bench", "--manifest-path", str(ENGINE / "Cargo.toml"), "--quiet"]
+    command += ["--workspace", "--exclude", "eeon-python", "--bench", only]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as bench:
+        assert bench.stdout is not None
+        lines = []
+        for line in bench.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+    if bench.returncode != 0:
+        sys.exit(bench.returncode)
+    return "".join(lines)
+
+
+def speeds(since: float) -> Results:
+    """Medians that Criterion has written since a time: ns, and elements a second where it counts them."""
+    metadata = output_of(
+        "cargo",
+        "metadata",
+        "--no-deps",
+        "--format-version",
+        "1",
+        "--manifest-path",
+        str(ENGINE / "Cargo.toml"),
+    )
+    folder = Path(json.loads(metadata)["target_directory"]) / "criterion"
+    results: Results = {}
+    for estimates in sorted(folder.rglob("new/estimates.json")):
+        if estimates.stat().st_mtime < since:
+            continue
+        bench = json.loads((estimates.parent / "benchmark.json").read_text())
+        nanoseconds = json.loads(estimates.read_text())["median"]["point_estimate"]
+        result = {"ns": nanoseconds}
+        elements = (bench.get("throughput") or {}).get("Elements")
+        if elements:
+            result = {"ns": nanoseconds / elements, "per_second": elements / nanoseconds * 1e9}
+        results[bench["full_id"]] = result
+    return results
+
+
+def memories(printed: str) -> Results:
+    """What the memory bench has printed: peak resident bytes and their limit, by case."""
+    rows = (line.split("\t") for line in printed.splitlines() if line.startswith("memory\t"))
+    return {name: {"bytes": float(count), "limit": float(limit)} for _, name, count, limit in rows}
+
+
+def last_run(machine: str) -> Results:
+    """The results of the last run on the same processor."""
+    try:
+        lines = HISTORY.read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    runs = [json.loads(line) for line in lines]
+    found: Results = {}
+    for run in runs:
+        if run["machine"] == machine:
+            found.update(run["results"])
+    return found
+
+
+def row(name: str, result: dict[str, float], before: dict[str, float] | None) -> tuple[str, str, str, str]:
+    """Name, rate or limit, cost, and change of the cost, as text."""
+    if "bytes" in result:
+        rate, cost, key = f"limit {result['limit'] / 1e6:.0f} MB", f"{result['bytes'] / 1e6:.1f} MB", "bytes"
+    else:
+        rate = f"{result['per_second'] / 1e6:.3f} M/s" if "per_second" in result else ""
+        cost, key = f"{result['ns']:,.1f} ns", "ns"
+    change = f"{(result[key] / before[key] - 1) * 100:+.1f} %" if before else "new"
+    return name, rate, cost, change
+
+
+def print_table(results: Results, before: Results) -> None:
+    """Prints one line a bench."""
+    rows = [("bench", "passes/s", "per pass, or peak", "change of cost")]
+    rows += [row(name, result, before.get(name)) for name, result in results.items()]
+    widths = [max(len(cells[column]) for cells in rows) for column in range(4)]
+    print()
+    for name, *cells in rows:
+        columns = (cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))
+        print(name.ljust(widths[0]), *columns, sep="   ")
+
+
+def append(path: Path, run: dict[str, Any]) -> None:
+    """Adds a run to a history."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as history:
+        history.write(json.dumps(run) + "\n")
+    print(f"added to {path.relative_to(ROOT)}")
+
+
+def main() -> None:
+    """Runs, prints, appends."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "--bench", default="*", metavar="NAME", help="only benches of this name, such as p4_passes"
+    )
+    parser.add_argument("--record", action="store_true", help="add the run to docs/bench-history.jsonl, too")
+    arguments = parser.parse_args()
+    machine, began = processor(), time.time()
+    printed = run_benches(arguments.bench)
+    results = speeds(began) | memories(printed)
+    if not results:
+        sys.exit("no bench has measured anything: is the name right?")
+    print_table(results, last_run(machine))
+    commit = output_of("git", "rev-parse", "--short", "HEAD")
+    changed = "-changed" if output_of("git", "status", "--porcelain", "--untracked-files=no") else ""
+    run = {
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
+        "commit": commit + changed,
+        "machine": machine,
+        "rustc": output_of("rustc", "--version"),
+        "results": results,
+    }
+    append(HISTORY, run)
+    if arguments.record:
+        append(RECORD, run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+//! Peak resident memory of a switch with everything full, and of the twin of 160 hosts before traffic.
+//!
+//! Each case runs in a process of its own, which says how much it took at most: allocations, native code, stacks and the
+//! machine code of the bench itself. One line each: `memory`, the name, bytes, the limit. Linux tells; elsewhere nothing
+//! is measured.
+
+#![allow(missing_docs, clippy::print_stdout)] // A program of its own, whose output is its result.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[path = "../../simple_switch/tests/support/full.rs"]
+mod full;
+
+use std::hint::black_box;
+use std::process::Command;
+
+use common::{LeafSpine, PortSettings};
+
+/// Name and limit in bytes.
+const CASES: [(&str, u64); 2] =
+    [("switch, 512 ports, full tables", 100_000_000), ("leaf-spine-160 before traffic", 500_000_000)];
+
+fn run(case: &str) {
+    if case == CASES[0].0 {
+        black_box(full::switch(&common::program()));
+    } else {
+        let size = LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, ..LeafSpine::default() };
+        black_box(size.fabric(size.spec(), |_| PortSettings {
+            buffer_bytes: Some(300_000),
+            aqm: Some(("mark_threshold", vec![30_000, 0xffff_ffff, 0])),
+            eee: None,
+        }));
+    }
+    if let Some(bytes) = peak_resident_bytes() {
+        println!("{bytes}");
+    }
+}
+
+/// The most memory that this process had (`VmHWM` of proc(5)).
+fn peak_resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+fn main() {
+    if let Ok(case) = std::env::var("EEON_MEMORY_CASE") {
+        return run(&case);
+    }
+    let this = std::env::current_exe().expect("a process knows its program");
+    for (case, limit) in CASES {
+        let child = Command::new(&this).env("EEON_MEMORY_CASE", case).output().expect("it runs again");
+        let text = String::from_utf8_lossy(&child.stdout);
+        assert!(child.status.success(), "{case}: {}", String::from_utf8_lossy(&child.stderr));
+        match text.trim() {
+            "" => println!("{case}: not measured on this system"),
+            bytes => println!("memory\t{case}\t{bytes}\t{limit}"),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The papers' 160 hosts, 4 leaves and 2 spines take less than 500 MB before a packet is sent.
+
+#![allow(unsafe_code)] // Counting allocations takes a global allocator, whose trait is unsafe; it only forwards.
+
+mod common;
+#[path = "../../simple_switch/tests/support/counting.rs"]
+mod counting;
+
+use common::{LeafSpine, PortSettings};
+
+const LIMIT: usize = 500_000_000;
+
+#[test]
+fn the_twin_of_leaf_spine_160_takes_less_than_500_mb_with_its_program() {
+    let size = LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, ..LeafSpine::default() };
+    let before = counting::live_bytes();
+    let fabric = size.fabric(size.spec(), |_| PortSettings {
+        buffer_bytes: Some(300_000),
+        aqm: Some(("mark_threshold", vec![30_000, 0xffff_ffff, 0])),
+        eee: None,
+    });
+    let bytes = counting::live_bytes() - before;
+    assert_eq!(fabric.spec().hosts.len(), 160);
+    assert!(bytes < LIMIT, "{bytes} bytes");
+}
