@@ -15,13 +15,23 @@ impl std::fmt::Display for LogMessage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut values = self.values.iter();
         let mut rest = self.format;
-        while let Some(at) = rest.find("{}") {
+        while let Some(at) = rest.find(['{', '\\']) {
             f.write_str(&rest[..at])?;
-            match values.next() {
-                Some(value) => write!(f, "{value}")?,
-                None => f.write_str("{}")?,
+            rest = &rest[at..];
+            let escaped = ["\\{", "\\}"].iter().find_map(|escape| rest.strip_prefix(escape));
+            if let Some(after) = escaped {
+                f.write_str(&rest[1..2])?;
+                rest = after;
+                continue;
             }
-            rest = &rest[at + 2..];
+            // Whatever stands between the braces is replaced with them.
+            let end = rest.find('}').filter(|_| rest.starts_with('{')).map_or(1, |end| end + 1);
+            let value = if end > 1 { values.next() } else { None };
+            match value {
+                Some(value) => write!(f, "{value}")?,
+                None => f.write_str(&rest[..end])?,
+            }
+            rest = &rest[end..];
         }
         f.write_str(rest)
     }
@@ -52,4 +62,23 @@ pub trait Target {
     fn truncate(&mut self, phv: &Phv, bytes: u64);
     /// `log_msg`.
     fn log_msg(&mut self, message: LogMessage<'_>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LogMessage;
+
+    fn text(format: &str, values: &[i128]) -> String {
+        LogMessage { format, values }.to_string()
+    }
+
+    #[test]
+    fn places_are_filled_in_order_and_what_is_between_their_braces_is_dropped() {
+        assert_eq!(text("a {} b {name}.", &[7, -7]), "a 7 b -7.");
+    }
+
+    #[test]
+    fn escaped_braces_and_those_without_a_value_or_an_end_stay() {
+        assert_eq!(text("\\{x\\} {} {} {", &[1]), "{x} 1 {} {");
+    }
 }

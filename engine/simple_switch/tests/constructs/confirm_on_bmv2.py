@@ -4,9 +4,9 @@
     confirm_on_bmv2.py              every script here
     confirm_on_bmv2.py a b          a.script and b.script
 
-Needs `simple_switch` and `simple_switch_CLI` on PATH. Not part of the tests: what BMv2 1.15.5 did is in the scripts.
-The language of scripts is described in README.md. Lines after `# engine only` are left out here, and a script that
-begins with that line is skipped.
+Needs `simple_switch` and `simple_switch_CLI` on PATH. Not part of the tests: what BMv2 1.15.5 did is in the
+scripts. The language of scripts is described in README.md. Lines after `# engine only` are left out here, and
+a script that begins with that line is skipped.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def ports_of(lines: list[str]) -> list[int]:
 class Bench:
     """One switch, its CLI and a pair of capture files for each port."""
 
-    def __init__(self, program: Path, ports: list[int], folder: Path) -> None:
+    def __init__(self, program: Path, ports: list[int], sources: set[int], folder: Path) -> None:
         self.folder = folder
         for port in ports:
             os.mkfifo(folder / f"p{port}_in.pcap")
@@ -74,6 +74,10 @@ class Bench:
                     self.inputs[port] = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
                 self.wait()
             os.write(self.inputs[port], PCAP_HEADER)
+            if port not in sources:
+                # BMv2 sends nothing on before it has a packet, or the end, of every file.
+                os.close(self.inputs.pop(port))
+                self.inputs[port] = -1
         while socket.socket().connect_ex(("127.0.0.1", THRIFT_PORT)) != 0:
             self.wait()
 
@@ -123,7 +127,8 @@ class Bench:
     def close(self) -> None:
         """End input, then the switch."""
         for stream in self.inputs.values():
-            os.close(stream)
+            if stream >= 0:
+                os.close(stream)
         time.sleep(1)
         self.switch.terminate()
         self.switch.wait()
@@ -152,16 +157,17 @@ def run(script: Path) -> None:
     lines = statements(script)
     expected: dict[int, list[str]] = {port: [] for port in ports_of(lines)}
     with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench(script.with_suffix(".json"), list(expected), Path(scratch))
+        sources = {int(line.split()[1]) for line in lines if line.startswith("packet")}
+        bench = Bench(script.with_suffix(".json"), list(expected), sources, Path(scratch))
         try:
             for line in lines:
-                keyword, rest = (line.split(maxsplit=1) + [""])[:2]
+                keyword, _, rest = line.partition(" ")
                 if keyword == "packet":
-                    port, data = rest.split(maxsplit=1)
-                    bench.packet(int(port), bytes.fromhex(data))
+                    place, _, data = rest.partition(" ")
+                    bench.packet(int(place), bytes.fromhex(data))
                 elif keyword == "expect":
-                    port, data = (rest.split(maxsplit=1) + [""])[:2]
-                    expected[int(port)].append(data.replace(" ", ""))
+                    place, _, data = rest.partition(" ")
+                    expected[int(place)].append(data.replace(" ", ""))
                 elif keyword == "check":
                     bench.check(*rest.split(maxsplit=1))
                 else:
