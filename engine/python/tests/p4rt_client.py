@@ -149,14 +149,22 @@ class Failed(Exception):
 class Client:
     """One client of one server."""
 
-    def __init__(self, address: str, device_id: int = 1, election_id: int = 1, role: str = "") -> None:
+    def __init__(
+        self,
+        address: str,
+        device_id: int = 1,
+        election_id: int = 1,
+        role: str = "",
+        stream_timeout_s: float = 120,
+    ) -> None:
         self.channel = grpc.insecure_channel(
             address, options=[("grpc.max_metadata_size", 1 << 20), ("grpc.use_local_subchannel_pool", 1)]
         )
         self.stub = p4r_grpc.P4RuntimeStub(self.channel)
         self.device_id, self.election_id, self.role = device_id, election_id, role
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.stream = self.stub.StreamChannel(iter(self._requests.get, None))
+        # So that a test that waits for a message which does not come fails.
+        self.stream = self.stub.StreamChannel(iter(self._requests.get, None), timeout=stream_timeout_s)
 
     def close(self) -> None:
         """Ends the stream and the connection."""

@@ -201,3 +201,18 @@ def test_a_batch_that_is_taken_back_leaves_meters_and_counters_as_they_were(
     )
     assert codes(failed)[-1] == rpc_code.NOT_FOUND
     assert resources.read(*requests) == before
+
+
+def test_an_entry_whose_deletion_is_taken_back_has_its_meter_and_counter_again(
+    resources: Client, resource_names: Names
+) -> None:
+    insert(resources, resource_names, meter_config=CONFIG, counter_data=p4r.CounterData(packet_count=3))
+    before = resources.read(entry(resource_names, **ASKED))
+    failed = resources.refused(
+        (DELETE, entry(resource_names)),
+        (DELETE, entry(resource_names)),
+        atomicity=p4r.WriteRequest.ROLLBACK_ON_ERROR,
+    )
+    assert codes(failed) == [rpc_code.ABORTED, rpc_code.NOT_FOUND]
+    assert resources.read(entry(resource_names, **ASKED)) == before
+    assert before[0].meter_config == CONFIG

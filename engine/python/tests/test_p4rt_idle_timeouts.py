@@ -122,6 +122,23 @@ def test_a_batch_that_is_taken_back_leaves_time_outs_as_they_were(
     assert told.idle_timeout_ns == 10 * MS
 
 
+def test_a_time_out_whose_change_is_taken_back_is_the_old_one_again(
+    resources: Client, resource_switch: Switch, resource_names: Names
+) -> None:
+    resources.write((INSERT, entry(resource_names, timeout_ns=10 * MS)))
+    failed = resources.refused(
+        (MODIFY, entry(resource_names, timeout_ns=1000 * MS)),
+        (INSERT, entry(resource_names)),
+        atomicity=p4r.WriteRequest.ROLLBACK_ON_ERROR,
+    )
+    assert codes(failed)[-1] == rpc_code.ALREADY_EXISTS
+    # This one is due later: it comes first if the old time-out is gone.
+    resources.write((INSERT, entry(resource_names, 2, timeout_ns=20 * MS)))
+    resource_switch.advance_to(10 * MS * PS)
+    (told,) = resources.receive().idle_timeout_notification.table_entry
+    assert told.match[0] == exact(1, 1)
+
+
 def test_expired_entries_of_several_tables_come_in_a_message_each(
     resources: Client, resource_switch: Switch, resource_names: Names
 ) -> None:

@@ -233,7 +233,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[str, Switch, Client
     clients."""
     switch = Switch(Program(program_json(request.param)))
     with serve(switch, p4info=p4info(request.param)) as server:
-        client = Client(server.address)
+        client = Client(server.address, stream_timeout_s=3600)
         client.arbitrate()
         yield request.param, switch, client
         client.close()
