@@ -51,9 +51,9 @@ def parse_size(text: str) -> int:
 class Program:
     """A compiled P4 program: immutable, shared by the switches that run it.
 
-    `json` is the output of p4c-bm2-ss. A program loaded `for_tracing` does the same to packets, slower, and lets
-    `SwitchHandle.take_journey` say where in the source each event belongs. Raises `ProgramError` with the place in the JSON when the engine
-    cannot run it.
+    `json` is the output of p4c-bm2-ss. A program loaded `for_tracing` does the same to packets, slower, and
+    lets `SwitchHandle.take_journey` say where in the source each event belongs. Raises `ProgramError` with
+    the place in the JSON when the engine cannot run it.
     """
 
     def __new__(cls, json: bytes, *, for_tracing: bool = False) -> Program: ...
@@ -301,12 +301,12 @@ class SwitchHandle:
     def take_journey(self) -> str:
         """What was written down since `follow`, as JSON, and forgets it.
 
-        `steps` in order of time, each with `packet` (0 for the first frame, a number more for each further frame
-        and copy), `at_ps`, `step` (`arrived`, `parsed`, `ingress`, `queued`, `dequeued`, `egress`, `deparsed`, `sent`,
-        `dropped`, `copied`, `clone`, `replica`, `resubmitted`, `recirculated`, ...) and what belongs to it. `parsed`,
-        `ingress`, `egress` and `deparsed` have `events` (`bm::trace::Event` says which); the pipelines also
-        `values`, everything that is not zero after them. `is_cut`: there were more steps than are kept.
-        `inside`: how many followed packets are still in the switch.
+        `steps` in order of time, each with `packet` (0 for the first frame, a number more for each further
+        frame and copy), `at_ps`, `step` (`arrived`, `parsed`, `ingress`, `queued`, `dequeued`, `egress`,
+        `deparsed`, `sent`, `dropped`, `copied`, `clone`, `replica`, `resubmitted`, `recirculated`, ...) and
+        what belongs to it. `parsed`, `ingress`, `egress` and `deparsed` have `events` (`bm::trace::Event` says
+        which); the pipelines also `values`, everything that is not zero after them. `is_cut`: there were more
+        steps than are kept. `inside`: how many followed packets are still in the switch.
         """
     def stop_following(self) -> None:
         """Follows nothing any more."""
