@@ -304,8 +304,8 @@ class SwitchHandle:
         `steps` in order of time, each with `packet` (0 for the first frame, a number more for each further
         frame and copy), `at_ps`, `step` (`arrived`, `parsed`, `ingress`, `queued`, `dequeued`, `egress`,
         `deparsed`, `sent`, `dropped`, `copied`, `clone`, `replica`, `resubmitted`, `recirculated`, ...) and
-        what belongs to it. `parsed`, `ingress`, `egress` and `deparsed` have `events` (`bm::trace::Event` says
-        which); the pipelines also `values`, everything that is not zero after them. `is_cut`: there were more
+        what belongs to it. `parsed`, `ingress`, `egress` and `deparsed` have `events` (`bm::trace::Event`
+        says which); the pipelines also `values`, everything that is not zero after them. `is_cut`: there were more
         steps than are kept. `inside`: how many followed packets are still in the switch.
         """
     def stop_following(self) -> None:
