@@ -305,8 +305,8 @@ class SwitchHandle:
         frame and copy), `at_ps`, `step` (`arrived`, `parsed`, `ingress`, `queued`, `dequeued`, `egress`,
         `deparsed`, `sent`, `dropped`, `copied`, `clone`, `replica`, `resubmitted`, `recirculated`, ...) and
         what belongs to it. `parsed`, `ingress`, `egress` and `deparsed` have `events` (`bm::trace::Event`
-        says which); the pipelines also `values`, everything that is not zero after them. `is_cut`: there were more
-        steps than are kept. `inside`: how many followed packets are still in the switch.
+        says which); the pipelines also `values`, everything that is not zero after them. `is_cut`: there were
+        more steps than are kept. `inside`: how many followed packets are still in the switch.
         """
     def stop_following(self) -> None:
         """Follows nothing any more."""
