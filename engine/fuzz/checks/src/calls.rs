@@ -2,14 +2,16 @@
 //! as they are made ([`Op`], with names and values). Most are right; some name what is not there or give what does not fit.
 
 use arbitrary::Arbitrary;
-use bm::{MatchKeyParam, MatchType, MeterRate, Program};
-use simple_switch::{MirroringSession, NodeHandle, Replica};
+use bm::{MatchKeyParam, MatchType, MeterRate, Program, TableInfo};
+use simple_switch::{MirroringSession, NodeHandle, Replica, Switch};
+
+use crate::input::Input;
 
 /// One of a list, or, with 255, something that is not in it.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub(crate) struct Pick(u8);
 
-/// A handle or index; 255 is one that no object has.
+/// A handle or index: below 200 mostly one that is there, 255 one that no object has.
 #[derive(Clone, Copy, Debug, Arbitrary)]
 pub(crate) struct Index(u8);
 
@@ -33,21 +35,13 @@ pub(crate) struct Key {
     priority: u8,
 }
 
-/// Where an entry or default leads.
+/// Where an entry or default leads: mostly to what the table's type asks for.
 #[derive(Clone, Copy, Debug, Arbitrary)]
-pub(crate) enum Lead {
-    /// What the table's type asks for.
-    Right {
-        action: Pick,
-        data: Numbers,
-        index: Index,
-    },
-    Action {
-        action: Pick,
-        data: Numbers,
-    },
-    Member(Index),
-    Group(Index),
+pub(crate) struct Lead {
+    kind: u8,
+    action: Pick,
+    data: Numbers,
+    index: Index,
 }
 
 /// A call as an input says it.
@@ -79,7 +73,7 @@ pub(crate) enum Call {
     AddToVset { vset: Pick, value: Number },
     RemoveFromVset { vset: Pick, value: Number },
     ClearVset { vset: Pick },
-    ResetState,
+    ResetState { sure: u8 },
     CreateMulticast { group: u8 },
     DestroyMulticast { group: u8, with_nodes: bool },
     SetMulticast { group: u8, replicas: [(u16, u8); 3], count: u8 },
@@ -157,6 +151,21 @@ impl Pick {
     }
 }
 
+impl Pick {
+    /// One of the program's tables, mostly one that is as wished.
+    fn table(self, program: &Program, wish: impl Fn(&TableInfo) -> bool) -> Option<&TableInfo> {
+        let wished: Vec<&TableInfo> = program.tables().iter().filter(|info| wish(info)).collect();
+        match self.0 {
+            0..240 if !wished.is_empty() => self.of(&wished).copied(),
+            _ => self.of(program.tables()),
+        }
+    }
+}
+
+fn name_of(info: Option<&TableInfo>) -> String {
+    info.map_or("no such object", |info| &info.name).to_owned()
+}
+
 impl Index {
     fn get(self) -> u64 {
         match self.0 {
@@ -166,11 +175,20 @@ impl Index {
         }
     }
 
-    /// As an entry's handle: the row, and above it how often the row was used before.
-    fn handle(self) -> u64 {
+    /// A cell of an array of some size, or any.
+    fn within(self, size: usize) -> u64 {
         match self.0 {
-            252.. => self.get(),
-            index => u64::from(index >> 5) << 24 | u64::from(index & 31),
+            index @ 0..200 => u64::from(index) % size.max(1) as u64,
+            _ => self.get(),
+        }
+    }
+
+    /// One of the handles that are there, or any.
+    fn among(self, handles: impl IntoIterator<Item = u64>) -> u64 {
+        let handles: Vec<u64> = handles.into_iter().collect();
+        match self.0 {
+            index @ 0..200 if !handles.is_empty() => handles[usize::from(index) % handles.len()],
+            _ => self.get(),
         }
     }
 }
@@ -210,7 +228,7 @@ impl Number {
 }
 
 impl Key {
-    fn params(&self, info: &bm::TableInfo) -> Vec<MatchKeyParam> {
+    fn params(&self, info: &TableInfo) -> Vec<MatchKeyParam> {
         let mut params: Vec<_> = (0..)
             .zip(&info.key)
             .map(|(at, field)| {
@@ -298,78 +316,134 @@ fn lags(numbers: &[u16; 3], count: u8) -> Vec<u16> {
 }
 
 impl Call {
-    /// The call by name, as it is made to a switch that runs `program`.
-    pub(crate) fn op(&self, program: &Program) -> Op {
-        let table = |pick: Pick| pick.name(program.tables(), |t| &t.name);
+    /// The next call of an input. Calls that others build on come more often than the rest.
+    pub(crate) fn next(input: &mut Input<'_>) -> Option<Call> {
+        Some(match input.u8() {
+            0..64 => {
+                let (table, key, lead) = input.value()?;
+                Call::Add { table, key, lead }
+            }
+            64..92 => {
+                let (table, entry) = input.value()?;
+                Call::Delete { table, entry }
+            }
+            92..104 => {
+                let (table, entry, lead) = input.value()?;
+                Call::Modify { table, entry, lead }
+            }
+            104..124 => {
+                let (profile, action, data) = input.value()?;
+                Call::AddMember { profile, action, data }
+            }
+            124..132 => Call::CreateGroup { profile: input.value()? },
+            132..150 => {
+                let (profile, member, group) = input.value()?;
+                Call::Join { profile, member, group }
+            }
+            _ => input.value()?,
+        })
+    }
+
+    /// The call by name, as it is made to a switch.
+    pub(crate) fn op(&self, switch: &Switch) -> Op {
+        let program: &Program = switch.program();
+        let any = |_: &TableInfo| true;
+        let has_key = |info: &TableInfo| !info.key.is_empty() && !info.const_entries;
+        let in_use = |info: &TableInfo| switch.state().mt_get_num_entries(&info.name).is_ok_and(|n| n > 0);
+        let counts = |info: &TableInfo| info.with_counters;
+        let meters = |info: &TableInfo| info.direct_meter.is_some();
+        let table = |pick: Pick, wish: &dyn Fn(&TableInfo) -> bool| name_of(pick.table(program, wish));
         let profile = |pick: Pick| pick.name(program.action_profiles(), |p| &p.name);
         let register = |pick: Pick| pick.name(program.register_arrays(), |r| &r.name);
         let counter = |pick: Pick| pick.name(program.counter_arrays(), |c| &c.name);
         let meter = |pick: Pick| pick.name(program.meter_arrays(), |m| &m.name);
         let vset = |pick: Pick| pick.name(program.parse_vsets(), |v| &v.name);
         let ports = |given: &[u16; 3], count| some(given, count).into_iter().map(port).collect::<Vec<_>>();
-        let node = |index: Index| NodeHandle(u32::try_from(index.get()).unwrap_or(u32::MAX));
-        let group = |group: u8| u16::from(group);
+        let entry_of = |of: Pick, index: Index| {
+            let entries = switch.state().mt_get_entries(&table(of, &in_use)).unwrap_or_default();
+            index.among(entries.into_iter().map(|entry| entry.handle))
+        };
+        let member_of = |of: Pick, index: Index| a_member(switch, &profile(of), index);
+        let group_of = |of: Pick, index: Index| a_group(switch, &profile(of), index);
+        let node = |index: Index| {
+            let node = index.among(switch.pre().nodes().map(|node| u64::from(node.handle.0)));
+            NodeHandle(u32::try_from(node).unwrap_or(u32::MAX))
+        };
+        let group = |group: u8| u16::from(if group < 240 { 1 + group % 4 } else { group });
+        let session = |id: u16| if id < 0xf000 { id % 8 } else { id };
         match *self {
             Call::Add { table: of, ref key, ref lead } => Op::Add {
-                table: table(of),
-                key: of.of(program.tables()).map_or(Vec::new(), |info| key.params(info)),
+                table: table(of, &has_key),
+                key: of.table(program, has_key).map_or(Vec::new(), |info| key.params(info)),
                 priority: u32::from(key.priority),
-                to: lead.to(program, of),
+                to: lead.to(switch, of.table(program, has_key)),
             },
-            Call::Modify { table: of, entry, ref lead } => {
-                Op::Modify { table: table(of), handle: entry.handle(), to: lead.to(program, of) }
+            Call::Modify { table: of, entry, ref lead } => Op::Modify {
+                table: table(of, &in_use),
+                handle: entry_of(of, entry),
+                to: lead.to(switch, of.table(program, in_use)),
+            },
+            Call::Delete { table: of, entry } => {
+                Op::Delete { table: table(of, &in_use), handle: entry_of(of, entry) }
             }
-            Call::Delete { table: of, entry } => Op::Delete { table: table(of), handle: entry.handle() },
-            Call::Clear { table: of, reset_default } => Op::Clear { table: table(of), reset_default },
+            Call::Clear { table: of, reset_default } => Op::Clear { table: table(of, &any), reset_default },
             Call::SetDefault { table: of, ref lead } => {
-                Op::SetDefault { table: table(of), to: lead.to(program, of) }
+                Op::SetDefault { table: table(of, &any), to: lead.to(switch, of.table(program, any)) }
             }
-            Call::ResetDefault { table: of } => Op::ResetDefault { table: table(of) },
+            Call::ResetDefault { table: of } => Op::ResetDefault { table: table(of, &any) },
             Call::AddMember { profile: of, action, ref data } => {
                 let (action, data) = member(program, of, action, data);
                 Op::AddMember { profile: profile(of), action, data }
             }
             Call::ModifyMember { profile: of, member: index, action, ref data } => {
                 let (action, data) = member(program, of, action, data);
-                Op::ModifyMember { profile: profile(of), member: index.get(), action, data }
+                Op::ModifyMember { profile: profile(of), member: member_of(of, index), action, data }
             }
             Call::DeleteMember { profile: of, member } => {
-                Op::DeleteMember { profile: profile(of), member: member.get() }
+                Op::DeleteMember { profile: profile(of), member: member_of(of, member) }
             }
             Call::CreateGroup { profile: of } => Op::CreateGroup { profile: profile(of) },
             Call::DeleteGroup { profile: of, group } => {
-                Op::DeleteGroup { profile: profile(of), group: group.get() }
+                Op::DeleteGroup { profile: profile(of), group: group_of(of, group) }
             }
             Call::Join { profile: of, member, group } => {
-                Op::Join { profile: profile(of), member: member.get(), group: group.get() }
+                Op::Join { profile: profile(of), member: member_of(of, member), group: group_of(of, group) }
             }
             Call::Leave { profile: of, member, group } => {
-                Op::Leave { profile: profile(of), member: member.get(), group: group.get() }
+                Op::Leave { profile: profile(of), member: member_of(of, member), group: group_of(of, group) }
             }
             Call::Register { register: of, start, count, value } => {
                 let width = of.of(program.register_arrays()).map_or(8, |r| r.bitwidth);
-                let start = start.get();
-                let end = start.saturating_add(u64::from(count % 8));
+                let start = start.within(of.of(program.register_arrays()).map_or(0, |r| r.size));
+                let end = start.saturating_add(u64::from(count % 4));
                 Op::Register { register: register(of), start, end, value: value.bytes(width) }
             }
             Call::ResetRegister { register: of } => Op::ResetRegister { register: register(of) },
-            Call::Counter { counter: of, index, packets } => {
-                Op::Counter { counter: counter(of), index: index.get(), packets }
-            }
+            Call::Counter { counter: of, index, packets } => Op::Counter {
+                counter: counter(of),
+                index: index.within(of.of(program.counter_arrays()).map_or(0, |c| c.size)),
+                packets,
+            },
             Call::ResetCounters { counter: of } => Op::ResetCounters { counter: counter(of) },
             Call::EntryCounter { table: of, entry, packets } => {
-                Op::EntryCounter { table: table(of), handle: entry.handle(), packets }
+                Op::EntryCounter { table: table(of, &in_use), handle: entry_of(of, entry), packets }
             }
-            Call::ResetEntryCounters { table: of } => Op::ResetEntryCounters { table: table(of) },
-            Call::Meter { meter: of, index, rates: ref given, count } => {
-                Op::Meter { meter: meter(of), index: index.map(Index::get), rates: rates(given, count) }
+            Call::ResetEntryCounters { table: of } => Op::ResetEntryCounters { table: table(of, &counts) },
+            Call::Meter { meter: of, index, rates: ref given, count } => Op::Meter {
+                meter: meter(of),
+                index: index.map(|at| at.within(of.of(program.meter_arrays()).map_or(0, |m| m.size))),
+                rates: rates(given, count),
+            },
+            Call::EntryMeter { table: of, entry, rates: ref given, count } => Op::EntryMeter {
+                table: table(of, &in_use),
+                handle: entry_of(of, entry),
+                rates: rates(given, count),
+            },
+            Call::DefaultCounter { table: of, packets } => {
+                Op::DefaultCounter { table: table(of, &counts), packets }
             }
-            Call::EntryMeter { table: of, entry, rates: ref given, count } => {
-                Op::EntryMeter { table: table(of), handle: entry.handle(), rates: rates(given, count) }
-            }
-            Call::DefaultCounter { table: of, packets } => Op::DefaultCounter { table: table(of), packets },
             Call::DefaultMeter { table: of, rates: ref given, count } => {
-                Op::DefaultMeter { table: table(of), rates: rates(given, count) }
+                Op::DefaultMeter { table: table(of, &meters), rates: rates(given, count) }
             }
             Call::AddToVset { vset: of, value } => {
                 let width = of.of(program.parse_vsets()).map_or(8, |v| v.bitwidth);
@@ -380,7 +454,9 @@ impl Call {
                 Op::RemoveFromVset { vset: vset(of), value: value.bytes(width) }
             }
             Call::ClearVset { vset: of } => Op::ClearVset { vset: vset(of) },
-            Call::ResetState => Op::ResetState,
+            // Not often, because it undoes all that came before.
+            Call::ResetState { sure } if sure < 16 => Op::ResetState,
+            Call::ResetState { sure } => Op::CreateMulticast { group: group(sure) },
             Call::CreateMulticast { group: id } => Op::CreateMulticast { group: group(id) },
             Call::DestroyMulticast { group: id, with_nodes } => {
                 Op::DestroyMulticast { group: group(id), with_nodes }
@@ -407,7 +483,7 @@ impl Call {
             }
             Call::DestroyNode { node: index } => Op::DestroyNode { node: node(index) },
             Call::AddSession { id, port: to, group: to_group, class, bytes } => Op::AddSession {
-                id: if id < 0x7000 { id % 8 } else { id },
+                id: session(id),
                 session: MirroringSession {
                     egress_port: to.map(port),
                     mgid: to_group.map(group),
@@ -415,39 +491,47 @@ impl Call {
                     packet_length_bytes: if bytes < 0x4000 { 0 } else { u32::from(bytes) >> (bytes & 15) },
                 },
             },
-            Call::DeleteSession { id } => Op::DeleteSession { id: if id < 0x7000 { id % 8 } else { id } },
+            Call::DeleteSession { id } => Op::DeleteSession { id: session(id) },
         }
     }
 }
 
 fn member(program: &Program, profile: Pick, pick: Pick, data: &Numbers) -> (String, Vec<Vec<u8>>) {
     let name = profile.of(program.action_profiles()).map(|p| &p.name);
-    let of_profile = |t: &&bm::TableInfo| t.action_profile.is_some() && t.action_profile.as_ref() == name;
+    let of_profile = |t: &&TableInfo| t.action_profile.is_some() && t.action_profile.as_ref() == name;
     let ids: Vec<_> =
         program.tables().iter().filter(of_profile).flat_map(|t| t.actions.iter().copied()).collect();
     action(program, &ids, pick, data)
 }
 
+fn a_member(switch: &Switch, profile: &str, index: Index) -> u64 {
+    let members = switch.state().mt_act_prof_get_members(profile).unwrap_or_default();
+    index.among(members.into_iter().map(|member| member.handle))
+}
+
+fn a_group(switch: &Switch, profile: &str, index: Index) -> u64 {
+    let groups = switch.state().mt_act_prof_get_groups(profile).unwrap_or_default();
+    index.among(groups.into_iter().map(|group| group.handle))
+}
+
 impl Lead {
-    fn to(&self, program: &Program, table: Pick) -> To {
-        let info = table.of(program.tables());
-        let ids = info.map_or(&[][..], |info| &info.actions);
-        match *self {
-            Lead::Right { action: pick, ref data, index } => match info.map(|info| info.table_type) {
-                Some(bm::TableType::Indirect) => To::Member(index.get()),
-                Some(bm::TableType::IndirectWs) if pick.0 % 2 == 0 => To::Member(index.get()),
-                Some(bm::TableType::IndirectWs) => To::Group(index.get()),
-                _ => {
-                    let (action, data) = action(program, ids, pick, data);
-                    To::Action(action, data)
-                }
-            },
-            Lead::Action { action: pick, ref data } => {
-                let (action, data) = action(program, ids, pick, data);
-                To::Action(action, data)
-            }
-            Lead::Member(index) => To::Member(index.get()),
-            Lead::Group(index) => To::Group(index.get()),
+    fn to(&self, switch: &Switch, info: Option<&TableInfo>) -> To {
+        let profile = info.and_then(|info| info.action_profile.as_deref()).unwrap_or_default();
+        let member = || To::Member(a_member(switch, profile, self.index));
+        let group = || To::Group(a_group(switch, profile, self.index));
+        let by_action = || {
+            let ids = info.map_or(&[][..], |info| &info.actions);
+            let (action, data) = action(switch.program(), ids, self.action, &self.data);
+            To::Action(action, data)
+        };
+        match (self.kind, info.map(|info| info.table_type)) {
+            (254, _) => member(),
+            (255, _) => group(),
+            (253, _) => by_action(),
+            (_, Some(bm::TableType::Indirect)) => member(),
+            (kind, Some(bm::TableType::IndirectWs)) if kind % 2 == 0 => member(),
+            (_, Some(bm::TableType::IndirectWs)) => group(),
+            _ => by_action(),
         }
     }
 }

@@ -4,6 +4,7 @@ use port_io::sp::{Mapping, PAIR_GREETING};
 use port_io::{message, pcap};
 
 use crate::frame::kind;
+use crate::mutation::Draws;
 use crate::programs::sources;
 
 /// Inputs for a target, by its name.
@@ -13,7 +14,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "load" => sources().iter().map(|s| s.json.clone()).filter(|json| json.len() < 100_000).collect(),
         "edited_program" => edited_program_seeds(),
         "wire" => (0..32u8).map(|which| [&[0, 0][..], &template(which)].concat()).collect(),
-        "runtime_api" => (0..sources().len() as u8).map(|program| vec![program; 64]).collect(),
+        "runtime_api" => runtime_api_seeds(),
         "pcap" => pcap_seeds(),
         "peer" => peer_seeds(),
         _ => Vec::new(),
@@ -81,6 +82,17 @@ fn frame_seeds() -> Vec<Vec<u8>> {
         }
     }
     seeds
+}
+
+/// Calls at random: what they name is mostly there.
+fn runtime_api_seeds() -> Vec<Vec<u8>> {
+    let mut draws = Draws::new(0xca11);
+    let mut seed = |program: u8| {
+        let mut seed = vec![program];
+        seed.extend((0..3000).map(|_| draws.below(256) as u8));
+        seed
+    };
+    (0..16 * sources().len()).map(|at| seed((at % sources().len()) as u8)).collect()
 }
 
 /// No edits, and one edit of each sort at places all over the program, each with a few calls and packets.
