@@ -18,7 +18,7 @@ use common::{LeafSpine, PortSettings};
 
 /// Name and limit in bytes.
 const CASES: [(&str, u64); 2] =
-    [("switch, 512 ports, full tables", 100_000_000), ("leaf-spine-160 before traffic", 500_000_000)];
+    [("switch, every port, full tables", 100_000_000), ("leaf-spine-160 before traffic", 500_000_000)];
 
 fn run(case: &str) {
     if case == CASES[0].0 {

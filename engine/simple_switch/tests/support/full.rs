@@ -1,4 +1,5 @@
-//! A switch with as many ports as there are numbers, and with every table and action profile filled to its size. Not a test.
+//! A switch with a link at every port number but the one that means drop, and with every table and action profile filled
+//! to its size. Not a test.
 
 use std::sync::Arc;
 
