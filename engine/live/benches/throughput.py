@@ -26,6 +26,7 @@ PCAP_HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 MACS = bytes.fromhex("020000000001020000000002")
 LOSS_LIMIT = 0.001
 _SETTLE_S = 0.5
+_PATIENCE_S = 1.5
 
 
 @dataclass(frozen=True)
@@ -89,15 +90,14 @@ def switch(command: list[str], program: Program, interfaces: list[str], cwd: Pat
         process.wait()
 
 
-def through_files(command: list[str], program: Program, frames: int) -> float:
-    """Frames per second through a FIFO and a file."""
+def through_files(command: list[str], program: Program, frames: int) -> tuple[float, float]:
+    """Frames per second through a FIFO and a file, and the share that is lost."""
     record = struct.pack("<IIII", 0, 0, len(program.frame), len(program.frame)) + program.frame
     expected = len(PCAP_HEADER) + frames * len(record)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         for name in ("a", "b"):
             os.mkfifo(folder / f"{name}_in.pcap")
-        # BMv2 opens its inputs one after the other and waits for each writer.
         interfaces = ["--use-files", "0", "-i", "0@a", "-i", "1@b"]
         writers = subprocess.Popen(
             [sys.executable, "-c", _WRITER, str(frames), record.hex()],
@@ -113,18 +113,27 @@ def through_files(command: list[str], program: Program, frames: int) -> float:
             writers.stdin.flush()
             start = float(writers.stdout.readline())
             output = folder / "b_out.pcap"
-            while output.stat().st_size < expected:
+            size, last = 0, start
+            while size < expected and time.time() - last < _PATIENCE_S:
                 time.sleep(0.005)
-            seconds = time.time() - start
+                grown = output.stat().st_size
+                if grown > size:
+                    size, last = grown, time.time()
+            seconds = last - start
+        writers.kill()
         writers.wait()
-    return frames / seconds
+    arrived = (size - len(PCAP_HEADER)) // len(record)
+    return arrived / seconds, 1 - arrived / frames
 
 
 _WRITER = f"""
 import sys, time
-a, b = (open(name + "_in.pcap", "wb", buffering=0) for name in "ab")
-for file in (a, b):
-    file.write({PCAP_HEADER!r})
+files = []
+for name in "ab":
+    # BMv2 opens its inputs one after the other and waits for the header of each.
+    files.append(open(name + "_in.pcap", "wb", buffering=0))
+    files[-1].write({PCAP_HEADER!r})
+a, b = files
 b.close()
 count, record = int(sys.argv[1]), bytes.fromhex(sys.argv[2])
 sys.stdin.readline()
@@ -194,19 +203,21 @@ def main() -> int:
     target = Path(os.environ.get("CARGO_TARGET_DIR", ENGINE / "target"))
     load = target / "release" / "examples" / "load"
     print(f"{options.frame_bytes}-byte frames; frames per second")
-    print(f"{'switch':14} {'program':8} {'files':>10} {'veth':>10} {'loss':>8}")
+    print(f"{'switch':14} {'program':8} {'files':>10} {'loss':>8} {'veth':>10} {'loss':>8}")
     for program in programs(options.frame_bytes):
         if program.commands and not has_cli:
             print(f"{program.name}: skipped, simple_switch_CLI writes its entries and is not on PATH")
             continue
         for name, command in commands.items():
-            files = through_files(command, program, options.frames)
+            files, missing = through_files(command, program, options.frames)
             veth = "no root"
             loss = ""
             if os.geteuid() == 0:
                 rate, lost = through_veth(command, program, load, options.seconds)
                 veth, loss = f"{rate:,.0f}", f"{lost:.3%}"
-            print(f"{name:14} {program.name:8} {files:10,.0f} {veth:>10} {loss:>8}", flush=True)
+            print(
+                f"{name:14} {program.name:8} {files:10,.0f} {missing:8.3%} {veth:>10} {loss:>8}", flush=True
+            )
     return 0
 
 
