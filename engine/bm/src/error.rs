@@ -42,6 +42,16 @@ pub enum RuntimeError {
         /// What it is and which call suits it.
         reason: String,
     },
+    /// The calculation is no CRC of that width whose parameters can be set.
+    #[error(
+        "calculation '{calculation}': is not of type crc{width}_custom, whose parameters alone can be set"
+    )]
+    WrongCalculation {
+        /// Its name.
+        calculation: String,
+        /// Width asked for, in bits.
+        width: u32,
+    },
     /// The match key does not suit the table.
     #[error("table '{table}' key '{key}': {reason}")]
     BadMatchKey {

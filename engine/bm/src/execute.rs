@@ -343,7 +343,7 @@ pub(crate) fn look_up<'c, T: Target>(
                     let hash = match &program.profile_selectors[profile_id] {
                         Some(selector) => {
                             let writer = context.native.and_then(|native| native.selector(profile_id));
-                            selector.output(program, phv, writer, &[])
+                            selector.output(program, phv, writer, &[], None)
                         }
                         None => 0,
                     };
@@ -554,7 +554,8 @@ pub(crate) fn seldom<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op:
         }
         Op::Hash { call } => {
             let call = program.hash_calls[call as usize];
-            let hash = calculated(program, context.native, phv, call.calculation, &[]);
+            let crcs = &context.cells.crcs;
+            let hash = calculated(program, context.native, crcs, phv, call.calculation, &[]);
             // BMv2 takes a size of 0 as 1.
             let size = value(phv, call.size).max(1);
             phv.slots[call.d as usize] = (hash % size).wrapping_add(value(phv, call.base));

@@ -46,6 +46,7 @@ mod target;
 pub mod trace;
 mod wide;
 
+pub use calculation::CrcParameters;
 pub use counter::CounterValue;
 pub use error::{Fault, LoadError, RuntimeError};
 pub use limits::Limits;

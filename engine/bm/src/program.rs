@@ -322,6 +322,7 @@ pub(crate) struct Names {
     pub(crate) counters: HashMap<String, u32>,
     pub(crate) meters: HashMap<String, u32>,
     pub(crate) vsets: HashMap<String, u32>,
+    pub(crate) calculations: HashMap<String, u32>,
 }
 
 /// Values of the core library's parser errors. BMv2 gives those that the program does not list the reserved 2^31 - 1.

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::calculation::CrcParameters;
 use crate::counter::CounterValue;
 use crate::error::RuntimeError;
 use crate::match_table::{MatchTable, NoEntry, Outcome, MAX_ENTRIES};
@@ -991,9 +992,40 @@ impl State {
         Ok(())
     }
 
-    /// Back to how the switch started.
+    /// Sets the parameters of a calculation of type `crc16_custom`.
+    pub fn set_crc16_custom_parameters(
+        &mut self,
+        calculation: &str,
+        parameters: CrcParameters<u16>,
+    ) -> Result<()> {
+        let id = self.custom_crc(calculation, 16)?;
+        self.cells.crcs.set(id, parameters.crc());
+        Ok(())
+    }
+
+    /// Sets the parameters of a calculation of type `crc32_custom`.
+    pub fn set_crc32_custom_parameters(
+        &mut self,
+        calculation: &str,
+        parameters: CrcParameters<u32>,
+    ) -> Result<()> {
+        let id = self.custom_crc(calculation, 32)?;
+        self.cells.crcs.set(id, parameters.crc());
+        Ok(())
+    }
+
+    fn custom_crc(&self, calculation: &str, width: u32) -> Result<usize> {
+        let id = find("calculation", &self.program.names.calculations, calculation)?;
+        if self.program.calculations[id].algorithm.custom_width() == Some(width) {
+            return Ok(id);
+        }
+        Err(RuntimeError::WrongCalculation { calculation: calculation.to_owned(), width })
+    }
+
+    /// Back to how the switch started. Parameters of CRCs stay as they are, as in BMv2.
     pub fn reset_state(&mut self) {
+        let crcs = std::mem::take(&mut self.cells.crcs);
         let program: &Program = &self.program;
-        self.cells = Cells::new(program);
+        self.cells = Cells { crcs, ..Cells::new(program) };
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::action_profile::ActionProfile;
+use crate::calculation::Crcs;
 use crate::counter::Counters;
 use crate::error::Fault;
 use crate::execute::{execute, Context, Stop};
@@ -105,6 +106,8 @@ pub(crate) struct Cells {
     pub(crate) meters: Vec<Vec<Meter>>,
     /// Values with their low word first.
     pub(crate) vsets: Vec<BTreeSet<Vec<u64>>>,
+    /// A reset leaves them, as in BMv2.
+    pub(crate) crcs: Crcs,
     /// Where keys of more than two words are put together.
     pub(crate) scratch: Vec<u64>,
     /// Where keys are put together as value sets hold them.
@@ -126,6 +129,7 @@ impl Cells {
                 .map(|m| vec![Meter::default(); if m.direct_table.is_some() { 0 } else { m.size }])
                 .collect(),
             vsets: vec![BTreeSet::new(); program.parse_vsets.len()],
+            crcs: Crcs::default(),
             scratch: Vec::new(),
             joined: Vec::new(),
             log_values: Vec::new(),
@@ -245,7 +249,7 @@ impl State {
             {
                 continue;
             }
-            let computed = calculated(program, native, phv, checksum.calculation, payload);
+            let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
             hold &= u128::from(computed) == phv.get_wide(checksum.target);
         }
         hold
@@ -299,7 +303,7 @@ impl State {
         let native = native(program, *wanted);
         for checksum in program.checksums.iter().filter(|c| c.update) {
             if condition_holds(program, cells, phv, native, checksum.condition) {
-                let computed = calculated(program, native, phv, checksum.calculation, payload);
+                let computed = calculated(program, native, &cells.crcs, phv, checksum.calculation, payload);
                 phv.set(checksum.target, computed);
             }
         }
@@ -332,16 +336,18 @@ fn native(program: &Program, wanted: bool) -> Option<&Native> {
     program.native.get().filter(|_| wanted)?.as_ref()
 }
 
-/// The result of one of the program's calculations.
+/// The result of one of the program's calculations, with the parameters that the switch has for it.
 pub(crate) fn calculated(
     program: &Program,
     native: Option<&Native>,
+    crcs: &Crcs,
     phv: &mut Phv,
     calculation: u32,
     payload: &[u8],
 ) -> u64 {
     let writer = native.and_then(|native| native.calculation(calculation));
-    program.calculations[calculation as usize].output(program, phv, writer, payload)
+    let set = crcs.get(calculation);
+    program.calculations[calculation as usize].output(program, phv, writer, payload, set)
 }
 
 /// A checksum's condition; one that cannot be computed does not hold.

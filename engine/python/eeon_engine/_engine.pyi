@@ -13,6 +13,7 @@ from typing_extensions import Buffer
 
 from .control import (
     CounterCell,
+    CrcParameters,
     Entry,
     EntryAction,
     Group,
@@ -232,9 +233,13 @@ class SwitchHandle:
         """Writes cells `start` up to and without `end`."""
     def register_reset(self, register: str) -> None:
         """Zeroes a register."""
+    def set_crc16_custom_parameters(self, calculation: str, parameters: CrcParameters) -> None:
+        """Sets a calculation of type `crc16_custom`; numbers of 16 bits."""
+    def set_crc32_custom_parameters(self, calculation: str, parameters: CrcParameters) -> None:
+        """Sets a calculation of type `crc32_custom`; numbers of 32 bits."""
     def reset_state(self) -> None:
         """Tables, counters, meters, registers and value sets as the program starts them, and no multicast
-        groups. Clone sessions, queue settings and packets inside stay, as in BMv2.
+        groups. Clone sessions, queue settings, parameters of CRCs and packets inside stay, as in BMv2.
         """
     def mc_mgrp_create(self, group: int) -> None:
         """Creates an empty multicast group."""

@@ -1,5 +1,6 @@
 //! The rest of the control surface: calls of BMv2's runtime interface and of its `simple_switch` that P4Runtime has no use for.
 
+use bm::CrcParameters;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList, PyTuple};
@@ -17,6 +18,15 @@ type Node = (u32, u16, Vec<u16>, Vec<u16>);
 
 /// A LAG: number, ports.
 type Lag = (u16, Vec<u16>);
+
+/// Polynomial, initial remainder, final xor, whether data and remainder are reflected.
+type Crc<T> = (T, T, T, bool, bool);
+
+fn crc<T>(
+    (polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder): Crc<T>,
+) -> CrcParameters<T> {
+    CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder }
+}
 
 /// Tables.
 #[pymethods]
@@ -109,6 +119,26 @@ impl SwitchHandle {
 
     fn register_reset(&self, py: Python<'_>, register: &str) -> PyResult<()> {
         self.call(py, |switch| switch.state_mut().register_reset(register))
+    }
+
+    fn set_crc16_custom_parameters(
+        &self,
+        py: Python<'_>,
+        calculation: &str,
+        parameters: Crc<u16>,
+    ) -> PyResult<()> {
+        let parameters = crc(parameters);
+        self.call(py, |switch| switch.state_mut().set_crc16_custom_parameters(calculation, parameters))
+    }
+
+    fn set_crc32_custom_parameters(
+        &self,
+        py: Python<'_>,
+        calculation: &str,
+        parameters: Crc<u32>,
+    ) -> PyResult<()> {
+        let parameters = crc(parameters);
+        self.call(py, |switch| switch.state_mut().set_crc32_custom_parameters(calculation, parameters))
     }
 
     fn reset_state(&self, py: Python<'_>) -> PyResult<()> {

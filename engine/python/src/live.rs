@@ -102,7 +102,7 @@ impl LiveSwitch {
     #[pyo3(signature = (
         program=None, *, interfaces=None, packet_in=None, files=None, wait_s=0.0, capture=None,
         device_id=0, tick_ps=1_000_000, cpu_port=None, drop_port=511, gate_register=None, seed=0, priorities=1,
-        recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=Some(64),
+        recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=64,
         queue_limit_bytes=None,
     ))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.

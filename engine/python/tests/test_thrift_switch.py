@@ -2,8 +2,10 @@
 
 import array
 import hashlib
+import itertools
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from eeon_engine import Port, Program, Switch, Twin
@@ -253,10 +255,38 @@ def test_objects_are_found_by_name_and_kind(client: ThriftClient) -> None:
 def test_hashes_and_digests_that_are_not_there_are_refused_by_bmv2s_codes(client: ThriftClient) -> None:
     call = client.standard
     parameters = standard.BmCrc16Config(1, 2, 3, True, False)
-    with pytest.raises(standard.InvalidCrcOperation):
+    with pytest.raises(standard.InvalidCrcOperation) as refused:
         call.bm_set_crc16_custom_parameters(0, "none", parameters)
+    assert refused.value.code == standard.CrcErrorCode.INVALID_CALCULATION_NAME
     with pytest.raises(standard.InvalidToeplitzHashOperation):
         call.bm_set_toeplitz_hash_key(0, "none", b"1234")
     for arguments in ((0, 77, 1, [2]), (0, 77, 1)):
         with pytest.raises(standard.InvalidLearnOperation):
             (call.bm_learning_ack if len(arguments) == 4 else call.bm_learning_ack_buffer)(*arguments)
+
+
+def test_parameters_of_a_custom_crc_hold_for_the_next_packet() -> None:
+    # Its calculations calc_0 and calc_2 are custom CRCs of 16 and 32 bits, calc is a CRC of 16 bits.
+    program = Path(__file__).parents[2] / "simple_switch/tests/constructs/hashes.json"
+    switch = Switch(Program(program.read_bytes()))
+    seconds = itertools.count(1)
+
+    def hashes() -> tuple[bytes, bytes]:
+        switch.inject(0, b"123456789\0")
+        ((_, _, sent),) = switch.advance_to(next(seconds) * 1_000_000_000)
+        return sent[12:14], sent[18:22]
+
+    with serve(switch, "127.0.0.1:0") as server, ThriftClient(server.address) as client:
+        call = client.standard
+        assert hashes() == (b"\xbb\x3d", b"\xcb\xf4\x39\x26")
+        # CRC-16/X-25 and CRC-32/BZIP2 of the catalogue, with its check values.
+        call.bm_set_crc16_custom_parameters(0, "calc_0", standard.BmCrc16Config(0x1021, -1, -1, True, True))
+        call.bm_set_crc32_custom_parameters(
+            0, "calc_2", standard.BmCrc32Config(0x04C11DB7, -1, -1, False, False)
+        )
+        assert hashes() == (b"\x90\x6e", b"\xfc\x89\x19\x18")
+        for name in ("calc", "calc_2"):
+            with pytest.raises(standard.InvalidCrcOperation) as refused:
+                call.bm_set_crc16_custom_parameters(0, name, standard.BmCrc16Config(1, 2, 3, True, True))
+            assert refused.value.code == standard.CrcErrorCode.WRONG_TYPE_CALCULATION
+        assert hashes() == (b"\x90\x6e", b"\xfc\x89\x19\x18")

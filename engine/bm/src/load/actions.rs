@@ -427,7 +427,7 @@ impl Loader<'_> {
             "counter_array" => &self.names.counters,
             "meter_array" => &self.names.meters,
             "register_array" => &self.names.registers,
-            _ => &self.calculation_ids,
+            _ => &self.names.calculations,
         };
         look_up(names, kind, &json.get("value")?)
     }

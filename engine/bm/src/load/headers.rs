@@ -170,7 +170,6 @@ impl<'a> Loader<'a> {
             union_stack_ids,
             action_sources,
             action_ids,
-            calculation_ids: HashMap::new(),
             selects: Vec::new(),
             hash_calls: Vec::new(),
             log_calls: Vec::new(),

@@ -72,7 +72,6 @@ struct Loader<'a> {
     union_stack_ids: HashMap<String, u32>,
     action_sources: Vec<ActionSource<'a>>,
     action_ids: HashMap<u64, u32>,
-    calculation_ids: HashMap<String, u32>,
     selects: Vec<Select>,
     hash_calls: Vec<HashCall>,
     log_calls: Vec<LogCall>,

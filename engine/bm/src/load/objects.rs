@@ -145,7 +145,7 @@ impl Loader<'_> {
         for json in root.list("calculations", self.limits.max_objects)? {
             let name = json.get("name")?.str()?.to_owned();
             let calculation = self.load_calculation(&json)?;
-            add_name(&mut self.calculation_ids, &json, &name, self.calculations.len())?;
+            add_name(&mut self.names.calculations, &json, &name, self.calculations.len())?;
             self.calculations.push(calculation);
         }
         Ok(())
@@ -219,7 +219,7 @@ impl Loader<'_> {
                 return Err(kind.error(format!("checksum type '{}' is not supported", clip(kind.str()?))));
             }
             let (target, header): (Field, u32) = self.field(&json.get("target")?)?;
-            let calculation = look_up(&self.calculation_ids, "calculation", &json.get("calculation")?)?;
+            let calculation = look_up(&self.names.calculations, "calculation", &json.get("calculation")?)?;
             let flag = |key: &str| json.opt(key)?.map_or(Ok(true), |v| v.bool());
             let (update, verify) = (flag("update")?, flag("verify")?);
             let condition = match json.opt("if_cond")? {

@@ -234,7 +234,7 @@ impl Trace {
                 let members = cells.profiles[profile].group(chosen).map_or(&[][..], Vec::as_slice);
                 group = Some((chosen, members.len()));
                 let selector = program.profile_selectors[profile].as_ref();
-                let computed = selector.map_or(0, |s| s.output(program, &mut phv.clone(), None, &[]));
+                let computed = selector.map_or(0, |s| s.output(program, &mut phv.clone(), None, &[], None));
                 hash = Some(computed & u64::from(u32::MAX));
                 member = crate::execute::member_of_group(members, computed);
             }

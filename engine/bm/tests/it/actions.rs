@@ -1,6 +1,6 @@
 //! Actions, registers, counters, meters and what a switch hears of, on `actions.p4`.
 
-use bm::{CounterValue, Fault, MatchKeyParam, MeterRate, RuntimeError};
+use bm::{CounterValue, CrcParameters, Fault, MatchKeyParam, MeterRate, RuntimeError, State};
 
 use crate::harness::{ethernet, values, Bench, DROP_PORT};
 
@@ -83,6 +83,53 @@ fn values_wider_than_a_word_carry_and_borrow_over_it() {
     run(&mut bench, &[(3, 1), (0, 0)]);
     assert_eq!(bench.phv.get_wide(wide), (1 << 84) - 1);
     assert_eq!(bench.state.register_read("ingress.wide", 1).unwrap()[..3], [0, 0, 0x20]);
+}
+
+/// CRC-16/XMODEM.
+const XMODEM: CrcParameters<u16> = CrcParameters {
+    polynomial: 0x1021,
+    initial_remainder: 0,
+    final_xor: 0,
+    reflect_data: false,
+    reflect_remainder: false,
+};
+
+#[test]
+fn parameters_of_a_crc_are_those_of_one_switch_and_survive_a_reset() {
+    let json = String::from_utf8(JSON.to_vec()).unwrap().replace("\"crc16\"", "\"crc16_custom\"");
+    let hash = |bench: &mut Bench| {
+        run(bench, &[(2, 1), (0, 0)]);
+        bench.get("results", "hash")
+    };
+    let mut plain = Bench::new(JSON);
+    let expected = hash(&mut plain);
+    let mut bench = Bench::new(json.as_bytes());
+    assert_eq!(hash(&mut bench), expected);
+    bench.state.set_crc16_custom_parameters("calc", XMODEM).unwrap();
+    let crc = frame(&[])[..12].iter().fold(0u16, |r, &byte| {
+        (0..8).fold(r ^ u16::from(byte) << 8, |r, _| if r >> 15 == 1 { r << 1 ^ 0x1021 } else { r << 1 })
+    });
+    let set = 100 + u64::from(crc) % 1000;
+    assert_eq!(hash(&mut bench), set);
+    bench.state.reset_state();
+    assert_eq!(hash(&mut bench), set);
+    bench.state = State::new(&bench.program);
+    assert_eq!(hash(&mut bench), expected);
+}
+
+#[test]
+fn parameters_of_what_is_no_such_crc_are_refused_by_name() {
+    let mut state = Bench::new(JSON).state;
+    let error = state.set_crc16_custom_parameters("calc", XMODEM).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "calculation 'calc': is not of type crc16_custom, whose parameters alone can be set"
+    );
+    let error = state.set_crc16_custom_parameters("other", XMODEM).unwrap_err();
+    assert_eq!(error.to_string(), "no calculation named 'other'; there is calc");
+    let json = String::from_utf8(JSON.to_vec()).unwrap().replace("\"crc16\"", "\"crc32_custom\"");
+    let error = Bench::new(json.as_bytes()).state.set_crc16_custom_parameters("calc", XMODEM).unwrap_err();
+    assert!(matches!(error, RuntimeError::WrongCalculation { width: 16, .. }), "{error}");
 }
 
 #[test]

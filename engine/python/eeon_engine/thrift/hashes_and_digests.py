@@ -1,13 +1,23 @@
 """Calls on hash calculations and on digests.
 
-Of these the engine has the objects but not yet what can be set on them: what is wrong with a call is told as
-BMv2 tells it, and a call with nothing wrong is refused as not there.
+Digests have no setting here: what is wrong with a call is told as BMv2 tells it, and one with nothing
+wrong is refused as not there. No program that the engine loads has a Toeplitz hash.
 """
 
 from typing import Any
 
-from ..exceptions import ControlError, EngineError, NoSuchObjectError
+from ..control import CrcParameters
+from ..exceptions import ControlError, NoSuchObjectError
+from .interface import unsigned
 from .names import Context
+
+
+def _crc(parameters: Any, bits: int) -> CrcParameters:
+    """What a `BmCrc16Config` or `BmCrc32Config` says; a field that was not sent is 0."""
+    numbers = (parameters.polynomial, parameters.initial_remainder, parameters.final_xor_value)
+    polynomial, initial_remainder, final_xor = (unsigned(number or 0, bits) for number in numbers)
+    reflected = bool(parameters.data_reflected), bool(parameters.remainder_reflected)
+    return polynomial, initial_remainder, final_xor, *reflected
 
 
 class HashAndDigestCalls:
@@ -20,25 +30,20 @@ class HashAndDigestCalls:
     # ---- hash calculations
 
     def bm_set_crc16_custom_parameters(self, cxt: int, calculation: str, parameters: Any) -> None:
-        self._set_calculation(calculation, "crc16_custom")
+        self._control.set_crc16_custom_parameters(calculation, _crc(parameters, 16))
 
     def bm_set_crc32_custom_parameters(self, cxt: int, calculation: str, parameters: Any) -> None:
-        self._set_calculation(calculation, "crc32_custom")
+        self._control.set_crc32_custom_parameters(calculation, _crc(parameters, 32))
 
     def bm_set_toeplitz_hash_key(self, cxt: int, calculation: str, key: bytes) -> None:
-        self._set_calculation(calculation, "toeplitz")
-
-    def _set_calculation(self, name: str, algorithm: str) -> None:
-        found = self._context.names.algorithms.get(name)
+        found = self._context.names.algorithms.get(calculation)
         if found is None:
             raise NoSuchObjectError(
-                f"the program has no calculation named '{name}'", "INVALID_CALCULATION_NAME"
+                f"the program has no calculation named '{calculation}'", "INVALID_CALCULATION_NAME"
             )
-        if found != algorithm:
-            raise ControlError(
-                f"calculation '{name}': is of type {found}, not {algorithm}", "WRONG_TYPE_CALCULATION"
-            )
-        raise EngineError(f"calculation '{name}': the engine's hash parameters are fixed")
+        raise ControlError(
+            f"calculation '{calculation}': is of type {found}, not toeplitz", "WRONG_TYPE_CALCULATION"
+        )
 
     # ---- digests. They are handed out one by one and wait for no acknowledgement.
 

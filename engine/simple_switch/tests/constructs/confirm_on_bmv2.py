@@ -57,7 +57,10 @@ class Bench:
             os.mkfifo(folder / f"p{port}_in.pcap")
         interfaces = [word for port in ports for word in ("-i", f"{port}@p{port}")]
         log = ["--log-file", "switch.log", "--log-flush"]
-        command = ["simple_switch", *log, "--use-files", "0", "--thrift-port", str(THRIFT_PORT)]
+        # Of its own, for another simple_switch of this machine has the usual one.
+        notifications = ["--notifications-addr", f"ipc://{folder}/notifications.ipc"]
+        options = ["--use-files", "0", "--thrift-port", str(THRIFT_PORT)]
+        command = ["simple_switch", *log, *notifications, *options]
         self.switch = subprocess.Popen(
             [*command, *interfaces, str(program)],
             cwd=folder,

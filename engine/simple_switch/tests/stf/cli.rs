@@ -1,6 +1,6 @@
 //! Commands of `simple_switch_CLI` beside those that p4c's STF knows, and the checks of `tests/constructs`.
 
-use bm::{CounterValue, MatchKeyParam, MatchType, MeterRate, TableInfo};
+use bm::{CounterValue, CrcParameters, MatchKeyParam, MatchType, MeterRate, TableInfo};
 
 use crate::run::{failed, find_action, find_table, only, Bench, Stop};
 
@@ -54,6 +54,10 @@ fn entry<'a>(table: &TableInfo, words: &[&'a str]) -> Result<Entry<'a>, Stop> {
         }
     }
     Ok((key.collect::<Result<_, _>>()?, rest, priority))
+}
+
+fn hex(text: &str) -> Result<u32, Stop> {
+    Ok(u32::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16)?)
 }
 
 fn data(words: &[&str]) -> Result<Vec<Vec<u8>>, Stop> {
@@ -114,6 +118,34 @@ impl Bench {
             ["act_prof_add_member_to_group", name, member, group] => {
                 let name = &profile(name)?.name;
                 state.mt_act_prof_add_member_to_group(name, member.parse()?, group.parse()?)?;
+            }
+            ["set_crc16_parameters", name, polynomial, initial, xor, data, remainder] => {
+                let [polynomial, initial_remainder, final_xor] = [hex(polynomial)?, hex(initial)?, hex(xor)?];
+                let (reflect_data, reflect_remainder) = (data.parse()?, remainder.parse()?);
+                state.set_crc16_custom_parameters(
+                    name,
+                    CrcParameters {
+                        polynomial: u16::try_from(polynomial)?,
+                        initial_remainder: u16::try_from(initial_remainder)?,
+                        final_xor: u16::try_from(final_xor)?,
+                        reflect_data,
+                        reflect_remainder,
+                    },
+                )?;
+            }
+            ["set_crc32_parameters", name, polynomial, initial, xor, data, remainder] => {
+                let [polynomial, initial_remainder, final_xor] = [hex(polynomial)?, hex(initial)?, hex(xor)?];
+                let (reflect_data, reflect_remainder) = (data.parse()?, remainder.parse()?);
+                state.set_crc32_custom_parameters(
+                    name,
+                    CrcParameters {
+                        polynomial,
+                        initial_remainder,
+                        final_xor,
+                        reflect_data,
+                        reflect_remainder,
+                    },
+                )?;
             }
             ["pvs_add", name, value] => state.parse_vset_add(name, &number_bytes(value)?)?,
             ["pvs_remove", name, value] => state.parse_vset_remove(name, &number_bytes(value)?)?,
