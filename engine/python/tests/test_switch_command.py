@@ -239,6 +239,8 @@ def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path: Path) -> None:
         with ThriftClient(f"127.0.0.1:{doors[1]}") as client:
             assert client.standard.bm_register_read(0, "PatchIngress.frames", 4) == 1
             assert client.switch.get_time_elapsed_us() > 0
+        with pytest.raises(ConnectionRefusedError):  # Would be taken if it listened on every address.
+            socket.create_connection(("127.0.0.2", int(doors[1])), timeout=SECONDS).close()
         peer.close()
         assert "Server listening" not in switch.end()[1]
 

@@ -22,6 +22,11 @@ def test_a_program_alone_gets_bmv2s_defaults() -> None:
     assert (given.thrift_port, given.tick_ps, given.queue_limit_packets) == (9090, 1_000_000, 64)
 
 
+def test_thrift_listens_on_loopback_unless_told_otherwise() -> None:
+    assert options("x.json").thrift_host == "127.0.0.1"
+    assert options("--thrift-host", "0.0.0.0", "x.json").thrift_host == "0.0.0.0"
+
+
 def test_simple_switch_has_no_p4runtime() -> None:
     assert options("x.json", with_grpc=False).grpc_address is None
 

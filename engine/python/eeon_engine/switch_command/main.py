@@ -169,8 +169,7 @@ def _open_thrift(options: Options, switch: LiveSwitch, log: logging.Logger, stac
 
     log.info("Starting Thrift server on port %d", options.thrift_port)
     try:
-        # BMv2 listens on every address, and scripts reach it from containers and other namespaces.
-        server = serve(switch, address=f"0.0.0.0:{options.thrift_port}")
+        server = serve(switch, address=f"{options.thrift_host}:{options.thrift_port}")
     except ConfigError as error:
         if options.grpc_address is None or not options.thrift_port_is_default:
             raise

@@ -18,6 +18,7 @@ from ..exceptions import ConfigError
 LOG_LEVELS = ("trace", "debug", "info", "warn", "error", "off")
 DEFAULT_GRPC_ADDRESS = "0.0.0.0:9559"
 DEFAULT_THRIFT_PORT = 9090
+DEFAULT_THRIFT_HOST = "127.0.0.1"
 DEFAULT_DROP_PORT = 511
 DEFAULT_QUEUE_PACKETS = 64
 """BMv2's capacity of a queue (SimpleSwitch::egress_buffers)."""
@@ -67,6 +68,7 @@ class Options:
     capture: Path | None = None
     thrift_port: int = DEFAULT_THRIFT_PORT
     thrift_port_is_default: bool = True
+    thrift_host: str = DEFAULT_THRIFT_HOST
     grpc_address: str | None = None
     """None: no P4Runtime."""
     tls: tuple[Path, Path, Path | None] | None = None
@@ -168,6 +170,7 @@ def _options(
         capture=capture,
         thrift_port=DEFAULT_THRIFT_PORT if given.thrift_port is None else given.thrift_port,
         thrift_port_is_default=given.thrift_port is None,
+        thrift_host=given.thrift_host,
         grpc_address=(wanted.grpc_server_addr or DEFAULT_GRPC_ADDRESS) if with_grpc else None,
         tls=_tls(wanted, notes),
         device_id=given.device_id,
@@ -339,6 +342,13 @@ def _common_parser() -> _Parser:
         type=_positive,
         metavar="PORT",
         help=f"of the Thrift server (default {DEFAULT_THRIFT_PORT})",
+    )
+    add(
+        "--thrift-host",
+        default=DEFAULT_THRIFT_HOST,
+        metavar="ADDRESS",
+        help="address that Thrift listens on: it has neither authentication nor encryption "
+        f"(default {DEFAULT_THRIFT_HOST}; 0.0.0.0 for every one)",
     )
     add("--device-id", type=_positive, default=0, metavar="N", help="P4Runtime's device id (default 0)")
     add(
