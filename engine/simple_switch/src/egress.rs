@@ -89,8 +89,6 @@ impl Switch {
         let Some(session) = self.clone_session(id, request) else { return };
         let Some(copy) = self.copy(id) else { return };
         self.note(copy, |_| What::Clone { session: request.session, egress: true });
-        let truncate_to = self.packets.get(id).truncate_to;
-        self.packets.cut_payload(copy, truncate_to);
         let (_, phv) = self.packets.open(copy);
         match self.program.field_list(request.field_list) {
             Some(list) => phv.reset_metadata_except(&self.program, list),
@@ -100,7 +98,8 @@ impl Switch {
         self.send_clone(copy, session);
     }
 
-    /// Puts the headers as they are now in front of the payload, and cuts the frame where `truncate` said.
+    /// Puts the headers as they are now in front of the payload, and cuts the frame where `truncate` said. One that
+    /// recirculates stays whole, as in BMv2.
     fn deparse<const WATCHED: bool>(&mut self, id: PacketId) {
         let (packet, phv) = self.packets.open(id);
         let parsed = phv.payload_offset().min(packet.frame.len());
@@ -114,7 +113,9 @@ impl Switch {
         self.headers.clear();
         self.state.deparse(self.v1model.deparser, phv, &mut self.headers);
         packet.frame.replace_front(parsed, &self.headers);
-        packet.frame.truncate(usize::try_from(packet.truncate_to).unwrap_or(usize::MAX));
+        if packet.recirculate == 0 {
+            packet.frame.truncate(usize::try_from(packet.truncate_to).unwrap_or(usize::MAX));
+        }
     }
 
     /// Sends the packet, now a frame again, round to ingress.

@@ -129,10 +129,8 @@ impl Switch {
         let Some(session) = self.clone_session(id, request) else { return };
         let Some(copy) = self.copy(id) else { return };
         self.note(copy, |_| What::Clone { session: request.session, egress: false });
-        let truncate_to = self.packets.get(id).truncate_to;
         let (packet, phv) = self.packets.open(copy);
         let length = packet.frame.len() as u64;
-        packet.frame.truncate(usize::try_from(truncate_to).unwrap_or(usize::MAX));
         std::mem::swap(phv, &mut self.spare);
         phv.reset(&self.program, length);
         // A parser may look at the port; the second parse must see what the first saw.
@@ -201,7 +199,6 @@ impl Switch {
         }
         packet.instant_steps += 1;
         let length = packet.frame.len() as u64;
-        packet.frame.truncate(usize::try_from(packet.truncate_to).unwrap_or(usize::MAX));
         self.start_again(id, field_list, length, instance_type::RESUBMIT);
         self.counts.resubmitted += 1;
         self.note(id, |_| What::Resubmitted);
@@ -224,7 +221,8 @@ impl Switch {
     }
 
     /// Sends a packet to every replica of a group. With `keep` each is a copy and the packet stays; otherwise
-    /// the packet itself becomes the last one. Of each, `length` bytes leave at most.
+    /// the packet itself becomes the last one. Of each, `length` bytes leave at most, whatever `truncate` said of
+    /// the packet.
     fn multicast(&mut self, id: PacketId, mgid: u16, keep: bool, length: u64) {
         let mut replicas = std::mem::take(&mut self.replicas);
         replicas.clear();
@@ -233,18 +231,14 @@ impl Switch {
         let (copies, last) = replicas.split_at(replicas.len() - originals);
         for replica in copies {
             let Some(copy) = self.copy(id) else { continue };
-            let truncate_to = self.packets.get(id).truncate_to;
-            self.packets.cut_payload(copy, truncate_to);
             self.packets.get_mut(copy).truncate_to = length;
             self.set_replica(copy, mgid, *replica);
             self.enqueue::<true>(copy, u64::from(replica.egress_port));
         }
         if let [replica] = last {
             let packet = self.packets.get_mut(id);
-            let truncate_to = packet.truncate_to;
             packet.truncate_to = length;
             packet.recirculate = 0;
-            self.packets.cut_payload(id, truncate_to);
             self.set_replica(id, mgid, *replica);
             self.enqueue::<true>(id, u64::from(replica.egress_port));
         } else if !keep {
@@ -262,7 +256,8 @@ impl Switch {
         }
     }
 
-    /// A copy of a packet with frame, headers and metadata in a place of its own. `None`, and counted, when there can be
+    /// A copy of a packet with frame, headers and metadata in a place of its own, and whole even if the packet is to be
+    /// truncated. `None`, and counted, when there can be
     /// none.
     pub(crate) fn copy(&mut self, id: PacketId) -> Option<PacketId> {
         self.counts.copies += 1;

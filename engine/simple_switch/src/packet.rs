@@ -185,14 +185,6 @@ impl PacketStore {
         }
     }
 
-    /// Keeps at most `bytes` of a packet's payload: what a copy of a truncated packet takes along. BMv2 keeps as many
-    /// bytes, but the last ones.
-    pub(crate) fn cut_payload(&mut self, id: PacketId, bytes: u64) {
-        let (packet, phv) = self.open(id);
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        packet.frame.truncate(phv.payload_offset().saturating_add(bytes));
-    }
-
     /// Packets that are there now.
     pub(crate) fn in_use(&self) -> usize {
         self.packets.len() - self.free.len()

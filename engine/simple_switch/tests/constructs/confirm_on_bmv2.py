@@ -108,6 +108,8 @@ class Bench:
             text=True,
             timeout=60,
         )
+        if run.returncode != 0:
+            raise Mismatch(f"simple_switch_CLI fails: {run.stderr.strip()[-300:]}")
         answer = run.stdout.split("RuntimeCmd:", 1)[-1]
         if re.search(r"\b(Error|Invalid|Unknown)\b", answer):
             raise Mismatch(f"{line}: {answer.strip()}")

@@ -118,7 +118,7 @@ fn hex(frame: &[u8]) -> String {
 pub struct Bench {
     pub program: Arc<Program>,
     pub switch: Switch,
-    now: Time,
+    pub now: Time,
     /// Table and handle of the entries with a label.
     labels: BTreeMap<String, (String, u64)>,
     /// What has come out, by port.
