@@ -1,6 +1,6 @@
 //! A switch that runs: what its users call.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Arc};
@@ -29,10 +29,12 @@ pub enum Ports {
 }
 
 /// The link and the queue that every port gets.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PortDefaults {
     /// Speed of the link; `None` sends at once.
     pub rate: Option<DataRate>,
+    /// Speeds of single ports, in place of `rate`.
+    pub port_rates: BTreeMap<u16, DataRate>,
     /// Bytes added to each frame for its time on that link.
     pub overhead: Bytes,
     /// Most packets in one queue. BMv2: 64.
@@ -43,7 +45,8 @@ pub struct PortDefaults {
 
 impl PortDefaults {
     fn port(&self, port: u16) -> PortConfig {
-        let Self { rate, overhead, queue_limit_packets, queue_limit_bytes } = *self;
+        let Self { rate, ref port_rates, overhead, queue_limit_packets, queue_limit_bytes } = *self;
+        let rate = port_rates.get(&port).copied().or(rate);
         PortConfig { port, rate, overhead, queue_limit_packets, queue_limit_bytes }
     }
 }

@@ -389,7 +389,8 @@ class LiveSwitch(SwitchHandle):
     Ports are one of: `interfaces`, network interfaces by number and name (needs root or CAP_NET_RAW; more can
     be added with `port_add`); `packet_in`, a nanomsg address for all of v1model's ports; `files`, a number
     and a NAME for each port, which reads NAME_in.pcap and writes NAME_out.pcap, files or FIFOs, from `wait_s`
-    seconds after `start`. Every port gets the same rate and queue limits; BMv2's are no rate and 64 packets.
+    seconds after `start`. Every port gets the same queue limits and, unless `port_rates_bps` has it, the same
+    rate; BMv2's are no rate and 64 packets.
     `capture` is a folder for pcap files of each interface. Timestamps are microseconds by default, as BMv2's.
 
     Ports are open when it is made, and no frame is taken before `start`. Raises `ConfigError`.
@@ -416,6 +417,7 @@ class LiveSwitch(SwitchHandle):
         overhead_bytes: int = 0,
         queue_limit_packets: int | None = 64,
         queue_limit_bytes: int | None = None,
+        port_rates_bps: dict[int, int] | None = None,
     ) -> LiveSwitch: ...
     def start(self) -> None:
         """Begins to take frames. Once."""

@@ -1,5 +1,6 @@
 //! A switch in real time, as Python sees it. No packet passes through here but those of the controller.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
@@ -103,7 +104,7 @@ impl LiveSwitch {
         program=None, *, interfaces=None, packet_in=None, files=None, wait_s=0.0, capture=None,
         device_id=0, tick_ps=1_000_000, cpu_port=None, drop_port=511, gate_register=None, seed=0, priorities=1,
         recirculation_delay_ps=10_000_000, rate_bps=None, overhead_bytes=0, queue_limit_packets=64,
-        queue_limit_bytes=None,
+        queue_limit_bytes=None, port_rates_bps=None,
     ))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
     fn new(
@@ -126,7 +127,13 @@ impl LiveSwitch {
         overhead_bytes: u64,
         queue_limit_packets: Option<usize>,
         queue_limit_bytes: Option<u64>,
+        port_rates_bps: Option<BTreeMap<u16, u64>>,
     ) -> PyResult<PyClassInitializer<Self>> {
+        let port_rates = port_rates_bps.unwrap_or_default();
+        if let Some((port, _)) = port_rates.iter().find(|(_, rate)| **rate == 0) {
+            let text = format!("port_rates_bps of port {port} is 0; leave the port out for no delay");
+            return Err(Error::Config(text).into());
+        }
         if rate_bps == Some(0) {
             return Err(Error::Config("rate_bps 0; leave it out for ports without delay".into()).into());
         }
@@ -146,6 +153,10 @@ impl LiveSwitch {
             },
             port_defaults: PortDefaults {
                 rate: rate_bps.map(DataRate::from_bps),
+                port_rates: port_rates
+                    .into_iter()
+                    .map(|(port, rate)| (port, DataRate::from_bps(rate)))
+                    .collect(),
                 overhead: Bytes::new(overhead_bytes),
                 queue_limit_packets,
                 queue_limit_bytes: queue_limit_bytes.map(Bytes::new),

@@ -78,6 +78,8 @@ def test_unknown_flags_are_refused_by_name() -> None:
         (["-i", "5@a", "x.json", "--", "--cpu-port", "5"], "is the port of interface 'a'"),
         (["x.json", "--", "--grpc-server-ssl"], "--grpc-server-cert is required"),
         (["--port-rate", "10", "x.json"], "needs a number and one of the units"),
+        (["--port-rate", "3=10", "x.json"], "needs a number and one of the units"),
+        (["--port-rate", "three=10Gbps", "x.json"], "not RATE or PORT=RATE"),
         (["--port-buffer", "many", "x.json"], "units"),
         (["-L", "loud", "x.json"], "invalid choice"),
     ],
@@ -96,6 +98,12 @@ def test_rates_and_buffers_have_units_and_a_buffer_replaces_bmv2s_limit_in_packe
         None,
     )
     assert (given.gate_register, given.seed) == ("gate", 7)
+
+
+def test_a_rate_is_of_every_port_or_of_the_one_before_its_equals_sign() -> None:
+    given = options("--port-rate", "1Gbps", "--port-rate", "3=10Gbps", "--port-rate", "0=5Mbps", "x.json")
+    assert given.rate_bps == 1_000_000_000
+    assert given.port_rates_bps == {3: 10_000_000_000, 0: 5_000_000}
 
 
 def test_timestamps_are_microseconds_unless_nanoseconds_are_asked_for() -> None:

@@ -142,7 +142,8 @@ def _make(options: Options) -> LiveSwitch:
         seed=options.seed,
         priorities=options.priorities,
         rate_bps=options.rate_bps,
-        overhead_bytes=0 if options.rate_bps is None else ETHERNET_OVERHEAD_BYTES,
+        port_rates_bps=options.port_rates_bps,
+        overhead_bytes=ETHERNET_OVERHEAD_BYTES if options.rate_bps or options.port_rates_bps else 0,
         queue_limit_packets=options.queue_limit_packets,
         queue_limit_bytes=options.queue_limit_bytes,
     )

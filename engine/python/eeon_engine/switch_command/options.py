@@ -84,6 +84,8 @@ class Options:
     log_file_max_files: int = 3
     tick_ps: int = _PICOSECONDS["us"]
     rate_bps: int | None = None
+    """Of the ports that `port_rates_bps` does not name."""
+    port_rates_bps: dict[int, int] = field(default_factory=dict)
     queue_limit_packets: int | None = DEFAULT_QUEUE_PACKETS
     queue_limit_bytes: int | None = None
     gate_register: str | None = None
@@ -183,7 +185,8 @@ def _options(
         log_file_max_size=given.log_file_max_size,
         log_file_max_files=given.log_file_max_files,
         tick_ps=_PICOSECONDS[given.timestamp_unit],
-        rate_bps=given.port_rate,
+        rate_bps=_last([rate for port, rate in given.port_rate if port is None]),
+        port_rates_bps={port: rate for port, rate in given.port_rate if port is not None},
         # A limit in bytes is meant instead of BMv2's limit in packets, not besides it.
         queue_limit_packets=DEFAULT_QUEUE_PACKETS if given.port_buffer is None else None,
         queue_limit_bytes=given.port_buffer,
@@ -261,11 +264,19 @@ def _positive(text: str) -> int:
     return value
 
 
-def _rate(text: str) -> int:
+def _port_rate(text: str) -> tuple[int | None, int]:
+    """RATE or PORT=RATE."""
+    port, separator, rate = text.rpartition("=")
+    if separator and not port.strip().isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not RATE or PORT=RATE, such as 10Gbps or 3=10Gbps")
     try:
-        return parse_data_rate(text)
+        return int(port) if separator else None, parse_data_rate(rate)
     except ConfigError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _last(values: list[int]) -> int | None:
+    return values[-1] if values else None
 
 
 def _size(text: str) -> int:
@@ -324,9 +335,11 @@ def _common_parser() -> _Parser:
     )
     add(
         "--port-rate",
-        type=_rate,
-        metavar="RATE",
-        help="speed of every port, such as 10Gbps (default: no limit)",
+        type=_port_rate,
+        action="append",
+        default=[],
+        metavar="[PORT=]RATE",
+        help="speed of every port, such as 10Gbps, or of one, as 3=10Gbps; repeatable (default: no limit)",
     )
     add(
         "--port-buffer",
