@@ -43,11 +43,12 @@ test-p4: setup ## the P4 program: compiled outputs are fresh; behaviour on BMv2 
 test-python: setup ## the extension, the P4Runtime server, the controller, the tools
 	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests
 
-test-ptf: setup ## PTF packet tests against the engine, without root
+test-ptf: setup ## PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
 	$(PY) ptf_tests/run/engine.py
+	$(PY) ptf_tests/run/engine_veth.py --short
 
-ptf: setup ## PTF packet tests on TARGET=engine (default) or TARGET=bmv2
-	$(PY) ptf_tests/run/$(or $(TARGET),engine).py
+ptf: setup ## PTF packet tests on TARGET=engine (default), engine-veth (eeon-switch over veth pairs, root) or bmv2
+	$(PY) ptf_tests/run/$(subst -,_,$(or $(TARGET),engine)).py
 
 stf: ## p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's folder testdata
 	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture

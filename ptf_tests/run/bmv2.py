@@ -7,21 +7,17 @@ No root and no network interfaces: packets go over nanomsg (`--packet-in`), whic
 from __future__ import annotations
 
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
-from ptf_tests.run import suite
+from ptf_tests.run import suite, switch_process
 from ptf_tests.run.options import parse
-
-_START_TIMEOUT_SECS = 20.0
 
 
 def run(request: suite.Request) -> int:
@@ -30,7 +26,7 @@ def run(request: suite.Request) -> int:
     if missing:
         print(f"ptf bmv2: skipped: {' and '.join(missing)} not on PATH")
         return 0
-    grpc_port, thrift_port = _free_ports(2)
+    grpc_port, thrift_port = switch_process.free_ports(2)
     with tempfile.TemporaryDirectory(prefix="ptf-bmv2-") as folder:
         packets = f"ipc://{folder}/packets.ipc"
         command = [
@@ -39,21 +35,15 @@ def run(request: suite.Request) -> int:
             *("--log-file", f"{folder}/bmv2", "--log-level", "warn", "--"),
             *("--grpc-server-addr", f"127.0.0.1:{grpc_port}", "--cpu-port", str(CPU_PORT)),
         ]
-        with open(f"{folder}/output.txt", "wb") as output:
-            switch = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        ports = f"0-{{{DATA_PORTS[0]}-{DATA_PORTS[-1]}}}@{packets}"
+        params = {"grpc_address": f"127.0.0.1:{grpc_port}", "thrift_port": thrift_port}
         try:
-            if not _listens(grpc_port, switch):
-                print(
-                    f"ptf bmv2: simple_switch_grpc did not start:\n{Path(folder, 'output.txt').read_text()}"
-                )
-                return 1
-            _deepen_queues(thrift_port)
-            ports = f"0-{{{DATA_PORTS[0]}-{DATA_PORTS[-1]}}}@{packets}"
-            params = {"grpc_address": f"127.0.0.1:{grpc_port}", "thrift_port": thrift_port}
-            return suite.run("bmv2", request, ("--platform", "nn", "--device-socket", ports), params)
-        finally:
-            switch.terminate()
-            switch.wait()
+            with switch_process.running(command, grpc_port, Path(folder, "output.txt")):
+                _deepen_queues(thrift_port)
+                return suite.run("bmv2", request, ("--platform", "nn", "--device-socket", ports), params)
+        except switch_process.DidNotStart as error:
+            print(f"ptf bmv2: {error}")
+            return 1
 
 
 def _deepen_queues(thrift_port: int) -> None:
@@ -61,26 +51,6 @@ def _deepen_queues(thrift_port: int) -> None:
     silently."""
     cli = ("simple_switch_CLI", "--thrift-port", str(thrift_port))
     subprocess.run(cli, input=b"set_queue_depth 100000\n", check=True, stdout=subprocess.DEVNULL)
-
-
-def _free_ports(count: int) -> list[int]:
-    """TCP ports that are free now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
-def _listens(port: int, process: subprocess.Popen[bytes]) -> bool:
-    deadline = time.monotonic() + _START_TIMEOUT_SECS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-            return True
-        except OSError:
-            time.sleep(0.1)
-    return False
 
 
 if __name__ == "__main__":

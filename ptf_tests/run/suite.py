@@ -74,14 +74,19 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=output, errors="replace"
     ) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            if match := _RAN.match(line):
-                ran = int(match[1])
-            elif match := _SKIPPED.match(line):
-                skipped = int(match[1])
-            elif match := _BAD.match(line):
-                bad.setdefault(match[2], match[1])
+        try:
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                if match := _RAN.match(line):
+                    ran = int(match[1])
+                elif match := _SKIPPED.match(line):
+                    skipped = int(match[1])
+                elif match := _BAD.match(line):
+                    bad.setdefault(match[2], match[1])
+        except BaseException:
+            # Interrupted: ptf, which may ignore what interrupted this process, must not run on.
+            process.kill()
+            raise
     failed = sum(kind == "FAIL" for kind in bad.values())
     passed = max(0, ran - skipped - len(bad))
     print(

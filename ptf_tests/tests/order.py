@@ -47,6 +47,8 @@ class OrderIsKeptBetweenIngressPorts(_Order):
     """Packets that come alternately in at four ports leave as they came."""
 
     def runTest(self):
+        if not self.switch.keeps_order_between_ports:
+            self.skipTest(f"target {self.switch.name} takes frames of different ports in any order")
         for number, frame in enumerate(numbered(200, seed=2)):
             self.send((1, 3, 4, 5)[number % 4], frame)
         self.drain()

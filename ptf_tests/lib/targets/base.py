@@ -42,6 +42,8 @@ class Target(ABC):
     tick_ns: int
     """One tick of the timestamps that the program sees, nanoseconds."""
     device_id: int = 1
+    keeps_order_between_ports = True
+    """Whether frames that are sent into different ports reach the program in the order of sending."""
 
     @abstractmethod
     def start(self, options: SwitchOptions) -> str:
@@ -83,5 +85,5 @@ def current() -> Target:
         name = test_param_get("target")
         if name is None:
             raise RuntimeError("no target given: run through `python -m ptf_tests.run --target engine`")
-        _installed = import_module(f"ptf_tests.lib.targets.{name}").make()
+        _installed = import_module(f"ptf_tests.lib.targets.{name.replace('-', '_')}").make()
     return _installed

@@ -1,0 +1,27 @@
+"""The command eeon-switch on veth pairs, in real time: see real_time.py.
+
+Its traffic manager honours `gate_open_at`, and its timestamps count nanoseconds. Its process and the pairs
+are made by ptf_tests/run/engine_veth.py.
+"""
+
+from __future__ import annotations
+
+from ptf.testutils import test_param_get
+
+from ptf_tests.lib.targets.real_time import RealTimeTarget
+
+
+class EngineVethTarget(RealTimeTarget):
+    """See the module."""
+
+    name = "engine-veth"
+    tick_ns = 1
+    # Each port has a socket of its own, and a turn of the switch takes what waits at one after the other.
+    keeps_order_between_ports = False
+
+
+def make() -> EngineVethTarget:
+    """The target that the test parameters describe."""
+    return EngineVethTarget(
+        test_param_get("grpc_address"), int(test_param_get("thrift_port")), test_param_get("cli")
+    )

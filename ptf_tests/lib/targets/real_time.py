@@ -1,0 +1,105 @@
+"""What switches in real time have in common: they are processes of their own, with a P4Runtime server and a
+Thrift server that simple_switch_CLI speaks. Not a target itself: bmv2.py and engine_veth.py are.
+
+  * The clock is the machine's: cases that compare exact times are skipped (SwitchTest).
+  * A port whose queue a test fills is slowed down first, to packets a second, through the Thrift CLI.
+  * One process serves the whole run: each test pushes the pipeline anew, which empties tables and registers.
+
+The process is started by its file in ptf_tests/run/. This module must not be used while another program
+drives the switch.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+
+from ptf_tests.lib.ports import DATA_PORTS
+from ptf_tests.lib.targets.base import SwitchOptions, Target
+
+_PROMPT = b"RuntimeCmd: "
+_SLOW_PPS = 10
+"""Rate of a plugged port: all packets of a burst must be sent within one interval of it, 100 ms."""
+_FAST_PPS = 100_000
+_QUIET_SECS = 0.1
+"""From an empty queue to the packet at PTF: the switch's output buffer, the wire, PTF's thread."""
+_DRAIN_TIMEOUT_SECS = 60.0
+
+
+class RealTimeTarget(Target):
+    """See the module. A target has a name and the tick of its timestamps."""
+
+    virtual_time = False
+
+    def __init__(self, grpc_address: str, thrift_port: int, cli: str = "simple_switch_CLI") -> None:
+        self._address = grpc_address
+        self._cli_command = [cli, "--thrift-port", str(thrift_port)]
+        self._cli: subprocess.Popen[bytes] | None = None
+        self._plugged: set[int] = set()
+
+    def start(self, options: SwitchOptions) -> str:
+        """The one switch there is. The gate, the rate, the clock and the seed are not its to choose."""
+        return self._address
+
+    def stop(self) -> None:
+        """Give plugged ports their speed back."""
+        for port in self._plugged:
+            self._command(f"set_queue_rate {_FAST_PPS} {port}")
+        self._plugged.clear()
+        if self._cli is not None:
+            self._cli.kill()
+            self._cli.wait()
+            self._cli = None
+
+    def advance(self, *, ns: int = 0, us: int = 0, ms: int = 0) -> None:
+        """Sleep at least that long."""
+        time.sleep(ns / 1e9 + us / 1e6 + ms / 1e3)
+
+    def drain(self) -> None:
+        """Wait until the program's own account says that all queues are empty."""
+        deadline = time.monotonic() + _DRAIN_TIMEOUT_SECS
+        time.sleep(_QUIET_SECS)
+        while any(self.register_over_thrift("occupancy_packets", port) for port in DATA_PORTS):
+            if time.monotonic() > deadline:
+                return  # the test's own check of the registers says which queue is stuck
+            time.sleep(_QUIET_SECS)
+        time.sleep(_QUIET_SECS)
+
+    @property
+    def now_ns(self) -> int:
+        """The machine's clock, by which PTF stamps what it receives."""
+        return time.time_ns()
+
+    def before_plug(self, port: int) -> None:
+        """Slow the port down, so that a burst queues."""
+        self._plugged.add(port)
+        self._command(f"set_queue_rate {_SLOW_PPS} {port}")
+
+    def register_over_thrift(self, name: str, index: int) -> int:
+        """One cell of a register, by simple_switch_CLI."""
+        answer = self._command(f"register_read {name} {index}")
+        if "=" not in answer:
+            raise AssertionError(f"simple_switch_CLI: register {name}[{index}]: {answer.strip()}")
+        return int(answer.rpartition("=")[2])
+
+    def _command(self, line: str) -> str:
+        """One command of simple_switch_CLI, and its answer. The CLI reads the program when it starts, so it
+        is started after the pipeline has been pushed."""
+        if self._cli is None:
+            pipe = subprocess.PIPE
+            self._cli = subprocess.Popen(self._cli_command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)
+            self._until_prompt()
+        assert self._cli.stdin is not None
+        self._cli.stdin.write(line.encode() + b"\n")
+        self._cli.stdin.flush()
+        return self._until_prompt()
+
+    def _until_prompt(self) -> str:
+        assert self._cli is not None and self._cli.stdout is not None
+        answer = b""
+        while not answer.endswith(_PROMPT):
+            byte = self._cli.stdout.read(1)
+            if not byte:
+                raise AssertionError(f"simple_switch_CLI ended: {answer.decode(errors='replace')}")
+            answer += byte
+        return answer.removesuffix(_PROMPT).decode(errors="replace")

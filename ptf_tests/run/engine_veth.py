@@ -1,0 +1,85 @@
+"""Runs the cases on the command eeon-switch, over veth pairs and in real time:
+`python ptf_tests/run/engine_veth.py [CASE ...]`. Skipped, saying so, where there is no root.
+
+`--short`: a few cases, half a minute, which `make test` runs.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
+from ptf_tests.run import suite, switch_process, veth
+from ptf_tests.run.options import parse
+
+SHORT = (
+    *("interface", "packet_io", "forwarding.Ipv4JumboFramePassesWhole", "order.OrderIsKeptInAQueue"),
+    *("forwarding.Ipv6PacketWithVlanTagKeepsItsTag", "forwarding.Ipv4TotalLengthBeyondTheFrameIsMalformed"),
+    *("mark_threshold.MarkThresholdMarksOneByteAbove", "mark_threshold.MarkAtDequeueIsCounted"),
+    *("buffer.BufferHoldsExactlyItsLimit", "eee_coarse.CoarseHoldByTimerReleasesEverythingInOrder"),
+)
+"""A few cases of what a wire, a clock and a process could get wrong; all cases take minutes."""
+
+_PLATFORM = (
+    *("--platform", "veth", "--platform-dir", str(suite.PTF_TESTS / "lib" / "platforms")),
+    *("--socket-recv-size", str(veth.MTU_BYTES + 100)),
+)
+
+
+def run(request: suite.Request) -> int:
+    """Make the pairs, start eeon-switch, run the cases, take everything down."""
+    commands = Path(sys.executable).parent
+    found = {name: _found(name, commands) for name in ("eeon-switch", "simple_switch_CLI")}
+    missing = [name for name, path in found.items() if path is None]
+    if missing:
+        print(f"{' and '.join(missing)} not installed here; `make setup` does it", file=sys.stderr)
+        return 1
+    impossible = veth.why_impossible()
+    if impossible:
+        print(f"ptf engine-veth: skipped: {impossible}")
+        return 0
+    grpc_port, thrift_port = switch_process.free_ports(2)
+    params = {
+        "grpc_address": f"127.0.0.1:{grpc_port}",
+        "thrift_port": thrift_port,
+        "cli": found["simple_switch_CLI"],
+    }
+    # The default would end this process before the pairs are gone.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        with tempfile.TemporaryDirectory(prefix="ptf-veth-") as folder, veth.pairs(DATA_PORTS) as pairs:
+            command = [str(found["eeon-switch"]), "--no-p4", "--device-id", "1"]
+            for port, (switch_end, _) in pairs.items():
+                command += ["-i", f"{port}@{switch_end}"]
+            command += ["--thrift-port", str(thrift_port), "--timestamp-unit", "ns"]
+            # The program keeps its own limits; a queue of the switch that overflowed would do so silently.
+            command += ["--port-buffer", "256MB", "--port-gate", "gate_open_at", "--seed", "1"]
+            command += ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}", "--cpu-port", str(CPU_PORT)]
+            interfaces = [word for port, (_, ours) in pairs.items() for word in ("-i", f"{port}@{ours}")]
+            with switch_process.running(command, grpc_port, Path(folder, "output.txt")):
+                return suite.run("engine-veth", request, [*_PLATFORM, *interfaces], params)
+    except (switch_process.DidNotStart, veth.Refused) as error:
+        print(f"ptf engine-veth: {error}")
+        return 1
+
+
+def _found(name: str, first: Path) -> str | None:
+    """A command of this environment, or of PATH."""
+    return shutil.which(name, path=str(first)) or shutil.which(name)
+
+
+def _with_short(arguments: list[str]) -> suite.Request:
+    request = parse([word for word in arguments if word != "--short"])
+    return replace(request, cases=SHORT) if "--short" in arguments else request
+
+
+if __name__ == "__main__":
+    sys.exit(run(_with_short(sys.argv[1:])))

@@ -1,0 +1,55 @@
+"""A switch that runs as a process of its own while ptf runs: free ports for it, its start, its end."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+_START_TIMEOUT_SECS = 20.0
+_STOP_TIMEOUT_SECS = 10.0
+
+
+class DidNotStart(Exception):
+    """The switch ended or does not listen. The text is what it has printed."""
+
+
+@contextmanager
+def running(command: Sequence[str], grpc_port: int, output: Path) -> Iterator[None]:
+    """The switch, from when it listens on `grpc_port`; it prints into `output`. Raises DidNotStart."""
+    with output.open("wb") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        if not _listens(grpc_port, process):
+            raise DidNotStart(f"{command[0]} did not start:\n{output.read_text(errors='replace')}")
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(_STOP_TIMEOUT_SECS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def free_ports(count: int) -> list[int]:
+    """TCP ports that are free now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def _listens(port: int, process: subprocess.Popen[bytes]) -> bool:
+    deadline = time.monotonic() + _START_TIMEOUT_SECS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return True
+        except OSError:
+            time.sleep(0.1)
+    return False
