@@ -585,19 +585,8 @@ pub(crate) fn seldom<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, op:
         Op::Truncate { a } => context.target.truncate(phv, value(phv, a)),
         Op::Log { call } => {
             let call = &program.log_calls[call as usize];
-            let mut values = std::mem::take(&mut context.cells.log_values);
-            values.clear();
-            values.extend(call.values.iter().map(|&f| {
-                let wide = phv.get_wide(f) as i128;
-                let unused = 128 - f.width();
-                if f.signed {
-                    wide << unused >> unused
-                } else {
-                    wide
-                }
-            }));
-            context.target.log_msg(LogMessage { format: &call.format, values: &values });
-            context.cells.log_values = values;
+            let (format, values) = (&call.format, &call.values);
+            context.target.log_msg(LogMessage { format, values, words: &phv.slots });
         }
         Op::Assert { a, id } => {
             if value(phv, a) == 0 {

@@ -63,4 +63,4 @@ pub use state::{
     ActionData, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction,
     MtDefault, MtEntry, State,
 };
-pub use target::{LogMessage, Target};
+pub use target::{LogMessage, LogValue, Target};

@@ -16,6 +16,7 @@ use crate::op::{Op, Pc, Slot};
 use crate::parser::Select;
 use crate::phv::Field;
 use crate::rare::Rare;
+use crate::target::LogValue;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -258,7 +259,8 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct LogCall {
     pub(crate) format: String,
-    pub(crate) values: Vec<Field>,
+    /// In slots.
+    pub(crate) values: Vec<LogValue>,
 }
 
 /// A loaded program.

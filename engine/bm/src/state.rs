@@ -112,8 +112,6 @@ pub(crate) struct Cells {
     pub(crate) scratch: Vec<u64>,
     /// Where keys are put together as value sets hold them.
     pub(crate) joined: Vec<u64>,
-    /// Where the values of a `log_msg` are gathered.
-    pub(crate) log_values: Vec<i128>,
 }
 
 impl Cells {
@@ -132,7 +130,6 @@ impl Cells {
             crcs: Crcs::default(),
             scratch: Vec::new(),
             joined: Vec::new(),
-            log_values: Vec::new(),
         }
     }
 }

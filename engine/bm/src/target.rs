@@ -1,14 +1,28 @@
 //! What a v1model primitive asks of the switch around it. The switch implements this; dispatch is static.
 
+use crate::number::decimal;
 use crate::phv::Phv;
 
-/// One `log_msg` call: the program's format string and the values, in order. `Display` fills them in.
+/// Where a value of a `log_msg` is among [`LogMessage::words`]. It has the low word first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogValue {
+    /// Its first word.
+    pub first: usize,
+    /// How many words it has.
+    pub count: usize,
+    /// Whether it is in two's complement.
+    pub signed: bool,
+}
+
+/// One `log_msg` call: the program's format string and the values, in order. `Display` fills them in, in decimal.
 #[derive(Debug, Clone, Copy)]
 pub struct LogMessage<'a> {
     /// The format string with `{}` places, as in the program.
     pub format: &'a str,
     /// The values.
-    pub values: &'a [i128],
+    pub values: &'a [LogValue],
+    /// What the values are parts of.
+    pub words: &'a [u64],
 }
 
 impl std::fmt::Display for LogMessage<'_> {
@@ -28,7 +42,9 @@ impl std::fmt::Display for LogMessage<'_> {
             let end = rest.find('}').filter(|_| rest.starts_with('{')).map_or(1, |end| end + 1);
             let value = if end > 1 { values.next() } else { None };
             match value {
-                Some(value) => write!(f, "{value}")?,
+                Some(&LogValue { first, count, signed }) => {
+                    f.write_str(&decimal(&self.words[first..first + count], signed))?;
+                }
                 None => f.write_str(&rest[..end])?,
             }
             rest = &rest[end..];
@@ -66,10 +82,23 @@ pub trait Target {
 
 #[cfg(test)]
 mod tests {
-    use super::LogMessage;
+    use super::{LogMessage, LogValue};
 
-    fn text(format: &str, values: &[i128]) -> String {
-        LogMessage { format, values }.to_string()
+    /// With values of one word each.
+    fn text(format: &str, words: &[i64]) -> String {
+        let value = |first| LogValue { first, count: 1, signed: true };
+        let values: Vec<_> = (0..words.len()).map(value).collect();
+        let words: Vec<_> = words.iter().map(|&word| word as u64).collect();
+        LogMessage { format, values: &values, words: &words }.to_string()
+    }
+
+    #[test]
+    fn a_value_of_several_words_is_shown_whole() {
+        let values = [false, true].map(|signed| LogValue { first: 1, count: 3, signed });
+        let message = LogMessage { format: "{} {}", values: &values, words: &[9, 0, 0, 1 << 63, 9] };
+        // 2 to the power of 191.
+        let power = "3138550867693340381917894711603833208051177722232017256448";
+        assert_eq!(message.to_string(), format!("{power} -{power}"));
     }
 
     #[test]

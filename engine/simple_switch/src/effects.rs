@@ -147,6 +147,7 @@ impl Target for Effects {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bm::LogValue;
 
     fn draws(seed: u64, device_id: u64, lo: u64, hi: u64, count: usize) -> Vec<u64> {
         let mut effects = Effects::new(511, seed, device_id);
@@ -182,8 +183,9 @@ mod tests {
     #[test]
     fn unread_log_messages_give_way_to_later_ones_and_are_counted() {
         let mut effects = Effects::new(511, 0, 0);
-        for value in 0..=LOG_LIMIT as i128 {
-            effects.log_msg(LogMessage { format: "n = {}", values: &[value] });
+        let values = [LogValue { first: 0, count: 1, signed: false }];
+        for value in 0..=LOG_LIMIT as u64 {
+            effects.log_msg(LogMessage { format: "n = {}", values: &values, words: &[value] });
         }
         assert_eq!(effects.pop_log().as_deref(), Some("n = 1"));
         assert_eq!(effects.log_lost(), 1);

@@ -7,15 +7,16 @@ use super::{look_up, ActionSource, Loader, Result};
 use crate::calculation::HashCall;
 use crate::compile::Label;
 use crate::error::LoadError;
-use crate::expression::{clip, Bool, Class, Expr, HeaderRef, Int};
+use crate::expression::{clip, Bool, Class, Expr, HeaderRef, Int, Range};
 use crate::json::Json;
 use crate::limits::Limits;
-use crate::number;
+use crate::number::{self, words};
 use crate::observe::Mark;
 use crate::op::{Op, Slot, WideOp};
 use crate::phv::Field;
 use crate::program::{ActionInfo, LogCall, ParamInfo};
 use crate::rare::Rare;
+use crate::target::LogValue;
 
 /// Primitives that a parser may call: those without effect on a switch or its state.
 const PARSER_PRIMITIVES: [&str; 13] = [
@@ -594,10 +595,13 @@ impl Loader<'_> {
         for value in values {
             let expr = self.int(&value, params)?;
             let fail = |e: String| value.error(e);
-            let signed = expr.range().neg > 0;
-            let t = self.compiler.temp(2).map_err(fail)?;
-            self.compiler.store(t, 128, signed, &expr).map_err(fail)?;
-            fields.push(Field { slot: t, width: 128, signed });
+            let Range { neg, pos } = expr.range();
+            let signed = neg > 0;
+            // Whole words, so that the top bit is the sign of a signed value.
+            let count = words(if signed { neg.max(pos + 1) } else { pos });
+            let first = self.compiler.temp(count).map_err(fail)?;
+            self.compiler.store(first, 64 * count, signed, &expr).map_err(fail)?;
+            fields.push(LogValue { first: first as usize, count: count as usize, signed });
         }
         let call = self.log_calls.len() as u32;
         self.log_calls.push(LogCall { format, values: fields });

@@ -2,10 +2,20 @@
 #include "frame.h"
 
 header request_t { bit<8> a; int<8> b; }
-struct headers_t { request_t request; }
+header wide_t { bit<200> c; int<136> d; }
+struct headers_t { request_t request; wide_t wide; }
 NO_METADATA
 
-PARSER { state start { packet.extract(hdr.request); transition accept; } }
+PARSER {
+    state start {
+        packet.extract(hdr.request);
+        transition select(hdr.request.a) {
+            9: wide;
+            default: accept;
+        }
+    }
+    state wide { packet.extract(hdr.wide); transition accept; }
+}
 
 INGRESS {
     apply {
@@ -14,6 +24,7 @@ INGRESS {
         log_msg("a is {} and b is {}", { hdr.request.a, hdr.request.b });
         log_msg("named {value} here", { hdr.request.a });
         log_msg("valid {}", { hdr.request.isValid() });
+        if (hdr.wide.isValid()) { log_msg("c is {} and d is {}", { hdr.wide.c, hdr.wide.d }); }
     }
 }
 
