@@ -1,22 +1,51 @@
-"""`eeon fabric up`: an idle fabric to try the controller on."""
+"""`eeon fabric`: a fabric to try the controller on. `up` serves a twin whose clock stands still, or, as root,
+switches in real time with hosts in network namespaces, which `status`, `exec` and `down` are for."""
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
+from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 
 import click
 from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
+from eeon_control.topology import Topology
+from rich.table import Table
 
-from eeon_tools.cli.support import output_file, reports_errors, twin_only
+from eeon_tools.cli.support import console, output_file, reports_errors
+
+_TARGETS_FILE = Path("out/targets.yaml")
+
+
+class _Scale(click.ParamType):
+    name = "factor"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        try:
+            scale = Fraction(str(value))
+        except (ValueError, ZeroDivisionError):
+            self.fail(f"{value} is not a factor such as 0.1 or 1/100", param, ctx)
+        if not Fraction(1, 10**6) <= scale <= 10:
+            self.fail(f"{value} is not within 0.000001 and 10", param, ctx)
+        return scale
+
+
+_name_option = click.option(
+    "--name",
+    default="eeon",
+    show_default=True,
+    help="Of a live fabric: its namespaces and interfaces begin so.",
+)
 
 
 @click.group()
 def fabric() -> None:
-    """Bring fabrics up."""
+    """Bring fabrics up and down."""
 
 
 @fabric.command()
@@ -26,38 +55,134 @@ def fabric() -> None:
     type=click.Choice(["twin", "engine", "bmv2"]),
     default="twin",
     show_default=True,
-    help="What runs the switches.",
+    help="What runs the switches; engine and bmv2 in real time, as root.",
 )
 @click.option(
     "--targets",
     "targets_path",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("out/targets.yaml"),
+    default=_TARGETS_FILE,
     show_default=True,
     help="Targets file to write: where each switch's P4Runtime server listens.",
 )
+@click.option(
+    "--rate-scale",
+    type=_Scale(),
+    default="1/10",
+    show_default=True,
+    help="Of a live fabric: factor on every link's rate. A computer is slower than its switches' links.",
+)
+@_name_option
 @reports_errors
-def up(topology: str, target: str, targets_path: Path) -> None:
+def up(topology: str, target: str, targets_path: Path, rate_scale: Fraction, name: str) -> None:
     """Serve the switches of TOPOLOGY over P4Runtime on loopback until interrupted.
 
-    Their virtual clock stands still: the tables can be written and read, but no packet moves.
+    A twin's virtual clock stands still: the tables can be written and read, but no packet moves. The engine
+    and BMv2 run in real time, on veth pairs, and each host is a network namespace.
     """
-    twin_only(target)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.set())
+    loaded = topologies.load(topology)
+    if target == "twin":
+        _serve_twin(loaded, topology, targets_path, stop)
+    else:
+        _run_live(loaded, target, rate_scale, name, targets_path, stop)
+    click.echo("the fabric is down")
+
+
+def _serve_twin(loaded: Topology, topology: str, targets_path: Path, stop: threading.Event) -> None:
     from eeon_tools.replay.spec import TICK_PS, fabric_spec
     from eeon_tools.replay.twin import RunningTwin
 
-    loaded = topologies.load(topology)
     idle = configs.load("drop_tail")
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     with RunningTwin(loaded, programs.load(), fabric_spec(loaded, idle, seed=1)) as twin:
-        lines = [f"tick: {TICK_PS // 1000}ns", "switches:"]
-        lines += [f"  {name}: {address}" for name, address in twin.targets.items()]
-        output_file(targets_path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        click.echo("\n".join(lines))
-        click.echo(f"\ntargets file: {targets_path}; Ctrl-C ends the fabric. Try in another terminal:\n"
-                   f"  eeon config apply --topology {topology} --targets {targets_path} -c mark_threshold\n"
-                   f"  eeon show ports --topology {topology} --targets {targets_path}")  # fmt: skip
+        _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets)
+        _say_what_to_try(topology, targets_path)
         stop.wait()
-    click.echo("the fabric is down")
+
+
+def _run_live(
+    loaded: Topology, target: str, scale: Fraction, name: str, targets_path: Path, stop: threading.Event
+) -> None:
+    from eeon_tools.live import running, switches
+
+    with running.up(loaded, target, scale, name) as live:
+        _write_targets(targets_path, switches.TICKS[target], live.state.addresses)
+        _say_what_to_try(str(live.topology_path), targets_path)
+        option = "" if name == "eeon" else f" --name {name}"
+        first, *_, last = live.topology.hosts.values()
+        click.echo(f"  eeon fabric exec{option} {first.name} -- ping -c 3 {last.ipv4}")
+        live.watch(stop, lambda text: click.echo(text, err=True))
+        if not stop.is_set():
+            raise click.ClickException("no switch runs any more; the fabric is taken down")
+
+
+def _write_targets(path: Path, tick: str, addresses: Mapping[str, str]) -> None:
+    lines = [f"tick: {tick}", "switches:"]
+    lines += [f"  {name}: {address}" for name, address in addresses.items()]
+    output_file(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    click.echo("\n".join(lines))
+
+
+def _say_what_to_try(topology: str, targets_path: Path) -> None:
+    click.echo(f"\ntargets file: {targets_path}; Ctrl-C ends the fabric. Try in another terminal:\n"
+               f"  eeon config apply --topology {topology} --targets {targets_path} -c mark_threshold\n"
+               f"  eeon show ports --topology {topology} --targets {targets_path}")  # fmt: skip
+
+
+@fabric.command()
+@_name_option
+@reports_errors
+def status(name: str) -> None:
+    """Show the switches and hosts of the live fabric; exit status 1 when something of it does not run."""
+    from eeon_tools.live import state
+
+    record = state.load(name)
+    table = Table("switch", "runs", "P4Runtime", "Thrift port", box=None, pad_edge=False)
+    ended = []
+    for switch, address in record.addresses.items():
+        process = record.switches.get(switch)
+        runs = process is not None and process.is_alive
+        if not runs:
+            ended.append(switch)
+        table.add_row(switch, "yes" if runs else "no", address, str(record.thrift_ports[switch]))
+    supervised = record.supervisor is not None and record.supervisor.is_alive
+    click.echo(f"{record.name}: {record.topology} on {record.target}, {'up' if record.is_up else 'not up'}")
+    console().print(table)
+    hosts = ", ".join(f"{host} ({namespace})" for host, namespace in record.namespaces.items())
+    click.echo(f"hosts and their namespaces: {hosts}\nlogs and the topology with its rates: {record.folder}")
+    if not supervised:
+        raise click.ClickException(
+            "`eeon fabric up` does not run any more; `eeon fabric down` removes the rest"
+        )
+    if ended:
+        raise click.ClickException(f"{', '.join(ended)} not running; see the logs")
+
+
+@fabric.command("exec", context_settings={"ignore_unknown_options": True})
+@_name_option
+@click.argument("host")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@reports_errors
+def exec_(name: str, host: str, command: tuple[str, ...]) -> None:
+    """Run COMMAND in the namespace of HOST: eeon fabric exec h1 -- ping -c 3 10.0.2.1"""
+    from eeon_tools.errors import InputError
+    from eeon_tools.live import network, state
+
+    network.check_possible()
+    record = state.load(name)
+    namespace = record.namespaces.get(host)
+    if namespace is None:
+        raise InputError("HOST", host, f"is not one of {', '.join(record.namespaces)}")
+    os.execvp("ip", ["ip", "netns", "exec", namespace, *command])
+
+
+@fabric.command()
+@_name_option
+@reports_errors
+def down(name: str) -> None:
+    """Remove the live fabric, also after a crash: switches, what runs in its hosts, namespaces, links."""
+    from eeon_tools.live import running
+
+    click.echo(running.down(name))

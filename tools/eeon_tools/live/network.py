@@ -1,0 +1,153 @@
+"""Namespaces and links of a live fabric, by iproute2's `ip` and `ethtool`.
+
+Nothing that was there before is touched: `check_free` refuses names that are taken, and what is removed is
+what the state file names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from eeon_control.topology import Topology
+
+from eeon_tools.errors import UnavailableError
+from eeon_tools.live import plan
+from eeon_tools.live.plan import End, Names
+from eeon_tools.live.state import State, has_root
+
+_OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
+_NAMESPACES = Path("/run/netns")
+_INTERFACES = Path("/sys/class/net")
+_END_SECS = 5.0
+
+
+def check_possible() -> None:
+    """Raise UnavailableError where no live fabric can be made, saying why."""
+    if not sys.platform.startswith("linux"):
+        raise UnavailableError("a live fabric needs Linux: it consists of network namespaces and veth pairs")
+    missing = [tool for tool in ("ip", "ethtool") if shutil.which(tool) is None]
+    if missing:
+        raise UnavailableError(
+            f"a live fabric needs {' and '.join(missing)} on PATH (packages iproute2 and ethtool)"
+        )
+    if not has_root():
+        raise UnavailableError("a live fabric needs root: it makes network namespaces and veth pairs")
+
+
+def check_free(state: State) -> None:
+    """Raise UnavailableError when a name that the fabric needs is taken by something that is not its own."""
+    taken = [f"namespace {name}" for name in state.namespaces.values() if (_NAMESPACES / name).exists()]
+    taken += [f"interface {name}" for name in state.interfaces if (_INTERFACES / name).exists()]
+    if taken:
+        raise UnavailableError(
+            f"{taken[0]}{f' and {len(taken) - 1} more' if taken[1:] else ''} is there already and was not "
+            "made by a fabric of this name; choose another --name"
+        )
+
+
+def make(topology: Topology, names: Names) -> None:
+    """Make hosts and links. Raises UnavailableError with what `ip` or `ethtool` said."""
+    _batch([f"netns add {names.namespace(host)}" for host in topology.hosts])
+    links = list(plan.pairs(topology, names))
+    _batch([_add(*ends) for ends in links])
+    here = [end.interface for ends in links for end in ends if end.namespace is None]
+    for name in here:
+        # Nothing of the kernel's own goes out by a switch's port.
+        ipv6 = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
+        if ipv6.exists():
+            ipv6.write_text("1")
+        _run("ethtool", "-K", name, *_switched_off())
+    _batch([f"link set {name} up" for name in here])
+    for host in topology.hosts.values():
+        namespace = names.namespace(host.name)
+        inside = ("ip", "netns", "exec", namespace)
+        _run(*inside, "ethtool", "-K", plan.HOST_INTERFACE, *_switched_off())
+        _write_settings(inside)
+        _batch(plan.host_commands(host), namespace)
+
+
+def remove(state: State) -> list[str]:
+    """Remove what `make` has made, as far as it got. Returns what could not be removed."""
+    for name in state.namespaces.values():
+        if (_NAMESPACES / name).exists():
+            _end_processes(name)
+    for name in state.interfaces:
+        if (_INTERFACES / name).exists():
+            subprocess.run(("ip", "link", "delete", name), check=False, stderr=subprocess.DEVNULL)
+    for name in state.namespaces.values():
+        if (_NAMESPACES / name).exists():
+            subprocess.run(("ip", "netns", "delete", name), check=False, stderr=subprocess.DEVNULL)
+    left = [f"interface {name}" for name in state.interfaces if (_INTERFACES / name).exists()]
+    return left + [f"namespace {name}" for name in state.namespaces.values() if (_NAMESPACES / name).exists()]
+
+
+def end(pids: Iterable[int]) -> None:
+    """Ask processes to end; after some seconds, end them."""
+    left = list(pids)
+    for number, seconds in ((signal.SIGTERM, _END_SECS), (signal.SIGKILL, _END_SECS)):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        deadline = time.monotonic() + seconds
+        while left and time.monotonic() < deadline:
+            time.sleep(0.02)
+            left = [pid for pid in left if _runs(pid)]
+        if not left:
+            return
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def _end_processes(namespace: str) -> None:
+    """A namespace lives on as long as a process is in it."""
+    found = subprocess.run(
+        ("ip", "netns", "pids", namespace), check=False, capture_output=True, text=True
+    ).stdout
+    end(int(word) for word in found.split())
+
+
+def _add(first: End, second: End) -> str:
+    def described(one: End) -> str:
+        where = f" netns {one.namespace}" if one.namespace is not None else ""
+        return f"name {one.interface}{where} mtu {plan.MTU_BYTES} address {one.mac}"
+
+    return f"link add {described(first)} type veth peer {described(second)}"
+
+
+def _switched_off() -> list[str]:
+    return [word for offload in _OFFLOADS for word in (offload, "off")]
+
+
+def _write_settings(inside: Sequence[str]) -> None:
+    """By a shell, because /proc/sys/net shows the namespace of who reads it."""
+    writes = (
+        f"test ! -e /proc/sys/{key.replace('.', '/')} || echo {value} > /proc/sys/{key.replace('.', '/')}"
+        for key, value in plan.HOST_SETTINGS.items()
+    )
+    _run(*inside, "sh", "-ec", "; ".join(writes))
+
+
+def _batch(commands: Sequence[str], namespace: str | None = None) -> None:
+    where = ("-n", namespace) if namespace is not None else ()
+    _run("ip", *where, "-batch", "-", given="\n".join(commands) + "\n")
+
+
+def _run(*command: str, given: str | None = None) -> None:
+    done = subprocess.run(command, input=given, check=False, capture_output=True, text=True)
+    if done.returncode != 0:
+        said = " ".join(done.stderr.split()) or f"status {done.returncode}"
+        raise UnavailableError(f"{' '.join(command[:6])}: {said}")

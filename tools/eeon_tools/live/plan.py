@@ -1,0 +1,122 @@
+"""What a live fabric consists of: names of namespaces and interfaces, addresses, rates. Pure.
+
+Switches run beside everything else, in the namespace of whoever brings the fabric up, on interfaces of theirs
+(`eeon1p3`: port 3 of the switch with device id 1). Each host is a namespace (`eeon-h1`) with one interface,
+`eth0`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from eeon_control import topology as topologies
+from eeon_control.topology import Host, Topology
+
+from eeon_tools.errors import InputError
+
+HOST_INTERFACE = "eth0"
+MTU_BYTES = 1500
+GATEWAY_IPV4 = "169.254.0.1"
+"""Stands for the leaf in a host's routes; its MAC is a static neighbour, so nobody is ever asked for it."""
+GATEWAY_IPV6 = "fe80::1"
+NAME = re.compile(r"[a-z][a-z0-9]{0,3}")
+"""A fabric's name: short, because an interface's has 15 characters at most."""
+_INTERFACE_LIMIT = 15
+
+
+@dataclass(frozen=True)
+class Names:
+    """What everything of one fabric is called."""
+
+    fabric: str
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.fabric):
+            raise InputError(
+                "--name", self.fabric, "a fabric's name is a small letter and up to 3 more or digits"
+            )
+
+    def namespace(self, host: str) -> str:
+        """Of a host."""
+        return f"{self.fabric}-{host}"
+
+    def interface(self, device_id: int, port: int) -> str:
+        """Of a switch's port."""
+        name = f"{self.fabric}{device_id}p{port}"
+        assert len(name) <= _INTERFACE_LIMIT  # 4 + 5 digits + p + 3 digits
+        return name
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a veth pair. `namespace` None: where the switches run."""
+
+    namespace: str | None
+    interface: str
+    mac: str
+
+
+def scaled(topology: Topology, factor: Fraction) -> str:
+    """The topology with every rate multiplied, as the text of a topology file.
+
+    Raises InputError where a rate becomes less than one bit a second.
+    """
+    lines = [f"name: {topology.name}", f"description: rates x {factor}", "nodes:"]
+    lines += [f"  {s.name}: {{kind: switch, role: {s.role.value}}}" for s in topology.switches.values()]
+    lines += [f"  {name}: {{kind: host}}" for name in topology.hosts]
+    lines.append("links:")
+    for link in topology.links:
+        rate = int(link.rate * factor)
+        if rate < 1:
+            raise InputError("--rate-scale", str(factor), f"leaves nothing of {link.a} - {link.b}")
+        values = f"rate: {rate}bps, delay: {link.delay}, overhead: {link.overhead}"
+        lines.append(f"  - {{endpoints: ['{link.a}', '{link.b}'], {values}}}")
+    return "\n".join(lines) + "\n"
+
+
+def with_rates(topology: Topology, factor: Fraction) -> tuple[Topology, str]:
+    """The topology that runs, and its file's text."""
+    text = scaled(topology, factor)
+    return topologies.from_text(text, f"{topology.name} x {factor}"), text
+
+
+def pairs(topology: Topology, names: Names) -> Iterator[tuple[End, End]]:
+    """A veth pair for each link; a switch's end comes first."""
+
+    def end(node: str, port: int) -> End:
+        if node in topology.hosts:
+            return End(names.namespace(node), HOST_INTERFACE, topology.hosts[node].mac)
+        switch = topology.switches[node]
+        return End(None, names.interface(switch.device_id, port), switch.mac)
+
+    for link in topology.links:
+        ends = [end(each.node, each.port) for each in (link.a, link.b)]
+        first, second = sorted(ends, key=lambda each: each.namespace is not None)
+        yield first, second
+
+
+def host_commands(host: Host) -> list[str]:
+    """What `ip -batch` is told inside a host's namespace once its interface is there."""
+    ours, mac = HOST_INTERFACE, host.gateway_mac
+    return [
+        "link set lo up",
+        f"link set {ours} up",
+        f"address add {host.ipv4}/32 dev {ours}",
+        f"address add {host.ipv6}/128 dev {ours} nodad",
+        f"neighbour replace {GATEWAY_IPV4} lladdr {mac} dev {ours} nud permanent",
+        f"neighbour replace {GATEWAY_IPV6} lladdr {mac} dev {ours} nud permanent",
+        f"route add default via {GATEWAY_IPV4} dev {ours} onlink src {host.ipv4}",
+        f"route add default via {GATEWAY_IPV6} dev {ours} onlink src {host.ipv6}",
+    ]
+
+
+HOST_SETTINGS = {
+    "net.ipv4.tcp_ecn": "1",
+    f"net.ipv6.conf.{HOST_INTERFACE}.accept_ra": "0",
+    f"net.ipv6.conf.{HOST_INTERFACE}.router_solicitations": "0",
+    f"net.ipv6.conf.{HOST_INTERFACE}.addr_gen_mode": "1",
+}
+"""sysctls of a host: TCP asks for ECN (RFC 3168); IPv6 says nothing by itself."""

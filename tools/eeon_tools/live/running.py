@@ -1,0 +1,130 @@
+"""A live fabric from its first namespace to its last: up, watch, down.
+
+Whatever is about to be made is in the state file first. So `down` can remove a fabric whose maker was killed
+at any moment, and it removes nothing that the file does not name.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from eeon_control.topology import Topology
+
+from eeon_tools.errors import UnavailableError
+from eeon_tools.live import network, plan, state, switches
+from eeon_tools.live.plan import Names
+from eeon_tools.live.state import Process, State
+
+_WATCH_SECS = 0.2
+
+
+@dataclass(frozen=True)
+class LiveFabric:
+    """A fabric that is up, while its context lasts."""
+
+    state: State
+    topology: Topology
+    """With the rates that the links really have."""
+    topology_path: Path
+    processes: dict[str, subprocess.Popen[bytes]]
+
+    def watch(self, stop: threading.Event, report: Callable[[str], None]) -> None:
+        """Until `stop`: report each switch that ends. Returns early when the last one has."""
+        running = dict(self.processes)
+        while running and not stop.wait(_WATCH_SECS):
+            for name, process in list(running.items()):
+                if process.poll() is not None:
+                    del running[name]
+                    log = switches.last_lines(self.state, name)
+                    report(f"{name} has ended with status {process.returncode}: {log}")
+
+
+@contextmanager
+def up(topology: Topology, target: str, scale: Fraction, name: str) -> Iterator[LiveFabric]:
+    """Bring a fabric up and, at the end, down. Raises UnavailableError where it cannot be, InputError for a
+    name or a scale that does not do."""
+    names = Names(name)
+    actual, text = plan.with_rates(topology, scale)
+    network.check_possible()
+    switches.check_installed(target)
+    ports = switches.free_ports(2 * len(actual.switches))
+    record = State(
+        name=name,
+        target=target,
+        topology=topology.name,
+        namespaces={host: names.namespace(host) for host in actual.hosts},
+        interfaces=[
+            end.interface for ends in plan.pairs(actual, names) for end in ends if end.namespace is None
+        ],
+        addresses={switch: f"127.0.0.1:{ports.pop()}" for switch in actual.switches},
+        thrift_ports={switch: ports.pop() for switch in actual.switches},
+        supervisor=Process.of(os.getpid()),
+    )
+    record.create()
+    try:
+        network.check_free(record)
+    except UnavailableError:
+        record.forget()
+        raise
+    try:
+        path = record.folder / "topology.yaml"
+        path.write_text(text, encoding="utf-8")
+        network.make(actual, names)
+        processes = {}
+        for switch in actual.switches.values():
+            process = switches.start(switches.command(record, switch, names))
+            processes[switch.name] = process
+            record.switches[switch.name] = Process.of(process.pid)
+            record.save()
+        switches.wait_until_ready(record, processes)
+        for switch in actual.switches.values():
+            switches.set_rates(record, switch)
+        record.is_up = True
+        record.save()
+        yield LiveFabric(record, actual, path, processes)
+    except BaseException:
+        _remove(record, keeps_logs=True)
+        raise
+    _remove(record)
+
+
+def down(name: str) -> str:
+    """Remove a fabric, also one whose maker was killed; returns what was done. Raises UnavailableError when
+    there is none or something stays."""
+    network.check_possible()
+    record = state.load(name)
+    if record.supervisor is not None and record.supervisor.is_alive:
+        os.kill(record.supervisor.pid, signal.SIGTERM)
+        deadline = threading.Event()
+        for _ in range(round(_DOWN_SECS / _WATCH_SECS)):
+            if not record.supervisor.is_alive:
+                break
+            deadline.wait(_WATCH_SECS)
+        else:
+            network.end([record.supervisor.pid])
+    # What a supervisor that came to its end by itself has left: nothing, and no file.
+    try:
+        record = state.load(name)
+    except UnavailableError:
+        return "the fabric is down"
+    _remove(record)
+    return "the fabric is down; what its maker had left is removed"
+
+
+_DOWN_SECS = 60.0
+
+
+def _remove(record: State, *, keeps_logs: bool = False) -> None:
+    switches.stop(record.switches)
+    left = network.remove(record)
+    if left:
+        raise UnavailableError(f"not removed: {', '.join(left)}; `eeon fabric down` tries again")
+    record.forget(keeps_logs=keeps_logs)

@@ -1,0 +1,134 @@
+"""The file that says what a live fabric has made. Written before anything is made, and read by `down`.
+
+It lies in a folder of its own below the run directory, `/run/eeon/NAME/`, which is empty after a restart of
+the computer as the namespaces are. A process is known by its id and the moment it was started, so that an id
+that was given to another process since is not taken for ours.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eeon_tools.errors import InputError, UnavailableError
+
+_ROOT = Path("/run/eeon")
+_FILE = "fabric.json"
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of ours. `started`: clock ticks since the computer's start (proc(5), field 22)."""
+
+    pid: int
+    started: int
+
+    @classmethod
+    def of(cls, pid: int) -> Process:
+        """The process with this id, now. Raises ProcessLookupError."""
+        started = _started(pid)
+        if started is None:
+            raise ProcessLookupError(pid)
+        return cls(pid, started)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still runs."""
+        return _started(self.pid) == self.started
+
+
+@dataclass
+class State:
+    """One fabric: what was asked for and what may have been made."""
+
+    name: str
+    target: str
+    topology: str
+    """Name of the topology that was asked for."""
+    namespaces: dict[str, str] = field(default_factory=dict)
+    """Of each host."""
+    interfaces: list[str] = field(default_factory=list)
+    """Those of switches; their peers go with them."""
+    switches: dict[str, Process] = field(default_factory=dict)
+    addresses: dict[str, str] = field(default_factory=dict)
+    """P4Runtime servers."""
+    thrift_ports: dict[str, int] = field(default_factory=dict)
+    supervisor: Process | None = None
+    is_up: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """Logs, the topology with its rates, the state itself."""
+        return folder(self.name)
+
+    def create(self) -> None:
+        """Claim the name. Raises UnavailableError when it is taken."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with (self.folder / _FILE).open("x", encoding="utf-8") as file:
+                file.write(self._text())
+        except FileExistsError:
+            raise UnavailableError(
+                f"a fabric named {self.name} is there already; `eeon fabric down --name {self.name}` "
+                "removes it, another --name leaves it alone"
+            ) from None
+
+    def save(self) -> None:
+        """Replace the file at once."""
+        scratch = self.folder / f".{_FILE}"
+        scratch.write_text(self._text(), encoding="utf-8")
+        scratch.replace(self.folder / _FILE)
+
+    def forget(self, *, keeps_logs: bool = False) -> None:
+        """Everything is gone, and so is the folder, or the file alone where somebody will want the logs."""
+        if keeps_logs:
+            (self.folder / _FILE).unlink(missing_ok=True)
+        else:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _text(self) -> str:
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+
+def folder(name: str) -> Path:
+    """Where the fabric of this name keeps its files."""
+    return _ROOT / name
+
+
+def load(name: str) -> State:
+    """The fabric of this name. Raises UnavailableError where there is none, InputError for a damaged file."""
+    path = folder(name) / _FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UnavailableError(f"no live fabric named {name} is up; `eeon fabric up` brings one up") from None
+    try:
+        found: dict[str, Any] = json.loads(text)
+        switches = {name: Process(**process) for name, process in found.pop("switches").items()}
+        supervisor = found.pop("supervisor")
+        return State(
+            **found, switches=switches, supervisor=None if supervisor is None else Process(**supervisor)
+        )
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InputError(
+            path, "", f"is not a fabric's state ({error}); remove what it names by hand"
+        ) from None
+
+
+def _started(pid: int) -> int | None:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The command's name stands in brackets and may hold anything.
+    words = text.rpartition(")")[2].split()
+    return None if words[0] == "Z" else int(words[19])
+
+
+def has_root() -> bool:
+    """Whether this process may make namespaces, as far as its user id says."""
+    return os.geteuid() == 0

@@ -1,0 +1,167 @@
+"""The switch processes of a live fabric: how each target is started, known to be ready, and given its rates.
+
+The engine's links have bit rates (`eeon-switch --port-rate`). BMv2's queues know packets a second only; a
+port gets as many as its link has room for with frames of the largest size, and smaller frames pass at that
+same number.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eeon_control.constants import CPU_PORT
+from eeon_control.topology import Switch
+
+from eeon_tools.errors import UnavailableError
+from eeon_tools.live.network import end
+from eeon_tools.live.plan import MTU_BYTES, Names
+from eeon_tools.live.state import Process, State
+
+TICKS = {"engine": "1ns", "bmv2": "1us"}
+"""Unit of the timestamps that each target's program sees."""
+_READY_SECS = 30.0
+_ETHERNET_HEADER_BYTES = 14
+_BMV2_QUEUE_PACKETS = 100_000
+_ENGINE_QUEUE_BYTES = "256MB"
+# The program keeps its own limits; a queue of the target that overflowed first would lose packets silently.
+
+
+@dataclass(frozen=True)
+class Command:
+    """How one switch is started."""
+
+    arguments: Sequence[str]
+    log: Path
+
+
+def check_installed(target: str) -> None:
+    """Raise UnavailableError when the target's commands are not there."""
+    needed = {"engine": ["eeon-switch"], "bmv2": ["simple_switch_grpc", "simple_switch_CLI"]}[target]
+    missing = [name for name in needed if _found(name) is None]
+    if missing:
+        raise UnavailableError(
+            f"--target {target} needs {' and '.join(missing)}, not found beside Python or on PATH"
+        )
+
+
+def command(state: State, switch: Switch, names: Names) -> Command:
+    """The command of one switch; its ports' interfaces exist."""
+    own = _OPTIONS[state.target](state, switch)
+    links = [
+        word
+        for port in switch.ports
+        for word in ("-i", f"{port.number}@{names.interface(switch.device_id, port.number)}")
+    ]
+    arguments = [
+        *own,
+        *("--no-p4", "--device-id", str(switch.device_id)),
+        *("--thrift-port", str(state.thrift_ports[switch.name])),
+        *links,
+        *("--", "--grpc-server-addr", state.addresses[switch.name], "--cpu-port", str(CPU_PORT)),
+    ]
+    return Command(arguments, state.folder / f"{switch.name}.log")
+
+
+def _engine(state: State, switch: Switch) -> list[str]:
+    rates = [word for port in switch.ports for word in ("--port-rate", f"{port.number}={int(port.rate)}bps")]
+    return [
+        *(_found("eeon-switch") or "eeon-switch", "--timestamp-unit", "ns", "--log-console"),
+        *("--port-buffer", _ENGINE_QUEUE_BYTES, "--port-gate", "gate_open_at"),
+        *("--seed", str(switch.device_id), *rates),
+    ]
+
+
+def _bmv2(state: State, switch: Switch) -> list[str]:
+    return [
+        *(_found("simple_switch_grpc") or "simple_switch_grpc", "--log-console", "--log-level", "warn"),
+        *("--notifications-addr", f"ipc://{state.folder}/{switch.name}.ipc"),
+    ]
+
+
+_OPTIONS = {"engine": _engine, "bmv2": _bmv2}
+
+
+def start(command: Command) -> subprocess.Popen[bytes]:
+    """Start a switch; what it prints goes to its log."""
+    with command.log.open("wb") as log:
+        return subprocess.Popen(
+            command.arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            # Ctrl-C is for the command that watches over them, which ends them in turn.
+            start_new_session=True,
+        )
+
+
+def wait_until_ready(state: State, processes: dict[str, subprocess.Popen[bytes]]) -> None:
+    """Until all answer on their addresses. Raises UnavailableError with what the first that does not has
+    printed."""
+    deadline = time.monotonic() + _READY_SECS
+    for name, process in processes.items():
+        host, _, port = state.addresses[name].rpartition(":")
+        while True:
+            try:
+                socket.create_connection((host, int(port)), timeout=1).close()
+                break
+            except OSError:
+                pass
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise UnavailableError(f"{name} did not start: {last_lines(state, name)}")
+            time.sleep(0.05)
+
+
+def set_rates(state: State, switch: Switch) -> None:
+    """Give BMv2's queues their depth and packet rates, over Thrift. The engine has its own from the start."""
+    if state.target != "bmv2":
+        return
+    lines = [f"set_queue_depth {_BMV2_QUEUE_PACKETS}"]
+    for port in switch.ports:
+        lines.append(f"set_queue_rate {packet_rate(int(port.rate), int(port.overhead))} {port.number}")
+    cli = [_found("simple_switch_CLI") or "simple_switch_CLI"]
+    cli += ["--thrift-port", str(state.thrift_ports[switch.name])]
+    done = subprocess.run(
+        cli, input="\n".join(lines) + "\n", check=False, capture_output=True, text=True, timeout=_READY_SECS
+    )
+    if done.returncode != 0 or "Error" in done.stdout:
+        raise UnavailableError(f"{switch.name}: simple_switch_CLI: {(done.stderr or done.stdout).strip()}")
+
+
+def packet_rate(rate_bps: int, overhead_bytes: int) -> int:
+    """Frames of the largest size that a link has room for in a second; at least one."""
+    return max(1, rate_bps // (8 * (MTU_BYTES + _ETHERNET_HEADER_BYTES + overhead_bytes)))
+
+
+def stop(processes: dict[str, Process]) -> None:
+    """End those that still run."""
+    end(process.pid for process in processes.values() if process.is_alive)
+
+
+def free_ports(count: int) -> list[int]:
+    """TCP ports of loopback that are free now."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [int(one.getsockname()[1]) for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def last_lines(state: State, switch: str, count: int = 5) -> str:
+    """The end of a switch's log."""
+    try:
+        text = (state.folder / f"{switch}.log").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return "no log"
+    return " | ".join(line.strip() for line in text.splitlines()[-count:]) or "it has printed nothing"
+
+
+def _found(name: str) -> str | None:
+    """A command of this environment, or of PATH."""
+    return shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)

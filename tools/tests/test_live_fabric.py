@@ -1,0 +1,254 @@
+"""A live fabric of the engine, with Linux' own TCP between its hosts. Skipped, saying so, without root."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eeon_tools.errors import UnavailableError
+from eeon_tools.live import network, state
+
+pytest.importorskip("eeon_engine")
+
+EEON = (sys.executable, "-m", "eeon_control")
+PEER = Path(__file__).with_name("tcp_over_fabric.py")
+MEGABYTES = 4
+_SECS = 120.0
+
+MARKING = """
+profiles:
+  queue: {shallow: {buffer: 300KB, aqm: {mode: mark_threshold, threshold: 15KB}}}
+roles:
+  host_facing: {queue: shallow}
+  uplink: {queue: shallow}
+  spine: {queue: shallow}
+"""
+
+
+def _reason() -> str | None:
+    try:
+        network.check_possible()
+    except UnavailableError as error:
+        return str(error)
+    if shutil.which("ss") is None:
+        return "ss (package iproute2) is not on PATH"
+    probe = f"eeonprobe{os.getpid() % 100_000}"
+    made = subprocess.run(("ip", "netns", "add", probe), check=False, capture_output=True, text=True)
+    if made.returncode == 0:
+        subprocess.run(("ip", "netns", "delete", probe), check=True)
+        return None
+    return f"no network namespace can be made: {made.stderr.strip()}"
+
+
+_why_not = _reason()
+pytestmark = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}")
+
+
+@dataclass
+class Fabric:
+    """A fabric that another process has brought up."""
+
+    name: str
+    targets: Path
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def topology(self) -> Path:
+        return state.folder(self.name) / "topology.yaml"
+
+    def eeon(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run((*EEON, *words), check=False, capture_output=True, text=True, timeout=_SECS)
+        assert not check or done.returncode == 0, done.stderr + done.stdout
+        return done
+
+    def apply(self, *configs: str) -> None:
+        given = [word for config in configs for word in ("-c", config)]
+        self.eeon("config", "apply", "-t", str(self.topology), "-T", str(self.targets), *given)
+
+    def show(self, what: str) -> list[dict[str, Any]]:
+        shown = self.eeon("show", what, "-t", str(self.topology), "-T", str(self.targets), "-o", "json")
+        rows: list[dict[str, Any]] = json.loads(shown.stdout)
+        return rows
+
+    def transfer(self, source: str, destination: str, address: str, count: int) -> dict[str, Any]:
+        """Send `count` bytes; returns what the sender says, after the receiver has said the same sum."""
+        inside = (*EEON, "fabric", "exec", "--name", self.name)
+        command = (*inside, destination, "--", sys.executable, str(PEER), "receive", address, str(count))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
+            try:
+                assert receiver.stdout is not None
+                assert receiver.stdout.readline() == "listening\n"
+                sender = self.eeon(
+                    *("fabric", "exec", "--name", self.name, source, "--"),
+                    *(sys.executable, str(PEER), "send", address, str(count)),
+                )
+                received = json.loads(receiver.stdout.readline())
+            finally:
+                receiver.kill()
+        sent: dict[str, Any] = json.loads(sender.stdout)
+        assert (received["sha256"], received["bytes"]) == (sent["sha256"], count)
+        return sent
+
+
+def bring_up(folder: Path, name: str) -> Fabric:
+    """`eeon fabric up`, until it is."""
+    targets = folder / "targets.yaml"
+    command = (*EEON, "fabric", "up", "leaf-spine-4", "--target", "engine", "--name", name)
+    with (folder / "up.txt").open("wb") as output:
+        process = subprocess.Popen(
+            (*command, "--targets", str(targets)),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + _SECS
+    while not targets.exists() or "switches:" not in targets.read_text():
+        assert process.poll() is None, (folder / "up.txt").read_text()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return Fabric(name, targets, folder, process)
+
+
+def remains(name: str) -> list[str]:
+    """Namespaces and interfaces whose names are a fabric's."""
+    found = [path.name for path in Path("/run/netns").glob(f"{name}-*")]
+    return found + [path.name for path in Path("/sys/class/net").glob(f"{name}[0-9]*p*")]
+
+
+@pytest.fixture(scope="module")
+def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
+    """leaf-spine-4 at a tenth of its rates: hosts at 100 Mbit/s."""
+    up = bring_up(tmp_path_factory.mktemp("fabric"), f"a{os.getpid() % 1000:03d}")
+    try:
+        yield up
+    finally:
+        up.process.send_signal(signal.SIGTERM)
+        status = up.process.wait(_SECS)
+        left = remains(up.name)
+        up.eeon("fabric", "down", "--name", up.name, check=False)
+    assert status == 0
+    assert left == []
+
+
+@pytest.fixture
+def marking(fabric: Fabric) -> str:
+    path = fabric.folder / "marking.yaml"
+    path.write_text(MARKING)
+    return str(path)
+
+
+def marks(fabric: Fabric) -> int:
+    return sum(row["marked"] for row in fabric.show("ecn"))
+
+
+def drops(fabric: Fabric) -> int:
+    return sum(row["early_dropped"] + row["tail_dropped"] for row in fabric.show("ecn"))
+
+
+def ce_delivered(ss: str) -> int:
+    found = re.search(r"\bdelivered_ce:(\d+)", ss)
+    return int(found[1]) if found else 0
+
+
+@pytest.mark.parametrize("eee", ["eee_off", "eee_1ms1000"])
+def test_linux_tcp_crosses_the_fabric_whole_and_answers_its_marks(
+    fabric: Fabric, marking: str, eee: str
+) -> None:
+    fabric.apply(marking, eee)
+    before, lost = marks(fabric), drops(fabric)
+    sent = fabric.transfer("h1", "h3", "10.0.2.1", MEGABYTES << 20)
+    assert re.search(r"\becn\b", sent["ss"]), sent["ss"]
+    assert re.search(r"\becnseen\b", sent["ss"]), sent["ss"]
+    counted = marks(fabric) - before
+    assert counted > 0
+    assert drops(fabric) == lost
+    # The receiver tells of a mark by ECE until it sees CWR, so one mark may be told by many ACKs (RFC 3168).
+    assert ce_delivered(sent["ss"]) > 0, sent["ss"]
+    # It has left its first slow start, which without a loss a mark alone makes Reno do.
+    assert re.search(r"\bssthresh:\d+", sent["ss"]), sent["ss"]
+    rows = fabric.show("eee")
+    assert any(row["wakes"] for row in rows) == (eee != "eee_off")
+
+
+def test_ipv6_crosses_the_fabric_as_well(fabric: Fabric, marking: str) -> None:
+    fabric.apply(marking)
+    fabric.transfer("h4", "h2", "fd00:0:0:1::2", 1 << 20)
+
+
+def test_status_names_switches_and_hosts_and_exec_gives_the_commands_status(fabric: Fabric) -> None:
+    text = fabric.eeon("fabric", "status", "--name", fabric.name).stdout
+    assert all(name in text for name in ("leaf1", "leaf2", "spine1", "spine2", "h4"))
+    done = fabric.eeon("fabric", "exec", "--name", fabric.name, "h1", "--", "sh", "-c", "exit 7", check=False)
+    assert done.returncode == 7
+    unknown = fabric.eeon("fabric", "exec", "--name", fabric.name, "h9", "--", "true", check=False)
+    assert "not one of h1, h2, h3, h4" in unknown.stderr
+
+
+def test_a_second_fabric_of_the_same_name_is_refused_and_the_first_stays(fabric: Fabric) -> None:
+    second = fabric.eeon(
+        *("fabric", "up", "leaf-spine-4", "--target", "engine", "--name", fabric.name),
+        *("--targets", str(fabric.folder / "second.yaml")),
+        check=False,
+    )
+    assert second.returncode == 1
+    assert f"a fabric named {fabric.name} is there already" in second.stderr
+    fabric.eeon("fabric", "status", "--name", fabric.name)
+
+
+def test_a_switch_that_ends_is_reported_and_down_removes_what_a_killed_fabric_left_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    name = f"b{os.getpid() % 1000:03d}"
+    foreign = f"{name}-foreign"
+    subprocess.run(("ip", "netns", "add", foreign), check=True)
+    try:
+        up = bring_up(tmp_path, name)
+        os.kill(state.load(name).switches["spine1"].pid, signal.SIGKILL)
+        deadline = time.monotonic() + _SECS
+        while "spine1 has ended with status -9" not in (tmp_path / "up.txt").read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        status = up.eeon("fabric", "status", "--name", name, check=False)
+        assert status.returncode == 1
+        assert "spine1 not running" in status.stderr
+        up.process.kill()
+        up.process.wait()
+        assert up.eeon("fabric", "status", "--name", name, check=False).returncode == 1
+        switches = list(state.load(name).switches.values())
+        assert any(switch.is_alive for switch in switches)
+        up.eeon("fabric", "down", "--name", name)
+        assert not any(switch.is_alive for switch in switches)
+        assert remains(name) == [foreign]
+        assert "no live fabric" in up.eeon("fabric", "down", "--name", name, check=False).stderr
+    finally:
+        subprocess.run(("ip", "netns", "delete", foreign), check=True)
+
+
+def test_names_that_are_taken_by_others_are_refused_and_left_alone(tmp_path: Path) -> None:
+    name = f"c{os.getpid() % 1000:03d}"
+    subprocess.run(("ip", "netns", "add", f"{name}-h2"), check=True)
+    try:
+        done = subprocess.run(
+            (*EEON, "fabric", "up", "leaf-spine-4", "--target", "engine", "--name", name),
+            cwd=tmp_path,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 1
+        assert f"namespace {name}-h2 is there already" in done.stderr
+        assert remains(name) == [f"{name}-h2"]
+    finally:
+        subprocess.run(("ip", "netns", "delete", f"{name}-h2"), check=True)

@@ -1,0 +1,96 @@
+"""What a live fabric would consist of, without making it: names, rates, and what its state file promises."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from eeon_control import data
+from eeon_control import topology as topologies
+from eeon_tools.errors import InputError, UnavailableError
+from eeon_tools.live import plan, state, switches
+from eeon_tools.live.plan import Names
+from eeon_tools.live.state import Process, State
+
+
+def test_a_scaled_topology_differs_in_rates_only() -> None:
+    given = topologies.load("leaf-spine-4")
+    scaled, text = plan.with_rates(given, Fraction(1, 10))
+    assert topologies.from_text(text) is not None
+    assert [int(port.rate) for port in scaled.ports()] == [int(port.rate) // 10 for port in given.ports()]
+    for name, switch in given.switches.items():
+        other = scaled.switches[name]
+        assert (other.device_id, other.mac, other.role, other.ipv4_prefix) == (
+            switch.device_id,
+            switch.mac,
+            switch.role,
+            switch.ipv4_prefix,
+        )
+        assert [(p.number, p.peer, p.delay, p.overhead) for p in other.ports] == [
+            (p.number, p.peer, p.delay, p.overhead) for p in switch.ports
+        ]
+    assert {h.name: (h.ipv4, h.ipv6, h.mac, h.leaf) for h in scaled.hosts.values()} == {
+        h.name: (h.ipv4, h.ipv6, h.mac, h.leaf) for h in given.hosts.values()
+    }
+
+
+@pytest.mark.parametrize("name", data.names("topologies"))
+def test_no_two_interfaces_of_a_fabric_share_a_name_and_all_fit_the_kernel(name: str) -> None:
+    topology = topologies.load(name)
+    ends = [end for pair in plan.pairs(topology, Names("eeon")) for end in pair]
+    assert len({(end.namespace, end.interface) for end in ends}) == len(ends) == 2 * len(topology.links)
+    assert all(len(end.interface) <= 15 for end in ends)
+    assert {end.namespace for end in ends} - {None} == {f"eeon-{host}" for host in topology.hosts}
+
+
+@pytest.mark.parametrize("name", ["", "Eeon", "eeons", "1e", "e/x", "../x"])
+def test_a_name_that_would_not_fit_an_interface_or_a_path_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="--name"):
+        Names(name)
+
+
+def test_a_link_of_which_scaling_leaves_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="leaves nothing"):
+        plan.with_rates(topologies.load("leaf-spine-4"), Fraction(1, 10**10))
+
+
+def test_a_packet_rate_is_that_of_full_frames_with_their_overhead() -> None:
+    # 1538 bytes of wire for 1500 bytes of IP: 81,274 full frames a second at 1 Gbit/s.
+    assert switches.packet_rate(1_000_000_000, 24) == 81_274
+    assert switches.packet_rate(1, 24) == 1
+
+
+def test_the_state_comes_back_as_it_was_saved_and_its_name_is_taken_until_it_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "_ROOT", tmp_path)
+    record = State("f", "engine", "leaf-spine-4", {"h1": "f-h1"}, ["f1p1"], addresses={"leaf1": "a:1"})
+    record.create()
+    with pytest.raises(UnavailableError, match="there already"):
+        State("f", "engine", "two-rack-24").create()
+    record.switches["leaf1"] = Process.of(os.getpid())
+    record.supervisor = Process.of(os.getpid())
+    record.save()
+    assert state.load("f") == record
+    record.forget()
+    with pytest.raises(UnavailableError, match="no live fabric named f"):
+        state.load("f")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"switches": {}, "supervisor": null, "bogus": 1}'])
+def test_a_damaged_state_file_is_an_error_that_names_it(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "_ROOT", tmp_path)
+    (tmp_path / "f").mkdir()
+    (tmp_path / "f" / "fabric.json").write_text(text)
+    with pytest.raises(InputError, match=r"fabric\.json"):
+        state.load("f")
+
+
+def test_a_process_id_that_was_given_to_another_process_is_not_ours() -> None:
+    ours = Process.of(os.getpid())
+    assert ours.is_alive
+    assert not Process(ours.pid, ours.started - 1).is_alive
