@@ -102,10 +102,10 @@ class Fabric:
         return sent
 
 
-def bring_up(folder: Path, name: str) -> Fabric:
+def bring_up(folder: Path, name: str, *options: str, target: str = "engine") -> Fabric:
     """`eeon fabric up`, until it is."""
     targets = folder / "targets.yaml"
-    command = (*EEON, "fabric", "up", "leaf-spine-4", "--target", "engine", "--name", name)
+    command = (*EEON, "fabric", "up", "leaf-spine-4", "--target", target, "--name", name, *options)
     with (folder / "up.txt").open("wb") as output:
         process = subprocess.Popen(
             (*command, "--targets", str(targets)),
@@ -234,6 +234,28 @@ def test_a_switch_that_ends_is_reported_and_down_removes_what_a_killed_fabric_le
         assert "no live fabric" in up.eeon("fabric", "down", "--name", name, check=False).stderr
     finally:
         subprocess.run(("ip", "netns", "delete", foreign), check=True)
+
+
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("simple_switch_grpc", "simple_switch_CLI"))), reason="BMv2 is not on PATH"
+)
+def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates(tmp_path: Path) -> None:
+    name = f"d{os.getpid() % 1000:03d}"
+    up = bring_up(tmp_path, name, "--rate-scale", "1/100", target="bmv2")
+    try:
+        marking = tmp_path / "marking.yaml"
+        marking.write_text(MARKING)
+        up.apply(str(marking))
+        sent = up.transfer("h1", "h3", "10.0.2.1", 500_000)
+        # 346 segments at 812 packets a second: 10 Mbit/s in frames of 1538 bytes on the wire.
+        busy = re.search(r"\bbusy:(\d+)ms", sent["ss"])
+        assert busy is not None and int(busy[1]) > 400, sent["ss"]
+        assert ce_delivered(sent["ss"]) > 0, sent["ss"]
+        assert marks(up) > 0
+    finally:
+        up.eeon("fabric", "down", "--name", name)
+    assert up.process.wait(_SECS) == 0
+    assert remains(name) == []
 
 
 def test_names_that_are_taken_by_others_are_refused_and_left_alone(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from eeon_control import data
 from eeon_control import topology as topologies
 from eeon_tools.errors import InputError, UnavailableError
-from eeon_tools.live import plan, state, switches
+from eeon_tools.live import network, plan, state, switches
 from eeon_tools.live.plan import Names
 from eeon_tools.live.state import Process, State
 
@@ -88,6 +89,20 @@ def test_a_damaged_state_file_is_an_error_that_names_it(
     (tmp_path / "f" / "fabric.json").write_text(text)
     with pytest.raises(InputError, match=r"fabric\.json"):
         state.load("f")
+
+
+def test_without_root_a_live_fabric_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(network.shutil, "which", lambda tool: f"/bin/{tool}")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(UnavailableError, match="needs root"):
+        network.check_possible()
+    monkeypatch.setattr(network.shutil, "which", lambda tool: None)
+    with pytest.raises(UnavailableError, match="ip and ethtool on PATH"):
+        network.check_possible()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(UnavailableError, match="needs Linux"):
+        network.check_possible()
 
 
 def test_a_process_id_that_was_given_to_another_process_is_not_ours() -> None:
