@@ -41,6 +41,8 @@ pub struct Phv {
     pub(crate) present: Vec<u64>,
     /// Most words that [`Phv::save`] has put aside.
     pub(crate) largest_saved: usize,
+    /// As many of [`Phv::save_kept`].
+    pub(crate) largest_kept: usize,
     /// Length of the packet as received, in bytes: what counters and meters of bytes add.
     pub ingress_length: u64,
     /// BMv2's packet length register, in bytes: follows headers as they are added and removed.
@@ -60,6 +62,7 @@ impl Phv {
             kept: Vec::new(),
             present: Vec::new(),
             largest_saved: 0,
+            largest_kept: 0,
             ingress_length: 0,
             packet_length: 0,
             payload_offset: 0,
@@ -231,6 +234,7 @@ impl Phv {
             kept: Vec::new(),
             present: Vec::new(),
             largest_saved: 0,
+            largest_kept: 0,
             ingress_length: 0,
             packet_length: 0,
             payload_offset: 0,

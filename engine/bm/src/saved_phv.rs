@@ -1,19 +1,26 @@
-//! A packet's headers and metadata put aside, in little room, while another packet uses the [`Phv`].
+//! A packet's headers and metadata put aside, in little room, while another packet uses the [`Phv`]: all of them, or what
+//! anything may still look at (see `liveness`).
 //!
 //! Most fields of a packet are zero: those of headers that it does not have, and most metadata. So the packet data are
 //! taken in blocks of a few words, and blocks of zeros are left out.
 
+use crate::liveness::Kept;
 use crate::phv::Phv;
 use crate::program::Program;
 
 /// Words of a block. Fewer make what is put aside smaller; more make putting it aside faster.
 const BLOCK: usize = 4;
 
-/// What [`Phv::save`] has put aside. Its buffers are used again.
+/// What a word reads as that was not put aside: zero, but in tests a number that shows where one is read after all.
+const FORGOTTEN: u64 = if cfg!(debug_assertions) { 0xdead_dead_dead_dead } else { 0 };
+
+/// What [`Phv::save`] or [`Phv::save_kept`] has put aside. Its buffers are used again.
 #[derive(Debug, Clone, Default)]
 pub struct SavedPhv {
-    /// For each 64 blocks: a bit per block that is not all zeros, then these blocks. At the end what makes no block.
+    /// Of a whole packet, for each 64 blocks: a bit per block that is not all zeros, then these blocks. At the end what
+    /// makes no block. Otherwise the words of [`Kept`] in its order.
     words: Vec<u64>,
+    is_whole: bool,
     /// Bytes of the variable-length fields, each as long as its length field says.
     vl: Vec<u8>,
     ingress_length: u64,
@@ -52,6 +59,29 @@ impl Phv {
             }
         }
         to.words.extend_from_slice(rest);
+        to.is_whole = true;
+        self.save_others(program, to);
+    }
+
+    /// Puts aside what `kept` says, which is of this program.
+    pub fn save_kept(&mut self, program: &Program, kept: &Kept, to: &mut SavedPhv) {
+        to.words.clear();
+        to.words.reserve_exact(self.largest_kept);
+        for run in &kept.always {
+            to.words.extend_from_slice(&self.slots[run.clone()]);
+        }
+        for (valid, words) in &kept.if_valid {
+            if self.slots[*valid] != 0 {
+                to.words.extend_from_slice(&self.slots[words.clone()]);
+            }
+        }
+        self.largest_kept = self.largest_kept.max(to.words.len());
+        to.is_whole = false;
+        self.save_others(program, to);
+    }
+
+    /// Puts aside what is not in the slots.
+    fn save_others(&self, program: &Program, to: &mut SavedPhv) {
         to.vl.clear();
         for &store in &program.vl_stores {
             to.vl.extend_from_slice(self.vl_bytes(store));
@@ -61,8 +91,44 @@ impl Phv {
         to.payload_offset = self.payload_offset;
     }
 
-    /// Becomes the packet that was put aside by a [`Phv`] of the same program.
-    pub fn restore(&mut self, program: &Program, from: &SavedPhv) {
+    /// Becomes the packet that was put aside by a [`Phv`] of the same program, with the same `kept`.
+    pub fn restore(&mut self, program: &Program, kept: &Kept, from: &SavedPhv) {
+        if from.is_whole {
+            self.restore_whole(program, from);
+        } else {
+            self.restore_kept(program, kept, from);
+        }
+        let mut vl = &from.vl[..];
+        for store in &program.vl_stores {
+            let (bytes, others) = vl.split_at(self.slots[store.length as usize] as usize);
+            self.vl[store.start..store.start + bytes.len()].copy_from_slice(bytes);
+            vl = others;
+        }
+        self.ingress_length = from.ingress_length;
+        self.packet_length = from.packet_length;
+        self.payload_offset = from.payload_offset;
+    }
+
+    fn restore_kept(&mut self, program: &Program, kept: &Kept, from: &SavedPhv) {
+        let slots = &mut self.slots[..program.reset_end];
+        slots.fill(FORGOTTEN);
+        let mut words = &from.words[..];
+        let mut take = |to: &mut [u64]| {
+            let (these, others) = words.split_at(to.len());
+            to.copy_from_slice(these);
+            words = others;
+        };
+        for run in &kept.always {
+            take(&mut slots[run.clone()]);
+        }
+        for (valid, words) in &kept.if_valid {
+            if slots[*valid] != 0 {
+                take(&mut slots[words.clone()]);
+            }
+        }
+    }
+
+    fn restore_whole(&mut self, program: &Program, from: &SavedPhv) {
         let slots = &mut self.slots[..program.reset_end];
         slots.fill(0);
         let whole = slots.len() - slots.len() % BLOCK;
@@ -79,15 +145,6 @@ impl Phv {
             }
         }
         slots[whole..].copy_from_slice(words);
-        let mut vl = &from.vl[..];
-        for store in &program.vl_stores {
-            let (bytes, others) = vl.split_at(self.slots[store.length as usize] as usize);
-            self.vl[store.start..store.start + bytes.len()].copy_from_slice(bytes);
-            vl = others;
-        }
-        self.ingress_length = from.ingress_length;
-        self.packet_length = from.packet_length;
-        self.payload_offset = from.payload_offset;
     }
 }
 
@@ -121,7 +178,8 @@ mod tests {
 
             let mut other = Phv::new(&program);
             other.slots[..program.reset_end].fill(7);
-            other.restore(&program, &saved);
+            let kept = Kept { always: Vec::new(), if_valid: Vec::new() };
+            other.restore(&program, &kept, &saved);
             prop_assert_eq!(&other.slots, &phv.slots);
             for store in &program.vl_stores {
                 prop_assert_eq!(other.vl_bytes(*store), phv.vl_bytes(*store));

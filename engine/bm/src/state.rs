@@ -12,6 +12,7 @@ use crate::match_table::Entries;
 use crate::meter::Meter;
 use crate::native::Native;
 use crate::observe::{Observer, Unwatched};
+use crate::op::Op;
 use crate::phv::Phv;
 use crate::program::{ActionId, DeparserId, ParserId, PipelineId, Program};
 use crate::register::Registers;
@@ -356,6 +357,11 @@ fn condition_holds(
     condition: Option<crate::op::Pc>,
 ) -> bool {
     let Some(pc) = condition else { return true };
+    // Mostly it is that a header is valid, which is not worth a run.
+    if let [Op::Mov { w: 64, d, a }, Op::Halt, ..] = program.ops[pc as usize..] {
+        phv.slots[d as usize] = phv.slots[a as usize];
+        return phv.slots[program.condition_slot as usize] != 0;
+    }
     let mut context = Context {
         program,
         cells,

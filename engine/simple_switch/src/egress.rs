@@ -30,7 +30,7 @@ impl Switch {
         let Dequeued { packet: id, priority, depth } = dequeued;
         let v1model = &self.v1model;
         let drop_port = u64::from(self.config.drop_port);
-        let (packet, phv) = self.packets.open(id);
+        let (packet, phv) = self.packets.open_dequeued(id);
         let ticks = self.clock.ticks(self.now);
         if let Some(field) = v1model.egress_global_timestamp {
             phv.set(field, ticks);

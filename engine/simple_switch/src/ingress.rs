@@ -315,6 +315,7 @@ impl Switch {
         if !packet.first_place.is_some_and(is_here) {
             packet.first_place = Some(self.tm.first_place(port, priority));
         }
+        self.packets.set_queued(id);
         if WATCHED {
             self.note(id, |switch| What::Queued {
                 port,

@@ -228,6 +228,8 @@ impl Switch {
     /// From now on writes down what happens to frames that arrive with this tag, and to their copies. What was written
     /// down before is forgotten. A program loaded with [`Program::from_json_for_tracing`] tells the most.
     pub fn follow(&mut self, tag: u64) {
+        // A journey shows what a packet has, also where nothing reads it.
+        self.packets.keep_whole_packets();
         self.follower = Some(Box::new(Follower::new(&self.program, tag)));
     }
 

@@ -6,10 +6,11 @@
 
 use std::sync::Arc;
 
-use bm::{Phv, Program, SavedPhv};
+use bm::{Kept, Phv, Program, SavedPhv};
 
 use crate::frame::Frame;
 use crate::switch::{MAX_PACKETS, MAX_STORED_BYTES};
+use crate::v1model::V1Model;
 
 /// Buffers for headers and metadata put aside that are kept for reuse; a bound on what an idle switch holds.
 const POOL_LIMIT: usize = 4096;
@@ -45,6 +46,8 @@ pub(crate) struct Packet {
     pub(crate) instant_steps: u16,
     /// Its frame's part of [`PacketStore::stored_bytes`].
     stored_bytes: u32,
+    /// Waits in a queue: what comes next is egress.
+    is_queued: bool,
     /// Without a meaning while the packet holds the [`Phv`].
     saved: SavedPhv,
 }
@@ -61,6 +64,7 @@ impl Packet {
             arrival_port,
             instant_steps: 0,
             stored_bytes: 0,
+            is_queued: false,
             saved: SavedPhv::default(),
         }
     }
@@ -74,6 +78,10 @@ pub(crate) struct PacketStore {
     phv: Phv,
     /// The packet whose headers and metadata are in `phv`.
     holder: Option<PacketId>,
+    /// What is put aside of a packet that is queued.
+    kept: Kept,
+    /// Whether it is everything nevertheless.
+    keeps_whole_packets: bool,
     /// Buffers for `Packet::saved`.
     pool: Vec<SavedPhv>,
     /// Bytes of all frames, as they were when last looked at, and their limit.
@@ -82,8 +90,10 @@ pub(crate) struct PacketStore {
 }
 
 impl PacketStore {
-    pub(crate) fn new(program: &Arc<Program>) -> Self {
+    pub(crate) fn new(program: &Arc<Program>, v1model: &V1Model) -> Self {
         Self {
+            kept: v1model.kept_while_queued(program),
+            keeps_whole_packets: false,
             program: Arc::clone(program),
             packets: Vec::new(),
             free: Vec::new(),
@@ -93,6 +103,11 @@ impl PacketStore {
             stored_bytes: 0,
             max_stored_bytes: MAX_STORED_BYTES,
         }
+    }
+
+    /// An empty store for another program that puts aside as this one does.
+    pub(crate) fn emptied(&self, program: &Arc<Program>, v1model: &V1Model) -> Self {
+        Self { keeps_whole_packets: self.keeps_whole_packets, ..Self::new(program, v1model) }
     }
 
     /// A place for a new packet with this frame. It holds the [`Phv`], which is as the last holder left it. `Err` when
@@ -154,9 +169,33 @@ impl PacketStore {
         &mut self.packets[id as usize]
     }
 
-    /// A packet, which holds the [`Phv`] from now on.
+    /// A packet that nothing but egress looks at from now on, until [`PacketStore::open_dequeued`].
+    #[inline]
+    pub(crate) fn set_queued(&mut self, id: PacketId) {
+        self.packets[id as usize].is_queued = true;
+    }
+
+    /// A packet that has left its queue. It holds the [`Phv`] from now on.
+    #[inline]
+    pub(crate) fn open_dequeued(&mut self, id: PacketId) -> (&mut Packet, &mut Phv) {
+        if cfg!(debug_assertions) && self.holder == Some(id) {
+            // So that tests see every packet as one that another has displaced.
+            self.put_holder_aside();
+            self.holder = None;
+        }
+        self.packets[id as usize].is_queued = false;
+        self.open(id)
+    }
+
+    /// From now on all headers and metadata are put aside.
+    pub(crate) fn keep_whole_packets(&mut self) {
+        self.keeps_whole_packets = true;
+    }
+
+    /// A packet, not in a queue, which holds the [`Phv`] from now on.
     #[inline]
     pub(crate) fn open(&mut self, id: PacketId) -> (&mut Packet, &mut Phv) {
+        debug_assert!(!self.packets[id as usize].is_queued, "of a queued packet not all is there");
         if self.holder != Some(id) {
             self.hand_to(id);
         }
@@ -166,7 +205,7 @@ impl PacketStore {
     fn hand_to(&mut self, id: PacketId) {
         self.put_holder_aside();
         let saved = std::mem::take(&mut self.packets[id as usize].saved);
-        self.phv.restore(&self.program, &saved);
+        self.phv.restore(&self.program, &self.kept, &saved);
         self.keep(saved);
         self.holder = Some(id);
     }
@@ -174,8 +213,13 @@ impl PacketStore {
     fn put_holder_aside(&mut self) {
         if let Some(holder) = self.holder {
             let mut saved = self.pool.pop().unwrap_or_default();
-            self.phv.save(&self.program, &mut saved);
-            self.packets[holder as usize].saved = saved;
+            let packet = &mut self.packets[holder as usize];
+            if packet.is_queued && !self.keeps_whole_packets {
+                self.phv.save_kept(&self.program, &self.kept, &mut saved);
+            } else {
+                self.phv.save(&self.program, &mut saved);
+            }
+            packet.saved = saved;
         }
     }
 
@@ -198,7 +242,8 @@ mod tests {
     fn store(max_stored_bytes: usize) -> PacketStore {
         let json = include_bytes!("../tests/p4/probe.json");
         let program = Arc::new(Program::from_json(json).expect("probe.json loads"));
-        PacketStore { max_stored_bytes, ..PacketStore::new(&program) }
+        let v1model = V1Model::of(&program).expect("probe.json is of v1model");
+        PacketStore { max_stored_bytes, ..PacketStore::new(&program, &v1model) }
     }
 
     fn insert(store: &mut PacketStore, bytes: usize) -> Option<PacketId> {

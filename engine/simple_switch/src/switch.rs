@@ -135,7 +135,7 @@ impl Switch {
         Ok(Self {
             no_error: program.error_code("NoError").unwrap_or(0),
             state: State::new(&program),
-            packets: PacketStore::new(&program),
+            packets: PacketStore::new(&program, &v1model),
             frames: FramePool::default(),
             tm,
             pre: Pre::default(),
@@ -313,7 +313,7 @@ impl Switch {
         self.agenda.set(LOOP, None);
         self.no_error = program.error_code("NoError").unwrap_or(0);
         self.state = State::new(&program);
-        self.packets = PacketStore::new(&program);
+        self.packets = self.packets.emptied(&program, &v1model);
         self.spare = Phv::new(&program);
         self.pre = Pre::default();
         self.mirroring = MirroringSessions::default();
@@ -365,6 +365,12 @@ impl Switch {
     /// What the clock shows, in microseconds whatever the tick is: BMv2's `get_time_elapsed_us`.
     pub fn time_elapsed_us(&self, now: Time) -> u64 {
         self.clock.microseconds(now)
+    }
+
+    /// From now on all headers and metadata of a packet that waits are put aside, also those that nothing reads: the
+    /// reference for the analysis that finds these. Not undone by [`Switch::stop_following`].
+    pub fn keep_whole_packets(&mut self) {
+        self.packets.keep_whole_packets();
     }
 
     fn check_time(&self, now: Time) {

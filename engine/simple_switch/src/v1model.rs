@@ -2,7 +2,7 @@
 //!
 //! p4c puts all of it into `standard_metadata`; BMv2's older names reach it through field aliases.
 
-use bm::{DeparserId, Field, ParserId, PipelineId, Program};
+use bm::{DeparserId, Field, Kept, ParserId, PipelineId, Program};
 
 use crate::ConfigError;
 
@@ -87,5 +87,19 @@ impl V1Model {
                 _ => None,
             },
         })
+    }
+
+    /// What egress and all that comes after it may look at of a packet that waits in a queue. It says the same as
+    /// `Switch::egress` about the fields that the switch itself reads and sets.
+    pub(crate) fn kept_while_queued(&self, program: &Program) -> Kept {
+        let mut read = vec![self.egress_spec];
+        let mut written = vec![self.egress_port, self.packet_length];
+        written.extend(self.egress_global_timestamp);
+        if let Some(fields) = &self.queueing {
+            read.push(fields.enq_timestamp);
+            written.extend([fields.deq_timedelta, fields.deq_qdepth]);
+            written.extend(fields.qid);
+        }
+        program.kept_ahead_of(self.egress, self.deparser, &read, &written)
     }
 }
