@@ -17,6 +17,7 @@ use crate::calculation::{Calculation, Input};
 use crate::op::{Op, Pc, Slot, WideOp};
 use crate::phv::Field;
 use crate::program::{DeparserId, PipelineId, Program};
+use crate::target::LogValue;
 
 /// Most instructions that are analysed, counted as often as they are reached in different ways.
 const MAX_NODES: usize = 20_000;
@@ -363,7 +364,8 @@ impl Reader<'_> {
             Op::Digest { receiver, list } => [receiver, list].into_iter().for_each(one),
             Op::Truncate { a } | Op::Assert { a, .. } => one(a),
             Op::Log { call } => {
-                reads.extend(program.log_calls[call as usize].values.iter().map(|field| words_of(*field)));
+                let words = |value: &LogValue| value.first as Slot..(value.first + value.count) as Slot;
+                reads.extend(program.log_calls[call as usize].values.iter().map(words));
             }
             Op::IsValid { d, h } => match self.header(h) {
                 Some(header) => {
