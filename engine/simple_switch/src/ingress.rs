@@ -169,6 +169,10 @@ impl Switch {
             (Some(mgid), None) => self.multicast(id, mgid, false, truncate_to),
             (Some(mgid), Some(port)) => {
                 self.multicast(id, mgid, true, truncate_to);
+                // As in BMv2: the copy to the port has the `egress_rid` of the group's last one.
+                if let (Some(last), Some(field)) = (self.replicas.last(), self.v1model.egress_rid) {
+                    self.packets.open(id).1.set(field, u64::from(last.rid));
+                }
                 self.enqueue::<true>(id, u64::from(port));
             }
             (None, Some(port)) => self.enqueue::<true>(id, u64::from(port)),
