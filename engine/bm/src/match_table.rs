@@ -101,7 +101,6 @@ pub(crate) struct Entries {
     versions: Vec<u8>,
     /// The lowest free row is taken first, as BMv2 does.
     free: BTreeSet<u32>,
-    next_order: u64,
     pub(crate) default: Option<(Outcome, Vec<u64>)>,
     /// Direct counter of the default entry. BMv2 has none; P4Runtime does.
     pub(crate) default_counter: CounterValue,
@@ -131,7 +130,6 @@ impl Entries {
             keys: Vec::new(),
             versions: Vec::new(),
             free: BTreeSet::new(),
-            next_order: 0,
             default: table.default.as_ref().map(|call| (Outcome::Action(call.local), call.data.clone())),
             default_counter: CounterValue::default(),
             default_meter: Meter::default(),
@@ -163,8 +161,7 @@ impl Entries {
             *age = Age::default();
         }
         self.set(table, at, outcome, data);
-        self.unit.insert(&key, at, self.next_order);
-        self.next_order += 1;
+        self.unit.insert(&key, at);
         self.keys[at as usize] = Some(EntryKey { handle, key });
         handle
     }

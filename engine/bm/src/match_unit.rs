@@ -99,9 +99,8 @@ pub(crate) struct Bound {
 /// One entry of a priority-ordered list.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    /// Low wins; entries of equal priority keep the order in which they came.
+    /// Low wins; among entries of equal priority the lowest row, as in BMv2.
     priority: u32,
-    order: u64,
     entry: u32,
     value: Vec<u64>,
     mask: Vec<u64>,
@@ -206,8 +205,8 @@ impl MatchUnit {
         }
     }
 
-    /// Adds an entry that [`MatchUnit::find`] does not find. `order` rises with every addition.
-    pub(crate) fn insert(&mut self, key: &PackedKey, entry: u32, order: u64) {
+    /// Adds an entry that [`MatchUnit::find`] does not find.
+    pub(crate) fn insert(&mut self, key: &PackedKey, entry: u32) {
         match self {
             MatchUnit::Keyless => {}
             MatchUnit::Exact(map) => map.insert(&key.value, entry),
@@ -221,12 +220,11 @@ impl MatchUnit {
                 lengths[at].map.insert(&key.value, entry);
             }
             MatchUnit::Ternary(rows) => {
-                let at = rows.partition_point(|r| (r.priority, r.order) < (key.priority, order));
+                let at = rows.partition_point(|r| (r.priority, r.entry) < (key.priority, entry));
                 rows.insert(
                     at,
                     Row {
                         priority: key.priority,
-                        order,
                         entry,
                         value: key.value.clone(),
                         mask: key.mask.clone(),
@@ -283,7 +281,7 @@ mod tests {
                 priority: 0,
             };
             if unit.find(&key).is_none() {
-                unit.insert(&key, entry, u64::from(entry));
+                unit.insert(&key, entry);
                 linear.push((value, length, entry));
             }
             if entry % 3 == 2 {
@@ -329,12 +327,12 @@ mod tests {
     }
 
     #[test]
-    fn among_ternary_entries_the_lowest_priority_number_wins_and_then_the_earliest() {
+    fn among_ternary_entries_the_lowest_priority_number_wins_and_then_the_lowest_row() {
         let plan = KeyPlan::new(&[(Field { slot: 0, width: 8, signed: false }, None)]);
         let mut unit = MatchUnit::Ternary(Vec::new());
-        unit.insert(&ternary(0, 0, 20), 0, 0);
-        unit.insert(&ternary(0x10, 0xf0, 10), 1, 1);
-        unit.insert(&ternary(0x01, 0x0f, 10), 2, 2);
+        unit.insert(&ternary(0, 0, 20), 0);
+        unit.insert(&ternary(0x01, 0x0f, 10), 2);
+        unit.insert(&ternary(0x10, 0xf0, 10), 1);
         let hit = |key| unit.lookup(&plan, &packet(&[key]), &mut Vec::new());
         assert_eq!(hit(0x11), Some(1));
         assert_eq!(hit(0x21), Some(2));
@@ -346,7 +344,7 @@ mod tests {
         let plan = KeyPlan::new(&[(Field { slot: 0, width: 8, signed: false }, None)]);
         let mut unit = MatchUnit::Ternary(Vec::new());
         let bounds = vec![Bound { field: 0, first: vec![3], last: vec![5] }];
-        unit.insert(&PackedKey { bounds, ..ternary(0, 0, 1) }, 7, 0);
+        unit.insert(&PackedKey { bounds, ..ternary(0, 0, 1) }, 7);
         let hits: Vec<u64> =
             (0..8).filter(|&key| unit.lookup(&plan, &packet(&[key]), &mut Vec::new()).is_some()).collect();
         assert_eq!(hits, [3, 4, 5]);
