@@ -21,7 +21,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants bench bench-live switch-names fuzz fuzz-corpus p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-live switch-names fuzz fuzz-corpus p4 p4-check lint format clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,8 +40,9 @@ test-p4: setup ## the P4 program: compiled outputs are fresh; behaviour on BMv2 
 	$(PY) -m pytest -q -ra p4src/tests
 	$(PY) engine/simple_switch/tests/constructs/compile.py --check
 
-test-python: setup ## the extension, the P4Runtime server, the controller, the tools
+test-python: setup ## the extension, the P4Runtime server, the controller, the tools, a short differential run
 	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests
+	$(PY) -m pytest -q -ra differential/tests
 
 test-ptf: setup ## PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
 	$(PY) ptf_tests/run/engine.py
@@ -55,6 +56,9 @@ stf: ## p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's 
 
 mutants: setup ## break each rule of the P4 program and see the named test fail; needs p4c-bm2-ss
 	$(PY) p4src/tests/mutants.py
+
+differential: setup ## CASES (100000) random cases from SEED (1) on the engine and on BMv2, all outcomes compared; needs simple_switch
+	$(PY) -m differential --cases $(or $(CASES),100000) --seed $(or $(SEED),1)
 
 bench: $(VENV)/bin/python ## P4 passes per second and memory: a table, and a line in out/bench/history.jsonl
 	$(PY) engine/bench.py
@@ -92,6 +96,7 @@ lint: setup ## formatting, lints and types
 	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy --config-file differential/mypy.ini
 	for part in control_plane tools engine/python; do (cd $$part && $(CURDIR)/$(VENV)/bin/mypy) || exit 1; done
 
 format: setup ## let the formatters decide the layout

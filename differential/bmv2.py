@@ -1,0 +1,119 @@
+"""BMv2's simple_switch as one of the two sides: a process, its frames over nanomsg, its calls over Thrift."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from thriftpy2.thrift import TException
+
+from .nanomsg import Pair
+from .thrift import Call, Client
+
+START_TIMEOUT_SECONDS = 30.0
+OUTPUT_TIMEOUT_SECONDS = 4.0
+"""How long a frame may take that the engine has sent and BMv2 has not."""
+QUEUE_DEPTH_PACKETS = 100_000
+
+
+class Ended(RuntimeError):
+    """simple_switch has stopped by itself."""
+
+
+def why_not() -> str | None:
+    """Why BMv2 cannot be used here; None when it can."""
+    if shutil.which("simple_switch") is None:
+        return "simple_switch is not on PATH: install BMv2 (https://github.com/p4lang/behavioral-model)"
+    return None
+
+
+def version() -> str:
+    """What it says of itself."""
+    run = subprocess.run(["simple_switch", "--version"], capture_output=True, text=True, timeout=30)
+    return run.stdout.strip()
+
+
+class Bmv2:
+    """A running switch with one program."""
+
+    name = "BMv2"
+
+    def __init__(self, program: Path) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="differential-")
+        folder = Path(self._folder.name)
+        port = _free_port()
+        command = ["simple_switch", "--packet-in", f"ipc://{folder}/packets", "--thrift-port", str(port)]
+        command += ["--notifications-addr", f"ipc://{folder}/notifications", str(program)]
+        self._log = folder / "log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while not self._answers(port):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                text = self._log.read_text(errors="replace")[-2000:]
+                self._process.kill()
+                raise Ended(f"simple_switch does not start with {program}: {text}")
+            time.sleep(0.02)
+        self._pair = Pair(folder / "packets")
+
+    def _answers(self, port: int) -> bool:
+        # Its Thrift server listens before it knows the service simple_switch.
+        with contextlib.suppress(OSError, TException):
+            self._client = Client(port)
+            depths = Call("simple_switch", "set_all_egress_queue_depths", (QUEUE_DEPTH_PACKETS,))
+            if self._client.make(depths) == 0:
+                return True
+            self._client.close()
+        return False
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._client.close()
+        self._pair.close()
+        self._process.kill()
+        self._process.wait()
+        self._folder.cleanup()
+
+    def control(self, call: Call) -> Any:
+        """What it answers to a call."""
+        try:
+            return self._client.make(call)
+        except Exception as error:
+            raise self._ended(f"{call}: {error}") from error
+
+    def packet(self, port: int, frame: bytes, expected: int) -> list[tuple[int, bytes]]:
+        """What leaves after a frame has arrived, as (port, frame); waits for as many as are expected."""
+        try:
+            self._pair.send(port, frame)
+            return self._pair.receive(expected, OUTPUT_TIMEOUT_SECONDS)
+        except OSError as error:
+            raise self._ended(str(error)) from error
+
+    def surplus(self, quiet_seconds: float) -> list[tuple[int, bytes]]:
+        """What leaves within a time in which nothing should."""
+        try:
+            return self._pair.receive(1, quiet_seconds)
+        except OSError as error:
+            raise self._ended(str(error)) from error
+
+    def _ended(self, what: str) -> Ended:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1)
+        text = self._log.read_text(errors="replace")[-500:]
+        return Ended(f"{what}; exit status {self._process.poll()}; {text}")
+
+
+def _free_port() -> int:
+    # Below the range from which systems take the ports of clients, which would race with it.
+    for _ in range(100):
+        port = 15_000 + int.from_bytes(os.urandom(2), "big") % 15_000
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise Ended("no free TCP port between 15000 and 30000")

@@ -1,0 +1,69 @@
+"""The engine as the other side: a `Switch` in virtual time, called through its own Thrift server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eeon_engine import Program, Switch
+from eeon_engine.thrift import serve
+
+from .thrift import Call, Client
+
+TICK_PS = 1_000_000
+"""A microsecond, as BMv2's."""
+BETWEEN_PACKETS_PS = 100 * TICK_PS
+START_PS = 1_000_000 * TICK_PS
+"""So that no timestamp is 0, as none is in BMv2 when the first packet comes."""
+SLICE_PS = 1000 * TICK_PS
+SLICES = 20_000
+
+
+class Faulted(Exception):
+    """The program has failed on the packet, where BMv2 would stop."""
+
+
+class Engine:
+    """A switch with one program."""
+
+    name = "engine"
+
+    def __init__(self, program: bytes) -> None:
+        self._switch = Switch(Program(program), tick_ps=TICK_PS, cpu_port=None)
+        self._switch.advance_to(START_PS)
+        self._server = serve(self._switch, "127.0.0.1:0")
+        self._server.__enter__()
+        self._client = Client(int(self._server.address.rpartition(":")[2]))
+        self._faults = 0
+
+    def close(self) -> None:
+        """Ends its server."""
+        self._client.close()
+        self._server.__exit__(None, None, None)
+
+    def control(self, call: Call) -> Any:
+        """What it answers to a call."""
+        return self._client.make(call)
+
+    def packet(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
+        """What leaves after a frame has arrived, as (port, frame). Raises `Faulted`."""
+        at = self._switch.now_ps + BETWEEN_PACKETS_PS
+        self._switch.inject(port, frame, at)
+        sent = self._switch.advance_to(at)
+        for _ in range(SLICES):
+            if self._switch.next_event_ps is None:
+                break
+            sent += self._switch.advance_to(self._switch.now_ps + SLICE_PS)
+        else:
+            raise Faulted("the packet does not come to an end")
+        drops = self._switch.stats()["drops"]
+        assert isinstance(drops, dict)
+        faults = drops.get("program_fault", 0)
+        if faults != self._faults:
+            self._faults = faults
+            raise Faulted("the program faults on the packet")
+        return [(out, data) for _, out, data in sent]
+
+    def counted(self, counter: str) -> list[int]:
+        """Cells of an indirect counter that are not zero."""
+        cells = self._switch.read_counters_all(counter)
+        return [index for index, cell in enumerate(cells) if tuple(cell) != (0, 0)]

@@ -1,0 +1,109 @@
+"""Cases on which the two switches differ: written as small files, made smaller, and run again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from .compare import Bench, Difference, Step
+from .subjects import SUBJECTS, Subject
+from .thrift import Call
+
+RUNS_AT_MOST = 60
+"""To make one case smaller."""
+
+
+def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
+    """The difference that these steps lead to, from the start of both switches."""
+    bench = Bench(subject)
+    try:
+        for step in steps:
+            if isinstance(step, Call):
+                bench.control(step)
+            else:
+                bench.packet(*step)
+        bench.settle(Random(0))
+    except Difference as difference:
+        return difference
+    finally:
+        bench.close()
+    return None
+
+
+def minimised(subject: Subject, steps: list[Step], kind: str) -> list[Step]:
+    """As few of the steps as lead to a difference of the same kind, within a bounded number of runs."""
+    runs = 0
+
+    def still_differs(tried: list[Step]) -> bool:
+        nonlocal runs
+        runs += 1
+        # Without a call that made a handle, later calls may refer to what is not there: no difference then.
+        found = run_steps(subject, tried)
+        return found is not None and found.kind == kind
+
+    last = steps[-1:]
+    if still_differs(last):
+        return last
+    calls: list[Step] = [step for step in steps if isinstance(step, Call)]
+    if not isinstance(steps[-1], Call) and still_differs(calls + last):
+        steps = calls + last
+    size = max(len(steps) // 2, 1)
+    while runs < RUNS_AT_MOST:
+        at, removed = 0, False
+        while at < len(steps) and runs < RUNS_AT_MOST:
+            tried = steps[:at] + steps[at + size :]
+            if tried and still_differs(tried):
+                steps, removed = tried, True
+            else:
+                at += size
+        if size == 1 and not removed:
+            break
+        size = max(size // 2, 1)
+    return steps
+
+
+def write(folder: Path, subject: Subject, seed: int, steps: list[Step], difference: Difference) -> Path:
+    """A case as a file; its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{subject.name.replace('/', '_')}-{seed}-{len(list(folder.iterdir()))}.json"
+    case = {
+        "program": subject.name,
+        "kind": difference.kind,
+        "step": difference.step,
+        "bmv2": difference.bmv2,
+        "engine": difference.engine,
+        "steps": [_to_json(step) for step in steps],
+    }
+    path.write_text(json.dumps(case, indent=1, default=_hex) + "\n", encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> tuple[Subject, list[Step]]:
+    """The program and the steps of a written case."""
+    case = json.loads(path.read_text(encoding="utf-8"))
+    subject = next(subject for subject in SUBJECTS if subject.name == case["program"])
+    return subject, [_from_json(step) for step in case["steps"]]
+
+
+def _hex(value: Any) -> dict[str, str]:
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    raise TypeError(f"{value!r} cannot be written")
+
+
+def _to_json(step: Step) -> dict[str, Any]:
+    if isinstance(step, Call):
+        return {"call": step.method, "service": step.service, "arguments": step.arguments}
+    return {"port": step[0], "frame": step[1].hex()}
+
+
+def _from_json(step: dict[str, Any]) -> Step:
+    if "frame" in step:
+        return step["port"], bytes.fromhex(step["frame"])
+    arguments = json.loads(
+        json.dumps(step["arguments"]),
+        object_hook=lambda item: bytes.fromhex(item["hex"]) if item.keys() == {"hex"} else item,
+    )
+    return Call(step["service"], step["call"], tuple(arguments))

@@ -1,0 +1,238 @@
+"""Frames for a program: walks of its parser with every field chosen, now and then cut, flipped or replaced.
+
+Chosen by a seeded generator only. A walk takes a random transition of each state and writes into the packet
+what the transition asks for, as far as it asks for fields of headers or for bits ahead; what it asks of
+metadata is left to chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from .program import Field, Program
+
+WHOLE = "*"
+"""Instead of a field's name: the header as one number."""
+HEADERS_AT_MOST = 24
+"""Of one walk: parsers may go round."""
+
+
+@dataclass
+class Layer:
+    """A header of a frame: its name and its fields as (name, width in bits, value)."""
+
+    name: str
+    fields: list[list[Any]]
+
+    def get(self, name: str) -> int:
+        """The value of a field."""
+        return int(next(f[2] for f in self.fields if f[0] == name))
+
+    def set(self, name: str, value: int) -> None:
+        """Sets a field, cut to its width."""
+        for item in self.fields:
+            if item[0] == name:
+                item[2] = value & ((1 << item[1]) - 1)
+
+
+@dataclass
+class Walk:
+    """A frame as a stack of headers with a payload."""
+
+    port: int = 0
+    layers: list[Layer] = field(default_factory=list)
+    payload: bytes = b""
+    ahead: list[tuple[int, int, int]] = field(default_factory=list)
+    """Bits to be overwritten: offset, width, value."""
+
+    def layer(self, name: str) -> Layer | None:
+        """The last header of this name."""
+        return next((layer for layer in reversed(self.layers) if layer.name == name), None)
+
+    @property
+    def bits(self) -> int:
+        """Bits of the headers."""
+        return sum(width for layer in self.layers for _, width, _ in layer.fields)
+
+    def encode(self) -> bytes:
+        """The frame; bits that do not fill a byte are dropped."""
+        number, bits = 1, 0
+        for layer in self.layers:
+            for _, width, value in layer.fields:
+                number, bits = number << width | value, bits + width
+        data = (
+            (number << (-bits % 8)).to_bytes((bits + 7) // 8 + 1, "big")[-((bits + 7) // 8) :]
+            if bits
+            else b""
+        )
+        data += self.payload
+        for offset, width, value in self.ahead:
+            data = _overwrite(data, offset, width, value)
+        return data
+
+
+Rule = Callable[[Random, Walk], None]
+"""Makes a walk what its program takes for well-formed, before it is encoded."""
+
+Limit = Callable[[Random, int, bytes], bytes | None]
+"""The last word on a frame for a port: the frame to be sent, or None for one that must not be sent."""
+
+
+def number(rng: Random, width: int, constants: list[int]) -> int:
+    """A value of a field: random, a boundary, small, or one that the program knows."""
+    if width == 0:
+        return 0
+    top = (1 << width) - 1
+    kind = rng.random()
+    if kind < 0.30 and constants:
+        return rng.choice(constants) & top
+    if kind < 0.50:
+        return rng.choice((0, 1, top, top - 1, 1 << (width - 1), (1 << (width - 1)) - 1)) & top
+    if kind < 0.65:
+        return rng.randrange(9) & top
+    return rng.getrandbits(width)
+
+
+class Frames:
+    """Frames for one program."""
+
+    def __init__(
+        self,
+        program: Program,
+        ports: tuple[int, ...],
+        rule: Rule,
+        limit: Limit,
+        pools: dict[Field, tuple[int, ...]],
+        least_bytes: int,
+    ) -> None:
+        self._program, self._ports, self._rule, self._limit, self._pools = program, ports, rule, limit, pools
+        self._least_bytes = least_bytes
+
+    def frame(self, rng: Random, seen: dict[Field, list[int]]) -> tuple[int, bytes]:
+        """Port and bytes; the fields of what was walked are added to `seen`."""
+        while True:
+            port = rng.choice(self._ports)
+            walk = self._walk(rng, port)
+            self._rule(rng, walk)
+            for layer in walk.layers:
+                whole = Walk(layers=[layer])
+                fields = [*layer.fields, [WHOLE, whole.bits, int.from_bytes(whole.encode(), "big")]]
+                for name, _, value in fields:
+                    values = seen.setdefault((layer.name, name), [])
+                    if len(values) < 400:
+                        values.append(value)
+                    else:
+                        values[rng.randrange(400)] = value
+            data = self._damaged(rng, walk.encode())
+            limited = self._limit(rng, port, data) if len(data) >= self._least_bytes else None
+            if limited is not None:
+                return port, limited
+
+    def _damaged(self, rng: Random, data: bytes) -> bytes:
+        kind = rng.random()
+        if kind < 0.82 or not data:
+            return data or b"\0"
+        if kind < 0.90:
+            return data[: rng.randint(1, len(data))]
+        if kind < 0.96:
+            changed = bytearray(data)
+            for _ in range(rng.randint(1, 4)):
+                changed[rng.randrange(min(len(changed), 100))] ^= 1 << rng.randrange(8)
+            return bytes(changed)
+        if kind < 0.98:
+            return rng.randbytes(rng.choice((1, 2, 13, 14, 33, 60, 64, 200)))
+        return bytes([rng.choice((0, 0xFF))]) * rng.choice((1, 14, 60, 1500))
+
+    def _walk(self, rng: Random, port: int) -> Walk:
+        walk = Walk(port)
+        name: str | None = self._program.start
+        while name is not None and len(walk.layers) < HEADERS_AT_MOST:
+            state = self._program.states[name]
+            for operation in state["parser_ops"]:
+                self._operate(rng, walk, operation)
+            name = self._move(rng, walk, state)
+        size = rng.choice((0, 1, 2, 6, 8, 20, 26, 46, rng.randrange(120), rng.randrange(1200)))
+        walk.payload = rng.randbytes(size)
+        return walk
+
+    def _operate(self, rng: Random, walk: Walk, operation: dict[str, Any]) -> None:
+        if operation["op"] not in ("extract", "extract_VL"):
+            return
+        target = operation["parameters"][0]["value"]
+        name = ".".join(target) if isinstance(target, list) else target
+        fields = []
+        for field_name, width in self._program.headers[name].fields:
+            bits = width if width is not None else 8 * rng.choice((0, 1, 2, 4, 8, 12, 40))
+            fields.append([field_name, bits, self._value(rng, (name, field_name), bits)])
+        walk.layers.append(Layer(name, fields))
+
+    def _value(self, rng: Random, field: Field, width: int) -> int:
+        pool = self._pools.get(field)
+        if pool and rng.random() < 0.85:
+            return rng.choice(pool) & ((1 << width) - 1)
+        return number(rng, width, self._program.constants.get((width + 7) // 8, []))
+
+    def _move(self, rng: Random, walk: Walk, state: dict[str, Any]) -> str | None:
+        transitions = state["transitions"]
+        if not transitions:
+            return None
+        keys = state["transition_key"]
+        by_port = [key["value"] for key in keys if key["type"] == "field"] == [
+            ["standard_metadata", "ingress_port"]
+        ]
+        if by_port:
+            for transition in transitions:
+                if transition["type"] == "hexstr" and int(transition["value"], 16) == walk.port:
+                    return _next(transition)
+            return _next(transitions[-1])
+        transition = rng.choice(transitions)
+        if _next(transition) is None and rng.random() < 0.6:
+            transition = rng.choice(transitions)
+        if transition["type"] != "hexstr":
+            return _next(transition)
+        value = int(transition["value"], 16)
+        mask = int(transition["mask"], 16) if transition["mask"] else -1
+        # Each key takes whole bytes of the value, the last one at the end.
+        for key in reversed(keys):
+            width = self._key_width(key)
+            part, cover = value & ((1 << width) - 1), mask & ((1 << width) - 1)
+            self._write(rng, walk, key, part | (rng.getrandbits(width) & ~cover if width else 0))
+            value >>= (width + 7) // 8 * 8
+            mask >>= (width + 7) // 8 * 8
+        return _next(transition)
+
+    def _key_width(self, key: dict[str, Any]) -> int:
+        if key["type"] == "lookahead":
+            return int(key["value"][1])
+        if key["type"] == "union_stack_field":
+            stack, member, name = key["value"]
+            widths = dict(self._program.headers[f"{stack}.{member}"].fields)
+            return widths[name] or 0
+        return self._program.widths.get(tuple(key["value"]), 0)
+
+    def _write(self, rng: Random, walk: Walk, key: dict[str, Any], value: int) -> None:
+        if key["type"] == "lookahead":
+            offset, width = key["value"]
+            walk.ahead.append((walk.bits + offset, width, value))
+            return
+        *owner, name = key["value"]
+        layer = walk.layer(".".join(owner))
+        if layer is not None:
+            layer.set(name, value)
+
+
+def _next(transition: dict[str, Any]) -> str | None:
+    state: str | None = transition["next_state"]
+    return state
+
+
+def _overwrite(data: bytes, offset: int, width: int, value: int) -> bytes:
+    bits = len(data) * 8
+    if offset + width > bits:
+        return data
+    shift = bits - offset - width
+    whole = int.from_bytes(data, "big") & ~(((1 << width) - 1) << shift) | value << shift
+    return whole.to_bytes(len(data), "big")

@@ -1,0 +1,197 @@
+"""What the generators need of a compiled program: parsers, tables, actions, arrays. Runs nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Field = tuple[str, str]
+"""Header instance and field name. Elements of a stack go by the stack's name."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """A header type: field names and widths in bits; a width of None is a varbit's."""
+
+    fields: tuple[tuple[str, int | None], ...]
+
+
+@dataclass(frozen=True)
+class Action:
+    """An action as the control plane calls it."""
+
+    name: str
+    parameters: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that the control plane can reach."""
+
+    name: str
+    kind: str
+    keys: tuple[tuple[str, Field, int], ...]
+    """Match kind, what is matched, width in bits."""
+    actions: tuple[Action, ...]
+    profile: str | None
+    has_const_entries: bool
+    has_const_default: bool
+    has_counters: bool
+    meter: str | None
+    size: int
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether BMv2 wants a priority with an entry."""
+        return any(kind in ("ternary", "range") for kind, _, _ in self.keys)
+
+
+@dataclass
+class Program:
+    """One compiled program."""
+
+    path: Path
+    json: dict[str, Any]
+    headers: dict[str, Header] = field(default_factory=dict)
+    """By the name in the parser: an instance, a stack, or stack.member of a stack of unions."""
+    states: dict[str, Any] = field(default_factory=dict)
+    tables: list[Table] = field(default_factory=list)
+    widths: dict[Field, int] = field(default_factory=dict)
+    constants: dict[int, list[int]] = field(default_factory=dict)
+    """Numbers that the program mentions, by the width of the fields that they could be compared with."""
+
+    @property
+    def registers(self) -> list[tuple[str, int, int]]:
+        """Name, cells, width in bits."""
+        return [(r["name"], r["size"], r["bitwidth"]) for r in self.json["register_arrays"]]
+
+    @property
+    def counters(self) -> list[tuple[str, int]]:
+        """Name and cells of the indirect ones."""
+        return [(c["name"], c["size"]) for c in self.json["counter_arrays"] if not c["is_direct"]]
+
+    @property
+    def meters(self) -> list[tuple[str, int]]:
+        """Name and cells of the indirect ones."""
+        return [(m["name"], m["size"]) for m in self.json["meter_arrays"] if not m["is_direct"]]
+
+    @property
+    def value_sets(self) -> list[tuple[str, int]]:
+        """Name and width in bits."""
+        return [(v["name"], v["compressed_bitwidth"]) for v in self.json["parse_vsets"]]
+
+    @property
+    def profiles(self) -> dict[str, int]:
+        """How many members each action profile may hold."""
+        return {
+            profile["name"]: profile["max_size"]
+            for pipeline in self.json["pipelines"]
+            for profile in pipeline["action_profiles"]
+        }
+
+    @property
+    def header_widths(self) -> dict[Field, int]:
+        """Widths of whole headers, by name and `frames.WHOLE`."""
+        return {
+            (name, "*"): sum(width or 0 for _, width in kind.fields) for name, kind in self.headers.items()
+        }
+
+    @property
+    def start(self) -> str:
+        """The parser's first state."""
+        return str(self.json["parsers"][0]["init_state"])
+
+
+def load(path: Path) -> Program:
+    """Reads a compiled program."""
+    program = Program(path, json.loads(path.read_text(encoding="utf-8")))
+    _read_headers(program)
+    program.states = {state["name"]: state for state in program.json["parsers"][0]["parse_states"]}
+    _read_tables(program)
+    _read_constants(program)
+    return program
+
+
+def _read_headers(program: Program) -> None:
+    types = {
+        kind["name"]: Header(tuple((f[0], None if f[1] == "*" else f[1]) for f in kind["fields"]))
+        for kind in program.json["header_types"]
+    }
+    by_id = {}
+    for header in program.json["headers"]:
+        kind = types[header["header_type"]]
+        by_id[header["id"]] = (header["name"], kind)
+        program.headers[header["name"]] = kind
+        for name, width in kind.fields:
+            program.widths[header["name"], name] = width or 0
+    for stack in program.json["header_stacks"]:
+        program.headers[stack["name"]] = by_id[stack["header_ids"][0]][1]
+        for name, width in program.headers[stack["name"]].fields:
+            program.widths[stack["name"], name] = width or 0
+    unions = {union["id"]: union for union in program.json["header_unions"]}
+    for stack in program.json["header_union_stacks"]:
+        union = unions[stack["header_union_ids"][0]]
+        for header_id in union["header_ids"]:
+            name, kind = by_id[header_id]
+            program.headers[f"{stack['name']}.{name.rsplit('.', 1)[-1]}"] = kind
+
+
+def _read_tables(program: Program) -> None:
+    actions = {
+        action["id"]: Action(
+            action["name"], tuple((p["name"], p["bitwidth"]) for p in action["runtime_data"])
+        )
+        for action in program.json["actions"]
+    }
+    for pipeline in program.json["pipelines"]:
+        for table in pipeline["tables"]:
+            if table["name"].startswith("tbl_"):
+                continue  # p4c's own, for statements between tables
+            keys = tuple(
+                (
+                    key["match_type"],
+                    (key["target"][0], key["target"][1]),
+                    program.widths[tuple(key["target"])],
+                )
+                for key in table["key"]
+            )
+            default = table.get("default_entry", {})
+            program.tables.append(
+                Table(
+                    name=table["name"],
+                    kind=table["type"],
+                    keys=keys,
+                    actions=tuple(actions[number] for number in table["action_ids"]),
+                    profile=table.get("action_profile"),
+                    has_const_entries=bool(table.get("entries")),
+                    has_const_default=default.get("action_const", False),
+                    has_counters=table["with_counters"],
+                    meter=table["direct_meters"],
+                    size=table["max_size"],
+                )
+            )
+
+
+def _read_constants(program: Program) -> None:
+    found: dict[int, set[int]] = {}
+    for part in ("actions", "pipelines", "parsers", "checksums"):
+        for text in _hexadecimal(program.json[part]):
+            digits = text.lower().removeprefix("-").removeprefix("0x")
+            if digits:
+                # p4c writes as many digits as the width has.
+                found.setdefault((len(digits) + 1) // 2, set()).add(int(digits, 16))
+    program.constants = {size: sorted(numbers) for size, numbers in found.items()}
+
+
+def _hexadecimal(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if node.get("type") == "hexstr" and isinstance(node.get("value"), str):
+            yield node["value"]
+        for child in node.values():
+            yield from _hexadecimal(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from _hexadecimal(child)

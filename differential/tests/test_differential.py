@@ -1,0 +1,128 @@
+"""The differential tester: a short run where BMv2 is installed, and that it sees an engine that is wrong."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from differential import bmv2
+from differential.campaign import configuration, run
+from differential.compare import Bench, Difference, Step
+from differential.failures import read, run_steps, write
+from differential.frames import Frames
+from differential.nanomsg import HEADER, LENGTH, PACKET_OUT, decoded
+from differential.program import load
+from differential.subjects import SUBJECTS, Subject, checksum
+from differential.thrift import Call, match
+
+needs_bmv2 = pytest.mark.skipif(bmv2.why_not() is not None, reason=str(bmv2.why_not()))
+NAMES = {subject.name: subject for subject in SUBJECTS}
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
+
+
+def frames_of(subject: Subject, seed: int, count: int) -> list[tuple[int, bytes]]:
+    program, rng = load(subject.path), Random(seed)
+    frames = Frames(
+        program, subject.ports, subject.rule, subject.limit, dict(subject.values), subject.least_bytes
+    )
+    return [frames.frame(rng, {}) for _ in range(count)]
+
+
+@needs_bmv2
+def test_a_few_cases_of_every_program_do_the_same_on_both(tmp_path: Path) -> None:
+    lines: list[str] = []
+    outcomes = run(SUBJECTS, 880, 20261121, tmp_path, lines.append)
+    assert not lines
+    assert sum(outcome.counts.cases for outcome in outcomes) >= 880
+    assert sum(outcome.counts.frames for outcome in outcomes) > 200
+
+
+def without_checksum_update(program: dict[str, Any]) -> None:
+    program["checksums"] = [c for c in program["checksums"] if not c["update"]]
+
+
+def with_other_priorities(program: dict[str, Any]) -> None:
+    for pipeline in program["pipelines"]:
+        for table in pipeline["tables"]:
+            for place, entry in enumerate(reversed(table.get("entries", []))):
+                entry["priority"] = place + 1
+
+
+def with_shorter_counts(program: dict[str, Any]) -> None:
+    for action in program["actions"]:
+        action["primitives"] = [p for p in action["primitives"] if p["op"] != "count"]
+
+
+@needs_bmv2
+@pytest.mark.parametrize(
+    ("name", "change", "kind"),
+    [
+        ("bm/headers", without_checksum_update, "frames"),
+        ("table_kinds", with_other_priorities, "frames"),
+        ("counters_meters", with_shorter_counts, "array"),
+    ],
+)
+def test_an_engine_with_another_program_is_seen(
+    name: str, change: Callable[[dict[str, Any]], None], kind: str
+) -> None:
+    program = json.loads(NAMES[name].path.read_text())
+    change(program)
+    bench = Bench(NAMES[name], json.dumps(program).encode())
+    try:
+        with pytest.raises(Difference) as difference:
+            configuration(bench, Random(3), 500)
+    finally:
+        bench.close()
+    assert difference.value.kind == kind
+
+
+@needs_bmv2
+def test_a_written_case_is_read_back_and_does_the_same(tmp_path: Path) -> None:
+    key = [match("exact", b"\x12\x34"), match("exact", b"\x05")]
+    add = Call(
+        "standard", "bm_mt_add_entry", (0, "ingress.exact_table", key, "ingress.exact_hit", [b"\x07"], {})
+    )
+    steps: list[Step] = [add, (1, bytes.fromhex("123405"))]
+    difference = Difference("frames", (1, "123405"), {1: ["00"]}, {1: ["01"]})
+    path = write(tmp_path, NAMES["table_kinds"], 1, steps, difference)
+    subject, again = read(path)
+    assert (subject.name, again) == ("table_kinds", steps)
+    assert run_steps(subject, again) is None
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+def test_the_same_seed_gives_the_same_frames_and_another_one_others(subject: Subject) -> None:
+    first = frames_of(subject, 5, 40)
+    assert first == frames_of(subject, 5, 40)
+    assert first != frames_of(subject, 6, 40)
+    assert all(len(frame) >= subject.least_bytes for _, frame in first)
+
+
+def test_most_ipv4_headers_that_a_walk_makes_have_a_right_checksum() -> None:
+    headers = [
+        f[14:34] for _, f in frames_of(NAMES["eeon"], 1, 800) if f[12:15] == b"\x08\x00\x45" and len(f) > 34
+    ]
+    right = sum(checksum(header) == 0 for header in headers)
+    assert len(headers) > 20
+    assert len(headers) // 2 < right < len(headers)
+
+
+def test_messages_of_the_socket_are_put_together_from_pieces() -> None:
+    message = HEADER.pack(PACKET_OUT, 5, 3) + b"abc"
+    stream = LENGTH.pack(1, len(message)) + message
+    buffer = bytearray(stream + stream[:-1])
+    assert decoded(buffer) == [(5, b"abc")]
+    assert decoded(buffer) == []
+    buffer += stream[-1:]
+    assert decoded(buffer) == [(5, b"abc")]
+    assert not buffer

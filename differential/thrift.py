@@ -1,0 +1,106 @@
+"""A Thrift client of either switch, and calls as plain data: to be made twice, compared and written down."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from eeon_engine.thrift.interface import SERVICES, simple_switch, standard
+from thriftpy2.protocol import TBinaryProtocol
+from thriftpy2.protocol.multiplex import TMultiplexedProtocol
+from thriftpy2.thrift import TApplicationException, TClient, TException, TPayload
+from thriftpy2.transport import TBufferedTransport, TSocket, TTransportException
+
+TIMEOUT_MS = 20_000
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: service, method, arguments without Thrift's structures."""
+
+    service: str
+    method: str
+    arguments: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return f"{self.method}({', '.join(map(_shown, self.arguments))})"
+
+
+class Client:
+    """One connection with the three services of simple_switch on it."""
+
+    def __init__(self, port: int) -> None:
+        self._transport = TBufferedTransport(TSocket("127.0.0.1", port, socket_timeout=TIMEOUT_MS))
+        self._transport.open()
+        protocol: Any = TBinaryProtocol(self._transport)
+        self._services = {name: TClient(SERVICES[name], _named(protocol, name)) for name in SERVICES}
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._transport.close()
+
+    def make(self, call: Call) -> Any:
+        """What the switch answers, as plain data; a refusal is ("refused", exception, code)."""
+        arguments = [_to_thrift(argument) for argument in call.arguments]
+        try:
+            answer = getattr(self._services[call.service], call.method)(*arguments)
+        except TApplicationException as refusal:
+            return ("refused", "TApplicationException", refusal.type)
+        except TTransportException:
+            raise
+        except TException as refusal:
+            return ("refused", type(refusal).__name__, getattr(refusal, "code", str(refusal)))
+        return _from_thrift(answer)
+
+
+def _named(protocol: Any, service: str) -> Any:
+    return TMultiplexedProtocol(protocol, service)
+
+
+def match(kind: str, *values: bytes | int) -> dict[str, Any]:
+    """A field of a key, as an argument of a call."""
+    return {"match": kind, "values": list(values)}
+
+
+def _to_thrift(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_to_thrift(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "match" in value:
+        kinds = standard.BmMatchParamType
+        first, *rest = value["values"]
+        match value["match"]:
+            case "exact":
+                return standard.BmMatchParam(type=kinds.EXACT, exact=standard.BmMatchParamExact(key=first))
+            case "lpm":
+                prefix = standard.BmMatchParamLPM(key=first, prefix_length=rest[0])
+                return standard.BmMatchParam(type=kinds.LPM, lpm=prefix)
+            case "ternary":
+                masked = standard.BmMatchParamTernary(key=first, mask=rest[0])
+                return standard.BmMatchParam(type=kinds.TERNARY, ternary=masked)
+            case "range":
+                between = standard.BmMatchParamRange(start=first, end_=rest[0])
+                return standard.BmMatchParam(type=kinds.RANGE, range=between)
+    if "priority" in value:
+        return standard.BmAddEntryOptions(priority=value["priority"])
+    if "rate" in value:
+        return standard.BmMeterRateConfig(units_per_micros=value["rate"], burst_size=value["burst"])
+    if "bytes" in value:
+        return standard.BmCounterValue(bytes=value["bytes"], packets=value["packets"])
+    if "session" in value:
+        return simple_switch.MirroringSessionConfig(port=value["session"], mgid=value["mgid"])
+    return standard.BmAddEntryOptions()
+
+
+def _from_thrift(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_from_thrift(item) for item in value]
+    if isinstance(value, TPayload):
+        return {name: _from_thrift(item) for name, item in vars(value).items() if item is not None}
+    return value
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, default=lambda item: item.hex())
