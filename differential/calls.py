@@ -291,7 +291,7 @@ class Calls:
             make(Call("standard", "bm_parse_vset_clear", (0, name)))
 
     def _replication(self, rng: Random, make: Callable[[Call], Answer]) -> None:
-        for group in (1, 2, 3):
+        for group in (1, 2, 3, 7):
             make(Call("simple_pre_lag", "bm_mc_mgrp_create", (0, group)))
             for _ in range(rng.randint(1, 3)):
                 ports = rng.sample(self._ports, rng.randint(1, min(4, len(self._ports))))
@@ -301,7 +301,7 @@ class Calls:
                     Call("simple_pre_lag", "bm_mc_node_create", (0, rng.randrange(1 << 16), bitmap, ""))
                 )
                 make(Call("simple_pre_lag", "bm_mc_node_associate", (0, group, node)))
-        for session in (1, 2, 3, 4):
+        for session in (1, 2, 3, 4, 5):
             # Port 0 at least: BMv2 takes a session of neither port nor group.
             target = {"session": rng.choice(self._ports), "mgid": rng.choice((None, 1, 2, 3))}
             make(Call("simple_switch", "mirroring_session_add", (session, target)))

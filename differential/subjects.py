@@ -138,6 +138,11 @@ def _labels_that_are_there(rng: Random, port: int, data: bytes) -> bytes | None:
     return data[:1] + bytes([index]) + data[2:]
 
 
+def _few_rounds(rng: Random, port: int, data: bytes) -> bytes | None:
+    # BMv2 has room for 512 bytes of headers, and the engine ends a loop of 128 resubmissions.
+    return bytes([data[0] % 60]) + data[1:]
+
+
 def _counted_unions(rng: Random, walk: Walk) -> None:
     request = walk.layer("request")
     values = [layer for layer in walk.layers if layer.name.startswith("values.")]
@@ -294,6 +299,51 @@ def _bm(name: str, **settings: object) -> Subject:
     return Subject(name=f"bm/{name}", path=BM_PROGRAMS / f"{name}.json", **settings)  # type: ignore[arg-type]
 
 
+LENGTHS = (0, 1, 5, 6, 7, 8, 9, 20, 40, 100, 1000, 0xFFFF)
+
+OPERATIONS: tuple[Subject, ...] = (
+    _construct("assertions", least_bytes=2, values=((("request", "b"), (0, 1, 2, 0xFE, 0xFF)),)),
+    _construct(
+        "clone",
+        least_bytes=4,
+        has_replication=True,
+        values=(
+            (("request", "op"), (0, 1, 2, 3, 4, 5)),
+            (("request", "drop"), (0, 0, 0, 1, 2)),
+            (("request", "session"), (1, 2, 3, 4, 5, 6)),
+        ),
+    ),
+    _construct(
+        "multicast",
+        least_bytes=3,
+        has_replication=True,
+        values=((("request", "group"), (0, 1, 2, 3, 7, 9)), (("request", "skip"), (0, 1, 2, 3, 7, 8))),
+    ),
+    _construct(
+        "recirculate",
+        least_bytes=2,
+        limit=_few_rounds,
+        values=((("request", "times"), (0, 1, 2, 3, 10, 59)), (("request", "drop"), (0, 0, 0, 1))),
+    ),
+    _construct(
+        "resubmit",
+        least_bytes=2,
+        limit=_few_rounds,
+        values=((("request", "times"), (0, 1, 2, 3, 10, 59)), (("request", "drop"), (0, 1, 2))),
+    ),
+    _construct(
+        "truncate",
+        least_bytes=6,
+        has_replication=True,
+        values=(
+            (("request", "where"), (0, 1, 2, 3, 4)),
+            (("request", "then"), (0, 1, 2, 3, 4, 5, 6)),
+            (("request", "length"), LENGTHS),
+            (("request", "second"), LENGTHS),
+        ),
+    ),
+)
+
 SUBJECTS: tuple[Subject, ...] = (
     EEON,
     EEON_HELD,
@@ -313,6 +363,7 @@ SUBJECTS: tuple[Subject, ...] = (
         times=("gate",),
         has_replication=True,
     ),
+    *OPERATIONS,
     _construct("action_selector", least_bytes=5, values=((("request", "key"), (0, 1, 2, 3, 4)),), share=2),
     _construct("arithmetic", least_bytes=3),
     _construct("checksums", least_bytes=4, rule=_checked),
