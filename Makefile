@@ -1,6 +1,6 @@
 # Everything a person or a CI machine does with this repository, by name. `make help` lists it.
 #
-# Needs on the machine: Python 3.11 or later with venv, a Rust toolchain (cargo), a C compiler, make.
+# Needs on the machine: Python 3.11 or later with venv, Rust 1.84 or later (cargo), a C compiler, make.
 # Everything else comes from the package registries into .venv and engine/target, and nothing outside this folder is touched.
 # p4c-bm2-ss, simple_switch and simple_switch_grpc are used where they are on PATH; what is skipped without them is said.
 
