@@ -13,24 +13,36 @@ pub struct Source(pub u32);
 
 /// When a source is due. The sequence number makes the order total: of two sources due at the same time, the
 /// one that was given this time first comes first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+///
+/// The two that meet in a match lie side by side in one cache line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(align(32))]
+struct Due {
     time: Time,
     sequence: u64,
+    source: u32,
 }
 
-impl Key {
-    /// Not due at all.
-    const NEVER: Key = Key { time: Time::MAX, sequence: u64::MAX };
+impl Due {
+    fn never(source: u32) -> Due {
+        Due { time: Time::MAX, sequence: u64::MAX, source }
+    }
+
+    fn is_never(&self) -> bool {
+        (self.time, self.sequence) == (Time::MAX, u64::MAX)
+    }
+
+    /// Of two that are never due it does not matter which.
+    fn is_before(&self, other: &Due) -> bool {
+        (self.time, self.sequence) < (other.time, other.sequence)
+    }
 }
 
 /// The next time of every source.
 pub struct Schedule {
-    /// By source, padded with [`Key::NEVER`] to a power of two.
-    keys: Vec<Key>,
-    /// A complete binary tree: node `n` has children `2n` and `2n + 1`; the leaves are the sources. Each node
-    /// holds the source with the smallest key below it, so node 1 is what happens next.
-    winners: Vec<u32>,
+    /// A complete binary tree: node `n` has children `2n` and `2n + 1`; the leaves are the sources, padded to a power of
+    /// two with some that are never due. Each node holds the first to be due below it, so node 1 is what happens next.
+    tree: Vec<Due>,
     next_sequence: u64,
 }
 
@@ -38,36 +50,40 @@ impl Schedule {
     /// A schedule of `sources` sources, none of them due.
     pub fn new(sources: usize) -> Self {
         let leaves = sources.next_power_of_two().max(2);
-        let mut winners = vec![0; 2 * leaves];
-        for (leaf, winner) in winners[leaves..].iter_mut().enumerate() {
-            *winner = u32::try_from(leaf).expect("a fabric has fewer than 2^32 event sources");
+        let mut tree = vec![Due::never(0); 2 * leaves];
+        for (leaf, due) in tree[leaves..].iter_mut().enumerate() {
+            due.source = u32::try_from(leaf).expect("a fabric has fewer than 2^32 event sources");
         }
         for node in (1..leaves).rev() {
-            winners[node] = winners[2 * node];
+            tree[node] = tree[2 * node];
         }
-        Self { keys: vec![Key::NEVER; leaves], winners, next_sequence: 0 }
+        Self { tree, next_sequence: 0 }
+    }
+
+    fn leaf(&self, source: Source) -> usize {
+        self.tree.len() / 2 + source.0 as usize
     }
 
     /// The source is due at `time`, whatever it was before. A source that was due at `time` already keeps its
     /// place among those due at the same time.
     #[inline]
     pub fn set(&mut self, source: Source, time: Time) {
-        let key = &mut self.keys[source.0 as usize];
-        if key.time == time && *key != Key::NEVER {
+        let leaf = self.leaf(source);
+        let old = self.tree[leaf];
+        if old.time == time && !old.is_never() {
             return;
         }
-        *key = Key { time, sequence: self.next_sequence };
+        let due = Due { time, sequence: self.next_sequence, source: source.0 };
         self.next_sequence += 1;
-        self.play(source);
+        self.play(leaf, due);
     }
 
     /// The source is not due.
     #[inline]
     pub fn clear(&mut self, source: Source) {
-        let key = &mut self.keys[source.0 as usize];
-        if *key != Key::NEVER {
-            *key = Key::NEVER;
-            self.play(source);
+        let leaf = self.leaf(source);
+        if !self.tree[leaf].is_never() {
+            self.play(leaf, Due::never(source.0));
         }
     }
 
@@ -83,25 +99,26 @@ impl Schedule {
     /// The source that is due first, and when.
     #[inline]
     pub fn peek(&self) -> Option<(Time, Source)> {
-        let winner = self.winners[1];
-        let key = self.keys[winner as usize];
-        (key != Key::NEVER).then_some((key.time, Source(winner)))
+        let first = &self.tree[1];
+        (!first.is_never()).then_some((first.time, Source(first.source)))
     }
 
-    /// Plays the source's matches again, from its leaf to the root.
+    /// Puts `due` at a leaf and plays its matches again, up to the root.
     #[inline]
-    fn play(&mut self, source: Source) {
-        let mut node = (self.keys.len() + source.0 as usize) / 2;
-        while node > 0 {
-            let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            let right_first = self.keys[right as usize] < self.keys[left as usize];
-            let winner = if right_first { right } else { left };
+    fn play(&mut self, leaf: usize, due: Due) {
+        self.tree[leaf] = due;
+        let (mut node, mut winner) = (leaf, due);
+        while node > 1 {
+            let other = self.tree[node ^ 1];
+            if other.is_before(&winner) {
+                winner = other;
+            }
+            node /= 2;
             // A match that this source neither won nor wins now changes nothing further up.
-            if winner != source.0 && self.winners[node] == winner {
+            if self.tree[node] == winner {
                 return;
             }
-            self.winners[node] = winner;
-            node /= 2;
+            self.tree[node] = winner;
         }
     }
 }
