@@ -11,13 +11,13 @@ a script that begins with that line is skipped.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import re
 import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -190,7 +190,12 @@ def run(script: Path) -> None:
 
 def main() -> int:
     """Exit status 1 when some script differs."""
-    names = sys.argv[1:] or sorted(path.stem for path in HERE.glob("*.script"))
+    known = sorted(path.stem for path in HERE.glob("*.script"))
+    parser = argparse.ArgumentParser(description="Run the constructs' scripts on simple_switch.")
+    parser.add_argument("construct", nargs="*", metavar="CONSTRUCT", help="all of them by default")
+    names = parser.parse_args().construct or known
+    if unknown := sorted(set(names) - set(known)):
+        parser.error(f"no script of {', '.join(unknown)} here; there are {', '.join(known)}")
     failed = False
     for name in names:
         script = HERE / f"{name}.script"
