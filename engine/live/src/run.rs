@@ -42,6 +42,10 @@ impl Engine {
     /// back, as BMv2's packets wait for its threads: a program that recirculates for ever would otherwise fall behind more
     /// with each round.
     pub(crate) fn catch_up(&mut self) -> Time {
+        self.catch_up_within(CATCH_UP_LIMIT)
+    }
+
+    fn catch_up_within(&mut self, limit: Duration) -> Time {
         let start = Instant::now();
         let target = self.clock.at(start);
         let Some(switch) = &mut self.switch else { return target };
@@ -49,7 +53,7 @@ impl Engine {
         while let Some(at) = switch.next_wakeup().filter(|at| *at <= target) {
             switch.handle_wakeup(at);
             steps += 1;
-            if steps % CATCH_UP_STEP == 0 && start.elapsed() > CATCH_UP_LIMIT {
+            if steps % CATCH_UP_STEP == 0 && start.elapsed() > limit {
                 self.clock.hold_back_to(at, Instant::now());
                 return at;
             }
@@ -152,5 +156,46 @@ pub(crate) fn change(io: &mut dyn PortIo, command: Command) -> Result<(), IoErro
     match command {
         Command::Add(port, interface) => io.add(port, *interface),
         Command::Remove(port) => io.remove(port),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bm::Program;
+    use simple_switch::{PortConfig, Switch, SwitchConfig};
+
+    use super::*;
+    use crate::clock::Clock;
+
+    #[test]
+    fn a_program_that_recirculates_faster_than_the_computer_can_slows_its_own_clock() {
+        const RECIRCULATE: u8 = 3;
+        const ROUNDS: u8 = 255;
+        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
+        let rate = units::DataRate::from_bps(10_000_000_000);
+        let config = SwitchConfig {
+            recirculation_delay: units::Duration::from_ps(1),
+            ports: (0..2).map(|port| PortConfig::ethernet(port, rate)).collect(),
+            ..SwitchConfig::default()
+        };
+        let switch = Switch::new(Arc::new(Program::from_json(json).unwrap()), config.clone()).unwrap();
+        // A clock that has run for a second, so that all rounds of a packet at time zero are due.
+        let clock = Clock::new(Instant::now() - Duration::from_secs(1));
+        let mut engine = Engine { config, switch: Some(switch), clock, no_program: 0 };
+        let mut frame = [0; 64];
+        (frame[0], frame[1], frame[3]) = (RECIRCULATE, ROUNDS, 1);
+        engine.arrive(Time::ZERO, 0, &frame);
+
+        // No computer does anything in no time.
+        let reached = engine.catch_up_within(Duration::ZERO);
+        assert!(reached <= Time::from_ps(u64::from(ROUNDS)), "{reached:?}");
+        assert!(engine.clock.held_back() >= Duration::from_millis(999));
+        let recirculated = |engine: &Engine| engine.switch.as_ref().unwrap().stats().recirculated;
+        assert!(recirculated(&engine) < u64::from(ROUNDS));
+
+        engine.catch_up_within(Duration::from_secs(60));
+        assert_eq!(recirculated(&engine), u64::from(ROUNDS));
     }
 }

@@ -138,7 +138,7 @@ fn frames_before_the_first_program_are_counted_and_the_program_may_come_later() 
 
 /// Each packet recirculates 255 times, a picosecond apart: far more than can be done in that time.
 #[test]
-fn a_program_that_recirculates_faster_than_the_computer_can_slows_its_own_clock() {
+fn a_program_that_recirculates_faster_than_the_computer_can_comes_to_its_end() {
     const RECIRCULATE: u8 = 3;
     let config = SwitchConfig { recirculation_delay: units::Duration::from_ps(1), ..SwitchConfig::default() };
     let mut frame = [0; 64];
@@ -147,7 +147,6 @@ fn a_program_that_recirculates_faster_than_the_computer_can_slows_its_own_clock(
     switch.start().unwrap();
     let passes = || switch.with(|switch| switch.stats()).unwrap();
     until("all rounds are done", || passes().recirculated == 2_000 * 255 && passes().in_flight == 0);
-    assert!(switch.counts().clock_held_back_us > 0);
 }
 
 #[test]
