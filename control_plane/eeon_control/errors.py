@@ -5,6 +5,7 @@
     +-- InputError       a file a person wrote breaks rules; carries a list of Problem
     +-- DataNotFound     a named topology, example or program file is nowhere to be found
     +-- PlanError        topology and configuration cannot be turned into table entries
+    +-- StateError       the fabric's state folder: missing, damaged, open to others, locked, no such revision
     +-- FabricError      the switches: connection, arbitration, pipeline, read, write
         +-- NoRegisters  a target does not offer registers over P4Runtime
         +-- ApplyError   an apply failed; says what was undone and what was not
@@ -33,6 +34,10 @@ class DataNotFound(EeonError):
 
 class PlanError(EeonError):
     """Topology and configuration are each legal but together exceed what the data plane can hold."""
+
+
+class StateError(EeonError):
+    """A fabric's state folder is missing, damaged, open to others, locked, or lacks what was asked for."""
 
 
 class FabricError(EeonError):

@@ -35,6 +35,21 @@ class Document:
     value: dict[str, Any]
     places: dict[KeyPath, Place] = field(default_factory=dict)
 
+    @classmethod
+    def of_value(cls, value: dict[str, Any], source: str) -> Document:
+        """A document of plain values that come from no file; every place in it is `source`."""
+        place = Place(source)
+        places: dict[KeyPath, Place] = {(): place}
+        todo: list[tuple[KeyPath, Any]] = [((), value)]
+        while todo:
+            path, here = todo.pop()
+            items = here.items() if isinstance(here, dict) else enumerate(here)
+            for step, child in items:
+                places[(*path, step)] = place
+                if isinstance(child, (dict, list)):
+                    todo.append(((*path, step), child))
+        return cls(value, places)
+
     def place(self, path: KeyPath) -> Place:
         """Where `path` stands; for a path that is not in the file, its nearest parent that is."""
         while path and path not in self.places:

@@ -11,7 +11,7 @@ from eeon_control.config.checks import check
 from eeon_control.config.model import Eee, FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Aqm, DropTail, MarkThreshold, Queue, Red
-from eeon_control.config.reader import from_text, load, overridden
+from eeon_control.config.reader import from_text, from_value, load, overridden
 
 __all__ = [
     "Aqm",
@@ -26,6 +26,7 @@ __all__ = [
     "Routing",
     "check",
     "from_text",
+    "from_value",
     "load",
     "overridden",
 ]

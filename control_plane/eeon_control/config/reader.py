@@ -33,6 +33,11 @@ def from_text(text: str, name: str = "<text>") -> FabricConfig:
     return _from_document(parse_yaml(text, name))
 
 
+def from_value(value: dict[str, Any], source: str) -> FabricConfig:
+    """Read a configuration given as the plain values of a file; `source` stands for the file in errors."""
+    return _from_document(Document.of_value(value, source))
+
+
 def overridden(config: FabricConfig, changes: dict[str, Any]) -> FabricConfig:
     """The same configuration with some keys changed, each given by its dotted path and a plain value.
 

@@ -16,12 +16,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 
 from eeon_control.errors import FabricError
-from eeon_control.sources import read_yaml
+from eeon_control.sources import Document, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
@@ -51,6 +51,10 @@ class Target:
             )
         return cls(match["address"], int(match["device_id"]) if match["device_id"] else None)
 
+    def __str__(self) -> str:
+        """The text that `parse` reads."""
+        return self.address if self.device_id is None else f"{self.address}?device_id={self.device_id}"
+
 
 def _tick(text: object) -> Duration:
     tick = Duration.parse(text)
@@ -66,6 +70,18 @@ class Targets(BaseModel):
 
     tick: Annotated[Duration, PlainValidator(_tick)]
     switches: dict[str, Annotated[Target, PlainValidator(Target.parse)]]
+
+    def as_value(self) -> dict[str, Any]:
+        """The plain values that `from_value` reads: all that it takes to connect again, and no secret."""
+        return {"tick": str(self.tick), "switches": {name: str(one) for name, one in self.switches.items()}}
+
+    @classmethod
+    def from_value(cls, value: dict[str, Any], source: str) -> Self:
+        """The targets that `as_value` wrote; `source` stands for the file in errors. Raises InputError."""
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            raise Document.of_value(value, source).from_validation(error) from None
 
 
 def load_targets(path: Path) -> Targets:

@@ -16,7 +16,7 @@ from eeon_control.topology.model import (
     SwitchRole,
     Topology,
 )
-from eeon_control.topology.reader import from_text, load
+from eeon_control.topology.reader import from_text, from_value, load
 
 __all__ = [
     "Endpoint",
@@ -28,5 +28,6 @@ __all__ = [
     "SwitchRole",
     "Topology",
     "from_text",
+    "from_value",
     "load",
 ]

@@ -75,7 +75,15 @@ def build(
     switches = _switches(nodes, links_of, roles)
     hosts = _hosts(nodes, links_of, switches)
     links = tuple(Link(part.a, part.b, part.rate, part.delay, part.overhead) for part in link_parts)
-    return Topology(name, description, MappingProxyType(switches), MappingProxyType(hosts), links, source)
+    return Topology(
+        name,
+        description,
+        MappingProxyType(switches),
+        MappingProxyType(hosts),
+        links,
+        source,
+        document.value,
+    )
 
 
 def _check_links(document: Document, nodes: dict[str, NodePart], links: list[LinkPart]) -> list[Problem]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Any
 
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -106,7 +107,10 @@ class Host:
 
 @dataclass(frozen=True)
 class Topology:
-    """A whole fabric. Mappings keep file order; every name in a link is a key of `switches` or `hosts`."""
+    """A whole fabric. Mappings keep file order; every name in a link is a key of `switches` or `hosts`.
+
+    `document` is the file's content as plain values, from which the topology can be made again.
+    """
 
     name: str
     description: str
@@ -114,6 +118,7 @@ class Topology:
     hosts: Mapping[str, Host]
     links: tuple[Link, ...]
     source: str
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def leaves(self) -> tuple[Switch, ...]:

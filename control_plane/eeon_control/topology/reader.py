@@ -7,6 +7,7 @@ after that does not know which form was used.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -33,6 +34,11 @@ def load(name_or_path: str | Path) -> Topology:
 def from_text(text: str, name: str = "<text>") -> Topology:
     """Read and check a topology given as YAML text; `name` stands for the file in errors."""
     return from_document(parse_yaml(text, name), name)
+
+
+def from_value(value: dict[str, Any], source: str) -> Topology:
+    """Check a topology given as the plain values of a file; `source` stands for the file in errors."""
+    return from_document(Document.of_value(value, source), source)
 
 
 def from_document(document: Document, source: str) -> Topology:

@@ -1,0 +1,41 @@
+"""What one fabric is meant to hold, kept on the controller's machine so that no crash loses or halves it.
+
+    store = state.StateStore.open(state.folder_of(topology.name))
+    with store.lock("eeon config apply") as lock:
+        revision = store.commit(lock, state.Draft(...))
+    store.current(), store.revision(3), store.journal(), store.pending()
+
+One folder a fabric, mode 0700: `revisions/N.json` (numbered from 1, never rewritten), `current` (the number
+that the fabric is meant to hold; renaming it into place is the moment of a commit), `lock`, `journal.json`
+(an apply that is writing, or was killed while it was) and `pending.json` (an apply that waits to be
+confirmed). Nothing here talks to a switch; that is eeon_control.operations.
+"""
+
+from eeon_control.state.clock import Clock, Moment, SystemClock
+from eeon_control.state.folder import folder_of, known_fabrics
+from eeon_control.state.intent import Intended, Intent, entries_digest
+from eeon_control.state.journal import Journal
+from eeon_control.state.lock import Holder, Lock, LockHeld
+from eeon_control.state.pending import Pending
+from eeon_control.state.revision import Draft, Revision
+from eeon_control.state.store import StateError, StateStore
+
+__all__ = [
+    "Clock",
+    "Draft",
+    "Holder",
+    "Intended",
+    "Intent",
+    "Journal",
+    "Lock",
+    "LockHeld",
+    "Moment",
+    "Pending",
+    "Revision",
+    "StateError",
+    "StateStore",
+    "SystemClock",
+    "entries_digest",
+    "folder_of",
+    "known_fabrics",
+]

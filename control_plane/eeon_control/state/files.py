@@ -1,0 +1,58 @@
+"""Changing files so that whoever opens them later, after any kill or power cut, finds the old or the new.
+
+All changes to a state folder go through a Disk. A test replaces its primitives by ones that stop after the
+n-th, and looks at what is left.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+
+class Disk:
+    """The few primitives that a state folder is changed by, and what is made of them."""
+
+    def replace_file(self, path: Path, data: bytes) -> None:
+        """Give `path` a new content at once: a temporary file, synced, renamed over it, folder synced."""
+        temporary = path.with_name(f".{path.name}.new")
+        self.write(temporary, data)
+        self.rename(temporary, path)
+        self.sync_folder(path.parent)
+
+    def remove_file(self, path: Path) -> None:
+        """Remove `path` for good. It is no error when it is not there."""
+        self.unlink(path)
+        self.sync_folder(path.parent)
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a whole file and sync it."""
+        handle = os.open(
+            path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE
+        )
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(handle, view) :]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Move a file over another."""
+        os.replace(old, new)
+
+    def unlink(self, path: Path) -> None:
+        """Take a file's name away."""
+        path.unlink(missing_ok=True)
+
+    def sync_folder(self, folder: Path) -> None:
+        """Make renames and removals in `folder` outlast a power cut."""
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,77 @@
+"""Where a fabric's state folder is, and whether it may be trusted."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import quote
+
+from eeon_control.errors import StateError
+from eeon_control.state.files import FOLDER_MODE
+
+PARTS = ("revisions", "controllers")  # folders in a state folder
+
+_VARIABLE = "EEON_STATE"
+
+
+def folder_of(
+    fabric: str, given: str | Path | None = None, environment: Mapping[str, str] = os.environ
+) -> Path:
+    """The state folder of a fabric (its topology's name).
+
+    `given` (the option `--state`), else the variable EEON_STATE, else `$XDG_STATE_HOME/eeon/FABRIC`, where
+    XDG_STATE_HOME is ~/.local/state when it is not set (XDG Base Directory Specification).
+    """
+    direct = given if given is not None else environment.get(_VARIABLE)
+    if direct:
+        return Path(direct).expanduser()
+    name = quote(fabric, safe="+")
+    return _home(environment) / (f"%2E{name[1:]}" if name.startswith(".") else name)
+
+
+def known_fabrics(environment: Mapping[str, str] = os.environ) -> list[Path]:
+    """State folders in the default place, by name."""
+    home = _home(environment)
+    return sorted(path for path in home.iterdir() if path.is_dir()) if home.is_dir() else []
+
+
+def _home(environment: Mapping[str, str]) -> Path:
+    base = environment.get("XDG_STATE_HOME", "")
+    # The specification says to ignore a relative path.
+    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "eeon"
+
+
+def make(folder: Path) -> None:
+    """Create a state folder and its parts, for the owner alone. Raises StateError."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+        for part in PARTS:
+            (folder / part).mkdir(mode=FOLDER_MODE, exist_ok=True)
+    except OSError as error:
+        raise StateError(f"{folder}: cannot be made: {error.strerror}; choose another with --state") from None
+
+
+def check(path: Path) -> None:
+    """Refuse a folder or file of somebody else, or one that others may read or write.
+
+    Whoever can write there decides what the switches will hold. Raises StateError with the command that
+    mends it.
+    """
+    try:
+        found = path.lstat()
+    except OSError as error:
+        raise StateError(f"{path}: {error.strerror}") from None
+    if stat.S_ISLNK(found.st_mode):
+        raise StateError(f"{path}: a symbolic link; a state folder holds plain files only")
+    if found.st_uid != os.geteuid():
+        raise StateError(
+            f"{path}: belongs to user id {found.st_uid}, and this is {os.geteuid()}; "
+            "run as its owner, or choose another folder with --state"
+        )
+    if found.st_mode & 0o077:
+        mode = stat.S_IMODE(found.st_mode)
+        right = "700" if stat.S_ISDIR(found.st_mode) else "600"
+        raise StateError(f"{path}: mode {mode:o} lets others in; mend it with: chmod {right} {path}")

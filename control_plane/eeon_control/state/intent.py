@@ -1,0 +1,79 @@
+"""What a fabric is meant to hold, as a value that can be written down and brought to life again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from eeon_control import config as configs
+from eeon_control import program as programs
+from eeon_control import topology as topologies
+from eeon_control.config import FabricConfig
+from eeon_control.fabric.targets import Targets
+from eeon_control.plan import Entry, intended
+from eeon_control.topology import Topology
+
+
+@dataclass(frozen=True)
+class Intended:
+    """Everything that is needed to make a fabric hold what it should. `targets.tick` is the tick."""
+
+    topology: Topology
+    config: FabricConfig
+    targets: Targets
+
+
+class Intent(BaseModel):
+    """The same as plain values: the documents themselves, not paths to files that may change.
+
+    `entries`: switch -> digest of the entries that these documents meant when it was made, `program`: digest
+    of the program that they were made for. Targets hold addresses and names of key files, never keys.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fabric: str
+    configuration: dict[str, Any]
+    topology: dict[str, Any]
+    targets: dict[str, Any]
+    program: str
+    entries: dict[str, str]
+
+    @classmethod
+    def of(cls, meant: Intended) -> Self:
+        """Write down. Raises InputError or PlanError when the documents do not fit each other."""
+        wanted = intended(meant.topology, meant.config, meant.targets.tick)
+        return cls(
+            fabric=meant.topology.name,
+            configuration=meant.config.document.value,
+            topology=dict(meant.topology.document),
+            targets=meant.targets.as_value(),
+            program=programs.load().digest,
+            entries=digests(wanted),
+        )
+
+    def revive(self, source: str) -> Intended:
+        """Bring to life; `source` (such as `revision 3`) stands for the file in errors.
+
+        Raises InputError when this version of the controller no longer takes the documents.
+        """
+        return Intended(
+            topologies.from_value(self.topology, source),
+            configs.from_value(self.configuration, source),
+            Targets.from_value(self.targets, source),
+        )
+
+
+def digests(entries: Mapping[str, Iterable[Entry]]) -> dict[str, str]:
+    """Switch -> digest of its entries."""
+    return {name: entries_digest(of) for name, of in entries.items()}
+
+
+def entries_digest(entries: Iterable[Entry]) -> str:
+    """SHA-256, in hex, of a set of entries, whatever their order."""
+    lines = sorted(f"{entry.table} {entry.match_text} {entry.action_text}" for entry in entries)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

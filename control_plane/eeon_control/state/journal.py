@@ -1,0 +1,25 @@
+"""An apply in progress: what was there before the first write, and what it is to become."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from eeon_control.state.lock import Holder
+from eeon_control.state.revision import Draft
+from eeon_control.state.saved_snapshot import SavedSnapshot
+
+
+class Journal(BaseModel):
+    """Written before the first write to any switch, removed when all hold the old or all hold the new.
+
+    `revision`: the number that the draft gets when it is committed. `before`: what every switch that is to be
+    written to held. `confirm_seconds`: the time to confirm, when one was asked for.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    revision: int
+    draft: Draft
+    holder: Holder
+    before: dict[str, SavedSnapshot]
+    confirm_seconds: float | None = None

@@ -1,0 +1,123 @@
+"""One writer at a time, and a name for who it is."""
+
+from __future__ import annotations
+
+import fcntl
+import getpass
+import os
+import socket
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from eeon_control.errors import StateError
+from eeon_control.state.files import FILE_MODE
+
+
+class Holder(BaseModel):
+    """Who holds a lock, as written into it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    user: str
+    host: str
+    pid: int
+    command: str
+    since: str
+
+    @classmethod
+    def me(cls, command: str) -> Self:
+        """This process."""
+        return cls(
+            user=user_name(),
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            command=command,
+            since=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    def __str__(self) -> str:
+        return f"`{self.command}` of {self.user}@{self.host}, process {self.pid}, since {self.since}"
+
+
+class LockHeld(StateError):
+    """Another process holds the lock; `holder` is None when it has not yet written its name."""
+
+    def __init__(self, path: Path, holder: Holder | None) -> None:
+        self.holder = holder
+        who = str(holder) if holder is not None else "a process that has just started"
+        super().__init__(f"{path}: held by {who}; wait for it to end")
+
+
+class Lock:
+    """An exclusive lock on a file; use it with `with`. It ends with the process, however that ends.
+
+    Not re-entrant: the same process that opens it again is refused like any other. Raises LockHeld.
+    """
+
+    def __init__(self, path: Path, command: str) -> None:
+        self.path = path
+        self.holder = Holder.me(command)
+        self._handle = -1
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this object holds the lock now."""
+        return self._handle >= 0
+
+    def __enter__(self) -> Self:
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+        except OSError as error:
+            raise StateError(f"{self.path}: cannot be opened: {error.strerror}") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise LockHeld(self.path, read_holder(self.path)) from None
+        text = self.holder.model_dump_json().encode() + b"\n"
+        os.truncate(handle, 0)
+        os.pwrite(handle, text, 0)
+        self._handle = handle
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.truncate(self._handle, 0)
+        os.close(self._handle)
+        self._handle = -1
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process holds the lock of this path now."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Who has written its name into a lock; None when nobody has, or is only just doing it."""
+    try:
+        return Holder.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def user_name() -> str:
+    """The user's name, or its number where the system knows no name."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid{os.geteuid()}"

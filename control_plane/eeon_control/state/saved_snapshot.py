@@ -1,0 +1,74 @@
+"""A switch's snapshot as plain values, for the journal."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from finsy.proto import p4r
+from pydantic import Base64Bytes, BaseModel, ConfigDict
+
+from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.plan import Action, Entry, Exact, Lpm
+
+
+class SavedSnapshot(BaseModel):
+    """`fabric.snapshot.Snapshot`, written down. Pipeline and entities are protobuf messages in base64."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    same_program: bool
+    entries: list[dict[str, Any]] = []
+    pipeline: Base64Bytes | None = None
+    entities: list[Base64Bytes] = []
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Self:
+        """Write down."""
+        return cls.model_construct(
+            same_program=snapshot.same_program,
+            entries=[entry_value(entry) for entry in snapshot.entries],
+            pipeline=None if snapshot.pipeline is None else snapshot.pipeline.SerializeToString(),
+            entities=[entity.SerializeToString() for entity in snapshot.entities],
+        )
+
+    def revive(self) -> Snapshot:
+        """Bring to life. Raises ValueError when it is not what `of` wrote."""
+        return Snapshot(
+            self.same_program,
+            [entry_from(value) for value in self.entries],
+            None if self.pipeline is None else p4r.ForwardingPipelineConfig.FromString(self.pipeline),
+            [p4r.Entity.FromString(entity) for entity in self.entities],
+        )
+
+
+def entry_value(entry: Entry) -> dict[str, Any]:
+    """An entry as JSON can hold it."""
+    value: dict[str, Any] = {
+        "table": entry.table,
+        "match": [
+            [part.field, part.value]
+            if isinstance(part, Exact)
+            else [part.field, part.value, part.prefix_length, part.width]
+            for part in entry.match
+        ],
+        "actions": [[action.name, dict(action.params)] for action in entry.actions],
+    }
+    return (
+        value
+        | ({"default": True} if entry.is_default else {})
+        | ({"selector": True} if entry.selector else {})
+    )
+
+
+def entry_from(value: dict[str, Any]) -> Entry:
+    """The entry that `entry_value` wrote. Raises ValueError on anything else."""
+    try:
+        return Entry(
+            value["table"],
+            tuple(Exact(*part) if len(part) == 2 else Lpm(*part) for part in value["match"]),
+            tuple(Action(name, tuple(params.items())) for name, params in value["actions"]),
+            value.get("default", False),
+            value.get("selector", False),
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not an entry: {error!r}") from None

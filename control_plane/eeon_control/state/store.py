@@ -1,0 +1,185 @@
+"""The state folder of one fabric: revisions, which one is in force, and what is unfinished."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from eeon_control.errors import StateError
+from eeon_control.state import folder as folders
+from eeon_control.state.files import Disk
+from eeon_control.state.intent import Intended
+from eeon_control.state.journal import Journal
+from eeon_control.state.lock import Holder, Lock, is_locked, read_holder
+from eeon_control.state.pending import Pending
+from eeon_control.state.revision import Draft, Revision
+
+__all__ = ["StateError", "StateStore"]
+
+_Record = TypeVar("_Record", bound=BaseModel)
+_FILE_LIMIT_BYTES = 1 << 30
+
+
+class StateStore:
+    """Reading needs no lock: every file is replaced at once. Changing takes the Lock as an argument.
+
+    The moment of a commit is the renaming of `current`. A revision or a pending confirmation with a larger
+    number was about to be committed when its command was killed, and does not count; a journal with the
+    number of `current` belongs to a commit that was done.
+    """
+
+    def __init__(self, folder: Path, disk: Disk) -> None:
+        self.folder = folder
+        self._disk = disk
+
+    @classmethod
+    def open(cls, folder: Path, *, create: bool = True, disk: Disk | None = None) -> Self:
+        """Open a state folder. Raises StateError when it is not there, or others may read or change it."""
+        if create:
+            folders.make(folder)
+        elif not folder.is_dir():
+            raise StateError(f"{folder}: there is no state of a fabric here; `eeon config apply` makes it")
+        folders.check(folder)
+        for part in folders.PARTS:
+            folders.check(folder / part)
+        return cls(folder, disk or Disk())
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def current_number(self) -> int:
+        """Number of the revision in force; 0 before the first."""
+        path = self.folder / "current"
+        text = self._read(path)
+        if text is None:
+            return 0
+        if not text.strip().isdigit():
+            raise _damaged(path, "it should hold the number of a revision")
+        return int(text)
+
+    def current(self) -> Revision | None:
+        """The revision in force, None before the first. Raises StateError when its file is damaged."""
+        number = self.current_number()
+        return self.revision(number) if number else None
+
+    def revision(self, number: int) -> Revision:
+        """A committed revision. Raises StateError when there is none of that number."""
+        last = self.current_number()
+        if not 1 <= number <= last:
+            there = f"there are 1 to {last}" if last else "there is none yet"
+            raise StateError(f"no revision {number}; {there}")
+        found = self._record(self._revision_path(number), Revision)
+        if found is None:
+            raise StateError(
+                f"no revision {number}: {self._revision_path(number)} was removed; "
+                "see `eeon config history` for those that are there"
+            )
+        return found
+
+    def revisions(self) -> list[Revision]:
+        """All committed revisions whose files are there, oldest first."""
+        numbers = range(1, self.current_number() + 1)
+        return [self.revision(number) for number in numbers if self._revision_path(number).exists()]
+
+    def intended(self) -> Intended | None:
+        """What the fabric is meant to hold, brought to life; None before the first revision."""
+        revision = self.current()
+        return revision.intended() if revision is not None else None
+
+    def journal(self) -> Journal | None:
+        """The journal of an apply that is under way or was killed; None when there is none."""
+        return self._record(self.folder / "journal.json", Journal)
+
+    def pending(self) -> Pending | None:
+        """The confirmation that the current revision waits for; None when it waits for none."""
+        found = self._record(self.folder / "pending.json", Pending)
+        return found if found is not None and found.revision == self.current_number() else None
+
+    def controllers(self) -> dict[int, Holder | None]:
+        """Election ids of the controllers that are running on this folder, with who runs them."""
+        paths = [path for path in (self.folder / "controllers").iterdir() if path.name.isdecimal()]
+        return {int(path.name): read_holder(path) for path in sorted(paths) if is_locked(path)}
+
+    # -- changing -----------------------------------------------------------------------------------------
+
+    def lock(self, command: str) -> Lock:
+        """The right to change this folder; `command` names who has it to others. Raises LockHeld."""
+        return Lock(self.folder / "lock", command)
+
+    def controller_lock(self, election_id: int) -> Lock:
+        """What a running controller holds for as long as it runs, so that `controllers` tells of it."""
+        return Lock(
+            self.folder / "controllers" / str(election_id), f"eeon controller run --election-id {election_id}"
+        )
+
+    def begin(self, lock: Lock, journal: Journal) -> None:
+        """Write the journal: from now on a kill is found and finished later."""
+        self._check(lock)
+        assert journal.revision == self.current_number() + 1
+        self._write(self.folder / "journal.json", journal)
+
+    def commit(self, lock: Lock, draft: Draft, pending: Pending | None = None) -> Revision:
+        """Make a draft the revision in force, and end the journal and an older pending confirmation."""
+        self._check(lock)
+        revision = draft.numbered(self.current_number() + 1)
+        self._write(self._revision_path(revision.number), revision)
+        if pending is not None:
+            assert pending.revision == revision.number
+            self._write(self.folder / "pending.json", pending)
+        self._disk.replace_file(self.folder / "current", f"{revision.number}\n".encode())
+        if pending is None:
+            self._remove("pending.json")
+        self._remove("journal.json")
+        return revision
+
+    def end(self, lock: Lock) -> None:
+        """Remove the journal: every switch holds the old configuration again, or the commit was done."""
+        self._check(lock)
+        self._remove("journal.json")
+
+    def confirm(self, lock: Lock) -> None:
+        """Keep the current revision for good."""
+        self._check(lock)
+        self._remove("pending.json")
+
+    def _check(self, lock: Lock) -> None:
+        assert lock.is_held and lock.path == self.folder / "lock", "changing a state folder takes its lock"
+
+    def _revision_path(self, number: int) -> Path:
+        return self.folder / "revisions" / f"{number}.json"
+
+    def _write(self, path: Path, record: BaseModel) -> None:
+        try:
+            self._disk.replace_file(path, record.model_dump_json(indent=1).encode() + b"\n")
+        except OSError as error:
+            raise StateError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def _remove(self, name: str) -> None:
+        if (self.folder / name).exists():
+            self._disk.remove_file(self.folder / name)
+
+    def _record(self, path: Path, kind: type[_Record]) -> _Record | None:
+        text = self._read(path)
+        if text is None:
+            return None
+        try:
+            return kind.model_validate_json(text)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise _damaged(path, f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}") from None
+
+    def _read(self, path: Path) -> bytes | None:
+        if not path.exists():
+            return None
+        folders.check(path)
+        try:
+            if path.stat().st_size > _FILE_LIMIT_BYTES:
+                raise _damaged(path, f"it is larger than {_FILE_LIMIT_BYTES} bytes")
+            return path.read_bytes()
+        except OSError as error:
+            raise StateError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _damaged(path: Path, reason: str) -> StateError:
+    return StateError(f"{path}: damaged: {reason}; restore it from a backup, or begin again with --state")

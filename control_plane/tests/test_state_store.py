@@ -1,0 +1,185 @@
+"""The state folder: who may open it, what it remembers, who may change it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from eeon_control import config, state, topology
+from eeon_control.errors import StateError
+from eeon_control.fabric import Targets
+from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.plan import intended
+from eeon_control.state.saved_snapshot import SavedSnapshot
+
+TARGETS = {"leaf1": "127.0.0.1:1", "leaf2": "127.0.0.1:2", "spine1": "[::1]:3?device_id=9", "spine2": "x:4"}
+
+
+def meant(*names: str) -> state.Intended:
+    targets = Targets.from_value({"tick": "1ns", "switches": TARGETS}, "test")
+    return state.Intended(topology.load("leaf-spine-4"), config.load(*names), targets)
+
+
+def draft(*names: str, comment: str = "") -> state.Draft:
+    return state.Draft(
+        made="2026-01-02T03:04:05+00:00",
+        by="me@here",
+        action="apply",
+        comment=comment,
+        intent=state.Intent.of(meant(*names)),
+    )
+
+
+@pytest.fixture
+def store(tmp_path):
+    return state.StateStore.open(tmp_path / "fabric")
+
+
+def test_committed_revision_comes_back_to_life_and_means_the_same_entries(store):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("red_ack_syn", "eee_120us100", comment="Grüße"))
+    again = state.StateStore.open(store.folder, create=False)
+    assert again.current_number() == 1
+    assert again.current().comment == "Grüße"
+    revived, before = again.intended(), meant("red_ack_syn", "eee_120us100")
+    assert revived.targets == before.targets
+    assert intended(revived.topology, revived.config, 1000) == intended(before.topology, before.config, 1000)
+
+
+def test_folder_and_files_are_for_the_owner_alone(store):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+    for path in [store.folder, *store.folder.rglob("*")]:
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "mended_by"),
+    [("", 0o755, "chmod 700"), ("revisions", 0o770, "chmod 700"), ("current", 0o644, "chmod 600")],
+)
+def test_folder_or_file_open_to_others_is_refused_with_the_command_that_mends_it(
+    store, name, mode, mended_by
+):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+    path = store.folder / name
+    os.chmod(path, mode)
+    with pytest.raises(StateError, match=rf"{mode:o} lets others in; mend it with: {mended_by} {path}"):
+        state.StateStore.open(store.folder).current()
+
+
+def test_second_process_is_told_who_holds_the_lock(store):
+    script = (
+        "import sys; from eeon_control import state\n"
+        "store = state.StateStore.open(__import__('pathlib').Path(sys.argv[1]))\n"
+        "try:\n    store.lock('other').__enter__()\nexcept state.LockHeld as error:\n    print(error)"
+    )
+    with store.lock("eeon config apply -c mine"):
+        said = subprocess.run(
+            [sys.executable, "-c", script, str(store.folder)], capture_output=True, text=True, check=True
+        ).stdout
+    assert f"held by `eeon config apply -c mine` of {state.Holder.me('').user}@" in said
+    assert f"process {os.getpid()}, since " in said
+
+
+def test_lock_of_a_process_that_ended_is_free(store):
+    with store.lock("first"):
+        pass
+    with store.lock("second") as lock:
+        assert lock.is_held
+
+
+def test_running_controllers_are_known_by_their_election_ids(store):
+    with store.controller_lock(10), store.controller_lock(5):
+        assert set(store.controllers()) == {5, 10}
+        with pytest.raises(state.LockHeld):
+            store.controller_lock(10).__enter__()
+    assert store.controllers() == {}
+
+
+def test_snapshot_in_the_journal_is_the_one_that_was_written(store):
+    before = meant("red_ack_syn", "eee_120us100")
+    entries = list(intended(before.topology, before.config, 1000)["leaf1"])
+    journal = state.Journal(
+        revision=1,
+        draft=draft("drop_tail"),
+        holder=state.Holder.me("test"),
+        before={
+            "leaf1": SavedSnapshot.of(Snapshot(True, entries)),
+            "leaf2": SavedSnapshot.of(Snapshot(False)),
+        },
+    )
+    with store.lock("test") as lock:
+        store.begin(lock, journal)
+    found = store.journal()
+    assert found.before["leaf1"].revive() == Snapshot(True, entries)
+    assert found.before["leaf2"].revive() == Snapshot(False)
+
+
+def test_damaged_file_is_named_with_what_is_wrong(store):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+    path = store.folder / "revisions" / "1.json"
+    path.write_text('{"number": 1}')
+    with pytest.raises(StateError, match=rf"{path}: damaged: made: Field required"):
+        store.current()
+    (store.folder / "current").write_text("one")
+    with pytest.raises(StateError, match="current: damaged: it should hold the number of a revision"):
+        store.current()
+
+
+def test_revision_that_is_not_there_is_told_with_those_that_are(store):
+    with pytest.raises(StateError, match="no revision 1; there is none yet"):
+        store.revision(1)
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+        store.commit(lock, draft("red_ect"))
+    with pytest.raises(StateError, match="no revision 7; there are 1 to 2"):
+        store.revision(7)
+    assert [one.number for one in store.revisions()] == [1, 2]
+
+
+def test_place_of_the_folder_follows_option_variable_and_xdg():
+    here = {"XDG_STATE_HOME": "/var/x", "HOME": "/home/me"}
+    assert str(state.folder_of("a b", environment=here)) == "/var/x/eeon/a%20b"
+    assert str(state.folder_of("a", environment={**here, "EEON_STATE": "/s"})) == "/s"
+    assert str(state.folder_of("a", "/given", {**here, "EEON_STATE": "/s"})) == "/given"
+    assert str(state.folder_of("..", environment=here)) == "/var/x/eeon/%2E."
+
+
+MOMENT = state.Moment(wall_seconds=1e9, boot_seconds=500.0, boot_id="a")
+
+
+@pytest.mark.parametrize(
+    ("now", "left"),
+    [
+        ({"boot_seconds": 560.0}, 540.0),
+        ({"boot_seconds": 560.0, "wall_seconds": 2e9}, 540.0),  # the wall clock jumped ahead
+        ({"boot_seconds": 560.0, "wall_seconds": 0.0}, 540.0),  # and back
+        ({"boot_seconds": 1100.0, "wall_seconds": 0.0}, 0.0),
+        (
+            {"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 + 100},
+            500.0,
+        ),  # the machine was restarted
+        ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 + 601}, 0.0),
+        ({"boot_id": "b", "boot_seconds": 3.0, "wall_seconds": 1e9 - 1}, 0.0),  # nobody knows how long ago
+    ],
+)
+def test_time_left_to_confirm_survives_clocks_that_jump_and_restarts(now, left):
+    pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
+    assert pending.seconds_left(MOMENT.model_copy(update=now)) == left
+
+
+def test_pending_confirmation_of_a_revision_that_never_came_into_force_does_not_count(store):
+    with store.lock("test") as lock:
+        store.commit(lock, draft("drop_tail"))
+        pending = state.Pending(revision=2, back_to=1, since=MOMENT, seconds=600)
+        (store.folder / "pending.json").write_text(pending.model_dump_json())
+        os.chmod(store.folder / "pending.json", 0o600)
+        assert store.pending() is None
+        store.commit(lock, draft("red_ect"), pending)
+        assert store.pending() == pending
+        store.confirm(lock)
+        assert store.pending() is None
