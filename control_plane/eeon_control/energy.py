@@ -1,0 +1,264 @@
+"""How much power the ports of a fabric draw, from what the P4 program counts about their EEE. Pure.
+
+    before = Reading(at_ps=..., registers={3: {...}}, timings={3: Timing(...)})
+    energy = switch_energy(switch, before, after)         # watts and joules, port by port
+
+A port's PHY draws full power, except in low-power idle (LPI), where it draws a fraction. The registers give
+the time in LPI of every sleep that has ended, and enough about the current one to add its part, once the
+switch's clock is known. The clock is in no register: a caller that has it (Thrift's
+`get_time_elapsed_us`, a twin's virtual time) gives it as `Reading.now_ticks`, and the result is exact to
+two ticks a sleep. Without it the clock is taken from the newest packet that left the switch between the two
+readings, and a port's time in LPI may be off by the time since that packet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from eeon_control.constants import TICKS_AHEAD_LIMIT
+from eeon_control.plan.entries import Action, Entry
+from eeon_control.topology import Port, Switch, phy
+from eeon_control.units import DataRate
+
+REGISTERS: tuple[str, ...] = ("eee_state", "busy_until", "wake_start", "asleep_at", "lpi_ticks", "wakes")
+"""What `Reading.registers` must hold for every port, by P4Info alias."""
+
+_CLOCK = 1 << 48  # width of the program's timestamps (p4src/include/types.p4)
+_WAKES = 1 << 32  # width of the register `wakes`
+_ACTIVE = 0  # eee_state_t.ACTIVE
+_PS_PER_S = 10**12
+
+
+@dataclass(frozen=True)
+class Timing:
+    """EEE timers of one port as the switch holds them, in ticks of its timestamps."""
+
+    sleep: int
+    wake: int
+    stall: int
+
+    @classmethod
+    def of(cls, action: Action | None) -> Timing | None:
+        """The timers of an action of the table `port_eee`; None where the link never sleeps."""
+        if action is None or action.name != "eee":
+            return None
+        values = dict(action.params)
+        return cls(values["sleep_ticks"], values["wake_ticks"], values["stall_ticks"])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One switch's EEE registers at one moment.
+
+    `at_ps`: when, by any clock that runs as fast as the switch's. `tick_ps`: length of a tick. `registers`:
+    port -> register -> value, of REGISTERS. `timings`: port -> its timers, None where EEE is off.
+    `now_ticks`: what the switch's own clock showed, if known.
+    """
+
+    at_ps: int
+    tick_ps: int
+    registers: Mapping[int, Mapping[str, int]]
+    timings: Mapping[int, Timing | None]
+    now_ticks: int | None = None
+
+
+@dataclass(frozen=True)
+class PortEnergy:
+    """What one port's transmitter did and drew between two readings.
+
+    `lpi_ps` + `transition_ps` + `active_ps` = `elapsed_ps`. `watts` is the mean. `legacy_joules`: what a PHY
+    that never sleeps would have used. Joules and watts are None where the PHY's power is not known.
+    """
+
+    port: Port
+    elapsed_ps: int
+    lpi_ps: int
+    transition_ps: int
+    wakes: int
+    joules: float | None
+    legacy_joules: float | None
+
+    @property
+    def active_ps(self) -> int:
+        """Awake: sending, or idle and not gone to sleep."""
+        return self.elapsed_ps - self.lpi_ps - self.transition_ps
+
+    @property
+    def watts(self) -> float | None:
+        """Mean power; None where it is not known, or no time has passed."""
+        if self.joules is None or not self.elapsed_ps:
+            return None
+        return self.joules * _PS_PER_S / self.elapsed_ps
+
+
+@dataclass(frozen=True)
+class SwitchEnergy:
+    """All linked ports of one switch. `restarted`: its registers began anew between the two readings."""
+
+    ports: tuple[PortEnergy, ...]
+    restarted: bool
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What every number of this module rests on, to be shown with it."""
+
+    watts: Mapping[str, float | None] = field(
+        default_factory=lambda: {f"{one.name} ({one.rate})": one.watts for one in phy.KNOWN}
+    )
+    lpi_fraction: Mapping[str, float] = field(
+        default_factory=lambda: {f"{one.name} ({one.rate})": one.lpi_fraction for one in phy.KNOWN}
+    )
+    transitions: str = "at full power"
+    scope: str = "the transmitting side of switch ports; hosts' NICs and the switch's own parts are not in it"
+    source: str = "E-EON thesis, sections 2.1 and 3.2, tables 2.1 and 4.1"
+
+    def lines(self) -> tuple[str, ...]:
+        """The same for people."""
+        known = ", ".join(f"{name} {watts:g} W a port" for name, watts in self.watts.items() if watts)
+        shares = sorted({f"{share:.0%}" for share in self.lpi_fraction.values()})
+        return (
+            f"assumed: {known}; {' or '.join(shares)} of it in low-power idle; going to sleep and waking "
+            f"{self.transitions} ({self.source})",
+            f"counted: {self.scope}",
+        )
+
+
+def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, Timing | None]:
+    """The timers of every port in `ports`, from what a switch's table `port_eee` holds."""
+    actions = {
+        entry.match[0].value: entry.actions[0]
+        for entry in entries
+        if entry.table == "port_eee" and not entry.is_default and entry.actions
+    }
+    return {port.number: Timing.of(actions.get(port.number)) for port in ports}
+
+
+def power_of(rate: DataRate) -> tuple[float, float] | None:
+    """(full power in watts, share of it drawn in LPI) of a port of this speed; None where it is not known."""
+    known = phy.of_rate(rate)
+    return None if known is None or known.watts is None else (known.watts, known.lpi_fraction)
+
+
+def lpi_ticks(registers: Mapping[str, int], timing: Timing | None, now: int) -> int:
+    """Ticks in LPI from the switch's start to `now`, the current sleep included; modulo 2^48.
+
+    The rules are those of the P4 program (control/eee.p4): a sleep begins `stall` after the wire went idle,
+    LPI `sleep` later, and it lasts until the wake-up starts.
+    """
+    closed = registers["lpi_ticks"]
+    if registers["eee_state"] != _ACTIVE:
+        asleep, until = registers["asleep_at"], registers["wake_start"]
+        until = now if _is_ahead(until, now) else until
+    elif timing is None:
+        return closed
+    else:
+        asleep, until = registers["busy_until"] + timing.stall + timing.sleep, now
+    return closed if _is_ahead(asleep, until) else (closed + until - asleep) % _CLOCK
+
+
+def switch_energy(switch: Switch, before: Reading, after: Reading) -> SwitchEnergy:
+    """What every linked port of a switch did and drew between two readings.
+
+    When the switch has restarted in between, what its registers hold counts as having happened in the
+    interval, and the rest of it at full power.
+    """
+    elapsed_ps = max(0, after.at_ps - before.at_ps)
+    restarted = _has_restarted(before, after, elapsed_ps)
+    clocks = _clocks(before, after, elapsed_ps // after.tick_ps)
+    return SwitchEnergy(
+        tuple(
+            _port_energy(port, before, after, None if restarted else clocks, elapsed_ps, restarted)
+            for port in switch.ports
+        ),
+        restarted,
+    )
+
+
+def _port_energy(
+    port: Port,
+    before: Reading,
+    after: Reading,
+    clocks: tuple[int, int] | None,
+    elapsed_ps: int,
+    restarted: bool,
+) -> PortEnergy:
+    then, now = before.registers[port.number], after.registers[port.number]
+    timing = after.timings[port.number]
+    if restarted:
+        lpi, wakes = now["lpi_ticks"], now["wakes"]
+    else:
+        lpi = _lpi_between(
+            then, now, before.timings[port.number], timing, clocks, elapsed_ps // after.tick_ps
+        )
+        wakes = (now["wakes"] - then["wakes"]) % _WAKES
+    lpi_ps = min(lpi * after.tick_ps, elapsed_ps)
+    each = (timing.sleep + timing.wake) * after.tick_ps if timing else 0
+    transition_ps = min(wakes * each, elapsed_ps - lpi_ps)
+    power = power_of(port.rate)
+    joules = legacy = None
+    if power is not None:
+        watts, fraction = power
+        legacy = watts * elapsed_ps / _PS_PER_S
+        joules = watts * (elapsed_ps - (1 - fraction) * lpi_ps) / _PS_PER_S
+    return PortEnergy(port, elapsed_ps, lpi_ps, transition_ps, wakes, joules, legacy)
+
+
+def _lpi_between(
+    then: Mapping[str, int],
+    now: Mapping[str, int],
+    timing_then: Timing | None,
+    timing: Timing | None,
+    clocks: tuple[int, int] | None,
+    elapsed: int,
+) -> int:
+    if clocks is not None:
+        spent = (lpi_ticks(now, timing, clocks[1]) - lpi_ticks(then, timing_then, clocks[0])) % _CLOCK
+        # Registers are not read at one moment; a little less than nothing is nothing.
+        return 0 if spent > _CLOCK // 2 else min(spent, elapsed)
+    # Nothing has left the switch in all the time: whoever may sleep sleeps, at the latest stall + Ts after.
+    if timing is None or now["eee_state"] != _ACTIVE:
+        return 0
+    return max(0, elapsed - timing.stall - timing.sleep)
+
+
+def _clocks(before: Reading, after: Reading, elapsed: int) -> tuple[int, int] | None:
+    """The switch's clock at both readings, as given or as its newest departure tells; None: none left."""
+    if after.now_ticks is not None and before.now_ticks is not None:
+        return before.now_ticks, after.now_ticks
+    changed = [
+        values["busy_until"]
+        for port, values in after.registers.items()
+        if port in before.registers and values["busy_until"] != before.registers[port]["busy_until"]
+    ]
+    if not changed:
+        return None
+    newest = changed[0]
+    for stamp in changed[1:]:
+        if (stamp - newest) % _CLOCK < _CLOCK // 2:  # all lie within one interval, far below half a circle
+            newest = stamp
+    return (newest - elapsed) % _CLOCK, newest
+
+
+def _has_restarted(before: Reading, after: Reading, elapsed_ps: int) -> bool:
+    if (
+        before.now_ticks is not None
+        and after.now_ticks is not None
+        and (after.now_ticks - before.now_ticks) % _CLOCK > _CLOCK // 2
+    ):
+        return True
+    for port, now in after.registers.items():
+        timing = after.timings.get(port) or before.timings.get(port)
+        if port not in before.registers or timing is None:
+            continue
+        wakes = (now["wakes"] - before.registers[port]["wakes"]) % _WAKES
+        # Each wake takes a sleep and a wake-up. More than there was time for: the count began anew.
+        if (wakes - 1) * max(1, timing.sleep + timing.wake) * after.tick_ps > elapsed_ps:
+            return True
+    return False
+
+
+def _is_ahead(moment: int, now: int) -> bool:
+    """The program's own rule for a clock that wraps (ARCHITECTURE.md): ahead by less than 2^40 ticks."""
+    return 0 < (moment - now) % _CLOCK < TICKS_AHEAD_LIMIT

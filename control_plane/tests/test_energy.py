@@ -1,0 +1,166 @@
+"""Energy from the EEE registers: states, the clock's wrap, restarts, ports of unknown power."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control import energy, topology
+from eeon_control.constants import EEE_STATES
+from eeon_control.energy import Reading, Timing
+
+TICK_PS = 1000
+TEN_G = Timing(sleep=2880, wake=4480, stall=0)
+CLOCK = 1 << 48
+ACTIVE, HOLD, WAKE = (EEE_STATES.index(name) for name in ("active", "hold", "wake"))
+SECOND = 10**12
+SECOND_TICKS = SECOND // TICK_PS
+
+
+def registers(**values: int) -> dict[str, int]:
+    return dict.fromkeys(energy.REGISTERS, 0) | {"eee_state": ACTIVE} | values
+
+
+@pytest.fixture(scope="module")
+def switch():
+    text = """
+name: two-speeds
+nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}, h2: {kind: host}}
+defaults: {delay: 1us, overhead: 24B}
+links:
+  - {endpoints: ["leaf1:1", "h1:1"], rate: 10Gbps}
+  - {endpoints: ["leaf1:2", "h2:1"], rate: 300Mbps}
+"""
+    return topology.from_text(text, "two-speeds.yaml").switches["leaf1"]
+
+
+def reading(at_ps: int, first: dict[str, int], *, now: int | None = None, timing=TEN_G) -> Reading:
+    return Reading(at_ps, TICK_PS, {1: first, 2: registers()}, {1: timing, 2: None}, now)
+
+
+def of_port_1(switch, before: Reading, after: Reading):
+    return energy.switch_energy(switch, before, after).ports[0]
+
+
+@pytest.mark.parametrize(
+    ("held", "now", "ticks"),
+    [
+        # Idle since 1000, asleep from 1000 + 2880 on.
+        (registers(busy_until=1000), 3880, 0),
+        (registers(busy_until=1000), 4880, 1000),
+        (registers(busy_until=1000, lpi_ticks=70), 4880, 1070),
+        # On the wire, or on the way to sleep: nothing yet.
+        (registers(busy_until=5000, lpi_ticks=70), 4000, 70),
+        (registers(busy_until=4000, lpi_ticks=70), 4001, 70),
+        # Held: asleep since 4000, the wake starts at 9000.
+        (registers(eee_state=HOLD, asleep_at=4000, wake_start=9000), 6000, 2000),
+        (registers(eee_state=WAKE, asleep_at=4000, wake_start=9000), 12000, 5000),
+        (registers(eee_state=HOLD, asleep_at=4000, wake_start=9000), 3000, 0),
+        # The clock wraps during the sleep, and the account wraps too.
+        (registers(busy_until=CLOCK - 5000), 1000, 5000 - 2880 + 1000),
+        (registers(busy_until=1000, lpi_ticks=CLOCK - 10), 4880, 990),
+    ],
+)
+def test_time_in_lpi_includes_the_part_of_the_current_sleep_that_is_over(held, now, ticks):
+    assert energy.lpi_ticks(held, TEN_G, now) == ticks
+
+
+def test_a_link_whose_eee_is_off_does_not_sleep_but_keeps_its_account():
+    assert energy.lpi_ticks(registers(busy_until=1, lpi_ticks=70), None, 10**6) == 70
+
+
+def test_a_port_that_sleeps_all_the_time_draws_the_lpi_share_of_its_full_power(switch):
+    held = registers(busy_until=1000)
+    found = of_port_1(
+        switch,
+        reading(0, held, now=SECOND_TICKS),
+        reading(SECOND, held, now=2 * SECOND_TICKS),
+    )
+    assert (found.lpi_ps, found.transition_ps, found.wakes) == (SECOND, 0, 0)
+    assert found.joules == pytest.approx(0.25) and found.watts == pytest.approx(0.25)
+    assert found.legacy_joules == pytest.approx(2.5)
+
+
+def test_transitions_are_counted_for_each_wake_and_drawn_at_full_power(switch):
+    before = reading(0, registers(busy_until=0), now=0, timing=Timing(2880, 4480, 0))
+    after_registers = registers(busy_until=SECOND_TICKS, lpi_ticks=SECOND_TICKS // 2, wakes=100)
+    found = of_port_1(switch, before, reading(SECOND, after_registers, now=SECOND_TICKS))
+    assert (found.lpi_ps, found.transition_ps) == (SECOND // 2, 100 * 7360 * TICK_PS)
+    assert found.active_ps == SECOND - found.lpi_ps - found.transition_ps
+    assert found.joules == pytest.approx(2.5 * (1 - 0.9 / 2))
+
+
+def test_without_the_switchs_clock_the_newest_departure_stands_for_it(switch):
+    # Port 1 went idle 0.25 s before the newest departure of the switch, which is on port 2.
+    before = reading(0, registers(busy_until=5))
+    now = 3 * SECOND_TICKS
+    after = Reading(
+        SECOND,
+        TICK_PS,
+        {1: registers(busy_until=now - SECOND_TICKS // 4), 2: registers(busy_until=now)},
+        {1: TEN_G, 2: None},
+    )
+    found = of_port_1(switch, before, after)
+    assert found.lpi_ps <= SECOND and found.watts is not None
+    exact = of_port_1(
+        switch,
+        reading(0, registers(busy_until=5), now=now - SECOND_TICKS),
+        Reading(SECOND, TICK_PS, after.registers, after.timings, now),
+    )
+    assert found == exact
+
+
+def test_without_any_departure_an_idle_port_is_asleep_but_for_its_stall_and_sleep_time(switch):
+    held = registers(busy_until=1000)
+    found = of_port_1(switch, reading(0, held), reading(SECOND, held))
+    assert found.lpi_ps == SECOND - 2880 * TICK_PS
+    off = of_port_1(switch, reading(0, held, timing=None), reading(SECOND, held, timing=None))
+    assert off.lpi_ps == 0 and off.watts == 2.5
+
+
+def test_a_sleep_longer_than_the_interval_fills_it_at_most(switch):
+    # It ended in the interval and is counted at its end, with all the hours before.
+    before = reading(0, registers(busy_until=1000))
+    ended = registers(busy_until=3600 * SECOND_TICKS, lpi_ticks=3599 * SECOND_TICKS, wakes=1)
+    found = of_port_1(switch, before, reading(SECOND, ended))
+    assert 0 < found.lpi_ps <= SECOND and found.watts >= 0.25
+
+
+def test_a_restart_is_noticed_and_the_time_before_it_is_at_full_power(switch):
+    before = reading(0, registers(busy_until=1000, wakes=500, lpi_ticks=9 * SECOND_TICKS))
+    after = reading(SECOND, registers(busy_until=1000, wakes=3, lpi_ticks=SECOND_TICKS // 10))
+    found = energy.switch_energy(switch, before, after)
+    assert found.restarted
+    assert (found.ports[0].wakes, found.ports[0].lpi_ps) == (3, SECOND // 10)
+    assert found.ports[0].joules == pytest.approx(2.5 * (1 - 0.09))
+
+
+def test_a_clock_that_went_back_is_a_restart_also_without_wakes(switch):
+    held = registers()
+    before, after = reading(0, held, now=50 * SECOND_TICKS), reading(SECOND, held, now=SECOND_TICKS // 2)
+    assert energy.switch_energy(switch, before, after).restarted
+
+
+def test_a_wrapping_wake_counter_is_no_restart(switch):
+    before = reading(0, registers(busy_until=1000, wakes=(1 << 32) - 2))
+    after = reading(SECOND, registers(busy_until=SECOND_TICKS, wakes=3))
+    found = energy.switch_energy(switch, before, after)
+    assert not found.restarted and found.ports[0].wakes == 5
+
+
+def test_a_port_of_unknown_power_has_times_but_no_watts(switch):
+    held = registers(busy_until=1000)
+    port = energy.switch_energy(switch, reading(0, held), reading(SECOND, held)).ports[1]
+    assert (port.joules, port.watts, port.legacy_joules) == (None, None, None)
+    assert port.elapsed_ps == SECOND
+
+
+def test_two_readings_of_one_moment_give_no_power_instead_of_a_division_by_zero(switch):
+    held = registers(busy_until=1000)
+    found = of_port_1(switch, reading(5, held), reading(5, held))
+    assert found.watts is None and found.joules == 0
+
+
+def test_the_assumptions_name_power_share_and_source():
+    first, second = energy.Assumptions().lines()
+    assert "1000BASE-T (1Gbps) 0.5 W a port, 10GBASE-T (10Gbps) 2.5 W a port" in first
+    assert "10% of it in low-power idle" in first and "thesis" in first
+    assert "NICs" in second
