@@ -12,10 +12,11 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from finsy import P4Client, P4ClientError, P4Schema
+from finsy import GRPCStatusCode, P4Client, P4ClientError, P4Schema
 from finsy.proto import U128, p4r, rpc_code
 
 from eeon_control.errors import FabricError
+from eeon_control.fabric import credentials, tls_diagnosis
 from eeon_control.fabric.codec import decode, encode
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.targets import Target
@@ -60,9 +61,14 @@ class Session:
         self._target = target
         self._device_id = target.device_id
         self._election_id = election_id
-        self._client = P4Client(target.address, wait_for_ready=False)
 
     async def __aenter__(self) -> Self:
+        tls = self._target.tls
+        try:
+            secret = None if tls is None else credentials.load(tls)
+        except FabricError as error:
+            raise self._error(str(error)) from None
+        self._client = P4Client(self._target.address, secret, wait_for_ready=False)
         await self._client.open(schema=self.schema, complete_request=self._complete)
         try:
             if self._election_id is not None:
@@ -91,7 +97,7 @@ class Session:
         except P4ClientError as error:
             if error.is_pipeline_missing:
                 return False
-            raise self._error(_reason(error)) from None
+            raise self._error(await self._reason(error)) from None
         return bool(reply.config.HasField("cookie") and reply.config.cookie.cookie == self.schema.p4cookie)
 
     async def pipeline(self) -> p4r.ForwardingPipelineConfig | None:
@@ -104,7 +110,7 @@ class Session:
         except P4ClientError as error:
             if error.is_pipeline_missing:
                 return None
-            raise self._error(_reason(error)) from None
+            raise self._error(await self._reason(error)) from None
         return reply.config if reply.config.HasField("p4info") else None
 
     async def push_pipeline(self, config: p4r.ForwardingPipelineConfig | None = None) -> None:
@@ -117,7 +123,7 @@ class Session:
         try:
             await self._client.request(request)
         except P4ClientError as error:
-            raise self._error(f"refused the pipeline: {_reason(error)}") from None
+            raise self._error(f"refused the pipeline: {await self._reason(error)}") from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
         """All entries of the named tables, default actions included where they can be written."""
@@ -148,7 +154,7 @@ class Session:
                     for entity in reply.entities:
                         yield entity
             except P4ClientError as error:
-                raise self._error(f"cannot be read: {_reason(error)}") from None
+                raise self._error(f"cannot be read: {await self._reason(error)}") from None
 
     async def write_changes(self, changes: Sequence[Change]) -> None:
         """Send changes in order. On an error some of them may have been carried out."""
@@ -177,7 +183,7 @@ class Session:
                     for index, detail in sorted(error.details.items())
                 ]
                 shown = "; ".join(failed[:3]) + (f"; and {len(failed) - 3} more" if len(failed) > 3 else "")
-                raise self._error(f"refused a write: {shown or _reason(error)}") from None
+                raise self._error(f"refused a write: {shown or await self._reason(error)}") from None
 
     async def _arbitrate(self, bid: int) -> None:
         """Become primary with election id `bid`, or raise. Leaves the id that won in `_election_id`."""
@@ -189,7 +195,7 @@ class Session:
                     await asyncio.sleep(_ID_RETRY_SECONDS)
                     reply = await self._bid(bid)
             except P4ClientError as error:
-                raise self._error(_reason(error)) from None
+                raise self._error(await self._reason(error)) from None
             if reply is None:
                 raise self._error(f"election id {bid} is in use by another controller; {_TAKE_OVER}")
             if reply.status.code == rpc_code.OK:
@@ -232,9 +238,13 @@ class Session:
         except (KeyError, ValueError):
             raise self._error(f"the program has no table {name}; is it E-EON's?") from None
 
+    async def _reason(self, error: P4ClientError) -> str:
+        """gRPC's words, or better ones where the connection's protection is what failed."""
+        if error.code is GRPCStatusCode.UNAVAILABLE and tls_diagnosis.may_explain(error.message):
+            told = await asyncio.to_thread(tls_diagnosis.explain, self._target.address, self._target.tls)
+            if told is not None:
+                return told
+        return f"{error.message or 'no reason given'} ({error.code.name})"
+
     def _error(self, reason: str) -> FabricError:
         return FabricError(f"{self.name} ({self._target.address}, device id {self._device_id}): {reason}")
-
-
-def _reason(error: P4ClientError) -> str:
-    return f"{error.message or 'no reason given'} ({error.code.name})"

@@ -1,43 +1,60 @@
-"""Where each switch's P4Runtime server listens, and how long a tick of its timestamps is.
+"""Where each switch listens, how a connection to it is protected, and how long a tick of its timestamps is.
 
 A targets file is YAML:
 
     tick: 1ns                       # BMv2: 1us
+    tls: {ca: ca.pem, certificate: controller.pem, key: controller.key}
     switches:
       leaf1: 127.0.0.1:9559         # optionally 127.0.0.1:9559?device_id=1
-      spine1: 127.0.0.1:9560
+      spine1:
+        address: 192.0.2.7:9559
+        device_id: 7
+        tls: {server_name: spine1.example.net}
+        thrift: 127.0.0.1:9090
 
-`device_id` defaults to the switch's id in the topology.
+`device_id` defaults to the switch's id in the topology. `tls` of a switch goes key by key over the file's;
+`tls: off` is a plain connection. File names are relative to the targets file. `thrift` has neither encryption
+nor passwords, so an address that is not of this machine is refused without `thrift_remote: allow`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 
-from eeon_control.errors import FabricError
+from eeon_control.errors import FabricError, InputError, Problem
+from eeon_control.fabric import credentials
+from eeon_control.fabric.credentials import Tls
 from eeon_control.sources import Document, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
+_HOST_AND_PORT = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}"
 _TARGET = re.compile(
-    r"(?:grpc://)?(?P<address>\[[0-9A-Fa-f:.]+\]:\d{1,5}|[A-Za-z0-9_.-]+:\d{1,5})"
-    r"(?:\?device_id=(?P<device_id>\d{1,19}))?",
-    re.ASCII,
+    rf"(?:grpc://)?(?P<address>{_HOST_AND_PORT})(?:\?device_id=(?P<device_id>\d{{1,19}}))?", re.A
 )
+_THRIFT = re.compile(_HOST_AND_PORT, re.ASCII)
+_PORT_MAX = 65535
+_DEVICE_ID_MAX = 2**64 - 1  # p4runtime.proto: uint64 device_id
 
 
 @dataclass(frozen=True)
 class Target:
-    """One switch's P4Runtime server: a gRPC address, and its device id when it is not the topology's."""
+    """One switch: its P4Runtime server's gRPC address, its device id when it is not the topology's.
+
+    `tls`: how the connection is protected; None is a plain one. `thrift`: its Thrift server, if it has one.
+    """
 
     address: str
     device_id: int | None = None
+    tls: Tls | None = None
+    thrift: str | None = None
 
     @classmethod
     def parse(cls, text: object) -> Self:
@@ -45,15 +62,77 @@ class Target:
         if isinstance(text, cls):
             return text
         match = _TARGET.fullmatch(text) if isinstance(text, str) else None
-        if match is None:
+        if match is None or _port_of(match["address"]) > _PORT_MAX:
             raise ValueError(
                 "a target is host:port, for example 127.0.0.1:9559 or 127.0.0.1:9559?device_id=1"
             )
         return cls(match["address"], int(match["device_id"]) if match["device_id"] else None)
 
+    def as_value(self) -> str | dict[str, Any]:
+        """As a targets file has it: the text that `parse` reads, or a mapping where there is more to say."""
+        if self.tls is None and self.thrift is None:
+            return str(self)
+        more = {"tls": None if self.tls is None else self.tls.as_value(), "thrift": self.thrift}
+        return {"address": str(self)} | {key: value for key, value in more.items() if value is not None}
+
     def __str__(self) -> str:
-        """The text that `parse` reads."""
+        """Address and device id, the text that `parse` reads."""
         return self.address if self.device_id is None else f"{self.address}?device_id={self.device_id}"
+
+
+@dataclass(frozen=True)
+class Targets:
+    """All of a targets file, with everything that it says about all switches said of each."""
+
+    tick: Duration
+    switches: Mapping[str, Target]
+
+    def as_value(self) -> dict[str, Any]:
+        """The plain values that `from_value` reads: all that it takes to connect again, and no secret."""
+        value: dict[str, Any] = {
+            "tick": str(self.tick),
+            "switches": {name: one.as_value() for name, one in self.switches.items()},
+        }
+        if any(one.thrift and not is_loopback(one.thrift) for one in self.switches.values()):
+            value["thrift_remote"] = "allow"
+        return value
+
+    @classmethod
+    def from_value(cls, value: dict[str, Any], source: str) -> Self:
+        """The targets that `as_value` wrote; `source` stands for the file in errors. Raises InputError."""
+        return cls._from_document(Document.of_value(value, source), Path())
+
+    @classmethod
+    def _from_document(cls, document: Document, folder: Path) -> Self:
+        try:
+            file = TargetsFile.model_validate(document.value)
+        except ValidationError as error:
+            raise document.from_validation(error) from None
+        switches: dict[str, Target] = {}
+        problems: list[Problem] = []
+        for name, one in file.switches.items():
+            at = ("switches", name)
+            tls = _merged(file.tls, one.tls)
+            if tls is not None and tls.ca is None:
+                rule = (
+                    "ca is required: the file with the certificate of the authority that signed the switch's"
+                )
+                problems.append(document.problem((*at, "tls"), rule))
+                continue
+            if one.thrift and file.thrift_remote != "allow" and not is_loopback(one.thrift):
+                rule = (
+                    "Thrift has neither encryption nor passwords, so it is used on loopback only; forward "
+                    "the port (ssh -L), or write thrift_remote: allow at the top of the file"
+                )
+                problems.append(document.problem((*at, "thrift"), rule))
+            address = Target.parse(one.address)
+            device_id = address.device_id if one.device_id is None else one.device_id
+            switches[name] = Target(
+                address.address, device_id, None if tls is None else tls.at(folder), one.thrift
+            )
+        if problems:
+            raise InputError(problems)
+        return cls(file.tick, switches)
 
 
 def _tick(text: object) -> Duration:
@@ -63,34 +142,88 @@ def _tick(text: object) -> Duration:
     return tick
 
 
-class Targets(BaseModel):
-    """A whole targets file."""
+def _address(text: object) -> str:
+    return str(Target.parse(text))
 
+
+def _thrift(text: object) -> str:
+    if not isinstance(text, str) or not _THRIFT.fullmatch(text) or _port_of(text) > _PORT_MAX:
+        raise ValueError("a Thrift server is host:port, for example 127.0.0.1:9090")
+    return text
+
+
+class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
-    tick: Annotated[Duration, PlainValidator(_tick)]
-    switches: dict[str, Annotated[Target, PlainValidator(Target.parse)]]
 
-    def as_value(self) -> dict[str, Any]:
-        """The plain values that `from_value` reads: all that it takes to connect again, and no secret."""
-        return {"tick": str(self.tick), "switches": {name: str(one) for name, one in self.switches.items()}}
+class TlsFile(_Strict):
+    """`tls` in a targets file. `ca`: certificates of the authorities that may have signed the switch's
+    certificate. `certificate`, `key`: the controller's own, for mutual TLS. `server_name`: the name in the
+    switch's certificate, where it is not the host of its address. All but the name are PEM files.
+    """
 
+    ca: Annotated[str, Field(min_length=1)] | None = None
+    certificate: Annotated[str, Field(min_length=1)] | None = None
+    key: Annotated[str, Field(min_length=1)] | None = None
+    server_name: Annotated[str, Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _certificate_and_key_go_together(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            given, missing = ("key", "certificate") if self.certificate is None else ("certificate", "key")
+            raise ValueError(f"{given} is given without {missing}; mutual TLS needs both")
+        return self
+
+    def at(self, folder: Path) -> Tls:
+        """With file names relative to `folder`."""
+        assert self.ca is not None, "checked by the caller, which knows where in the file to point"
+        certificate, key = (
+            None if name is None else (folder / name).absolute() for name in (self.certificate, self.key)
+        )
+        return Tls((folder / self.ca).absolute(), certificate, key, self.server_name)
+
+
+class SwitchFile(_Strict):
+    """One switch of a targets file; a text is its address."""
+
+    address: Annotated[str, PlainValidator(_address)]
+    device_id: Annotated[int, Field(strict=True, ge=0, le=_DEVICE_ID_MAX)] | None = None
+    tls: TlsFile | Literal["off"] | None = None
+    thrift: Annotated[str, PlainValidator(_thrift)] | None = None
+
+    @model_validator(mode="before")
     @classmethod
-    def from_value(cls, value: dict[str, Any], source: str) -> Self:
-        """The targets that `as_value` wrote; `source` stands for the file in errors. Raises InputError."""
-        try:
-            return cls.model_validate(value)
-        except ValidationError as error:
-            raise Document.of_value(value, source).from_validation(error) from None
+    def _text_is_the_address(cls, value: object) -> object:
+        if isinstance(value, dict):
+            return value
+        return {"address": _address(value)}
+
+
+class TargetsFile(_Strict):
+    """A whole targets file, as it is written."""
+
+    tick: Annotated[Duration, PlainValidator(_tick)]
+    tls: TlsFile | None = None
+    thrift_remote: Literal["allow", "refuse"] = "refuse"
+    switches: dict[str, SwitchFile]
 
 
 def load_targets(path: Path) -> Targets:
-    """Read a targets file. Raises InputError or DataNotFound."""
+    """Read a targets file, and see that the files it names are there and keys are kept from others.
+
+    Raises InputError or DataNotFound.
+    """
     document = read_yaml(path)
-    try:
-        return Targets.model_validate(document.value)
-    except ValidationError as error:
-        raise document.from_validation(error) from None
+    targets = Targets._from_document(document, path.parent)
+    problems = []
+    for name, target in targets.switches.items():
+        own = ("switches", name, "tls")
+        for key, fault in credentials.file_faults(target.tls):
+            place = (*own, key) if document.has((*own, key)) else ("tls", key)
+            problems.append(document.problem(place, fault))
+    if problems:
+        raise InputError(dict.fromkeys(problems))  # what the file says once is told once
+    return targets
 
 
 def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str, Target]:
@@ -111,5 +244,31 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
         except ValueError as error:
             raise FabricError(f"{name}: {targets[name]!r}: {error}") from None
         device_id = switch.device_id if target.device_id is None else target.device_id
-        resolved[name] = Target(target.address, device_id)
+        resolved[name] = replace(target, device_id=device_id)
     return resolved
+
+
+def is_loopback(address: str) -> bool:
+    """Whether `host:port` is of this machine, by its text; names other than `localhost` are not looked up."""
+    host = host_of(address)
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def host_of(address: str) -> str:
+    """The host of `host:port`, an IPv6 address without its brackets."""
+    return address.rpartition(":")[0].strip("[]")
+
+
+def _port_of(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+def _merged(of_all: TlsFile | None, own: TlsFile | Literal["off"] | None) -> TlsFile | None:
+    if own == "off":
+        return None
+    if of_all is None or own is None:
+        return own or of_all
+    return of_all.model_copy(update=own.model_dump(exclude_none=True))

@@ -97,7 +97,7 @@ def _serve_twin(loaded: Topology, topology: str, targets_path: Path, stop: threa
 
     idle = configs.load("drop_tail")
     with RunningTwin(loaded, programs.load(), fabric_spec(loaded, idle, seed=1)) as twin:
-        _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets)
+        _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {})
         _say_what_to_try(topology, targets_path)
         stop.wait()
 
@@ -108,7 +108,8 @@ def _run_live(
     from eeon_tools.live import running, switches
 
     with running.up(loaded, target, scale, name) as live:
-        _write_targets(targets_path, switches.TICKS[target], live.state.addresses)
+        state = live.state
+        _write_targets(targets_path, switches.TICKS[target], state.addresses, state.thrift_ports)
         _say_what_to_try(str(live.topology_path), targets_path)
         option = "" if name == "eeon" else f" --name {name}"
         first, *_, last = live.topology.hosts.values()
@@ -118,9 +119,13 @@ def _run_live(
             raise click.ClickException("no switch runs any more; the fabric is taken down")
 
 
-def _write_targets(path: Path, tick: str, addresses: Mapping[str, str]) -> None:
+def _write_targets(
+    path: Path, tick: str, addresses: Mapping[str, str], thrift_ports: Mapping[str, int]
+) -> None:
     lines = [f"tick: {tick}", "switches:"]
-    lines += [f"  {name}: {address}" for name, address in addresses.items()]
+    for name, address in addresses.items():
+        thrift = f', thrift: "127.0.0.1:{thrift_ports[name]}"' if name in thrift_ports else ""
+        lines.append(f'  {name}: {{address: "{address}"{thrift}}}' if thrift else f"  {name}: {address}")
     output_file(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
     click.echo("\n".join(lines))
 

@@ -1,0 +1,60 @@
+"""A simple_switch_grpc process on free ports, without interfaces. For tests only."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_START_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Bmv2:
+    """Where it listens: P4Runtime and Thrift."""
+
+    address: str
+    thrift: str
+
+
+def free_port() -> int:
+    """A TCP port of loopback that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def start_bmv2(
+    folder: Path, *, device_id: int = 1, options: Sequence[str] = (), grpc_options: Sequence[str] = ()
+) -> Iterator[Bmv2]:
+    """Run one until the block ends; both of its ports answer when it begins. Its log is in `folder`."""
+    found = Bmv2(f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}")
+    command = ["simple_switch_grpc", "--no-p4", "--device-id", str(device_id), *options]
+    command += ["--thrift-port", found.thrift.rpartition(":")[2], "--log-console"]
+    command += ["--notifications-addr", f"ipc://{folder}/bmv2-{device_id}.ipc"]
+    command += ["--", "--grpc-server-addr", found.address, "--cpu-port", "510", *grpc_options]
+    path = folder / f"bmv2-{device_id}.log"
+    with path.open("w") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            for address in (found.address, found.thrift):
+                _wait_for(process, address, path)
+            yield found
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _wait_for(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    host, _, port = address.rpartition(":")
+    deadline = time.monotonic() + _START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"simple_switch_grpc does not listen on {address}: {log.read_text()[-2000:]}")

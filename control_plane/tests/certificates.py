@@ -1,0 +1,58 @@
+"""Certificates and keys made at run time, as PEM files. For tests only."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+_BEGIN = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+_END = datetime.datetime(2120, 1, 1, tzinfo=datetime.UTC)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A certificate and its key; `certificate` and `key` are files, the key's of mode 0600."""
+
+    own: x509.Certificate
+    private: ec.EllipticCurvePrivateKey
+    certificate: Path
+    key: Path
+
+
+def identity(
+    folder: Path, name: str, issuer: Identity | None = None, *, end: datetime.datetime = _END, **names: str
+) -> Identity:
+    """Signed by `issuer`, or an authority of its own. `ip`, `dns`: what the certificate is made for."""
+    private = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    alternative: list[x509.GeneralName] = [x509.IPAddress(ip_address(names.get("ip", "127.0.0.1")))]
+    if "dns" in names:
+        alternative = [x509.DNSName(names["dns"])]
+    own = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.own.subject if issuer else subject)
+        .public_key(private.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(_BEGIN)
+        .not_valid_after(end)
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName(alternative), critical=False)
+        .sign(issuer.private if issuer else private, hashes.SHA256())
+    )
+    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
+    certificate.write_bytes(own.public_bytes(serialization.Encoding.PEM))
+    key.touch(mode=0o600)
+    key.write_bytes(
+        private.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    return Identity(own, private, certificate, key)

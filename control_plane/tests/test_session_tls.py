@@ -1,0 +1,181 @@
+"""TLS and mutual TLS towards switches: who has no certificate gets nothing, and the reason is told in words.
+
+Against the engine's P4Runtime server, and BMv2's where it is installed and was built with TLS.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from bmv2_process import start_bmv2
+from click.testing import CliRunner
+from eeon_control import config, fabric, topology
+from eeon_control.cli import main
+from eeon_control.errors import FabricError
+from eeon_control.fabric import Target
+from eeon_control.fabric.credentials import Tls
+
+certificates = pytest.importorskip(
+    "certificates", reason="cryptography is not installed; no keys can be made"
+)
+engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+
+TICK_PS = 1000
+ONE_SWITCH = """
+name: one-switch
+defaults: {delay: 1us, overhead: 24B}
+nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}}
+links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
+"""
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("keys")
+    authority = certificates.identity(folder, "ca")
+    certificates.identity(folder, "switch", authority)
+    certificates.identity(folder, "controller", authority)
+    stranger = certificates.identity(folder, "stranger_ca")
+    certificates.identity(folder, "stranger", stranger)
+    certificates.identity(folder, "named", authority, dns="leaf1.example.net")
+    certificates.identity(
+        folder, "expired", authority, end=datetime.datetime(2020, 2, 1, tzinfo=datetime.UTC)
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def one_switch():
+    return topology.from_text(ONE_SWITCH, "one-switch.yaml")
+
+
+@contextlib.contextmanager
+def served(keys: Path, own: str = "switch", *, mutual: bool = True, tls: bool = True):
+    files = [keys / f"{own}.pem", keys / f"{own}.key", *([keys / "ca.pem"] if mutual else [])]
+    switch = engine.Switch(device_id=1, tick_ps=TICK_PS)
+    with p4runtime.serve(switch, tls=p4runtime.Tls.from_files(*files) if tls else None) as server:
+        yield server.address
+
+
+def tls(keys: Path, who: str | None = "controller", ca: str = "ca", name: str | None = None) -> Tls:
+    own = (keys / f"{who}.pem", keys / f"{who}.key") if who else (None, None)
+    return Tls(keys / f"{ca}.pem", *own, name)
+
+
+def failure(one_switch, address: str, protection: Tls | None) -> str:
+    targets = {"leaf1": Target(address, 1, protection)}
+    with pytest.raises(FabricError) as reading:
+        fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
+    with pytest.raises(FabricError) as writing:
+        fabric.apply_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
+    assert str(reading.value) == str(writing.value), "who reads and who writes are told the same"
+    return str(reading.value)
+
+
+def test_a_controller_with_its_certificate_is_served(one_switch, keys):
+    with served(keys) as address:
+        targets = {"leaf1": Target(address, 1, tls(keys))}
+        fabric.apply_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
+        assert fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS).is_empty
+
+
+def test_the_name_in_the_certificate_may_be_given(one_switch, keys):
+    with served(keys, "named") as address:
+        targets = {"leaf1": Target(address, 1, tls(keys, name="leaf1.example.net"))}
+        fabric.apply_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
+
+
+def test_without_a_certificate_nothing_is_read_or_written(one_switch, keys):
+    with served(keys) as address:
+        said = failure(one_switch, address, tls(keys, None))
+        assert "wants a certificate of the controller (mutual TLS) and got none; give `certificate`" in said
+        plain = failure(one_switch, address, None)
+        assert "the switch wants TLS, and this is a plain connection; give `tls`" in plain
+        # The switch still has no program: whoever has no certificate got nothing done.
+        targets = {"leaf1": Target(address, 1, tls(keys))}
+        found = fabric.plan_sync(one_switch, config.load("drop_tail"), targets, TICK_PS)
+        assert found.switches["leaf1"].push_pipeline
+
+
+def test_a_certificate_of_another_authority_gets_nothing(one_switch, keys):
+    with served(keys) as address:
+        said = failure(one_switch, address, tls(keys, "stranger"))
+    assert f"does not accept the controller's certificate {keys}/stranger.pem" in said
+
+
+@pytest.mark.parametrize(
+    ("own", "protection", "says"),
+    [
+        ("stranger", {}, "is not signed by an authority in {keys}/ca.pem"),
+        ("switch", {"ca": "stranger_ca"}, "is not signed by an authority in {keys}/stranger_ca.pem"),
+        ("named", {}, "the switch's certificate is not made for 127.0.0.1 "),
+        ("switch", {"name": "leaf2"}, "the switch's certificate is not made for leaf2 "),
+        ("expired", {}, "the switch's certificate is out of date (certificate has expired)"),
+    ],
+)
+def test_a_switch_that_cannot_be_trusted_is_not_spoken_to(one_switch, keys, own, protection, says):
+    with served(keys, own, mutual=False) as address:
+        said = failure(one_switch, address, tls(keys, **protection))
+    assert says.format(keys=keys) in said
+    assert said.startswith(f"leaf1 ({address}, device id 1): ")
+
+
+def test_tls_to_a_switch_without_it_is_told_so(one_switch, keys):
+    with served(keys, tls=False) as address:
+        assert "the switch does not speak TLS on this port" in failure(one_switch, address, tls(keys))
+
+
+def test_a_key_that_does_not_belong_to_the_certificate_is_told_before_anything_is_sent(one_switch, keys):
+    mixed = Tls(keys / "ca.pem", keys / "controller.pem", keys / "stranger.key")
+    assert "they do not belong together" in failure(one_switch, "127.0.0.1:1", mixed)
+
+
+def test_a_key_whose_permissions_were_widened_later_is_refused_when_it_is_used(one_switch, keys, tmp_path):
+    key = tmp_path / "controller.key"
+    shutil.copy(keys / "controller.key", key)
+    key.chmod(0o644)
+    protection = Tls(keys / "ca.pem", keys / "controller.pem", key)
+    assert f"(mode 0644): chmod 600 {key}" in failure(one_switch, "127.0.0.1:1", protection)
+
+
+def test_no_output_error_or_json_has_a_key_in_it(keys, tmp_path):
+    (tmp_path / "one.yaml").write_text(ONE_SWITCH)
+    secret = (keys / "controller.key").read_text().splitlines()[1]
+    with served(keys) as address, served(keys, "stranger") as wrong:
+        outputs = []
+        for where, good in ((address, True), (wrong, False)):
+            path = tmp_path / "targets.yaml"
+            path.write_text(
+                f"tick: 1ns\ntls: {{ca: {keys}/ca.pem, certificate: {keys}/controller.pem, "
+                f'key: {keys}/controller.key}}\nswitches: {{leaf1: "{where}"}}\n'
+            )
+            common = ["-t", str(tmp_path / "one.yaml"), "-T", str(path)]
+            for command in (
+                ["config", "plan", "-c", "drop_tail", *common, "-o", "json"],
+                ["show", "fabric", *common, "-o", "json"],
+            ):
+                result = CliRunner().invoke(main, command)
+                outputs.append(result.output)
+                if good:
+                    json.loads(result.stdout)
+    assert all(secret not in one and "PRIVATE" not in one for one in outputs)
+
+
+@pytest.mark.skipif(shutil.which("simple_switch_grpc") is None, reason="simple_switch_grpc is not on PATH")
+def test_bmv2_gives_nothing_to_a_controller_without_a_certificate(one_switch, keys, tmp_path):
+    options = ["--grpc-server-ssl", "--grpc-server-with-client-auth"]
+    options += [f"--grpc-server-cacert={keys}/ca.pem", f"--grpc-server-cert={keys}/switch.pem"]
+    options += [f"--grpc-server-key={keys}/switch.key"]
+    with start_bmv2(tmp_path, grpc_options=options) as bmv2:
+        targets = {"leaf1": Target(bmv2.address, 1, tls(keys))}
+        tick = 1_000_000
+        fabric.apply_sync(one_switch, config.load("drop_tail"), targets, tick)
+        assert fabric.plan_sync(one_switch, config.load("drop_tail"), targets, tick).is_empty
+        assert "mutual TLS" in failure(one_switch, bmv2.address, tls(keys, None))
+        assert "wants TLS" in failure(one_switch, bmv2.address, None)

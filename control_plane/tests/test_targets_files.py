@@ -1,0 +1,180 @@
+"""The targets file: addresses, TLS for all and for one switch, Thrift, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from eeon_control import fabric, topology
+from eeon_control.errors import EeonError, InputError
+from eeon_control.fabric import Target, Targets
+from eeon_control.fabric.credentials import Tls
+from eeon_control.fabric.targets import is_loopback, resolve
+
+certificates = pytest.importorskip(
+    "certificates", reason="cryptography is not installed; no keys can be made"
+)
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("keys")
+    authority = certificates.identity(folder, "ca")
+    certificates.identity(folder, "controller", authority)
+    certificates.identity(folder, "other", authority)
+    return folder
+
+
+def load(folder: Path, text: str) -> Targets:
+    path = folder / "targets.yaml"
+    path.write_text(text)
+    return fabric.load_targets(path)
+
+
+def refusal(folder: Path, text: str) -> str:
+    with pytest.raises(InputError) as error:
+        load(folder, text)
+    return str(error.value)
+
+
+def test_a_text_is_an_address_with_or_without_a_device_id(tmp_path):
+    targets = load(
+        tmp_path, 'tick: 1us\nswitches: {a: "127.0.0.1:9559", b: "[::1]:9560?device_id=7"}\n'
+    ).switches
+    assert targets == {"a": Target("127.0.0.1:9559"), "b": Target("[::1]:9560", 7)}
+
+
+def test_tls_of_a_switch_goes_over_that_of_all_key_by_key_and_off_is_plain(keys):
+    targets = load(
+        keys,
+        """tick: 1ns
+tls: {ca: ca.pem, certificate: controller.pem, key: controller.key}
+switches:
+  a: 192.0.2.1:9559
+  b: {address: "192.0.2.2:9559", tls: {server_name: b.example.net}}
+  c: {address: "192.0.2.3:9559", device_id: 3, tls: {certificate: other.pem, key: other.key}}
+  d: {address: "127.0.0.1:9559", tls: off, thrift: "127.0.0.1:9090"}
+""",
+    ).switches
+    own = Tls(keys / "ca.pem", keys / "controller.pem", keys / "controller.key")
+    assert targets == {
+        "a": Target("192.0.2.1:9559", None, own),
+        "b": Target("192.0.2.2:9559", None, Tls(own.ca, own.certificate, own.key, "b.example.net")),
+        "c": Target("192.0.2.3:9559", 3, Tls(own.ca, keys / "other.pem", keys / "other.key")),
+        "d": Target("127.0.0.1:9559", None, None, "127.0.0.1:9090"),
+    }
+
+
+def test_targets_come_back_whole_from_the_plain_values_that_a_state_folder_keeps(keys):
+    targets = load(
+        keys,
+        """tick: 1ns
+thrift_remote: allow
+tls: {ca: ca.pem, certificate: controller.pem, key: controller.key, server_name: x}
+switches: {a: "192.0.2.1:9559?device_id=4", b: {address: "192.0.2.2:1", tls: off, thrift: "192.0.2.2:9090"}}
+""",
+    )
+    value = targets.as_value()
+    assert Targets.from_value(value, "revision 1") == targets
+    assert "PRIVATE KEY" not in str(value)
+
+
+def test_resolving_keeps_tls_and_thrift_and_fills_in_the_device_id(keys):
+    fabric4 = topology.load("leaf-spine-4")
+    tls = Tls(keys / "ca.pem")
+    given = {name: Target("127.0.0.1:1", None, tls, "127.0.0.1:2") for name in fabric4.switches}
+    resolved = resolve(fabric4, given)
+    assert resolved["spine1"] == Target("127.0.0.1:1", 3, tls, "127.0.0.1:2")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "tick: 1ns\nswitches:\n  a: {address: 'h:1', tls: {server_name: x}}\n",
+            "targets.yaml:3: error: switches.a.tls: ca is required",
+        ),
+        (
+            "tick: 1ns\ntls: {ca: ca.pem, key: controller.key}\nswitches: {a: 'h:1'}\n",
+            "targets.yaml:2: error: tls: key is given without certificate",
+        ),
+        (
+            "tick: 1ns\nswitches:\n  a:\n    address: 'h:1'\n    thrift: 192.0.2.1:9090\n",
+            "targets.yaml:5: error: switches.a.thrift: 192.0.2.1:9090: Thrift has neither encryption nor passwords",
+        ),
+        (
+            "tick: 1ns\nswitches:\n  a: {address: 'h:1', thrift: 'switch.example.net:9090'}\n",
+            "thrift_remote: allow",
+        ),
+        (
+            "tick: 1ns\nthrift_remote: yes please\nswitches: {a: 'h:1'}\n",
+            "targets.yaml:2: error: thrift_remote: yes please: must be one of 'allow' or 'refuse'",
+        ),
+        ("tick: 1ns\nswitches: {a: 'h:65536'}\n", "switches.a: h:65536: a target is host:port"),
+        ("tick: 1ns\nswitches: {a: {address: 'h:1', device_id: -1}}\n", "switches.a.device_id: -1: "),
+        ("tick: 1ns\nswitches: {a: {thrift: '127.0.0.1:1'}}\n", "switches.a.address: this key is required"),
+        (
+            "tick: 1ns\ntls: {ca: absent.pem}\nswitches: {a: 'h:1', b: 'h:2'}\n",
+            "targets.yaml:2: error: tls.ca: absent.pem: No such file or directory",
+        ),
+        (
+            "tick: 1ns\ntls: {ca: controller.key}\nswitches: {a: 'h:1'}\n",
+            "tls.ca: controller.key: is not a PEM file with a certificate",
+        ),
+        (
+            "tick: 1ns\nswitches:\n  a:\n    address: 'h:1'\n    tls:\n      ca: ca.pem\n      certificate: ca.pem\n      key: ca.pem\n",
+            "targets.yaml:8: error: switches.a.tls.key: ca.pem: ",
+        ),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_line_and_what_to_write(keys, text, says):
+    assert says in refusal(keys, text)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o660, 0o777])
+def test_a_key_that_others_may_read_or_change_is_refused_with_the_chmod_that_mends_it(tmp_path, mode):
+    authority = certificates.identity(tmp_path, "ca")
+    own = certificates.identity(tmp_path, "controller", authority)
+    own.key.chmod(mode)
+    text = "tick: 1ns\ntls: {ca: ca.pem, certificate: controller.pem, key: controller.key}\nswitches: {a: 'h:1', b: 'h:1'}\n"
+    said = refusal(tmp_path, text)
+    assert said == (
+        f"{tmp_path}/targets.yaml:2: error: tls.key: controller.key: others may read or change this private "
+        f"key (mode {mode:04o}): chmod 600 {own.key}"
+    )
+    own.key.chmod(0o600)
+    assert load(tmp_path, text).switches["a"].tls.key == own.key
+
+
+def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_password(tmp_path):
+    from cryptography.hazmat.primitives import serialization
+
+    own = certificates.identity(tmp_path, "ca")
+    own.key.write_bytes(
+        own.private.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.BestAvailableEncryption(b"secret"),
+        )
+    )
+    text = "tick: 1ns\ntls: {ca: ca.pem, certificate: ca.pem, key: ca.key}\nswitches: {a: 'h:1'}\n"
+    assert "tls.key: ca.key: is encrypted with a password" in refusal(tmp_path, text)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9090", "127.3.2.1:1", "[::1]:9090", "localhost:9090"])
+def test_loopback_is_known_by_its_text(address):
+    assert is_loopback(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["192.0.2.1:9090", "0.0.0.0:9090", "[::]:1", "localhost.example.net:9090"]
+)
+def test_anything_else_is_not_of_this_machine(address):
+    assert not is_loopback(address)
+
+
+def test_wrong_targets_given_from_python_are_an_error_of_this_package():
+    with pytest.raises(EeonError, match="leaf1: 'nowhere': a target is host:port"):
+        resolve(
+            topology.load("leaf-spine-4"), dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "nowhere")
+        )
