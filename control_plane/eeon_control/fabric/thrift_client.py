@@ -1,0 +1,164 @@
+"""BMv2's Thrift interface, for what its P4Runtime server lacks: registers, queues, the switch's clock.
+
+    with ThriftClient("leaf1", "127.0.0.1:9090", device_id=1) as client:
+        client.check_identity()
+        cells = client.register("occupancy_bytes")
+        client.set_queue(3, QueueSettings(depth_packets=1024, rate_pps=8000))
+
+The engine's switches serve the same. Queue depths and rates can be set but not read: nothing in the interface
+answers with them. Blocking; `thrift_door` has the asynchronous calls. There is no encryption and there are no
+passwords: `targets` lets only loopback through unless it is told otherwise.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Self
+
+import thriftpy2
+from thriftpy2.protocol.binary import TBinaryProtocol  # the one in C takes no transport of ours
+from thriftpy2.protocol.multiplex import TMultiplexedProtocol
+from thriftpy2.thrift import TApplicationException, TClient, TException
+
+from eeon_control.errors import FabricError
+from eeon_control.fabric.thrift_transport import BoundedTransport, NoThrift
+
+CALL_SECONDS = 5.0
+ANSWER_BYTES = 1 << 20
+"""More than any register of any program that runs here; the program's 512 cells are 4 KiB."""
+
+_IDL = Path(__file__).parent / "bmv2.thrift"
+_VERSION = "is it simple_switch or simple_switch_grpc 1.15, or eeon-switch?"
+_I32_MAX = (1 << 31) - 1
+_I64_MAX = (1 << 63) - 1
+
+
+@dataclass(frozen=True)
+class QueueSettings:
+    """Of one egress port: how many packets its queue holds, and packets per second (0: no limit).
+
+    None leaves it as it is.
+    """
+
+    depth_packets: int | None = None
+    rate_pps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.depth_packets is not None and not 0 < self.depth_packets <= _I32_MAX:
+            raise ValueError(f"a queue depth is 1 to {_I32_MAX} packets, not {self.depth_packets}")
+        if self.rate_pps is not None and not 0 <= self.rate_pps <= _I64_MAX:
+            raise ValueError(f"a queue rate is 0 to {_I64_MAX} packets per second, not {self.rate_pps}")
+
+
+class ThriftClient:
+    """One connection; use it with `with`. Every call raises FabricError naming the switch."""
+
+    def __init__(
+        self, name: str, address: str, *, device_id: int | None = None, seconds: float = CALL_SECONDS
+    ) -> None:
+        self._name = name
+        self._address = address
+        self._device_id = device_id
+        self._seconds = seconds
+
+    def __enter__(self) -> Self:
+        host, _, port = self._address.rpartition(":")
+        try:
+            self._transport = BoundedTransport(
+                host.strip("[]"), int(port), seconds=self._seconds, answer_bytes=ANSWER_BYTES
+            )
+        except OSError as error:
+            reason = error.strerror or str(error) or "no answer"
+            raise self._error(f"{reason}; a switch serves Thrift with --thrift-port") from None
+        self._standard = self._service(_idl().Standard, "standard")
+        self._switch = self._service(_idl().SimpleSwitch, "simple_switch")
+        return self
+
+    def _service(self, interface: Any, name: str) -> TClient:
+        protocol: Any = TMultiplexedProtocol(TBinaryProtocol(self._transport), name)
+        return TClient(interface, protocol)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._transport.close()
+
+    def check_identity(self) -> None:
+        """See that this is the switch that is meant: by its device id, where one was given."""
+        found = self._call("standard", "bm_mgmt_get_info").device_id
+        if self._device_id is not None and found != self._device_id:
+            raise self._error(
+                f"this is the Thrift port of device {found}, not of device {self._device_id}; correct "
+                "`thrift` in the targets file"
+            )
+
+    def program_md5(self) -> bytes:
+        """MD5 of the JSON that the switch runs, as 16 bytes."""
+        found = self._call("standard", "bm_get_config_md5")
+        return bytes(found) if isinstance(found, (bytes, bytearray)) else str(found).encode("latin-1")
+
+    def register(self, name: str) -> list[int]:
+        """All cells of a register, by its full name in the program."""
+        cells = self._call("standard", "bm_register_read_all", 0, name)
+        return [int(cell) % (1 << 64) for cell in cells]  # Thrift has no unsigned numbers
+
+    def elapsed_us(self) -> int:
+        """Microseconds since the switch started: its timestamps' clock."""
+        return int(self._call("simple_switch", "get_time_elapsed_us"))
+
+    def set_queue(self, port: int, settings: QueueSettings) -> None:
+        """Set depth and rate of a port's queue, whichever is given. Neither can be read back."""
+        if settings.depth_packets is not None:
+            self._set("set_egress_queue_depth", port, settings.depth_packets)
+        if settings.rate_pps is not None:
+            self._set("set_egress_queue_rate", port, settings.rate_pps)
+
+    def _set(self, method: str, port: int, value: int) -> None:
+        status = self._call("simple_switch", method, port, value)
+        if status != 0:
+            raise self._error(f"refused {method}({port}, {value}): status {status}")
+
+    def _call(self, service: str, method: str, *arguments: Any) -> Any:
+        client = self._standard if service == "standard" else self._switch
+        call: Callable[..., Any] = getattr(client, method)
+        try:
+            return call(*arguments)
+        except TApplicationException as error:
+            if error.type == TApplicationException.UNKNOWN_METHOD:
+                raise self._error(f"does not know {method}: {_VERSION}") from None
+            raise self._error(
+                f"{method}: {error.message or f'Thrift error {error.type}'}; {_VERSION}"
+            ) from None
+        except _idl().InvalidRegisterOperation as refusal:
+            code = _idl().RegisterOperationErrorCode._VALUES_TO_NAMES.get(refusal.code, refusal.code)
+            raise self._error(f"{method}{arguments[1:]}: {code}; does the switch run this program?") from None
+        except TimeoutError:
+            raise self._error(f"{method}: no answer within {self._seconds:g} s") from None
+        except NoThrift:
+            raise self._error(
+                f"{method}: the answer is no Thrift, or larger than {ANSWER_BYTES} bytes; is this the "
+                "P4Runtime port?"
+            ) from None
+        except EOFError:
+            raise self._error(
+                f"{method}: closed the connection; it offers no service {service}, or this is no Thrift port "
+                f"({_VERSION})"
+            ) from None
+        except OSError as error:
+            raise self._error(f"{method}: {error.strerror or error}") from None
+        except (TException, ValueError, TypeError, LookupError) as error:
+            # Well-formed Thrift, but not this call's answer: thriftpy2 has no one exception for that.
+            raise self._error(f"{method}: an answer of another kind ({error}); {_VERSION}") from None
+
+    def _error(self, reason: str) -> FabricError:
+        return FabricError(f"{self._name} (Thrift {self._address}): {reason}")
+
+
+@functools.cache
+def _idl() -> ModuleType:
+    module: ModuleType = thriftpy2.load(str(_IDL), module_name="bmv2_thrift")
+    return module

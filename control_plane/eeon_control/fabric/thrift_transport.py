@@ -1,0 +1,147 @@
+"""A TCP connection for thriftpy2 that neither waits nor reads without end.
+
+thriftpy2 believes the lengths and numbers of elements that a peer states; some element types take no bytes at
+all. So an answer is walked through once while it is received, with a deadline and with budgets of bytes and
+values, and thriftpy2 is given only what has passed.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from enum import IntEnum
+
+_CHUNK_BYTES = 1 << 16
+_MAX_DEPTH = 8
+_VERSION_MASK = 0xFFFF0000
+_VERSION_1 = 0x80010000  # Thrift's strict binary protocol
+
+
+class _Type(IntEnum):
+    """Type numbers of Thrift's binary protocol."""
+
+    STOP = 0
+    BOOL = 2
+    BYTE = 3
+    DOUBLE = 4
+    I16 = 6
+    I32 = 8
+    I64 = 10
+    STRING = 11
+    STRUCT = 12
+    MAP = 13
+    SET = 14
+    LIST = 15
+
+
+_WIDTH = {_Type.BOOL: 1, _Type.BYTE: 1, _Type.DOUBLE: 8, _Type.I16: 2, _Type.I32: 4, _Type.I64: 8}
+
+
+class NoThrift(Exception):
+    """What the peer sends is no Thrift message, or a larger one than a call may answer."""
+
+
+class BoundedTransport:
+    """thriftpy2's transport interface over one socket.
+
+    `read` raises OSError (TimeoutError included), EOFError when the peer closes, and NoThrift.
+    """
+
+    def __init__(self, host: str, port: int, *, seconds: float, answer_bytes: int) -> None:
+        self._seconds = seconds
+        self._answer_bytes = answer_bytes
+        self._deadline = 0.0
+        self._outgoing = bytearray()
+        self._received = bytearray()  # of the answer under way, from its first byte
+        self._walked = 0  # how much of it has passed
+        self._given = 0  # how much of it thriftpy2 has been given
+        self._values = 0
+        self._socket = socket.create_connection((host, port), seconds)
+
+    def write(self, data: bytes) -> None:
+        """Keep until `flush`."""
+        self._outgoing += data
+
+    def flush(self) -> None:
+        """Send a call. Its deadline and its answer's budgets begin here."""
+        self._deadline = time.monotonic() + self._seconds
+        self._received.clear()
+        self._walked = self._given = self._values = 0
+        self._socket.settimeout(self._seconds)
+        self._socket.sendall(self._outgoing)
+        self._outgoing.clear()
+
+    def read(self, size: int) -> bytes:
+        """Exactly `size` bytes of the answer."""
+        if not self._walked:
+            self._walk_message()
+        end = self._given + size
+        if size < 0 or end > self._walked:
+            raise NoThrift
+        taken = bytes(self._received[self._given : end])
+        self._given = end
+        return taken
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
+    def _walk_message(self) -> None:
+        if self._number(4) % (1 << 32) & _VERSION_MASK != _VERSION_1:
+            raise NoThrift
+        self._take(self._number(4))  # the method's name
+        self._take(4)  # the call's number
+        self._walk(_Type.STRUCT, _MAX_DEPTH)
+
+    def _walk(self, kind: int, depth: int) -> None:
+        self._values += 1
+        if not depth or self._values > self._answer_bytes:
+            raise NoThrift
+        match kind:
+            case _Type.STRING:
+                self._take(self._number(4))
+            case _Type.STRUCT:
+                while (field := self._number(1)) != _Type.STOP:
+                    self._take(2)
+                    self._walk(field, depth - 1)
+            case _Type.LIST | _Type.SET:
+                element = self._number(1)
+                for _ in range(self._count()):
+                    self._walk(element, depth - 1)
+            case _Type.MAP:
+                key, value = self._number(1), self._number(1)
+                for _ in range(self._count()):
+                    self._walk(key, depth - 1)
+                    self._walk(value, depth - 1)
+            case _ if kind in _WIDTH:
+                self._take(_WIDTH[_Type(kind)])
+            case _:
+                raise NoThrift
+
+    def _count(self) -> int:
+        count = self._number(4)
+        if not 0 <= count <= self._answer_bytes:
+            raise NoThrift
+        return count
+
+    def _number(self, width: int) -> int:
+        value: int = struct.unpack({1: "!b", 4: "!i"}[width], self._take(width))[0]
+        return value
+
+    def _take(self, size: int) -> memoryview:
+        end = self._walked + size
+        if size < 0 or end > self._answer_bytes:
+            raise NoThrift
+        while len(self._received) < end:
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._socket.settimeout(left)
+            chunk = self._socket.recv(_CHUNK_BYTES)
+            if not chunk:
+                raise EOFError
+            self._received += chunk
+        taken = bytes(self._received[self._walked : end])
+        self._walked = end
+        return memoryview(taken)

@@ -1,0 +1,237 @@
+"""The Thrift client: registers, queues and the clock of a switch, and peers that are none.
+
+Against the engine's Thrift server, BMv2's where it is installed, and strangers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import socket
+import struct
+import threading
+from dataclasses import dataclass
+
+import pytest
+from bmv2_process import start_bmv2
+from eeon_control import config, fabric, program, topology
+from eeon_control.errors import FabricError
+from eeon_control.fabric import Target, thrift_door
+from eeon_control.fabric.thrift_client import QueueSettings, ThriftClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+ONE_SWITCH = """
+name: one-switch
+defaults: {delay: 1us, overhead: 24B}
+nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}}
+links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
+"""
+
+
+@dataclass
+class Served:
+    """A switch of either kind that runs the program."""
+
+    target: Target
+    tick_ps: int
+
+
+@pytest.fixture(params=["engine", "bmv2"])
+def served(request, tmp_path):
+    one_switch = topology.from_text(ONE_SWITCH, "one-switch.yaml")
+    with contextlib.ExitStack() as stack:
+        if request.param == "bmv2":
+            if shutil.which("simple_switch_grpc") is None:
+                pytest.skip("simple_switch_grpc is not on PATH")
+            bmv2 = stack.enter_context(start_bmv2(tmp_path))
+            found = Served(Target(bmv2.address, 1, None, bmv2.thrift), 1_000_000)
+        else:
+            engine = pytest.importorskip(
+                "eeon_engine._engine", reason="the engine's extension is not installed"
+            )
+            p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+            thrift = pytest.importorskip("eeon_engine.thrift")
+            switch = engine.Switch(device_id=1, tick_ps=1000)
+            server = stack.enter_context(p4runtime.serve(switch))
+            door = stack.enter_context(thrift.serve(switch, "127.0.0.1:0"))
+            found = Served(Target(server.address, 1, None, door.address), 1000)
+        fabric.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": found.target}, found.tick_ps)
+        yield found
+
+
+def client(target: Target, **more) -> ThriftClient:
+    return ThriftClient("leaf1", target.thrift, device_id=target.device_id, **more)
+
+
+def test_registers_and_the_clock_are_read_by_port(served):
+    reading = asyncio.run(
+        thrift_door.read("leaf1", served.target, program.load(), [1, 7], ["wakes", "occupancy_bytes"])
+    )
+    zero = {"wakes": 0, "occupancy_bytes": 0}
+    assert reading.registers == {1: zero, 7: zero}
+    assert reading.elapsed_us >= 0
+
+
+def test_queue_depth_and_rate_are_taken(served):
+    asyncio.run(
+        thrift_door.set_queues("leaf1", served.target, {1: QueueSettings(1024, 8000), 2: QueueSettings(64)})
+    )
+
+
+def test_the_thrift_port_of_another_switch_is_noticed(served):
+    other = Target(served.target.address, 2, None, served.target.thrift)
+    with pytest.raises(
+        FabricError, match=r"this is the Thrift port of device 1, not of device 2; correct `thrift`"
+    ):
+        asyncio.run(thrift_door.read("leaf2", other, program.load(), [1], ["wakes"]))
+
+
+def test_a_register_that_the_program_has_not_is_named(served):
+    with client(served.target) as one, pytest.raises(FabricError, match=r"'no_such',.*INVALID_REGISTER_NAME"):
+        one.register("no_such")
+
+
+def test_a_switch_without_the_program_is_told_so(served, monkeypatch):
+    monkeypatch.setattr(ThriftClient, "program_md5", lambda self: b"\0" * 16)
+    with pytest.raises(FabricError, match="leaf1: does not run this program"):
+        asyncio.run(thrift_door.read("leaf1", served.target, program.load(), [1], ["wakes"]))
+
+
+def test_the_p4runtime_port_is_told_from_a_thrift_port(served):
+    wrong = Target(served.target.address, 1, None, served.target.address)
+    with pytest.raises(FabricError, match="Thrift"):
+        asyncio.run(thrift_door.read_clock("leaf1", wrong))
+
+
+def test_a_method_that_a_switch_has_not_is_named(served):
+    with client(served.target) as one:
+        one.check_identity()
+        one._switch._service.thrift_services.append("no_such_method")
+        one._switch._service.no_such_method_args = one._switch._service.get_time_elapsed_us_args
+        one._switch._service.no_such_method_result = one._switch._service.get_time_elapsed_us_result
+        try:
+            with pytest.raises(FabricError, match=r"no_such_method"):
+                one._call("simple_switch", "no_such_method")
+        finally:
+            one._switch._service.thrift_services.remove("no_such_method")
+
+
+def test_without_a_thrift_address_the_targets_file_is_named():
+    with pytest.raises(
+        FabricError, match="leaf1: no Thrift server is known; give `thrift` in the targets file"
+    ):
+        asyncio.run(thrift_door.read_clock("leaf1", Target("127.0.0.1:1", 1)))
+
+
+def test_nobody_listening_is_told_with_the_switch_and_its_address():
+    with pytest.raises(FabricError, match=r"leaf1 \(Thrift 127.0.0.1:1\): Connection refused"):
+        asyncio.run(thrift_door.read_clock("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1")))
+
+
+@pytest.mark.parametrize("wrong", [{"depth_packets": 0}, {"depth_packets": 2**31}, {"rate_pps": -1}])
+def test_settings_that_no_queue_can_have_are_refused_before_they_are_sent(wrong):
+    with pytest.raises(ValueError, match="a queue"):
+        QueueSettings(**wrong)
+
+
+@contextlib.contextmanager
+def stranger(answer: bytes, *, stays: bool = False):
+    """A server that answers every call with the same bytes."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    over = threading.Event()
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.settimeout(20)
+                    connection.recv(4096)
+                    connection.sendall(answer)
+                    if stays:
+                        over.wait(20)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        over.set()
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(20)
+
+
+def reply(payload: bytes, name: bytes = b"bm_register_read_all", kind: int = 2) -> bytes:
+    return struct.pack("!Ii", 0x80010000 | kind, len(name)) + name + struct.pack("!i", 0) + payload
+
+
+def said_about(address: str, **more) -> str:
+    with pytest.raises(FabricError) as error, ThriftClient("leaf1", address, **more) as one:
+        one.register("wakes")
+    return str(error.value)
+
+
+STRING, LIST, I64, STRUCT, MAP = 11, 15, 10, 12, 13
+TOO_MUCH = {
+    "a list of more elements than bytes are allowed": struct.pack("!bhbi", LIST, 0, I64, 2**31 - 1),
+    "a list of elements that take no bytes": struct.pack("!bhbi", LIST, 0, 0, 2**31 - 1),
+    "a list of a type that Thrift has not": struct.pack("!bhbi", LIST, 0, 99, 5),
+    "a list of less than nothing": struct.pack("!bhbi", LIST, 0, I64, -1),
+    "a text of two gigabytes": struct.pack("!bhi", STRING, 9, 2**31 - 1),
+    "a text of negative length": struct.pack("!bhi", STRING, 9, -5),
+    "endless nesting": struct.pack("!bh", STRUCT, 9) * 2000,
+    "a map of maps": struct.pack("!bhbbi", MAP, 9, MAP, MAP, 2**30),
+}
+
+
+@pytest.mark.parametrize("payload", TOO_MUCH.values(), ids=TOO_MUCH)
+def test_an_answer_without_bounds_is_refused_before_it_is_read(payload):
+    with stranger(reply(payload)) as address:
+        assert "the answer is no Thrift, or larger than 1048576 bytes" in said_about(address)
+
+
+def test_another_protocol_is_told():
+    with stranger(b"HTTP/1.1 400 Bad Request\r\n\r\n") as address:
+        assert "is no Thrift" in said_about(address)
+
+
+def test_a_peer_that_closes_is_told():
+    with stranger(b"") as address:
+        assert "closed the connection; it offers no service standard" in said_about(address)
+
+
+def test_a_peer_that_stays_silent_is_waited_for_no_longer_than_the_deadline():
+    with stranger(reply(b"")[:10], stays=True) as address:
+        assert "no answer within 0.2 s" in said_about(address, seconds=0.2)
+
+
+def test_an_application_exception_is_told_with_its_text():
+    payload = struct.pack("!bhi", STRING, 1, 3) + b"why" + struct.pack("!bhi", 8, 2, 6) + b"\0"
+    with stranger(reply(payload, kind=3)) as address:
+        assert "bm_register_read_all: why" in said_about(address)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    cells=st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20),
+    cut=st.integers(0, 200),
+    flips=st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=4),
+)
+def test_damaged_answers_end_in_values_or_in_an_error_of_this_package(cells, cut, flips):
+    whole = bytearray(
+        reply(struct.pack("!bhbi", LIST, 0, I64, len(cells)) + struct.pack(f"!{len(cells)}q", *cells) + b"\0")
+    )
+    for at, value in flips:
+        if at < len(whole):
+            whole[at] = value
+    end = len(whole) - min(cut, len(whole)) if cut % 3 == 0 else None
+    with stranger(bytes(whole[:end])) as address:
+        read_or_refused(address)
+
+
+def read_or_refused(address: str) -> None:
+    with contextlib.suppress(FabricError), ThriftClient("leaf1", address) as one:
+        assert all(0 <= cell < 2**64 for cell in one.register("wakes"))
