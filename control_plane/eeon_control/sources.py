@@ -7,17 +7,19 @@ other programs, and a bad one must end in a message, not in a traceback or in al
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from eeon_control.errors import DataNotFound, InputError, Place, Problem
+from eeon_control.validation import problems_of
 
 KeyPath = tuple[str | int, ...]
 
@@ -82,21 +84,14 @@ class Document:
         result.places.update({path: place for path, place in later.places.items() if path})
         return result
 
-    def from_validation(self, error: ValidationError) -> InputError:
-        """The same findings as pydantic's, each with its file, line, key and value."""
-        problems = []
-        for item in error.errors():
-            path = self._known_part(tuple(item["loc"]), is_missing=item["type"] == "missing")
-            problems.append(self.problem(path, *_explain(item, path)))
-        return InputError(problems)
-
-    def _known_part(self, loc: KeyPath, *, is_missing: bool) -> KeyPath:
-        """The steps of pydantic's location that are in the file (it adds union tags), and a missing key."""
-        path: KeyPath = ()
-        for step in loc:
-            if (*path, step) in self.places:
-                path = (*path, step)
-        return (*path, loc[-1]) if is_missing else path
+    def from_validation(
+        self,
+        error: ValidationError,
+        model: type[BaseModel],
+        other_names: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> InputError:
+        """The same findings as pydantic's, each with its file, line, key and value; see `validation`."""
+        return InputError(problems_of(error, self, model, other_names or {}))
 
 
 def read_yaml(path: Path) -> Document:
@@ -247,25 +242,3 @@ def _merge(first: Any, later: Any) -> Any:
             result[key] = _merge(first[key], value) if key in first else value
         return result
     return later
-
-
-def _explain(item: Any, path: KeyPath) -> tuple[str, object]:
-    """pydantic's error types in the words of this project: (rule, value shown)."""
-    context = item.get("ctx", {})
-    match item["type"]:
-        case "extra_forbidden":
-            return "unknown key", item["input"]
-        case "missing":
-            return "this key is required", None
-        case "value_error":
-            return str(context["error"]), item["input"]
-        case "literal_error" | "enum":
-            return f"must be one of {context['expected']}", item["input"]
-        case "union_tag_not_found":
-            return f"the key {str(context['discriminator']).strip(chr(39))} is required", None
-        case "union_tag_invalid":
-            return f"must be one of {context['expected_tags']}", context["tag"]
-        case "dict_type" | "model_type" | "model_attributes_type" | "dataclass_type":
-            return "must be a mapping (key: value lines)", item["input"]
-        case _:
-            return str(item["msg"])[:1].lower() + str(item["msg"])[1:], item["input"]

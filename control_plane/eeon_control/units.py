@@ -1,10 +1,9 @@
 """Numbers as people write them (`97.5kB`, `65pkt`, `120us`, `10Gbps`, `2%`) and as programs need them.
 
 Every quantity is a whole number of its base unit, in a type of its own: Bytes, Packets, Duration
-(picoseconds), DataRate (bit/s). KB and kB are 1000 bytes, KiB is 1024. Nothing is rounded: `0.3B` is
-refused, not cut off. Bytes and packets are different types and no function here turns one into the other,
-because how many packets fit in a byte limit depends on the traffic.
-"""
+(picoseconds), DataRate (bit/s), PacketRate (packets/s). KB and kB are 1000 bytes, KiB is 1024. Nothing is
+rounded: `0.3B` is refused, not cut off. Bytes and packets are different types and no function here turns one
+into the other, because how many packets fit in a byte limit depends on the traffic."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from typing import ClassVar, Self
 from eeon_control.errors import UnitError
 
 _TEXT = re.compile(r"\s*(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[A-Za-zµμ%/]*)\s*", re.ASCII)
-_TEXT_LIMIT = 48  # characters; the longest sensible quantity is far shorter
+TEXT_LIMIT = 48  # characters; the longest sensible quantity is far shorter
 _VALUE_LIMIT = 2**63  # what the engine and JSON readers hold in a signed 64-bit integer
 
 
@@ -34,7 +33,7 @@ class Quantity(int):
             return text
         if isinstance(text, bool) or not isinstance(text, str):
             raise UnitError(f"{text!r} is not {cls.what} with a unit; write for example {cls.examples}")
-        match = _TEXT.fullmatch(text) if len(text) <= _TEXT_LIMIT else None
+        match = _TEXT.fullmatch(text) if len(text) <= TEXT_LIMIT else None
         if match is None:
             raise UnitError(f"{_shorten(text)!r} is not {cls.what}; write for example {cls.examples}")
         unit = match["unit"].replace("μ", "µ")
@@ -54,11 +53,17 @@ class Quantity(int):
 
     @classmethod
     def _hint(cls, unit: str) -> str:
-        for other in (Bytes, Packets, Duration, DataRate):
+        for other in (Bytes, Packets, Duration, DataRate, PacketRate):
             if other is not cls and unit in other.units:
                 return f" (it is one of {other.what})"
         lookalike = next((known for known in cls.units if known.lower() == unit.lower()), None)
         return f" (did you mean {lookalike}?)" if lookalike else ""
+
+    @classmethod
+    def pattern(cls) -> str:
+        """A regular expression (ECMA 262, for JSON Schema) of all texts that have the right form and unit."""
+        units = "|".join([*cls.units, *(unit.replace("µ", "μ") for unit in cls.units if "µ" in unit)])
+        return rf"^\s*[0-9]+(\.[0-9]+)?\s*({units})\s*$"
 
     def __str__(self) -> str:
         """Shortest exact text in the largest unit that needs at most three decimals."""
@@ -133,6 +138,15 @@ class DataRate(Quantity):
     canonical = ("Tbps", "Gbps", "Mbps", "kbps", "bps")
 
 
+class PacketRate(Quantity):
+    """A rate in packets per second, whatever their length; BMv2 limits its queues in this unit."""
+
+    what = "a packet rate"
+    examples = "10000pps or 80kpps"
+    units: ClassVar[dict[str, int]] = {"pps": 1, "kpps": 10**3, "Kpps": 10**3, "Mpps": 10**6}
+    canonical = ("Mpps", "kpps", "pps")
+
+
 def parse_size(text: object) -> Bytes | Packets:
     """Read a size that may be in bytes or in packets; the unit decides and is part of the result's type."""
     if isinstance(text, (Bytes, Packets)):
@@ -152,7 +166,7 @@ def parse_probability(text: object) -> Fraction:
         number = text
     elif isinstance(text, (int, float)) and not isinstance(text, bool):
         number = Fraction(str(text)) if _finite(text) else None
-    elif isinstance(text, str) and len(text) <= _TEXT_LIMIT and (match := _TEXT.fullmatch(text)):
+    elif isinstance(text, str) and len(text) <= TEXT_LIMIT and (match := _TEXT.fullmatch(text)):
         if match["unit"] == "%":
             number = Fraction(match["number"]) / 100
         elif not match["unit"]:
@@ -180,4 +194,4 @@ def _decimal(value: Fraction) -> str:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= _TEXT_LIMIT else text[:_TEXT_LIMIT] + "..."
+    return text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + "..."

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from eeon_control import config, data, topology
 from eeon_control.errors import InputError, Severity
-from eeon_control.units import Duration
+from eeon_control.units import DataRate, Duration
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,7 +70,6 @@ def with_eee(profile: str) -> str:
         (BASE + "  host: {queue: q}\n", "roles.host.queue: q: queue profiles are for switch ports"),
         (with_queue("{mode: codel}"), "codel: must be one of 'drop_tail', 'mark_threshold', 'red'"),
         (with_queue("{threshold: 3KB}"), "c.yaml:3: error: profiles.queue.q.aqm: the key mode is required"),
-        (with_queue("{mode: mark_threshold}"), "profiles.queue.q.aqm.threshold: this key is required"),
         (
             with_queue("{mode: mark_threshold, threshold: 65pkt}"),
             "profiles.queue.q.aqm.threshold: 65pkt: a marking threshold counts bytes; 65pkt of 1500B frames are 97.5KB",
@@ -140,10 +139,10 @@ def test_check_tells_what_does_not_fit_the_topology():
     assert set(found.values()) == {Severity.ERROR}
     assert sorted(line.partition("error: ")[2] for line in found) == [
         "ports.leaf1:77: leaf1:77: topology leaf-spine-4 has no linked switch port of that name; "
-        "a port is written leaf1:3",
+        "leaf1 has ports 1, 2, 3, 4; a port is written leaf1:3",
         "roles.host_facing: no queue profile for 4 port(s) of this role (leaf1:1, leaf1:2, leaf2:1, leaf2:2); "
         "name one under roles.host_facing.queue",
-        "switches.leaf9: leaf9: topology leaf-spine-4 has no switch of that name; "
+        "switches.leaf9: leaf9: topology leaf-spine-4 has no switch of that name (did you mean leaf2?); "
         "it has leaf1, leaf2, spine1, spine2",
     ]
 
@@ -299,7 +298,13 @@ def test_presets_are_the_papers_settings():
         "500us500": ("500us", "500pkt"),
         "1ms1000": ("1ms", "1000pkt"),
         "10ms1000": ("10ms", "1000pkt"),
+        "12us10+": ("12us", "10pkt"),
+        "120us100+": ("120us", "100pkt"),
     }
+    for name in ("12us10+", "120us100+"):
+        fast = eee[name].at(DataRate.parse("10Gbps"))
+        assert (str(fast.hold), str(fast.trigger)) == ("1ms", "1000pkt")
+        assert eee[name].at(DataRate.parse("1Gbps")) == eee[name.rstrip("+")]
 
 
 def test_examples_in_the_readme_are_legal():

@@ -6,10 +6,11 @@ from fractions import Fraction
 
 import pytest
 from eeon_control import config, constants, plan, program, topology
-from eeon_control.config.timers import eee_ticks, red_slope, red_thresholds
+from eeon_control.config.model import ECMP_PATHS_LIMIT
+from eeon_control.config.thresholds import red_thresholds
+from eeon_control.config.timers import eee_ticks, red_slope
 from eeon_control.errors import InputError, Place, PlanError
 from eeon_control.plan import Action, Entry, Exact, Lpm, routes
-from eeon_control.plan.routes import GROUP_SIZE_LIMIT
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
@@ -108,17 +109,100 @@ def test_without_ecmp_one_of_the_equal_paths_is_used():
     assert remote.actions == (forward(3, LEAF1, SPINE1),)
 
 
-def test_distances_are_computed_once_a_leaf_and_not_once_a_switch(monkeypatch):
+def test_distances_are_computed_once_for_all_leaves_with_the_same_neighbours(monkeypatch):
     fabric = topology.from_text(
         "name: wide\n"
         "defaults: {rate: 10Gbps, delay: 500ns}\n"
         "leaf_spine: {leaves: 6, hosts_per_leaf: 1, spines: 4}\n"
     )
     asked = []
-    real = routes._distances_to
-    monkeypatch.setattr(routes, "_distances_to", lambda of, leaf: asked.append(leaf) or real(of, leaf))
+    real = routes.Router._distances_to
+    monkeypatch.setattr(
+        routes.Router,
+        "_distances_to",
+        lambda router, group: asked.append([leaf.name for leaf in group.leaves]) or real(router, group),
+    )
     plan.intended(fabric, config.load("drop_tail"), NS)
-    assert asked == [f"leaf{number}" for number in range(1, 7)]
+    assert asked == [[f"leaf{number}" for number in range(1, 7)]]
+
+
+@st.composite
+def fabrics(draw):
+    """Any connected fabric of up to seven switches, leaves next to leaves and parallel links included."""
+    names = [f"s{number}" for number in range(draw(st.integers(2, 7)))]
+    pairs = [(names[draw(st.integers(0, index - 1))], names[index]) for index in range(1, len(names))]
+    pairs += draw(st.lists(st.sampled_from([(a, b) for a in names for b in names if a < b]), max_size=9))
+    leaves = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    used = dict.fromkeys(names, 0)
+
+    def port(name):
+        used[name] += 1
+        return f"{name}:{used[name]}"
+
+    links = [f'  - endpoints: ["{port(leaf)}", "h_{leaf}:0"]' for leaf in leaves]
+    links += [f'  - endpoints: ["{port(a)}", "{port(b)}"]' for a, b in pairs]
+    nodes = [f"  {name}: {{kind: switch}}" for name in names]
+    nodes += [f"  h_{leaf}: {{kind: host}}" for leaf in leaves]
+    lines = ["name: any", "defaults: {rate: 10Gbps, delay: 500ns}", "nodes:", *nodes, "links:", *links]
+    return topology.from_text("\n".join(lines))
+
+
+def hops_to(fabric, leaf):
+    """Hops from every switch to one leaf: relaxation until nothing changes, nothing cleverer."""
+    hops = {leaf: 0}
+    while True:
+        better = dict(hops)
+        for link in fabric.links:
+            for a, b in ((link.a.node, link.b.node), (link.b.node, link.a.node)):
+                if a in hops and b in fabric.switches and hops[a] + 1 < better.get(b, 99):
+                    better[b] = hops[a] + 1
+        if better == hops:
+            return hops
+        hops = better
+
+
+@settings(max_examples=60, deadline=None)
+@given(fabric=fabrics(), limit=st.sampled_from([None, 1, 2]))
+def test_next_hops_are_the_ports_that_lead_one_hop_closer(fabric, limit):
+    wanted = config.overridden(config.from_text(CONFIG), {"routing.max_paths": limit} if limit else {})
+    entries = plan.intended(fabric, wanted, NS)
+    for leaf in fabric.leaves:
+        hops = hops_to(fabric, leaf.name)
+        for switch in fabric.switches.values():
+            if switch.name == leaf.name:
+                continue
+            closer = {
+                port.number for port in switch.ports if hops.get(port.peer.node) == hops[switch.name] - 1
+            }
+            for family, prefix in (("ipv4_route", leaf.ipv4_prefix), ("ipv6_route", leaf.ipv6_prefix)):
+                [entry] = [
+                    one
+                    for one in entries[switch.name]
+                    if one.table == family and one.match_text == f"dst={prefix}"
+                ]
+                used = {dict(action.params)["port"] for action in entry.actions}
+                assert used == closer if limit is None else used <= closer
+                assert len(used) == min(len(closer), limit or len(closer))
+
+
+def test_with_fewer_paths_than_there_are_all_of_them_still_serve():
+    fabric = topology.from_text(
+        "name: wide\n"
+        "defaults: {rate: 10Gbps, delay: 500ns}\n"
+        "leaf_spine: {leaves: 9, hosts_per_leaf: 1, spines: 4}\n"
+    )
+    wanted = config.overridden(config.load("drop_tail"), {"routing.max_paths": 2})
+    entries = plan.intended(fabric, wanted, NS)["leaf1"]
+    remote = [entry for entry in entries if entry.table == "ipv4_route" and len(entry.actions) == 2]
+    assert len(remote) == 8
+    ports = {dict(action.params)["port"] for entry in remote for action in entry.actions}
+    assert ports == {2, 3, 4, 5}
+
+
+def test_a_family_can_be_left_out():
+    wanted = config.overridden(config.from_text(CONFIG), {"routing.ipv6": False})
+    entries = plan.intended(topology.load("leaf-spine-4"), wanted, NS)["leaf1"]
+    assert {entry.table for entry in entries if entry.table.endswith("_route")} == {"ipv4_route"}
 
 
 def test_seeds_are_odd_different_per_switch_and_follow_the_configuration():
@@ -139,7 +223,7 @@ def test_errors_of_the_configuration_stop_the_planner():
 
 
 def test_more_equal_paths_than_a_group_holds_are_refused():
-    links = [f'  - endpoints: ["leaf1:{port}", "leaf2:{port}"]' for port in range(1, GROUP_SIZE_LIMIT + 2)]
+    links = [f'  - endpoints: ["leaf1:{port}", "leaf2:{port}"]' for port in range(1, ECMP_PATHS_LIMIT + 2)]
     text = "\n".join(
         [
             "name: wide",
@@ -157,7 +241,7 @@ def test_more_equal_paths_than_a_group_holds_are_refused():
 
 def test_limits_are_the_programs():
     schema = program.load().schema()
-    assert schema.action_profiles["ecmp_selector"].max_group_size == GROUP_SIZE_LIMIT
+    assert schema.action_profiles["ecmp_selector"].max_group_size == ECMP_PATHS_LIMIT
     assert schema.action_profiles["ecmp_selector"].size == constants.ECMP_SELECTOR_SIZE
     assert {schema.tables[name].size for name in ("ipv4_route", "ipv6_route")} == {constants.ROUTE_TABLE_SIZE}
     assert {table.alias for table in schema.tables} == set(plan.TABLES)

@@ -8,22 +8,29 @@ target's tick (ports that do not exist, timers that do not fit) is checked by `c
 """
 
 from eeon_control.config.checks import check
-from eeon_control.config.model import Eee, FabricConfig, PortSettings, Routing
-from eeon_control.config.presets import EEE_PRESETS
+from eeon_control.config.eee import Eee, PhyTimes, Trigger
+from eeon_control.config.model import FabricConfig, PortSettings, Routing
+from eeon_control.config.presets import BUFFER_PRESETS, EEE_PRESETS
 from eeon_control.config.queues import Aqm, DropTail, MarkThreshold, Queue, Red
 from eeon_control.config.reader import from_text, from_value, load, overridden
+from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings
 
 __all__ = [
     "Aqm",
+    "BUFFER_PRESETS",
+    "Bmv2QueueValues",
     "DropTail",
     "EEE_PRESETS",
     "Eee",
     "FabricConfig",
     "MarkThreshold",
+    "PhyTimes",
     "PortSettings",
     "Queue",
     "Red",
     "Routing",
+    "TargetSettings",
+    "Trigger",
     "check",
     "from_text",
     "from_value",

@@ -1,120 +1,110 @@
-"""The configuration as a whole: profiles, where they are attached, routing."""
+"""The configuration as a whole: profiles, where they are attached, routing, what only one target needs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, PlainValidator, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
-from eeon_control.config.queues import U32_MAX, Queue, Strict
-from eeon_control.sources import Document
+from eeon_control.config.base import U32_MAX, RateText, Strict
+from eeon_control.config.eee import Eee, PhyTimes, no_speed_twice
+from eeon_control.config.presets import EEE_PRESETS
+from eeon_control.config.queues import Queue
+from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings, bmv2_values
+from eeon_control.sources import Document, KeyPath
 from eeon_control.topology.model import Port, PortRole
-from eeon_control.units import Bytes, Duration, Packets, parse_size
+from eeon_control.units import DataRate
 
+Kind = Literal["queue", "eee"]
 
-@dataclass(frozen=True)
-class Trigger:
-    """How much may be held before a sleeping link is woken early; None means that this trigger is off."""
-
-    packets: Packets | None = None
-    bytes: Bytes | None = None
-
-
-def _trigger(value: object) -> Trigger:
-    """`10pkt`, `15KB`, or a list with one of each."""
-    items = value if isinstance(value, list) else [value]
-    found: dict[str, Any] = {}
-    for item in items:
-        size = parse_size(item)
-        key = "packets" if isinstance(size, Packets) else "bytes"
-        if size < 1:
-            raise ValueError("a trigger is at least 1pkt or 1B; leave it out to wake by the hold timer alone")
-        if size > U32_MAX:
-            raise ValueError(f"a trigger is at most {U32_MAX} (32 bits)")
-        if key in found:
-            raise ValueError(f"the trigger is given twice in {key}")
-        found[key] = size
-    if not found:
-        raise ValueError("an empty trigger; write for example 10pkt, 15KB or [10pkt, 15KB]")
-    return Trigger(**found)
-
-
-DurationText = Annotated[Duration, PlainValidator(Duration.parse)]
-TriggerText = Annotated[Trigger, PlainValidator(_trigger)]
-
-
-class Eee(Strict):
-    """Energy-Efficient Ethernet of a transmitter.
-
-    `off`: the link never sleeps. `standard`: it sleeps when idle and wakes at the next packet. `coalesce`:
-    the first packet that finds it asleep starts the `hold` timer; it wakes when the timer ends or `trigger`
-    packets (or bytes) are held. `stall`: idle time before going to sleep. `sleep`, `wake`: Ts and Tw instead
-    of those of the link speed's PHY (topology.phy).
-    """
-
-    mode: Literal["off", "standard", "coalesce"]
-    hold: DurationText | None = None
-    trigger: TriggerText | None = None
-    stall: DurationText = Duration(0)
-    sleep: DurationText | None = None
-    wake: DurationText | None = None
-
-    @model_validator(mode="after")
-    def _keys_fit_mode(self) -> Self:
-        if self.mode == "coalesce":
-            if not self.hold:
-                raise ValueError("mode coalesce needs a hold above zero, for example hold: 120us")
-        elif self.hold is not None or self.trigger is not None:
-            key = "hold" if self.hold is not None else "trigger"
-            raise ValueError(
-                f"{key} belongs to mode coalesce; in mode {self.mode} a link does not hold packets"
-            )
-        if self.mode == "off" and (self.stall or self.sleep is not None or self.wake is not None):
-            raise ValueError("mode off takes no timers")
-        return self
+EeeName = Annotated[
+    str,
+    WithJsonSchema({"anyOf": [{"enum": list(EEE_PRESETS)}, {"type": "string"}], "examples": ["120us100"]}),
+]
 
 
 class Attachment(Strict):
     """Names of the profiles that a role, a switch or a port uses; one left out is inherited."""
 
     queue: str | None = None
-    eee: str | None = None
+    """Name of a queue profile."""
+    eee: EeeName | None = None
+    """Name of an EEE profile, or a preset."""
+
+
+class HostAttachment(Strict):
+    """Name of the EEE profile that the hosts' own NICs use."""
+
+    eee: EeeName | None = None
+    """Name of an EEE profile, or a preset."""
 
 
 class Profiles(Strict):
     """Named profiles."""
 
     queue: dict[str, Queue] = Field(default_factory=dict)
-    eee: dict[str, Eee] = Field(default_factory=dict)
+    """Queue profiles by name: buffer limit and AQM."""
+    eee: Annotated[
+        dict[str, Eee],
+        Field(
+            default_factory=dict, json_schema_extra={"propertyNames": {"not": {"enum": list(EEE_PRESETS)}}}
+        ),
+    ]
+    """EEE profiles by name. The presets exist already and cannot be redefined."""
 
 
 class Roles(Strict):
-    """Attachments by port role; `host` is the hosts' own NICs (a twin has them, a real fabric may not)."""
+    """Attachments by port role, the least specific level."""
 
     host_facing: Attachment = Attachment()
+    """A leaf's ports to hosts."""
     uplink: Attachment = Attachment()
+    """A leaf's ports to other switches."""
     spine: Attachment = Attachment()
-    host: Attachment = Attachment()
+    """A spine's ports."""
+    host: HostAttachment = HostAttachment()
+    """The hosts' own NICs. A twin has them, a real fabric may not."""
 
 
-def _seed(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= U32_MAX:
-        raise ValueError(f"a seed is a whole number from 0 to {U32_MAX}")
-    return value
+def _whole(least: int, most: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    def read(value: object) -> object:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"{what} is a whole number from {least} to {most}")
+        return value
+
+    return BeforeValidator(read), WithJsonSchema({"type": "integer", "minimum": least, "maximum": most})
+
+
+ECMP_PATHS_LIMIT = 64  # max_group_size of the program's ecmp_selector
 
 
 class Routing(Strict):
-    """`ecmp`: spread flows over all shortest paths, or use the first one only. `seed`: every switch's hash
-    seed is derived from it; another seed gives another, equally good, spread."""
+    """Shortest paths between the leaves' prefixes, with ECMP."""
 
     ecmp: Annotated[bool, Field(strict=True)] = True
-    seed: Annotated[int, BeforeValidator(_seed)] = 1
+    """Spread flows over all shortest paths; without, the first one is used."""
+    max_paths: Annotated[int, *_whole(1, ECMP_PATHS_LIMIT, "max_paths")] | None = None
+    """How many of the shortest paths to a destination are used at most; the default is all of them. Where
+    there are more, each switch and destination starts at another one."""
+    seed: Annotated[int, *_whole(0, U32_MAX, "a seed")] = 1
+    """Every switch's hash seed is derived from it; another seed gives another, equally good, spread."""
+    ipv4: Annotated[bool, Field(strict=True)] = True
+    """Whether IPv4 routes are installed."""
+    ipv6: Annotated[bool, Field(strict=True)] = True
+    """Whether IPv6 routes are installed."""
+
+    @model_validator(mode="after")
+    def _some_family(self) -> Self:
+        if not self.ipv4 and not self.ipv6:
+            raise ValueError("ipv4 and ipv6 are both off: no packet would find a way")
+        return self
 
 
 @dataclass(frozen=True)
 class PortSettings:
-    """What one port does: its profiles by name and value."""
+    """What one port does: its profiles by name and value, the EEE profile as it is at the port's speed."""
 
     queue_name: str
     queue: Queue
@@ -123,14 +113,26 @@ class PortSettings:
 
 
 class FabricConfig(Strict):
-    """A whole configuration. `eee` profiles include the presets (presets.py), whose names are reserved."""
+    """What an E-EON fabric should do: profiles for queues and EEE, where they are attached, routing, and what
+    only one target needs. Every quantity carries its unit (300KB, 65pkt, 120us, 10Gbps)."""
 
     description: str = ""
-    profiles: Profiles = Profiles()
+    """What this configuration is for, in a line."""
+    profiles: Profiles = Profiles(eee={})
+    """Named settings, to be attached below."""
+    phy: Annotated[dict[RateText, PhyTimes], BeforeValidator(no_speed_twice)] = Field(default_factory=dict)
+    """EEE times of PHYs by link speed, for all profiles that do not give their own, presets included. The
+    default is what IEEE 802.3az-2010 has for 100BASE-TX, 1000BASE-T and 10GBASE-T."""
     roles: Roles = Roles()
+    """Which profiles ports use by their role, the least specific level."""
     switches: dict[str, Attachment] = Field(default_factory=dict)
+    """Which profiles a switch's ports use; wins over roles."""
     ports: dict[str, Attachment] = Field(default_factory=dict)
+    """Which profiles a port uses, written `leaf1:3`; wins over switches and roles."""
     routing: Routing = Routing()
+    """Routes and ECMP."""
+    target_settings: TargetSettings = TargetSettings()
+    """What only one kind of target needs."""
 
     _document: Document = PrivateAttr()
 
@@ -139,28 +141,73 @@ class FabricConfig(Strict):
         """The files this was read from, for errors that point into them."""
         return self._document
 
+    @cached_property
+    def _at_speed(self) -> dict[tuple[str, DataRate], Eee]:
+        return {}
+
+    @cached_property
+    def _settings(self) -> dict[tuple[str, str, DataRate], PortSettings]:
+        return {}
+
     def settings_of(self, port: Port) -> PortSettings:
-        """The most specific profile of each kind: port, then switch, then role.
+        """The most specific profile of each kind: port, then switch, then role; one object for equal ports.
 
         A host's NIC has no switch or port level. Raises KeyError when no level names a queue profile, which
         `check` reports for every switch port beforehand.
         """
-        queue_name = self.attached(port, "queue")
-        eee_name = self.attached(port, "eee") or "off"
-        if queue_name is None:
+        queue = self.attached(port, "queue")
+        eee = self.attached(port, "eee") or "off"
+        if queue is None:
             raise KeyError(f"no queue profile for port {port.name}")
-        return PortSettings(
-            queue_name, self.profiles.queue[queue_name], eee_name, self.profiles.eee[eee_name]
-        )
+        found = self._settings.get((queue, eee, port.rate))
+        if found is None:
+            found = PortSettings(queue, self.profiles.queue[queue], eee, self.eee_at(eee, port.rate))
+            self._settings[queue, eee, port.rate] = found
+        return found
 
     def eee_of(self, port: Port) -> Eee:
-        """The EEE profile of a switch port or a host's NIC; `off` where nothing is attached."""
-        return self.profiles.eee[self.attached(port, "eee") or "off"]
+        """The EEE profile of a switch port or a host's NIC at its speed; `off` where nothing is attached."""
+        return self.eee_at(self.attached(port, "eee") or "off", port.rate)
 
-    def attached(self, port: Port, kind: Literal["queue", "eee"]) -> str | None:
-        """Name of the profile of one kind that applies to a port, or None."""
-        levels = [getattr(self.roles, port.role.value)]
+    def eee_at(self, name: str, rate: DataRate) -> Eee:
+        """An EEE profile by name, as it is on links of one speed."""
+        found = self._at_speed.get((name, rate))
+        if found is None:
+            found = self._at_speed[name, rate] = self.profiles.eee[name].at(rate, self.phy.get(rate))
+        return found
+
+    def levels(self, port: Port, kind: Kind) -> list[tuple[KeyPath, str | None]]:
+        """Where a profile of one kind may be named for a port, most specific first, with the name there."""
+        roles = getattr(self.roles, port.role.value)
+        levels: list[tuple[KeyPath, Any]] = [(("roles", port.role.value, kind), roles)]
         if port.role is not PortRole.HOST:
-            levels = [self.ports.get(port.name), self.switches.get(port.node), *levels]
-        names = (getattr(level, kind) for level in levels if level is not None)
-        return next((str(name) for name in names if name is not None), None)
+            levels = [
+                (("ports", port.name, kind), self.ports.get(port.name)),
+                (("switches", port.node, kind), self.switches.get(port.node)),
+                *levels,
+            ]
+        return [(path, getattr(level, kind, None)) for path, level in levels]
+
+    def attached(self, port: Port, kind: Kind) -> str | None:
+        """Name of the profile of one kind that applies to a port, or None."""
+        if port.role is not PortRole.HOST:
+            if self.ports and (on_port := self.ports.get(port.name)) is not None:
+                name: str | None = getattr(on_port, kind)
+                if name is not None:
+                    return name
+            if self.switches and (on_switch := self.switches.get(port.node)) is not None:
+                name = getattr(on_switch, kind)
+                if name is not None:
+                    return name
+        return getattr(getattr(self.roles, port.role.value), kind, None)
+
+    def bmv2_queue(self, port: Port) -> Bmv2QueueValues | None:
+        """What BMv2's own queue of a switch port is to be set to; None when the configuration says
+        nothing."""
+        bmv2 = self.target_settings.bmv2
+        if bmv2 is None:
+            return None
+        levels = [bmv2.ports.get(port.name), bmv2.switches.get(port.node)]
+        levels += [getattr(bmv2.roles, port.role.value), bmv2]
+        buffer = self.settings_of(port).queue.buffer
+        return bmv2_values([level for level in levels if level is not None], port, buffer)

@@ -1,13 +1,13 @@
-"""EEE settings that always exist by name: the ones the papers compare (E-EON thesis tables 4.3 and 7.3).
+"""Settings that always exist by name: the ones the papers compare.
 
-A name such as 120us100 is the holding time and the trigger in packets. A configuration may not redefine them,
-so that a name means the same in every report.
+A configuration may not redefine them, so that a name means the same in every report.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+# E-EON thesis tables 4.3 and 7.3: a name such as 120us100 is the holding time and the trigger in packets.
 _COALESCING = {
     "12us10": ("12us", "10pkt"),
     "120us100": ("120us", "100pkt"),
@@ -15,12 +15,25 @@ _COALESCING = {
     "1ms1000": ("1ms", "1000pkt"),
     "10ms1000": ("10ms", "1000pkt"),
 }
+# Thesis section 4.3.3.2: with a "+", the 10GbE links, where most of the energy is, use 1ms1000 instead.
+_NON_UNIFORM = ("12us10", "120us100")
+
+
+def _coalesce(name: str) -> dict[str, Any]:
+    hold, trigger = _COALESCING[name]
+    return {"mode": "coalesce", "hold": hold, "trigger": trigger}
+
 
 EEE_PRESETS: dict[str, dict[str, Any]] = {
     "off": {"mode": "off"},
     "standard": {"mode": "standard"},
+    **{name: _coalesce(name) for name in _COALESCING},
     **{
-        name: {"mode": "coalesce", "hold": hold, "trigger": trigger}
-        for name, (hold, trigger) in _COALESCING.items()
+        f"{name}+": {**_coalesce(name), "by_speed": {"10Gbps": {"hold": "1ms", "trigger": "1000pkt"}}}
+        for name in _NON_UNIFORM
     },
 }
+
+# E-EON thesis table 6.3: commodity switches have 200 packets, at most 300 KB a port; expensive ones 2000
+# packets, at most 3 MB.
+BUFFER_PRESETS: dict[str, str] = {"shallow": "300KB", "deep": "3MB"}

@@ -7,53 +7,36 @@ RED as switches ship it, and the papers' baseline.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import log2
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from eeon_control.units import Bytes, Duration, Packets, parse_probability, parse_size
+from eeon_control.config.base import (
+    U32_MAX,
+    PositiveDurationText,
+    Strict,
+    in_bytes,
+    of_text,
+    text_schema,
+)
+from eeon_control.config.presets import BUFFER_PRESETS
+from eeon_control.config.short_forms import ShortForms, written_out
+from eeon_control.units import Bytes, Packets, parse_probability, parse_size
 
 # RFC 2309-style EWMA with weight 2^-n; the data plane shifts by at most this many bits.
 AVERAGE_SHIFT_LIMIT = 16
-# ns-2's autoRED (E-EON thesis sections 5.3.1, 6.3): min is half of the packets of mean size, 500 B by
-# default, that the link sends in the target delay, and max is three times min. Table 6.4: 12.5 to 37.5
-# packets for 100us at 1GbE. The table's halves are rounded up here: a queue of whole packets reaches 12.5
-# when it reaches 13.
-AUTO_RED_MEAN_PACKET_BYTES = 500
-AUTO_RED_MAX_OVER_MIN = 3
-
-
-class Strict(BaseModel):
-    """Base of the configuration's models: frozen, and an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-def _positive_bytes(text: object) -> Bytes:
-    value = Bytes.parse(text)
-    if value <= 0:
-        raise ValueError("must be above zero")
-    return value
 
 
 def _buffer(text: object) -> Bytes:
-    size = parse_size(text)
-    if isinstance(size, Packets):
-        raise ValueError(f"the buffer limit counts bytes; {size} of 1500B frames are {Bytes(size * 1500)}")
-    if not 0 < size <= U32_MAX:
-        raise ValueError(f"the buffer limit must be above zero and at most {U32_MAX}B (32 bits)")
-    return size
+    preset = BUFFER_PRESETS.get(text) if isinstance(text, str) else None
+    return in_bytes("the buffer limit", above_zero=True)(text if preset is None else preset)
 
 
-def _threshold_bytes(text: object) -> Bytes:
-    size = parse_size(text)
-    if isinstance(size, Packets):
-        raise ValueError(f"a marking threshold counts bytes; {size} of 1500B frames are {Bytes(size * 1500)}")
-    if size > U32_MAX:
-        raise ValueError(f"at most {U32_MAX}B (32 bits)")
-    return size
+def _or_auto(read: Callable[[object], Bytes]) -> Callable[[object], Bytes | None]:
+    return lambda text: None if text is None or text == "auto" else read(text)
 
 
 def _threshold(text: object) -> Bytes | Packets:
@@ -66,7 +49,7 @@ def _threshold(text: object) -> Bytes | Packets:
 def _average_shift(value: object) -> int:
     """n of an averaging weight 2^-n written as `1`, `1/512`, or the exact decimal."""
     try:
-        weight = Fraction(str(value))
+        weight = Fraction(0) if isinstance(value, bool) else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         weight = Fraction(0)
     if 0 < weight <= 1 and weight.numerator == 1 and weight.denominator & (weight.denominator - 1) == 0:
@@ -87,64 +70,95 @@ def _log2(weight: Fraction) -> float:
     return log2(weight.numerator) - log2(weight.denominator)
 
 
-U32_MAX = 0xFFFF_FFFF
-
-BufferText = Annotated[Bytes, PlainValidator(_buffer)]
-ThresholdBytesText = Annotated[Bytes, PlainValidator(_threshold_bytes)]
-ThresholdText = Annotated[Bytes | Packets, PlainValidator(_threshold)]
-ProbabilityText = Annotated[Fraction, PlainValidator(parse_probability)]
-WeightText = Annotated[int, PlainValidator(_average_shift)]
-
-
-def _positive_duration(text: object) -> Duration:
-    value = Duration.parse(text)
-    if value <= 0:
-        raise ValueError("must be above zero")
-    return value
-
-
-TargetDelayText = Annotated[Duration, PlainValidator(_positive_duration)]
+_IN_BYTES = text_schema(Bytes, examples=["97.5KB"])
+BufferText = Annotated[
+    Bytes,
+    *of_text(_buffer, {"anyOf": [{"enum": list(BUFFER_PRESETS)}, text_schema(Bytes, examples=["300KB"])]}),
+]
+AutoThresholdText = Annotated[
+    Bytes | None,
+    *of_text(_or_auto(in_bytes("a marking threshold")), {"anyOf": [{"const": "auto"}, _IN_BYTES]}),
+]
+ThresholdBytesText = Annotated[Bytes, *of_text(in_bytes("a marking threshold"), _IN_BYTES)]
+ThresholdText = Annotated[
+    Bytes | Packets, *of_text(_threshold, text_schema(Bytes, Packets, examples=["65pkt", "97.5KB"]))
+]
+ProbabilityText = Annotated[
+    Fraction,
+    *of_text(
+        parse_probability,
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$", "examples": ["2%"]},
+                {"type": "number", "minimum": 0, "maximum": 1},
+            ]
+        },
+    ),
+]
+WeightText = Annotated[
+    int,
+    *of_text(
+        _average_shift,
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\s*[0-9.]+(/[0-9]+)?\s*$", "examples": ["1/512"]},
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            ]
+        },
+    ),
+]
 
 
 class DropTail(Strict):
     """Nothing but the buffer limit."""
 
     mode: Literal["drop_tail"]
+    """`drop_tail`: packets are dropped when the buffer is full, and never before."""
 
 
 class MarkThreshold(Strict):
-    """ECT packets are marked CE while more than `threshold` is queued; nothing is dropped early.
-
-    `l4s_threshold`: the same for ECT(1) packets, default `threshold`. `at`: judge the queue when a packet
-    enters it (RFC 8257 section 3.1) or when it leaves.
-    """
+    """ECT packets are marked CE while more than `threshold` is queued; nothing is dropped early."""
 
     mode: Literal["mark_threshold"]
-    threshold: ThresholdBytesText
+    """`mark_threshold`: the papers' true marking threshold."""
+    threshold: AutoThresholdText = None
+    """Queued bytes above which ECT packets are marked. `auto`, the default, is DCTCP's by link speed: 15
+    frames of 1500 B plus C x RTT / 7, that is 30KB at 1Gbps and 97.5KB at 10Gbps."""
     l4s_threshold: ThresholdBytesText | None = None
+    """The same for ECT(1) packets (L4S, RFC 9331). The default is `threshold`."""
     at: Literal["enqueue", "dequeue"] = "enqueue"
+    """Whether the queue is judged when a packet enters it (RFC 8257 section 3.1) or when it leaves."""
+    rtt: PositiveDurationText | None = None
+    """The round-trip time of the flows, hosts included: what `threshold: auto` allows for (default 420us) and
+    what a given threshold is compared with (default: the topology's)."""
 
 
 class Red(Strict):
     """Random Early Detection (Floyd and Jacobson 1993).
 
     Below `min` nothing happens; from `min` to `max` the probability rises to `max_probability`; from `max` on
-    it is 1. ECT packets are marked when `ecn` is on; the others are dropped unless `protect` spares them:
-    `ect` spares only ECT packets (what switches do), `ece` also packets with TCP's ECE flag, `ack_syn` all
-    pure ACKs, SYNs and SYN-ACKs. Thresholds are both in bytes or both in packets; or `target_delay` sets them
-    in packets for each port's own rate, as ns-2's autoRED does (13 to 38 packets for 100us at 1Gbps).
-    `average_weight`: weight of the newest length in the average, a power of two; 1 is the instantaneous
-    length.
+    it is 1. ECT packets are marked when `ecn` is on; the others are dropped unless `protect` spares them.
     """
 
     mode: Literal["red"]
+    """`red`: Random Early Detection, the papers' baseline."""
     min: ThresholdText | None = None
+    """Queue length from which packets may be marked or dropped, in bytes or in packets, as `max`."""
     max: ThresholdText | None = None
-    target_delay: TargetDelayText | None = None
+    """Queue length from which every packet is marked or dropped, in bytes or in packets, as `min`."""
+    target_delay: PositiveDurationText | None = None
+    """Instead of `min` and `max`: thresholds in packets from each port's rate, as ns-2's autoRED (13 to 38
+    packets for 100us at 1Gbps)."""
     max_probability: ProbabilityText
+    """Probability just below `max`."""
     average_shift: Annotated[WeightText, Field(alias="average_weight")] = 0
+    """Weight of the newest length in the average, a power of two; 1, the default, is the instantaneous
+    length."""
     ecn: Annotated[bool, Field(strict=True)] = True
+    """Whether ECT packets are marked; without, they are dropped like the others."""
     protect: Literal["ect", "ece", "ack_syn"] = "ect"
+    """Who is never dropped early: `ect` only ECT packets (what switches do), `ece` also packets with TCP's
+    ECE flag, `ack_syn` all pure ACKs, SYNs and SYN-ACKs."""
 
     @model_validator(mode="before")
     @classmethod
@@ -172,10 +186,15 @@ class Red(Strict):
 
 
 Aqm = DropTail | MarkThreshold | Red
+AqmText = Annotated[Aqm, Field(discriminator="mode"), ShortForms(), BeforeValidator(written_out)]
 
 
 class Queue(Strict):
     """One queue profile: how much a port may hold, and what happens before it is full."""
 
     buffer: BufferText
-    aqm: Annotated[Aqm, Field(discriminator="mode")] = DropTail(mode="drop_tail")
+    """How many bytes a port may hold; what does not fit is dropped. `shallow` (300KB) and `deep` (3MB) are
+    the papers' switches."""
+    aqm: AqmText = DropTail(mode="drop_tail")
+    """What happens before the buffer is full: a mapping with `mode`, or a short form such as `mark_threshold:
+    auto` or `autored: 500us`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ from pydantic import ValidationError
 from eeon_control import data
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.presets import EEE_PRESETS
-from eeon_control.errors import InputError, Place, Problem, Severity
-from eeon_control.sources import Document, parse_yaml, read_yaml
+from eeon_control.config.short_forms import SHORT_KEYS
+from eeon_control.errors import InputError, Place, Problem
+from eeon_control.sources import Document, KeyPath, parse_yaml, read_yaml
+from eeon_control.units import DataRate
+from eeon_control.validation import did_you_mean
 
 
 def load(*names_or_paths: str | Path) -> FabricConfig:
@@ -21,9 +25,16 @@ def load(*names_or_paths: str | Path) -> FabricConfig:
     """
     assert names_or_paths, "a configuration needs at least one file"
     document: Document | None = None
-    for name in names_or_paths:
-        part = read_yaml(data.find_yaml("examples", name))
+    problems: list[Problem] = []
+    for path in [data.find_yaml("examples", name) for name in names_or_paths]:
+        try:
+            part = read_yaml(path)
+        except InputError as error:
+            problems += error.problems
+            continue
         document = part if document is None else document.merged_with(part)
+    if problems:
+        raise InputError(problems)
     assert document is not None
     return _from_document(document)
 
@@ -59,57 +70,67 @@ def overridden(config: FabricConfig, changes: dict[str, Any]) -> FabricConfig:
 
 
 def _from_document(document: Document) -> FabricConfig:
-    redefined = [
-        document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
-        for name in EEE_PRESETS
-        if document.has(("profiles", "eee", name))
-    ]
-    if redefined:
-        raise InputError(redefined)
-    with_presets = {**document.value, "profiles": _add_presets(document.value.get("profiles"))}
+    """Check the whole of a document: every broken rule is reported at once, each place with one."""
+    problems = list(_check_names(document))
     try:
-        config = FabricConfig.model_validate(with_presets)
+        config = FabricConfig.model_validate(_with_presets(document.value))
     except ValidationError as error:
-        raise document.from_validation(error) from None
+        problems += document.from_validation(error, FabricConfig, SHORT_KEYS).problems
+        raise InputError({(one.place, one.key): one for one in reversed(problems)}.values()) from None
     config._document = document
-    problems = list(_check_names(config, document))
+    problems += _check_speeds(config)
     if problems:
         raise InputError(problems)
     return config
 
 
-def _add_presets(profiles: Any) -> Any:
-    if profiles is None:
-        profiles = {}
+def _with_presets(value: dict[str, Any]) -> dict[str, Any]:
+    """The document with the presets among its EEE profiles; parts of the wrong shape are left for the
+    model."""
+    profiles = value.get("profiles") or {}
     if not isinstance(profiles, dict):
-        return profiles
-    eee = profiles.get("eee")
-    if eee is None:
-        eee = {}
-    return {**profiles, "eee": {**EEE_PRESETS, **eee} if isinstance(eee, dict) else eee}
+        return value
+    eee = profiles.get("eee") or {}
+    if not isinstance(eee, dict):
+        return value
+    return {**value, "profiles": {**profiles, "eee": {**eee, **EEE_PRESETS}}}
 
 
-def _check_names(config: FabricConfig, document: Document) -> list[Problem]:
-    problems = []
-    attachments = {("roles", role): getattr(config.roles, role) for role in type(config.roles).model_fields}
-    attachments |= {("switches", name): value for name, value in config.switches.items()}
-    attachments |= {("ports", name): value for name, value in config.ports.items()}
-    for path, attachment in attachments.items():
-        for kind in ("queue", "eee"):
-            name = getattr(attachment, kind)
-            known = getattr(config.profiles, kind)
-            if name is not None and name not in known:
-                problems.append(
-                    document.problem(
-                        (*path, kind),
-                        f"there is no {kind} profile of that name; there are {', '.join(known) or 'none'}",
-                        severity=Severity.ERROR,
+def _check_names(document: Document) -> Iterator[Problem]:
+    """Profiles that are named and do not exist, and presets that are redefined. Looks at the plain values, so
+    that it finds these also where the file breaks other rules."""
+    for name in EEE_PRESETS:
+        if document.has(("profiles", "eee", name)):
+            yield document.problem(("profiles", "eee", name), "this name is a preset; choose another name")
+    known = {
+        "queue": list(_mapping(document, ("profiles", "queue"))),
+        "eee": [*EEE_PRESETS, *_mapping(document, ("profiles", "eee"))],
+    }
+    for level in ("roles", "switches", "ports"):
+        for owner in _mapping(document, (level,)):
+            for kind, names in known.items():
+                name = document.get((level, owner, kind))
+                if isinstance(name, str) and name not in names:
+                    yield document.problem(
+                        (level, owner, kind),
+                        f"there is no {kind} profile of that name{did_you_mean(name, names)}; "
+                        f"there are {', '.join(names) or 'none'}",
                     )
-                )
-    if config.roles.host.queue is not None:
-        problems.append(
-            document.problem(
-                ("roles", "host", "queue"), "queue profiles are for switch ports; a host's NIC takes only eee"
-            )
+    if document.has(("roles", "host", "queue")):
+        yield document.problem(
+            ("roles", "host", "queue"), "queue profiles are for switch ports; a host's NIC takes only eee"
         )
-    return problems
+
+
+def _check_speeds(config: FabricConfig) -> Iterator[Problem]:
+    """EEE profiles whose `by_speed` does not fit them."""
+    for name, profile in config.profiles.eee.items():
+        for rate, rule in profile.broken_speeds():
+            path: KeyPath = ("profiles", "eee", name, "by_speed")
+            given = next((key for key in config.document.get(path) if DataRate.parse(key) == rate), str(rate))
+            yield config.document.problem((*path, given), f"with the rest of the profile: {rule}", "")
+
+
+def _mapping(document: Document, path: KeyPath) -> dict[str, Any]:
+    value = document.get(path)
+    return value if isinstance(value, dict) else {}

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
 
-from eeon_control.config.model import Eee
-from eeon_control.config.queues import AUTO_RED_MAX_OVER_MIN, AUTO_RED_MEAN_PACKET_BYTES, U32_MAX, Red
+from eeon_control.config.eee import Eee
 from eeon_control.constants import TICKS_AHEAD_LIMIT
 from eeon_control.errors import PlanError
 from eeon_control.topology import phy
-from eeon_control.units import Bytes, DataRate, Duration, Packets
+from eeon_control.units import Bytes, DataRate, Duration
 
 _PICOSECONDS = 10**12
 _Q24 = 1 << 24
@@ -46,7 +44,7 @@ def eee_timers(eee: Eee, rate: DataRate) -> tuple[Duration, Duration]:
         speeds = ", ".join(f"{one.rate} ({one.name})" for one in phy.KNOWN)
         raise PlanError(
             f"no EEE timing is known for {rate}, only for {speeds}; give sleep and wake in an EEE "
-            "profile, or use mode off"
+            f"profile or under phy.{rate}, or use mode off"
         )
     return sleep, wake
 
@@ -83,20 +81,6 @@ def eee_ticks(eee: Eee, rate: DataRate, overhead: Bytes, tick: Duration) -> EeeT
     )
 
 
-def red_thresholds(red: Red, rate: DataRate) -> tuple[Bytes | Packets, Bytes | Packets]:
-    """(min, max) of a RED profile on a link speed. Raises PlanError when they do not fit 32 bits."""
-    if red.target_delay is None:
-        assert red.min is not None and red.max is not None
-        return red.min, red.max
-    exact = Fraction(rate * red.target_delay, 2 * 8 * AUTO_RED_MEAN_PACKET_BYTES * _PICOSECONDS)
-    low, high = ceil(exact), ceil(exact * AUTO_RED_MAX_OVER_MIN)
-    if high > U32_MAX:
-        raise PlanError(
-            f"target_delay {red.target_delay} at {rate} gives max {high}pkt, above {U32_MAX} (32 bits)"
-        )
-    return Packets(low), Packets(high)
-
-
 def red_slope(low: int, high: int, max_probability: Fraction) -> int:
     """`probability_slope`: round(max_probability x 2^48 / (max - min)), 0 when the thresholds are equal."""
     return round(max_probability * _SLOPE_ONE / (high - low)) if high > low else 0
@@ -109,5 +93,6 @@ def _ticks(key: str, span: Duration, tick: Duration) -> int:
         raise PlanError(
             f"{key} is {span}, which this target's {tick} tick cannot express; "
             f"{below} or {above} would be exact: set {key} in an EEE profile"
+            f"{' or under phy' if key in ('sleep', 'wake') else ''}"
         )
     return ticks

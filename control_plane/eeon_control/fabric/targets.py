@@ -107,7 +107,7 @@ class Targets:
         try:
             file = TargetsFile.model_validate(document.value)
         except ValidationError as error:
-            raise document.from_validation(error) from None
+            raise document.from_validation(error, TargetsFile) from None
         switches: dict[str, Target] = {}
         problems: list[Problem] = []
         for name, one in file.switches.items():

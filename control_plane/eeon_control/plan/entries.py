@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Exact:
     """An exact match on one field."""
 
@@ -21,7 +21,7 @@ class Exact:
         return f"{self.field}={self.value}"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Lpm:
     """A longest-prefix match on one field of `width` bits; bits beyond the prefix are zero."""
 
@@ -38,7 +38,7 @@ class Lpm:
         return f"{self.field}={self.value:#x}/{self.prefix_length}"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Action:
     """An action and its parameters, in the order of the P4 program."""
 
@@ -49,7 +49,7 @@ class Action:
         return f"{self.name}({', '.join(f'{name}={_param(name, value)}' for name, value in self.params)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One entry of one table.
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from eeon_control.config import DropTail, FabricConfig, MarkThreshold, Red, check
-from eeon_control.config.timers import EeeTicks, eee_ticks, red_slope, red_thresholds
+from eeon_control.config import DropTail, FabricConfig, MarkThreshold, PortSettings, Red, check
+from eeon_control.config.thresholds import mark_thresholds, red_thresholds
+from eeon_control.config.timers import EeeTicks, eee_ticks, red_slope
 from eeon_control.constants import ECMP_SELECTOR_SIZE, PROTECT, ROUTE_TABLE_SIZE
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.plan.entries import Action, Entry, Exact
-from eeon_control.plan.routes import Distances, distances, ecmp_seed, route_entries
+from eeon_control.plan.routes import Router, ecmp_seed
 from eeon_control.topology import Port, Switch, Topology
-from eeon_control.units import Duration, Packets
+from eeon_control.units import Bytes, DataRate, Duration, Packets
 
 # The tables the controller owns: entries in them that are not intended are deleted.
 TABLES: tuple[str, ...] = ("switch_config", "ipv4_route", "ipv6_route", "port_buffer", "port_aqm", "port_eee")
@@ -34,9 +35,9 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
     if problems:
         raise InputError(problems)
     seeds = ecmp_seed(config.routing.seed, topology)
-    hops = distances(topology)
+    router, ports = Router(topology, config.routing), _PortEntries(config, tick)
     return {
-        name: tuple(_switch_entries(topology, config, switch, hops, seeds[name], tick))
+        name: tuple(_switch_entries(switch, router, ports, seeds[name]))
         for name, switch in topology.switches.items()
     }
 
@@ -49,11 +50,9 @@ def host_nics(topology: Topology, config: FabricConfig, tick: Duration) -> dict[
     }
 
 
-def _switch_entries(
-    topology: Topology, config: FabricConfig, switch: Switch, hops: Distances, seed: int, tick: Duration
-) -> list[Entry]:
+def _switch_entries(switch: Switch, router: Router, ports: _PortEntries, seed: int) -> list[Entry]:
     entries = [Entry("switch_config", (), (Action("set_ecmp_seed", (("seed", seed),)),), is_default=True)]
-    routes = list(route_entries(topology, switch, hops, ecmp=config.routing.ecmp))
+    routes = list(router.entries(switch))
     for table in ("ipv4_route", "ipv6_route"):
         count = sum(1 for route in routes if route.table == table)
         if count > ROUTE_TABLE_SIZE:
@@ -61,25 +60,42 @@ def _switch_entries(
     members = sum(len(route.actions) for route in routes)
     if members > ECMP_SELECTOR_SIZE:
         raise PlanError(
-            f"{switch.name} needs {members} next hops in all; ecmp_selector holds {ECMP_SELECTOR_SIZE}"
+            f"{switch.name} needs {members} next hops in all; ecmp_selector holds {ECMP_SELECTOR_SIZE}. "
+            "Set routing.max_paths to a smaller number"
         )
     entries += routes
     for port in switch.ports:
-        entries += _port_entries(config, port, tick)
+        entries += ports.of(port)
     return entries
 
 
-def _port_entries(config: FabricConfig, port: Port, tick: Duration) -> list[Entry]:
-    settings = config.settings_of(port)
-    match = (Exact("port", port.number),)
-    eee = eee_ticks(settings.eee, port.rate, port.overhead, tick)
-    eee_action = Action("eee_off") if eee is None else Action("eee", tuple(asdict(eee).items()))
-    buffer = Action("set_buffer_limit", (("buffer_bytes", int(settings.queue.buffer)),))
-    return [
-        Entry("port_buffer", match, (buffer,)),
-        Entry("port_aqm", match, (_aqm_action(settings.queue.aqm, port),)),
-        Entry("port_eee", match, (eee_action,)),
-    ]
+class _PortEntries:
+    """Buffer, AQM and EEE of ports; ports with equal settings, speed and overhead share the actions."""
+
+    def __init__(self, config: FabricConfig, tick: Duration) -> None:
+        self._config = config
+        self._tick = tick
+        self._actions: dict[tuple[str, str, DataRate, Bytes], tuple[tuple[str, tuple[Action, ...]], ...]] = {}
+
+    def of(self, port: Port) -> list[Entry]:
+        """The three entries of one port."""
+        settings = self._config.settings_of(port)
+        kind = (settings.queue_name, settings.eee_name, port.rate, port.overhead)
+        actions = self._actions.get(kind)
+        if actions is None:
+            actions = self._actions[kind] = self._actions_of(port, settings)
+        match = (Exact("port", port.number),)
+        return [Entry(table, match, action) for table, action in actions]
+
+    def _actions_of(self, port: Port, settings: PortSettings) -> tuple[tuple[str, tuple[Action, ...]], ...]:
+        eee = eee_ticks(settings.eee, port.rate, port.overhead, self._tick)
+        eee_action = Action("eee_off") if eee is None else Action("eee", tuple(asdict(eee).items()))
+        buffer = Action("set_buffer_limit", (("buffer_bytes", int(settings.queue.buffer)),))
+        return (
+            ("port_buffer", (buffer,)),
+            ("port_aqm", (_aqm_action(settings.queue.aqm, port),)),
+            ("port_eee", (eee_action,)),
+        )
 
 
 def _aqm_action(aqm: DropTail | MarkThreshold | Red, port: Port) -> Action:
@@ -87,12 +103,12 @@ def _aqm_action(aqm: DropTail | MarkThreshold | Red, port: Port) -> Action:
         case DropTail():
             return Action("drop_tail")
         case MarkThreshold():
-            l4s = aqm.threshold if aqm.l4s_threshold is None else aqm.l4s_threshold
+            threshold, l4s_threshold = mark_thresholds(aqm, port.rate)
             return Action(
                 "mark_threshold",
                 (
-                    ("threshold_bytes", int(aqm.threshold)),
-                    ("l4s_threshold_bytes", int(l4s)),
+                    ("threshold_bytes", int(threshold)),
+                    ("l4s_threshold_bytes", int(l4s_threshold)),
                     ("at_dequeue", int(aqm.at == "dequeue")),
                 ),
             )

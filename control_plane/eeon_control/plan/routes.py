@@ -1,64 +1,148 @@
-"""Shortest-path routing with ECMP over all equal-cost next hops, for any connected topology.
+"""Shortest-path routing with ECMP over equal-cost next hops, for any connected topology.
 
 A leaf routes each of its hosts by /32 and /128; every other switch routes the leaf's prefix towards it over
-all links that lead one hop closer. Each hop brings a packet strictly closer to its leaf, so there are no
-loops.
+links that lead one hop closer. Each hop brings a packet strictly closer to its leaf, so there are no loops.
+
+Leaves with the same neighbours are equally far from every other switch, and a switch that is no neighbour
+of theirs reaches them all over the same next hops. So distances and next hops are worked out once for such
+a group of leaves (a pod, or all leaves of a leaf-spine fabric), and entries share their actions.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address
 
+from eeon_control.config import Routing
+from eeon_control.config.model import ECMP_PATHS_LIMIT
 from eeon_control.errors import PlanError
 from eeon_control.plan.entries import Action, Entry, Lpm
 from eeon_control.topology import Port, PortRole, Switch, Topology
 
-GROUP_SIZE_LIMIT = 64  # max_group_size of the program's ecmp_selector
-
 _TABLE = {4: ("ipv4_route", 32), 6: ("ipv6_route", 128)}
 
-
-Distances = Mapping[str, Mapping[str, int]]
-"""For every leaf, the hops to it from every switch."""
+_Match = tuple[str, tuple[Lpm, ...]]  # a table and what to match in it
 
 
-def distances(topology: Topology) -> Distances:
-    """Computed once for a whole topology, because every switch needs them all."""
-    return {leaf.name: _distances_to(topology, leaf.name) for leaf in topology.leaves}
+@dataclass
+class _Group:
+    """Leaves with the same neighbours, and the hops to any of them from every switch that is not itself
+    one."""
+
+    neighbours: frozenset[str]
+    leaves: list[Switch] = field(default_factory=list)
+    distance: dict[str, int] = field(default_factory=dict)
 
 
-def route_entries(topology: Topology, switch: Switch, distances: Distances, *, ecmp: bool) -> Iterator[Entry]:
-    """Entries of `ipv4_route` and `ipv6_route` of one switch. Raises PlanError for too large a group."""
-    for port in switch.ports:
-        if port.role is PortRole.HOST_FACING:
-            host = topology.hosts[port.peer.node]
-            forward = _forward(port, switch.mac, host.mac)
-            yield _route(host.ipv4, 32, (forward,))
-            yield _route(host.ipv6, 128, (forward,))
-    for leaf in topology.leaves:
-        if leaf.name == switch.name:
-            continue
-        distance = distances[leaf.name]
-        hops = [
-            port
-            for port in switch.ports
-            if port.peer.node in distance and distance[port.peer.node] == distance[switch.name] - 1
-        ]
-        if len(hops) > GROUP_SIZE_LIMIT:
+class Router:
+    """Routes of all switches of one topology."""
+
+    def __init__(self, topology: Topology, routing: Routing) -> None:
+        self._topology = topology
+        self._paths_limit = routing.max_paths if routing.ecmp else 1  # None: all
+        self._rotate = routing.ecmp
+        self._versions = [4] * routing.ipv4 + [6] * routing.ipv6
+        self._mac = {name: _mac(switch.mac) for name, switch in topology.switches.items()}
+        # Ports to other switches, by the switch at the other end; both in the order of port numbers.
+        self._towards: dict[str, dict[str, list[Port]]] = {}
+        for name, switch in topology.switches.items():
+            towards: dict[str, list[Port]] = {}
+            for port in switch.ports:
+                if port.role is not PortRole.HOST_FACING:
+                    towards.setdefault(port.peer.node, []).append(port)
+            self._towards[name] = towards
+        self._matches = {leaf.name: self._prefixes(leaf) for leaf in topology.leaves}
+        groups: dict[frozenset[str], _Group] = {}
+        for leaf in topology.leaves:
+            neighbours = frozenset(self._towards[leaf.name])
+            groups.setdefault(neighbours, _Group(neighbours)).leaves.append(leaf)
+        for group in groups.values():
+            group.distance = self._distances_to(group)
+        self._groups = list(groups.values())
+
+    def entries(self, switch: Switch) -> Iterator[Entry]:
+        """Entries of `ipv4_route` and `ipv6_route` of one switch. Raises PlanError for too large a group."""
+        for port in switch.ports:
+            if port.role is PortRole.HOST_FACING:
+                host = self._topology.hosts[port.peer.node]
+                to_host = (self._forward(switch, port, _mac(host.mac)),)
+                addresses = {4: _match(host.ipv4, 32), 6: _match(host.ipv6, 128)}
+                for version in self._versions:
+                    table, match = addresses[version]
+                    yield Entry(table, match, to_host, selector=True)
+        to_leaf: dict[str, tuple[Action, ...]] = {}
+        for group in self._groups:
+            self._add_next_hops(switch, group, to_leaf)
+        for leaf in self._topology.leaves:
+            if leaf.name != switch.name:
+                actions = to_leaf[leaf.name]
+                for table, match in self._matches[leaf.name]:
+                    yield Entry(table, match, actions, selector=True)
+
+    def _add_next_hops(self, switch: Switch, group: _Group, to_leaf: dict[str, tuple[Action, ...]]) -> None:
+        """The set of next hops from a switch to each leaf of a group."""
+        towards = self._towards[switch.name]
+        if switch.name in group.neighbours:
+            for leaf in group.leaves:
+                to_leaf[leaf.name] = self._next_hops(switch, towards[leaf.name], leaf)
+            return
+        closer = group.distance.get(switch.name, 0) - 1
+        hops = [port for peer, ports in towards.items() if group.distance[peer] == closer for port in ports]
+        hops.sort(key=lambda port: port.number)
+        chosen: dict[int, tuple[Action, ...]] = {}
+        for leaf in group.leaves:
+            if leaf.name == switch.name:
+                continue
+            start = self._start(switch, leaf, len(hops))
+            if start not in chosen:
+                chosen[start] = self._next_hops(switch, hops, leaf)
+            to_leaf[leaf.name] = chosen[start]
+
+    def _start(self, switch: Switch, leaf: Switch, paths: int) -> int:
+        """The first of the paths to use where not all are: different by switch and by leaf, so that all
+        serve."""
+        if not self._rotate or self._paths_limit is None or paths <= self._paths_limit:
+            return 0
+        return (switch.device_id + (leaf.leaf_number or 0)) * self._paths_limit % paths
+
+    def _next_hops(self, switch: Switch, hops: list[Port], leaf: Switch) -> tuple[Action, ...]:
+        if self._paths_limit is not None and len(hops) > self._paths_limit:
+            start = self._start(switch, leaf, len(hops))
+            hops = [hops[(start + index) % len(hops)] for index in range(self._paths_limit)]
+        if len(hops) > ECMP_PATHS_LIMIT:
             raise PlanError(
-                f"{switch.name} has {len(hops)} equal-cost paths to {leaf.name}; the program's "
-                f"ecmp_selector holds {GROUP_SIZE_LIMIT} in a group. Use fewer, faster links"
+                f"{switch.name} has {len(hops)} equal-cost paths to {leaf.name}; the program's ecmp_selector "
+                f"holds {ECMP_PATHS_LIMIT} in a group. Set routing.max_paths, or use fewer, faster links"
             )
-        chosen = hops if ecmp else hops[:1]
-        actions = tuple(
-            sorted(_forward(port, switch.mac, topology.switches[port.peer.node].mac) for port in chosen)
-        )
-        assert leaf.ipv4_prefix is not None and leaf.ipv6_prefix is not None
-        yield _route(leaf.ipv4_prefix, leaf.ipv4_prefix.prefixlen, actions)
-        yield _route(leaf.ipv6_prefix, leaf.ipv6_prefix.prefixlen, actions)
+        return tuple(sorted(self._forward(switch, port, self._mac[port.peer.node]) for port in hops))
+
+    def _forward(self, switch: Switch, port: Port, next_hop_mac: int) -> Action:
+        params = (("port", port.number), ("src_mac", self._mac[switch.name]), ("dst_mac", next_hop_mac))
+        return Action("forward", params)
+
+    def _prefixes(self, leaf: Switch) -> list[_Match]:
+        v4, v6 = leaf.ipv4_prefix, leaf.ipv6_prefix
+        assert v4 is not None and v6 is not None
+        matches = {
+            4: _match(v4.network_address, v4.prefixlen),
+            6: _match(v6.network_address, v6.prefixlen),
+        }
+        return [matches[version] for version in self._versions]
+
+    def _distances_to(self, group: _Group) -> dict[str, int]:
+        """Hops to a leaf of the group from every switch; for one in the group, to another one of it."""
+        distance = dict.fromkeys(sorted(group.neighbours), 1)
+        queue = deque(distance)
+        while queue:
+            here = queue.popleft()
+            for there in self._towards[here]:
+                if there not in distance:
+                    distance[there] = distance[here] + 1
+                    queue.append(there)
+        return distance
 
 
 def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:
@@ -81,36 +165,9 @@ def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:
     return seeds
 
 
-def _distances_to(topology: Topology, leaf: str) -> dict[str, int]:
-    """Hops from every switch to one leaf."""
-    distance = {leaf: 0}
-    queue = deque([leaf])
-    while queue:
-        here = queue.popleft()
-        for port in topology.switches[here].ports:
-            there = port.peer.node
-            if port.role is not PortRole.HOST_FACING and there not in distance:
-                distance[there] = distance[here] + 1
-                queue.append(there)
-    return distance
-
-
-def _forward(port: Port, source_mac: str, next_hop_mac: str) -> Action:
-    return Action(
-        "forward", (("port", port.number), ("src_mac", _mac(source_mac)), ("dst_mac", _mac(next_hop_mac)))
-    )
-
-
-def _route(
-    destination: IPv4Address | IPv6Address | IPv4Network | IPv6Network,
-    length: int,
-    actions: tuple[Action, ...],
-) -> Entry:
-    table, width = _TABLE[destination.version]
-    network = (
-        destination if isinstance(destination, (IPv4Address, IPv6Address)) else destination.network_address
-    )
-    return Entry(table, (Lpm("dst", int(network), length, width),), actions, selector=True)
+def _match(address: IPv4Address | IPv6Address, length: int) -> _Match:
+    table, width = _TABLE[address.version]
+    return table, (Lpm("dst", int(address), length, width),)
 
 
 def _mac(text: str) -> int:

@@ -16,6 +16,7 @@ from eeon_control.topology.model import (
     SwitchRole,
     Topology,
 )
+from eeon_control.topology.paths import base_rtt
 from eeon_control.topology.reader import from_text, from_value, load
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Switch",
     "SwitchRole",
     "Topology",
+    "base_rtt",
     "from_text",
     "from_value",
     "load",

@@ -46,7 +46,7 @@ def from_document(document: Document, source: str) -> Topology:
     try:
         file = TopologyFile.model_validate(document.value)
     except ValidationError as error:
-        raise document.from_validation(error) from None
+        raise document.from_validation(error, TopologyFile) from None
     if file.leaf_spine is not None:
         given = [key for key in ("nodes", "links") if document.get((key,)) is not None]
         if given:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from eeon_control import config as configs
 from eeon_control import topology as topologies
-from eeon_control.config.timers import red_thresholds
+from eeon_control.config.thresholds import mark_thresholds, red_thresholds
 from eeon_control.topology import PortRole
 from eeon_control.units import Packets
 
@@ -80,7 +80,8 @@ def acts_from_bytes(aqm: str) -> int:
     port = next(port for port in topology.ports() if port.role is PortRole.HOST_FACING)
     queue = configs.load(aqm).settings_of(port).queue
     if isinstance(queue.aqm, configs.MarkThreshold):
-        return int(queue.aqm.threshold)
+        threshold, _ = mark_thresholds(queue.aqm, port.rate)
+        return int(threshold)
     if isinstance(queue.aqm, configs.Red):
         low, _ = red_thresholds(queue.aqm, port.rate)
         return int(low) * FULL_FRAME_BYTES if isinstance(low, Packets) else int(low)

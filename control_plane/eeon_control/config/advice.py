@@ -1,0 +1,159 @@
+"""Warnings about settings that are legal but unwise, each with the reason and where it is published. Pure.
+
+T: the E-EON thesis; M: the marking-threshold paper; DCTCP: Alizadeh et al., SIGCOMM 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from eeon_control.config.base import FULL_FRAME_BYTES
+from eeon_control.config.eee import Eee
+from eeon_control.config.model import FabricConfig
+from eeon_control.config.queues import Aqm, MarkThreshold, Queue, Red
+from eeon_control.config.thresholds import (
+    bandwidth_delay_share,
+    default_threshold,
+    mark_thresholds,
+    red_thresholds,
+)
+from eeon_control.errors import Problem, Severity
+from eeon_control.sources import KeyPath
+from eeon_control.units import Bytes, DataRate, Duration, Packets
+
+# T section 6.5: commodity switches have less than 1 MB a port; the ones compared have 300 KB and 3 MB.
+_DEEP_BUFFER = Bytes.parse("1MB")
+_LONG_HOLD_WITH_MARKING = Duration.parse("500us")  # T section 7.4.2
+_LONG_HOLD = Duration.parse("1ms")  # T section 4.3.3.1
+
+_Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that it may be about, the text
+
+
+def queue_warnings(
+    config: FabricConfig, name: str, queue: Queue, rate: DataRate, topology_rtt: Duration | None
+) -> Iterator[Problem]:
+    """Warnings about a queue profile on links of one speed."""
+    path: KeyPath = ("profiles", "queue", name, "aqm")
+
+    def warning(keys: tuple[str, ...], text: str) -> Problem:
+        key = next((key for key in keys if config.document.has((*path, key))), None)
+        place = path if key is None else (*path, key)
+        return config.document.problem(place, text, severity=Severity.WARNING)
+
+    aqm = queue.aqm
+    if isinstance(aqm, MarkThreshold):
+        yield from _threshold(warning, aqm, queue, rate, topology_rtt)
+    elif isinstance(aqm, Red):
+        yield from _red(warning, aqm, queue, rate, topology_rtt)
+
+
+def _threshold(
+    warning: _Warning, aqm: MarkThreshold, queue: Queue, rate: DataRate, topology_rtt: Duration | None
+) -> Iterator[Problem]:
+    threshold, l4s = mark_thresholds(aqm, rate)
+    keys = ("threshold", "mark_threshold")
+    shown = f"auto is {threshold} at {rate}, " if aqm.threshold is None else ""
+    if threshold >= queue.buffer:
+        yield warning(
+            keys,
+            f"{shown}not below the buffer ({queue.buffer}): the port drops before it marks, "
+            "so nothing is ever marked",
+        )
+    if aqm.l4s_threshold is not None and l4s >= queue.buffer:
+        yield warning(
+            ("l4s_threshold",),
+            f"not below the buffer ({queue.buffer}): the port drops before it marks, "
+            "so nothing is ever marked",
+        )
+    if aqm.threshold is not None and (low := _below_share(threshold, rate, aqm.rtt, topology_rtt)):
+        yield warning(keys, low)
+
+
+def _red(
+    warning: _Warning, aqm: Red, queue: Queue, rate: DataRate, topology_rtt: Duration | None
+) -> Iterator[Problem]:
+    low, high = red_thresholds(aqm, rate)
+    keys = ("max", "target_delay", "autored", "red")
+    at_rate = f" at {rate}" if aqm.target_delay is not None else ""
+    holds: Bytes | Packets = queue.buffer
+    buffer = f"the buffer ({queue.buffer})"
+    if isinstance(high, Packets):
+        holds = Packets(queue.buffer // FULL_FRAME_BYTES)
+        buffer = f"the {holds} of {FULL_FRAME_BYTES}B that the buffer ({queue.buffer}) holds"
+    if low >= holds:
+        yield warning(keys, f"min is {low}{at_rate}, not below {buffer}: this is drop_tail")
+    elif high > holds:
+        yield warning(
+            keys, f"max is {high}{at_rate}, above {buffer}: a full buffer drops before every packet is marked"
+        )
+    in_bytes = Bytes(high * FULL_FRAME_BYTES) if isinstance(high, Packets) else high
+    if aqm.ecn and (text := _below_share(in_bytes, rate, None, topology_rtt)):
+        yield warning(keys, f"max: {text}")
+    if not aqm.ecn:
+        yield warning(("ecn",), "without ECN, RED can only drop, ECT packets too")
+    elif aqm.protect == "ect":
+        yield warning(
+            ("protect",),
+            "only ECT packets are spared. Pure ACKs, SYNs and SYN-ACKs are never ECT, so "
+            "with aggressive thresholds they are most of what is dropped and throughput "
+            "falls (E-EON thesis sections 6.4.1 and 6.4.3; marking-threshold paper "
+            "section 4.1); protect: ack_syn spares them",
+        )
+    if aqm.average_shift > 0:
+        yield warning(
+            ("average_weight",),
+            "RED on the averaged queue behaves like drop_tail under shuffle bursts "
+            "(E-EON thesis section 5.3.1); average_weight: 1 is instantaneous",
+        )
+
+
+def _below_share(
+    threshold: Bytes, rate: DataRate, given_rtt: Duration | None, topology_rtt: Duration | None
+) -> str | None:
+    """The reason why a threshold is too low for its link, if it is."""
+    rtt = given_rtt or topology_rtt
+    if rtt is None or threshold >= bandwidth_delay_share(rate, rtt):
+        return None
+    share = Bytes(round(bandwidth_delay_share(rate, rtt)))
+    of = "as given" if given_rtt else "of the longest path, empty"
+    return (
+        f"{threshold} is below C x RTT / 7 = {share} ({rate}, RTT {_rounded(rtt)} {of}): senders drain "
+        "the queue and leave the link idle (Alizadeh et al. 2010, DCTCP); "
+        f"threshold: auto would be {default_threshold(rate, given_rtt)}"
+    )
+
+
+def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
+    """Why a port's holding time does not go with its queue, if so."""
+    if eee.mode != "coalesce" or eee.hold is None:
+        return None
+    brought = Bytes(rate * eee.hold // (8 * 10**12))
+    shallow = queue.buffer < _DEEP_BUFFER
+    depth = f"{'shallow' if shallow else 'deep'} buffer ({queue.buffer})"
+    if marks(queue.aqm):
+        if eee.hold < _LONG_HOLD_WITH_MARKING:
+            return None
+        latency = "almost 50%" if shallow else "10%"
+        return (
+            f"a hold of {eee.hold} with ECN marking on a {depth}: {rate} brings {brought} in that time, and "
+            "marking keeps fewer in flight, so the link runs empty. With ECN, 500us500 cost about 25% of the "
+            f"runtime and 1ms1000 more than 50%, added {latency} latency, and saved no "
+            "energy (E-EON thesis section 7.4.2); 120us100 keeps the throughput (section 7.4.3)"
+        )
+    if shallow and eee.hold >= _LONG_HOLD:
+        return (
+            f"a hold of {eee.hold} on a {depth}: {rate} brings {brought} in that time. With shallow buffers "
+            "1ms1000 and 10ms1000 have unacceptably large overheads, 12us10 and 120us100 less than 5% "
+            "(E-EON thesis section 4.3.3.1)"
+        )
+    return None
+
+
+def marks(aqm: Aqm) -> bool:
+    """Whether an AQM marks ECT packets."""
+    return isinstance(aqm, MarkThreshold) or (isinstance(aqm, Red) and aqm.ecn)
+
+
+def _rounded(span: Duration) -> Duration:
+    """To nanoseconds, for people."""
+    return Duration(round(int(span), -3))

@@ -1,0 +1,124 @@
+"""Short forms of `aqm`: the mode and its one important value in one key, for example `{autored: 500us}`.
+
+    drop_tail                      {mode: drop_tail}
+    mark_threshold                 {mode: mark_threshold, threshold: auto}
+    {mark_threshold: 97.5KB}       {mode: mark_threshold, threshold: 97.5KB}
+    {autored: 500us}               {mode: red, target_delay: 500us, max_probability: 100%}
+    {red: 70pkt}                   {mode: red, min: 70pkt, max: 70pkt, max_probability: 100%}
+    {red: [50pkt, 150pkt]}         {mode: red, min: 50pkt, max: 150pkt, max_probability: 100%}
+
+Further keys of the mode may stand beside it: `{autored: 500us, protect: ack_syn}`. The papers let the
+probability reach 100% at the upper threshold (E-EON thesis section 6.3), so that is the short forms' default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
+
+from eeon_control.config.base import text_schema
+from eeon_control.units import Bytes, Duration, Packets
+
+_BARE = ("drop_tail", "mark_threshold")
+_RED_SIZE = text_schema(Bytes, Packets)
+# Short key -> (mode, JSON Schema of its value, description).
+_KEYS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "mark_threshold": (
+        "mark_threshold",
+        {"anyOf": [{"const": "auto"}, text_schema(Bytes)]},
+        "Short for mode `mark_threshold` with this threshold.",
+    ),
+    "autored": (
+        "red",
+        text_schema(Duration),
+        "Short for mode `red` with this `target_delay` and `max_probability: 100%`.",
+    ),
+    "red": (
+        "red",
+        {"anyOf": [_RED_SIZE, {"type": "array", "items": _RED_SIZE, "minItems": 2, "maxItems": 2}]},
+        "Short for mode `red` with these `min` and `max` and `max_probability: 100%`.",
+    ),
+}
+_EXAMPLES = "drop_tail, {mark_threshold: 97.5KB}, {autored: 500us} or {red: [50pkt, 150pkt]}"
+
+# What a key of the long form is called in a short one: errors point at what the file has.
+SHORT_KEYS: dict[str, tuple[str, ...]] = {
+    "threshold": ("mark_threshold",),
+    "target_delay": ("autored",),
+    "min": ("red",),
+    "max": ("red",),
+}
+
+
+def written_out(value: Any) -> Any:
+    """The long form of `aqm`; anything that is not a short form is given back as it is."""
+    if isinstance(value, str):
+        if value not in _BARE:
+            raise ValueError(f"not an AQM in one word; write for example {_EXAMPLES}")
+        return {"mode": value}
+    if not isinstance(value, dict):
+        return value
+    given = [key for key in _KEYS if key in value]
+    if not given:
+        return value
+    if len(given) > 1:
+        raise ValueError(f"give either {given[0]} or {given[1]}, not both")
+    [key] = given
+    mode = _KEYS[key][0]
+    if value.get("mode", mode) != mode:
+        raise ValueError(f"{key} is short for mode {mode}, not {value['mode']}: give one of the two")
+    rest = {name: one for name, one in value.items() if name != key}
+    taken = [name for name, short in SHORT_KEYS.items() if key in short and name in rest]
+    if taken:
+        raise ValueError(f"{key} is short for mode {mode} with {taken[0]}: give one of the two")
+    return {"mode": mode, **_long(key, value[key]), **rest}
+
+
+def _long(key: str, value: Any) -> dict[str, Any]:
+    match key:
+        case "mark_threshold":
+            return {"threshold": value}
+        case "autored":
+            return {"target_delay": value, "max_probability": "100%"}
+        case _:
+            pair = value if isinstance(value, list) else [value, value]
+            if len(pair) != 2:
+                raise ValueError("red takes one size or [min, max], for example red: [50pkt, 150pkt]")
+            return {"min": pair[0], "max": pair[1], "max_probability": "100%"}
+
+
+@dataclass(frozen=True)
+class ShortForms:
+    """Annotation that adds the short forms to the JSON Schema of the long ones."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler(source)
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        long = handler(core_schema)
+        modes = {
+            str(model["properties"]["mode"]["const"]): model
+            for model in (handler.resolve_ref_schema(dict(one)) for one in long["oneOf"])
+        }
+        return {"anyOf": [{"enum": list(_BARE)}, *long["oneOf"], *(_short(key, modes) for key in _KEYS)]}
+
+
+def _short(key: str, modes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The schema of one short form: its key, and the keys of its mode that it does not stand for."""
+    mode, schema, description = _KEYS[key]
+    stands_for = {name for name, short in SHORT_KEYS.items() if key in short}
+    if mode == "red":
+        stands_for |= {"min", "max", "target_delay"}
+    others = {name: one for name, one in modes[mode]["properties"].items() if name not in stands_for}
+    return {
+        "type": "object",
+        "title": f"{key} (short form)",
+        "properties": {key: {**schema, "description": description}, **others},
+        "required": [key],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,122 @@
+"""What only one kind of target needs: BMv2's own queues, which count packets and are set over Thrift.
+
+The program enforces the buffer limit in bytes and never lets the target's own queue overflow, because BMv2
+drops there silently. BMv2's default of 64 packets is far too small for that; `auto` computes what is enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from eeon_control.config.base import (
+    FULL_FRAME_BYTES,
+    U32_MAX,
+    Strict,
+    of_text,
+    positive,
+    text_schema,
+)
+from eeon_control.topology.model import Port
+from eeon_control.units import Bytes, PacketRate, Packets
+
+_SHORTEST_FRAME_BYTES = 60  # IEEE 802.3 clause 3.2.7: 64 with the FCS, which a switch does not see
+_ETHERNET_HEADER_BYTES = 14
+
+
+def _depth(text: object) -> Packets | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    depth = positive(Packets)(text)
+    if depth > U32_MAX:
+        raise ValueError(f"at most {U32_MAX}pkt (32 bits)")
+    return Packets(depth)
+
+
+def _rate(text: object) -> PacketRate | Literal["auto", "unlimited"]:
+    if text == "auto":
+        return "auto"
+    if text == "unlimited":
+        return "unlimited"
+    return PacketRate(positive(PacketRate)(text))
+
+
+DepthText = Annotated[
+    Packets | Literal["auto"],
+    *of_text(_depth, {"anyOf": [{"const": "auto"}, text_schema(Packets, examples=["1024pkt"])]}),
+]
+PacketRateText = Annotated[
+    PacketRate | Literal["auto", "unlimited"],
+    *of_text(_rate, {"anyOf": [{"enum": ["auto", "unlimited"]}, text_schema(PacketRate)]}),
+]
+
+
+class Bmv2Queue(Strict):
+    """BMv2's own queue of a port; a key that is left out is inherited from the less specific level."""
+
+    queue_depth: DepthText | None = None
+    """Packets that BMv2's queue of a port holds: a number, or `auto`, enough for a full buffer of the
+    shortest frames. It must never overflow: BMv2 drops there without a count. BMv2's own default is 64."""
+    packet_rate: PacketRateText | None = None
+    """Packets per second that BMv2's queue of a port lets through: a number, `auto` (the port's rate in full
+    frames), or `unlimited`. Without a limit a queue hardly ever builds, so nothing is marked."""
+
+
+class Bmv2Roles(Strict):
+    """BMv2's queues by port role."""
+
+    host_facing: Bmv2Queue = Bmv2Queue()
+    """A leaf's ports to hosts."""
+    uplink: Bmv2Queue = Bmv2Queue()
+    """A leaf's ports to other switches."""
+    spine: Bmv2Queue = Bmv2Queue()
+    """A spine's ports."""
+
+
+class Bmv2(Bmv2Queue):
+    """What is set on BMv2 over Thrift, for all ports and, more specifically, by role, switch and port."""
+
+    roles: Bmv2Roles = Bmv2Roles()
+    """By port role."""
+    switches: dict[str, Bmv2Queue] = Field(default_factory=dict)
+    """By switch."""
+    ports: dict[str, Bmv2Queue] = Field(default_factory=dict)
+    """By port, written `leaf1:3`; the most specific level wins, for each key separately."""
+
+
+class TargetSettings(Strict):
+    """What only one kind of target needs. The engine needs nothing: its queues count bytes and bits."""
+
+    bmv2: Bmv2 | None = None
+    """BMv2's own queues. Without this key none of them is touched; with it, `queue_depth` is `auto` and
+    `packet_rate` `unlimited` unless given."""
+
+
+@dataclass(frozen=True)
+class Bmv2QueueValues:
+    """What is to be set for one port: `set_egress_queue_depth` and `set_egress_queue_rate` of BMv2's Thrift
+    interface.
+
+    `packets_per_second` is 0 for no limit, as BMv2 has it.
+    """
+
+    depth_packets: int
+    packets_per_second: int
+
+
+def bmv2_values(levels: list[Bmv2Queue], port: Port, buffer: Bytes) -> Bmv2QueueValues:
+    """The numbers for one port from its levels, most specific first, and its buffer limit."""
+    depth = next((level.queue_depth for level in levels if level.queue_depth is not None), "auto")
+    rate = next((level.packet_rate for level in levels if level.packet_rate is not None), "unlimited")
+    if depth == "auto":
+        depth = Packets(ceil(buffer / _SHORTEST_FRAME_BYTES) + 1)  # one more, because it must never be full
+    if rate == "auto":
+        wire_bits = 8 * (FULL_FRAME_BYTES + _ETHERNET_HEADER_BYTES + int(port.overhead))
+        rate = PacketRate(max(1, int(port.rate) // wire_bits))
+    elif rate == "unlimited":
+        rate = PacketRate(0)
+    assert not isinstance(depth, str) and not isinstance(rate, str)
+    return Bmv2QueueValues(int(depth), int(rate))

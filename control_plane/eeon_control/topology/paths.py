@@ -1,0 +1,62 @@
+"""How long a round trip through a fabric takes when nothing else is on the way. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from eeon_control.topology.model import Port, PortRole, Topology
+from eeon_control.units import Duration
+
+_PICOSECONDS = 10**12
+# Ethernet header and 1500 bytes one way, the shortest frame back, both without FCS.
+_DATA_BYTES, _ACK_BYTES = 1514, 60
+
+
+def base_rtt(topology: Topology) -> Duration | None:
+    """The round trip of a full frame and its ACK between two hosts far apart; None with fewer than two hosts.
+
+    Propagation and time on the wire only: no queue, no sleeping link, no time in hosts or switches. The hosts
+    are those of two leaves found by walking to the farthest leaf twice, which is the longest shortest path of
+    a tree and of a Clos fabric, and never more than it.
+    """
+    nics: dict[str, list[Port]] = {}
+    for host in topology.hosts.values():
+        if len(nics.setdefault(host.leaf, [])) < 2:
+            nics[host.leaf].append(host.port)
+    if not nics:
+        return None
+    one, _ = _farthest(topology, next(iter(nics)), nics)
+    other, way = _farthest(topology, one, nics)
+    ends = [nics[one][0], nics[other][-1]]
+    if ends[0] is ends[1]:
+        return None
+    return Duration(sum(_there_and_back_ps(port) for port in (*ends, *way)))
+
+
+def _farthest(topology: Topology, start: str, among: Iterable[str]) -> tuple[str, list[Port]]:
+    """The leaf of `among` with most hops from `start` (the first of several), and the ports on the way to
+    it."""
+    came_by: dict[str, Port | None] = {start: None}
+    hops = {start: 0}
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        for port in topology.switches[here].ports:
+            there = port.peer.node
+            if port.role is not PortRole.HOST_FACING and there not in hops:
+                hops[there], came_by[there] = hops[here] + 1, port
+                queue.append(there)
+    end = max(among, key=lambda leaf: hops.get(leaf, -1))
+    way: list[Port] = []
+    last = came_by[end]
+    while last is not None:
+        way.append(last)
+        last = came_by[last.node]
+    return end, way
+
+
+def _there_and_back_ps(port: Port) -> int:
+    """A frame over the port's link and its ACK back: twice the delay, and both times on the wire."""
+    wire_bits = 8 * (_DATA_BYTES + _ACK_BYTES + 2 * int(port.overhead))
+    return 2 * int(port.delay) + wire_bits * _PICOSECONDS // int(port.rate)

@@ -1,0 +1,109 @@
+"""pydantic's findings in the words of this project: the place in the file, the key, the value, the rule."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from eeon_control.errors import Problem
+
+if TYPE_CHECKING:
+    from eeon_control.sources import Document, KeyPath
+
+
+def problems_of(
+    error: ValidationError,
+    document: Document,
+    model: type[BaseModel],
+    other_names: Mapping[str, tuple[str, ...]],
+) -> list[Problem]:
+    """Every finding at its place in `document`, which was checked against `model`.
+
+    `other_names`: what else a key may be called in the file (short forms), so that errors point at that.
+    """
+    found = []
+    for item in error.errors():
+        loc = tuple(item["loc"])
+        path = _path_in_file(loc, document, other_names, is_missing=item["type"] == "missing")
+        rule, value = _explain(item)
+        if item["type"] == "extra_forbidden":
+            rule += did_you_mean(str(loc[-1]), _keys_at(model, loc[:-1]))
+        found.append(document.problem(path, rule, value))
+    return found
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """` (did you mean roles?)`, or nothing when no known word is near."""
+    by_lower = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.7)
+    return f" (did you mean {by_lower[close[0]]}?)" if close else ""
+
+
+def _path_in_file(
+    loc: KeyPath, document: Document, other_names: Mapping[str, tuple[str, ...]], *, is_missing: bool
+) -> KeyPath:
+    """The steps of pydantic's location that are in the file (it adds union tags), and a missing key."""
+    path: KeyPath = ()
+    for step in loc:
+        names = (step, *other_names.get(str(step), ()))
+        path = next(((*path, name) for name in names if document.has((*path, name))), path)
+    return (*path, loc[-1]) if is_missing else path
+
+
+def _keys_at(annotation: Any, loc: KeyPath) -> set[str]:
+    """The keys that a model knows at a location of pydantic's."""
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if origin is Annotated:
+        return _keys_at(arguments[0], loc)
+    if origin in (Union, types.UnionType):
+        tagged = [one for one in arguments if loc and _tag(one) == loc[0]]
+        rest = loc[1:] if tagged else loc
+        return set().union(*(_keys_at(one, rest) for one in tagged or arguments))
+    if origin in (dict, list):
+        return _keys_at(arguments[-1], loc[1:]) if loc else set()
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        fields = {field.alias or name: field for name, field in annotation.model_fields.items()}
+        if not loc:
+            return set(fields)
+        field = fields.get(str(loc[0]))
+        return _keys_at(field.annotation, loc[1:]) if field else set()
+    return set()
+
+
+def _tag(model: Any) -> str | None:
+    """The value of `mode` that selects a model in a union."""
+    field = getattr(model, "model_fields", {}).get("mode")
+    if field is None or get_origin(field.annotation) is not Literal:
+        return None
+    return str(get_args(field.annotation)[0])
+
+
+def _explain(item: Any) -> tuple[str, object]:
+    """pydantic's error types in the words of this project: (rule, value shown)."""
+    context = item.get("ctx", {})
+    match item["type"]:
+        case "extra_forbidden":
+            return "unknown key", item["input"]
+        case "missing":
+            return "this key is required", None
+        case "value_error":
+            return str(context["error"]), item["input"]
+        case "literal_error" | "enum":
+            known = context["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+            text = f"must be one of {context['expected']}"
+            return f"{text}{did_you_mean(str(item['input']), known)}", item["input"]
+        case "union_tag_not_found":
+            return f"the key {str(context['discriminator']).strip(chr(39))} is required", None
+        case "union_tag_invalid":
+            known = context["expected_tags"].replace("'", "").split(", ")
+            text = f"must be one of {context['expected_tags']}"
+            return f"{text}{did_you_mean(str(context['tag']), known)}", context["tag"]
+        case "dict_type" | "model_type" | "model_attributes_type" | "dataclass_type":
+            return "must be a mapping (key: value lines)", item["input"]
+        case _:
+            return str(item["msg"])[:1].lower() + str(item["msg"])[1:], item["input"]

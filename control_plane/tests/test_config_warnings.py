@@ -1,0 +1,108 @@
+"""Warnings: what is legal but unwise is said with the papers' reason, and what is sound is not warned about."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control import config, topology
+from eeon_control.errors import Severity
+from eeon_control.units import Duration
+
+NS = Duration.parse("1ns")
+FABRIC = topology.load("leaf-spine-4")
+
+
+def warnings(buffer: str = "300KB", aqm: str = "drop_tail", eee: str = "off", fabric=FABRIC) -> list[str]:
+    text = (
+        f"profiles:\n  queue:\n    q:\n      buffer: {buffer}\n      aqm: {aqm}\n"
+        f"roles:\n  host_facing: {{queue: q}}\n  uplink: {{queue: q, eee: {eee}}}\n  spine: {{queue: q}}\n"
+    )
+    found = config.check(config.from_text(text, "c.yaml"), fabric, NS)
+    assert all(one.severity is Severity.WARNING for one in found)
+    return [str(one) for one in found]
+
+
+@pytest.mark.parametrize("aqm", ["mark_threshold", "{autored: 100us, protect: ack_syn}"])
+@pytest.mark.parametrize("eee", ["500us500", "1ms1000", "10ms1000", "120us100+"])
+def test_long_hold_with_marking_on_shallow_buffers(aqm, eee):
+    found = [one for one in warnings(aqm=aqm, eee=eee) if "hold of" in one]
+    assert len(found) == 1
+    assert found[0].startswith(f"c.yaml:8: warning: roles.uplink.eee: {eee}: a hold of ")
+    assert "with ECN marking on a shallow buffer (300KB)" in found[0]
+    assert "1ms1000 more than 50%, added almost 50% latency" in found[0]
+    assert "(E-EON thesis section 7.4.2)" in found[0]
+
+
+def test_long_hold_with_marking_on_deep_buffers_costs_runtime_too():
+    [found] = warnings(buffer="3MB", aqm="mark_threshold", eee="1ms1000")
+    assert "with ECN marking on a deep buffer (3MB): 10Gbps brings 1.25MB in that time" in found
+    assert "added 10% latency" in found
+
+
+def test_long_hold_without_marking_is_warned_about_on_shallow_buffers_only():
+    [found] = warnings(eee="1ms1000")
+    assert "a hold of 1ms on a shallow buffer (300KB): 10Gbps brings 1.25MB" in found
+    assert "(E-EON thesis section 4.3.3.1)" in found
+    assert warnings(eee="500us500") == []
+    assert warnings(buffer="3MB", eee="1ms1000") == []
+
+
+@pytest.mark.parametrize("eee", ["off", "standard", "12us10", "120us100"])
+def test_papers_best_combinations_have_no_warning(eee):
+    assert warnings(aqm="mark_threshold", eee=eee) == []
+
+
+def test_threshold_not_below_the_buffer():
+    found = warnings(buffer="90KB", aqm="{mark_threshold: 97.5KB}")
+    assert found == [
+        "c.yaml:5: warning: profiles.queue.q.aqm.mark_threshold: 97.5KB: not below the buffer (90KB): "
+        "the port drops before it marks, so nothing is ever marked"
+    ]
+
+
+def test_default_threshold_not_below_the_buffer_is_told_with_its_speed():
+    [found] = warnings(buffer="90KB", aqm="mark_threshold")
+    assert "auto is 97.5KB at 10Gbps, not below the buffer (90KB)" in found
+
+
+def test_l4s_threshold_not_below_the_buffer():
+    [found] = warnings(aqm="{mode: mark_threshold, l4s_threshold: 300KB}")
+    assert "aqm.l4s_threshold: 300KB: not below the buffer" in found
+
+
+def test_threshold_below_its_bandwidth_delay_share():
+    found = warnings(aqm="{mark_threshold: 3KB}")
+    assert len(found) == 1
+    # Two host links at 1Gbps and two links at 10Gbps: 4 x 2 x 500ns, and 1622 bytes on each wire.
+    assert "3KB is below C x RTT / 7 = 5.812KB (10Gbps, RTT 32.547us of the longest path, empty)" in found[0]
+    assert "threshold: auto would be 97.5KB" in found[0]
+    assert warnings(aqm="{mark_threshold: 6KB}") == []
+
+
+def test_threshold_is_compared_with_the_rtt_that_is_given():
+    found = warnings(aqm="{mark_threshold: 30KB, rtt: 250us}")
+    assert len(found) == 1
+    assert "30KB is below C x RTT / 7 = 44.643KB (10Gbps, RTT 250us as given)" in found[0]
+
+
+def test_red_that_always_marks_below_the_bandwidth_delay_share():
+    found = warnings(aqm="{mode: red, min: 1pkt, max: 3pkt, max_probability: 1, protect: ack_syn}")
+    assert len(found) == 1
+    assert "aqm.max: 3pkt: max: 4.5KB is below C x RTT / 7" in found[0]
+
+
+def test_red_that_protects_only_ect():
+    [found] = warnings(aqm="{red: [30KB, 90KB]}")
+    assert "profiles.queue.q.aqm: only ECT packets are spared" in found
+    assert "marking-threshold paper section 4.1" in found
+
+
+def test_a_round_trip_needs_two_hosts():
+    one = topology.from_text(
+        "name: one\ndefaults: {rate: 1Gbps, delay: 1us}\nleaf_spine: {leaves: 1, hosts_per_leaf: 1, spines: 0}\n"
+    )
+    assert topology.base_rtt(one) is None
+    two = topology.from_text(
+        "name: two\ndefaults: {rate: 1Gbps, delay: 1us}\nleaf_spine: {leaves: 1, hosts_per_leaf: 2, spines: 0}\n"
+    )
+    # Two links, each 2 x 1us and 1514 + 60 + 2 x 24 bytes.
+    assert str(topology.base_rtt(two)) == "29.952us"
