@@ -97,16 +97,24 @@ class ApplyError(FabricError):
     """An apply failed on at least one switch.
 
     `failures`: switch -> why, in a text that names the switch. `undone`: switches that were to be changed and
-    are as before.
-    `not_undone`: switch -> why it could not be brought back (empty when all or none held).
+    are as before. `not_undone`: switch -> why it could not be brought back (empty when all or none held).
+    `notes`: switch -> in what its state before could not be had exactly. `advice`: what to do when not all
+    could be undone.
     """
 
     def __init__(
-        self, failures: dict[str, str], undone: Iterable[str] = (), not_undone: dict[str, str] | None = None
+        self,
+        failures: dict[str, str],
+        undone: Iterable[str] = (),
+        not_undone: dict[str, str] | None = None,
+        notes: dict[str, str] | None = None,
+        advice: str = "run `eeon config plan` to see what they hold, then apply again",
     ) -> None:
+        self.advice = advice
         self.failures = dict(failures)
         self.undone = tuple(undone)
         self.not_undone = dict(not_undone or {})
+        self.notes = dict(notes or {})
         super().__init__(self._describe())
 
     def _describe(self) -> str:
@@ -114,9 +122,12 @@ class ApplyError(FabricError):
         if self.not_undone:
             lines.append("the fabric is NOT as before; these switches could not be undone:")
             lines += [f"  {why}" for why in self.not_undone.values()]
-            lines.append("run `eeon config plan` to see what they hold, then apply again")
+            if self.undone:
+                lines.append(f"as before, read back: {', '.join(self.undone)}")
+            lines.append(self.advice)
         elif self.undone:
             lines.append(f"undone on {', '.join(self.undone)}: every switch is as it was before")
         else:
             lines.append("nothing was written to any switch")
+        lines += self.notes.values()
         return "\n".join(lines)

@@ -8,6 +8,8 @@ ApplyError.
 """
 
 from eeon_control.fabric.diff import Change, ChangeKind, difference
+from eeon_control.fabric.planning import FabricPlan, SwitchPlan, plan
+from eeon_control.fabric.progress import Observer, Step
 from eeon_control.fabric.read import (
     FabricCounters,
     ReceivedCount,
@@ -19,7 +21,7 @@ from eeon_control.fabric.read import (
 )
 from eeon_control.fabric.sync import apply_sync, plan_sync, read_counters_sync, read_registers_sync
 from eeon_control.fabric.targets import Target, Targets, load_targets
-from eeon_control.fabric.transaction import ApplyReport, FabricPlan, SwitchPlan, apply, plan
+from eeon_control.fabric.transaction import ApplyReport, Ledger, apply
 
 __all__ = [
     "ApplyReport",
@@ -27,7 +29,10 @@ __all__ = [
     "ChangeKind",
     "FabricCounters",
     "FabricPlan",
+    "Ledger",
+    "Observer",
     "ReceivedCount",
+    "Step",
     "SwitchPlan",
     "Target",
     "Targets",

@@ -15,6 +15,7 @@ from finsy import P4Schema
 from finsy.proto import p4i, p4r
 
 from eeon_control.errors import FabricError
+from eeon_control.fabric.codec import program_defaults
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.session import Session
 from eeon_control.plan import TABLES, Entry
@@ -44,15 +45,34 @@ async def take(session: Session) -> Snapshot:
     return Snapshot(False, pipeline=pipeline, entities=await _read_foreign(session, pipeline.p4info))
 
 
-async def restore(session: Session, snapshot: Snapshot) -> None:
-    """Bring a switch back to its snapshot and verify by reading. Raises FabricError when it is not."""
-    if not snapshot.same_program:
-        await _restore_foreign(session, snapshot)
-        return
+async def restore(session: Session, snapshot: Snapshot) -> str:
+    """Bring a switch back to its snapshot and verify by reading. Raises FabricError when it is not.
+
+    Returns in what the state before could not be had exactly; empty when it was.
+    """
+    if snapshot.same_program:
+        await _restore_entries(session, snapshot.entries)
+        return ""
+    if snapshot.pipeline is not None:
+        await _restore_foreign(session, snapshot.pipeline, snapshot.entities)
+        return ""
+    if not await session.has_pipeline():
+        return ""
+    await _restore_entries(session, program_defaults(session.schema, TABLES))
+    return (
+        f"{session.name} had no program before, and P4Runtime cannot take one away: it runs the program "
+        "without entries and forwards nothing, as before"
+    )
+
+
+async def _restore_entries(session: Session, entries: list[Entry]) -> None:
     if not await session.has_pipeline():
         await session.push_pipeline()
-    await session.write_changes(difference(await session.read_entries(TABLES), snapshot.entries))
-    left = difference(await session.read_entries(TABLES), snapshot.entries)
+    changes = difference(await session.read_entries(TABLES), entries)
+    if not changes:
+        return
+    await session.write_changes(changes)
+    left = difference(await session.read_entries(TABLES), entries)
     if left:
         raise FabricError(
             f"{session.name}: {len(left)} entries still differ, the first is "
@@ -60,18 +80,23 @@ async def restore(session: Session, snapshot: Snapshot) -> None:
         )
 
 
-async def _restore_foreign(session: Session, snapshot: Snapshot) -> None:
-    if snapshot.pipeline is None:
-        if await session.has_pipeline():
-            await session.write_changes(difference(await session.read_entries(TABLES), []))
-            raise FabricError(
-                f"{session.name}: had no pipeline before; P4Runtime cannot take one away. It now "
-                "runs the program without entries and forwards nothing, as before"
-            )
-        return
-    await session.push_pipeline(snapshot.pipeline)
-    updates = [p4r.Update(type=_restoring_type(entity), entity=entity) for entity in snapshot.entities]
-    await session.write(updates, [str(entity.WhichOneof("entity")) for entity in snapshot.entities])
+async def _restore_foreign(
+    session: Session, pipeline: p4r.ForwardingPipelineConfig, entities: list[p4r.Entity]
+) -> None:
+    await session.push_pipeline(pipeline)
+    updates = [p4r.Update(type=_restoring_type(entity), entity=entity) for entity in entities]
+    await session.write(updates, [str(entity.WhichOneof("entity")) for entity in entities])
+    found = {_as_bytes(entity) for entity in await _read_foreign(session, pipeline.p4info)}
+    missing = [entity for entity in entities if _as_bytes(entity) not in found]
+    if missing:
+        raise FabricError(
+            f"{session.name}: {len(missing)} of {len(entities)} entities of the program that ran before "
+            f"read back differently, the first is a {missing[0].WhichOneof('entity')}"
+        )
+
+
+def _as_bytes(entity: p4r.Entity) -> bytes:
+    return bytes(entity.SerializeToString(deterministic=True))
 
 
 def _restoring_type(entity: p4r.Entity) -> p4r.Update.Type.ValueType:

@@ -13,10 +13,11 @@ from collections.abc import Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 
 from eeon_control.config import FabricConfig
+from eeon_control.fabric.planning import FabricPlan, plan
 from eeon_control.fabric.read import FabricCounters, read_counters, read_registers
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 from eeon_control.fabric.targets import Target
-from eeon_control.fabric.transaction import ApplyReport, FabricPlan, apply, plan
+from eeon_control.fabric.transaction import ApplyReport, apply
 from eeon_control.topology import Topology
 
 _T = TypeVar("_T")

@@ -1,8 +1,11 @@
-"""Plan and apply: all switches, or none.
+"""Apply: all switches, or none.
 
 P4Runtime has no transaction over switches, and BMv2 none within one, so the controller makes it: connect to
 every switch and read all of them before the first write; then write; on any failure, or when what is read
 back is not what was intended, bring every switch that was touched back to what it held, and say so.
+
+Batches are sent with CONTINUE_ON_ERROR: the undoing starts from what a switch holds, whatever that is, and a
+switch that tries all updates names all that it refuses.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Protocol
 
 from finsy import P4Schema
 
@@ -18,40 +22,17 @@ from eeon_control import program as programs
 from eeon_control.config import FabricConfig
 from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import snapshot as snapshots
-from eeon_control.fabric.codec import program_defaults
 from eeon_control.fabric.diff import Change, difference
+from eeon_control.fabric.planning import FabricPlan, plan_from, with_defaults
+from eeon_control.fabric.progress import Observer, Step, nobody
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID, Session
 from eeon_control.fabric.snapshot import Snapshot
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.together import each, failures_of, open_all
+from eeon_control.fabric.undo import Undone, undo
 from eeon_control.plan import TABLES, Entry, intended
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
-
-
-@dataclass(frozen=True)
-class SwitchPlan:
-    """What one switch needs: the program (when it runs another, or none), and changes of entries."""
-
-    push_pipeline: bool
-    changes: tuple[Change, ...]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the switch is as intended already."""
-        return not self.push_pipeline and not self.changes
-
-
-@dataclass(frozen=True)
-class FabricPlan:
-    """What every switch needs, in topology order."""
-
-    switches: dict[str, SwitchPlan]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the whole fabric is as intended already."""
-        return all(plan.is_empty for plan in self.switches.values())
 
 
 @dataclass(frozen=True)
@@ -65,24 +46,43 @@ class ApplyReport:
     entries_verified: dict[str, int]
 
 
-async def plan(
-    topology: Topology,
-    config: FabricConfig,
-    targets: Mapping[str, str | Target],
-    tick_ps: int,
-) -> FabricPlan:
-    """Read every switch and compute the difference. Writes nothing and takes no part in arbitration.
+class Ledger(Protocol):
+    """Who writes down what an apply does, so that another process can finish it.
 
-    `tick_ps`: length of the targets' timestamp unit in picoseconds (BMv2: 1 000 000). Raises InputError,
-    PlanError, DataNotFound or FabricError.
+    `begin` comes after all switches were read and before the first write; what it raises stops the apply.
+    `commit` comes after the last switch was read back; what it raises undoes the apply. `undone` comes when
+    all switches are as before; when it does not come, some are not, and `advice` says what to do then.
     """
-    schema = programs.load().schema()
-    wanted = _with_defaults(intended(topology, config, Duration(tick_ps)), schema)
-    resolved = resolve(topology, targets)
-    async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolved, schema, election_id=None)
-        taken = await each(sessions, snapshots.take)
-    return _plan_from(wanted, taken, schema)
+
+    @property
+    def advice(self) -> str:
+        """What a person can do about switches that could not be undone."""
+        ...
+
+    def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot]) -> None:
+        """All that is to be written, and what the switches hold that it is written to."""
+        ...
+
+    def commit(self, plan: FabricPlan) -> None:
+        """All switches hold what is intended."""
+        ...
+
+    def undone(self) -> None:
+        """All switches hold what they held before."""
+        ...
+
+
+class _NoLedger:
+    advice = "run `eeon config plan` to see what they hold, then apply again"
+
+    def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot]) -> None:
+        pass
+
+    def commit(self, plan: FabricPlan) -> None:
+        pass
+
+    def undone(self) -> None:
+        pass
 
 
 async def apply(
@@ -92,97 +92,102 @@ async def apply(
     tick_ps: int,
     *,
     election_id: int = DEFAULT_ELECTION_ID,
+    ledger: Ledger | None = None,
+    observer: Observer = nobody,
 ) -> ApplyReport:
     """Make every switch hold what is intended, or leave all of them as they were.
 
     Raises ApplyError when a switch fails; it says what was undone. Raises InputError, PlanError, DataNotFound
-    or FabricError before anything is written. When cancelled, it undoes and then ends.
+    or FabricError before anything is written. When cancelled, it undoes and then ends. Without a `ledger`,
+    nothing finishes it when the process is killed.
     """
     schema = programs.load().schema()
-    wanted = _with_defaults(intended(topology, config, Duration(tick_ps)), schema)
+    wanted = with_defaults(intended(topology, config, Duration(tick_ps)), schema)
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
         sessions = await open_all(stack, resolved, schema, election_id=election_id)
-        taken = await each(sessions, snapshots.take)
-        fabric_plan = _plan_from(wanted, taken, schema)
-        touched = {
-            name: session for name, session in sessions.items() if not fabric_plan.switches[name].is_empty
-        }
+        steps: dict[str, Step] = {}
+
+        def observe(step: Step, switch: str) -> None:
+            if step not in (Step.UNDOING, Step.UNDONE):
+                steps[switch] = step
+            observer(step, switch)
+
+        work = _Work(wanted, resolved, schema, election_id, sessions, ledger or _NoLedger(), observe, steps)
+        return await work.carry_out()
+
+
+@dataclass(frozen=True)
+class _Work:
+    wanted: Mapping[str, tuple[Entry, ...]]
+    targets: Mapping[str, Target]
+    schema: P4Schema
+    election_id: int
+    sessions: Mapping[str, Session]
+    ledger: Ledger
+    observer: Observer
+    last_step: Mapping[str, Step]
+
+    async def carry_out(self) -> ApplyReport:
+        taken = await each(self.sessions, self._read)
+        todo = plan_from(self.wanted, taken, self.schema)
+        before = {name: taken[name] for name, one in todo.switches.items() if not one.is_empty}
+        touched = {name: self.sessions[name] for name in before}
+        self.ledger.begin(todo, before)
+        self.observer(Step.JOURNALED, "")
         try:
-            failures = await failures_of(touched, lambda one: _carry_out(one, fabric_plan, wanted))
+            failures = await failures_of(touched, lambda one: self._write(one, todo))
             if not failures:
-                failures = await failures_of(sessions, lambda one: _verify(one, wanted[one.name]))
-        except BaseException:  # cancelled, or a bug here: whatever it was, the switches come first
-            await asyncio.shield(_undo(touched, taken, resolved, schema, election_id))
+                failures = await failures_of(self.sessions, self._verify)
+            if not failures:
+                self.ledger.commit(todo)
+        except BaseException:  # cancelled, no room on the disk, a bug: the switches come first
+            await asyncio.shield(self._undo(before))
             raise
         if failures:
-            undone, not_undone = await _undo(touched, taken, resolved, schema, election_id)
-            raise ApplyError(failures, undone, not_undone)
-    return ApplyReport(fabric_plan, {name: len(entries) for name, entries in wanted.items()})
+            back = await self._undo(before)
+            lost = {name: f"{why}; {self._last_known(name)}" for name, why in back.not_undone.items()}
+            raise ApplyError(failures, back.undone, lost, back.notes, self.ledger.advice)
+        self.observer(Step.COMMITTED, "")
+        return ApplyReport(todo, {name: len(entries) for name, entries in self.wanted.items()})
 
+    async def _read(self, session: Session) -> Snapshot:
+        found = await snapshots.take(session)
+        self.observer(Step.READ, session.name)
+        return found
 
-def _with_defaults(wanted: Mapping[str, tuple[Entry, ...]], schema: P4Schema) -> dict[str, tuple[Entry, ...]]:
-    """The intended entries, and the program's own default action for every table that gives none."""
-    own = {entry.key: entry for entry in program_defaults(schema, TABLES)}
-    return {
-        name: (*(entry for key, entry in own.items() if key not in {one.key for one in entries}), *entries)
-        for name, entries in wanted.items()
-    }
+    async def _write(self, session: Session, todo: FabricPlan) -> None:
+        self.observer(Step.WRITING, session.name)
+        one = todo.switches[session.name]
+        changes: list[Change] | tuple[Change, ...] = one.changes
+        if one.push_pipeline:
+            await session.push_pipeline()
+            self.observer(Step.LOADED, session.name)
+            # A fresh program has default entries of its own; the difference is taken against those.
+            changes = difference(await session.read_entries(TABLES), self.wanted[session.name])
+        await session.write_changes(changes)
+        self.observer(Step.WRITTEN, session.name)
 
-
-def _plan_from(
-    wanted: Mapping[str, tuple[Entry, ...]], taken: Mapping[str, Snapshot], schema: P4Schema
-) -> FabricPlan:
-    fresh = program_defaults(schema, TABLES)  # all that a switch holds right after the program is loaded
-    return FabricPlan(
-        {
-            name: SwitchPlan(
-                not taken[name].same_program,
-                tuple(difference(taken[name].entries if taken[name].same_program else fresh, entries)),
+    async def _verify(self, session: Session) -> None:
+        left = difference(await session.read_entries(TABLES), self.wanted[session.name])
+        if left:
+            raise FabricError(
+                f"{session.name}: accepted every write, but {len(left)} entries read back differ; the "
+                f"first is {left[0].entry.table} {left[0].entry.match_text}"
             )
-            for name, entries in wanted.items()
-        }
-    )
+        self.observer(Step.VERIFIED, session.name)
 
+    def _last_known(self, name: str) -> str:
+        match self.last_step.get(name):
+            case Step.WRITTEN | Step.VERIFIED:
+                return "when last heard of it held the new configuration"
+            case Step.LOADED:
+                return "when last heard of it had just loaded the program"
+            case _:
+                return "it may hold a part of the new configuration"
 
-async def _carry_out(
-    session: Session, fabric_plan: FabricPlan, wanted: Mapping[str, tuple[Entry, ...]]
-) -> None:
-    todo = fabric_plan.switches[session.name]
-    changes: list[Change] | tuple[Change, ...] = todo.changes
-    if todo.push_pipeline:
-        await session.push_pipeline()
-        # A fresh program has default entries of its own; the difference is taken against those.
-        changes = difference(await session.read_entries(TABLES), wanted[session.name])
-    await session.write_changes(changes)
-
-
-async def _verify(session: Session, wanted: tuple[Entry, ...]) -> None:
-    left = difference(await session.read_entries(TABLES), wanted)
-    if left:
-        raise FabricError(
-            f"{session.name}: accepted every write, but {len(left)} entries read back differ; the "
-            f"first is {left[0].entry.table} {left[0].entry.match_text}"
-        )
-
-
-async def _undo(
-    touched: Mapping[str, Session],
-    taken: Mapping[str, Snapshot],
-    targets: Mapping[str, Target],
-    schema: P4Schema,
-    election_id: int,
-) -> tuple[list[str], dict[str, str]]:
-    """Bring every touched switch back. Returns (switches that are as before, switch -> why it is not)."""
-
-    async def bring_back(session: Session) -> None:
-        try:
-            await snapshots.restore(session, taken[session.name])
-        except FabricError:
-            # The old session may be what failed; a switch that is still there gets one more chance.
-            await session.__aexit__(None, None, None)
-            async with Session(session.name, targets[session.name], schema, election_id=election_id) as again:
-                await snapshots.restore(again, taken[session.name])
-
-    not_undone = await failures_of(touched, bring_back)
-    return [name for name in touched if name not in not_undone], not_undone
+    async def _undo(self, before: Mapping[str, Snapshot]) -> Undone:
+        back = await undo(before, self.targets, self.schema, self.election_id, self.observer, self.sessions)
+        if not back.not_undone:
+            self.ledger.undone()
+        return back

@@ -1,0 +1,91 @@
+"""What every switch needs, found by reading all of them. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from finsy import P4Schema
+
+from eeon_control import program as programs
+from eeon_control.config import FabricConfig
+from eeon_control.fabric import snapshot as snapshots
+from eeon_control.fabric.codec import program_defaults
+from eeon_control.fabric.diff import Change, difference
+from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.targets import Target, resolve
+from eeon_control.fabric.together import each, open_all
+from eeon_control.plan import TABLES, Entry, intended
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+
+
+@dataclass(frozen=True)
+class SwitchPlan:
+    """What one switch needs: the program (when it runs another, or none), and changes of entries."""
+
+    push_pipeline: bool
+    changes: tuple[Change, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the switch is as intended already."""
+        return not self.push_pipeline and not self.changes
+
+
+@dataclass(frozen=True)
+class FabricPlan:
+    """What every switch needs, in topology order."""
+
+    switches: dict[str, SwitchPlan]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the whole fabric is as intended already."""
+        return all(plan.is_empty for plan in self.switches.values())
+
+
+async def plan(
+    topology: Topology,
+    config: FabricConfig,
+    targets: Mapping[str, str | Target],
+    tick_ps: int,
+) -> FabricPlan:
+    """Read every switch and compute the difference. Writes nothing and takes no part in arbitration.
+
+    `tick_ps`: length of the targets' timestamp unit in picoseconds (BMv2: 1 000 000). Raises InputError,
+    PlanError, DataNotFound or FabricError.
+    """
+    schema = programs.load().schema()
+    wanted = with_defaults(intended(topology, config, Duration(tick_ps)), schema)
+    resolved = resolve(topology, targets)
+    async with AsyncExitStack() as stack:
+        sessions = await open_all(stack, resolved, schema, election_id=None)
+        taken = await each(sessions, snapshots.take)
+    return plan_from(wanted, taken, schema)
+
+
+def with_defaults(wanted: Mapping[str, tuple[Entry, ...]], schema: P4Schema) -> dict[str, tuple[Entry, ...]]:
+    """The intended entries, and the program's own default action for every table that gives none."""
+    own = {entry.key: entry for entry in program_defaults(schema, TABLES)}
+    return {
+        name: (*(entry for key, entry in own.items() if key not in {one.key for one in entries}), *entries)
+        for name, entries in wanted.items()
+    }
+
+
+def plan_from(
+    wanted: Mapping[str, tuple[Entry, ...]], taken: Mapping[str, Snapshot], schema: P4Schema
+) -> FabricPlan:
+    """The difference between what was read and what is wanted."""
+    fresh = program_defaults(schema, TABLES)  # all that a switch holds right after the program is loaded
+    return FabricPlan(
+        {
+            name: SwitchPlan(
+                not taken[name].same_program,
+                tuple(difference(taken[name].entries if taken[name].same_program else fresh, entries)),
+            )
+            for name, entries in wanted.items()
+        }
+    )

@@ -1,0 +1,28 @@
+"""What an apply is doing, told to whoever watches: a person who waits, or a test that kills something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+
+class Step(StrEnum):
+    """One moment of an apply. JOURNALED, COMMITTED are the fabric's, with an empty switch name."""
+
+    READ = "read"  # the switch was read
+    JOURNALED = "journaled"  # what all switches held is on the disk; the first write follows
+    WRITING = "writing"  # the first write to the switch follows
+    LOADED = "loaded"  # the program was loaded
+    WRITTEN = "written"  # the switch took every change
+    VERIFIED = "verified"  # what was read back is what was intended
+    COMMITTED = "committed"  # the revision is in force
+    UNDOING = "undoing"  # the switch is about to be brought back
+    UNDONE = "undone"  # what was read back is what it held before
+
+
+Observer = Callable[[Step, str], None]
+"""Called with the step and the switch, on the event loop, at once. It must not raise."""
+
+
+def nobody(step: Step, switch: str) -> None:
+    """The observer of an apply that nobody watches."""
