@@ -23,10 +23,14 @@ from eeon_control.units import Duration
 
 @dataclass(frozen=True)
 class SwitchPlan:
-    """What one switch needs: the program (when it runs another, or none), and changes of entries."""
+    """What one switch needs: the program (when it runs another, or none), and changes of entries.
+
+    `held`: digest of what it held when it was read.
+    """
 
     push_pipeline: bool
     changes: tuple[Change, ...]
+    held: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -85,6 +89,7 @@ def plan_from(
             name: SwitchPlan(
                 not taken[name].same_program,
                 tuple(difference(taken[name].entries if taken[name].same_program else fresh, entries)),
+                taken[name].digest(),
             )
             for name, entries in wanted.items()
         }

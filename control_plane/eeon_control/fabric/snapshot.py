@@ -8,6 +8,7 @@ with all its entries as raw messages.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ from eeon_control.errors import FabricError
 from eeon_control.fabric.codec import program_defaults
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.session import Session
-from eeon_control.plan import TABLES, Entry
+from eeon_control.plan import TABLES, Entry, entries_digest
 
 
 @dataclass
@@ -33,6 +34,14 @@ class Snapshot:
     entries: list[Entry] = field(default_factory=list)
     pipeline: p4r.ForwardingPipelineConfig | None = None
     entities: list[p4r.Entity] = field(default_factory=list)
+
+    def digest(self) -> str:
+        """SHA-256, in hex, of everything in it; the order of entries and entities does not matter."""
+        if self.same_program:
+            return entries_digest(self.entries)
+        parts = [] if self.pipeline is None else [self.pipeline.SerializeToString(deterministic=True)]
+        parts += sorted(_as_bytes(entity) for entity in self.entities)
+        return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
 async def take(session: Session) -> Snapshot:

@@ -20,7 +20,7 @@ from finsy import P4Schema
 
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
-from eeon_control.errors import ApplyError, FabricError
+from eeon_control.errors import ApplyError, EeonError, FabricError
 from eeon_control.fabric import snapshot as snapshots
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.planning import FabricPlan, plan_from, with_defaults
@@ -140,8 +140,8 @@ class _Work:
             if not failures:
                 failures = await failures_of(self.sessions, self._verify)
             if not failures:
-                self.ledger.commit(todo)
-        except BaseException:  # cancelled, no room on the disk, a bug: the switches come first
+                failures = self._commit(todo)
+        except BaseException:  # cancelled, or a bug here: the switches come first
             await asyncio.shield(self._undo(before))
             raise
         if failures:
@@ -176,6 +176,13 @@ class _Work:
                 f"first is {left[0].entry.table} {left[0].entry.match_text}"
             )
         self.observer(Step.VERIFIED, session.name)
+
+    def _commit(self, todo: FabricPlan) -> dict[str, str]:
+        try:
+            self.ledger.commit(todo)
+        except EeonError as error:
+            return {"": str(error)}
+        return {}
 
     def _last_known(self, name: str) -> str:
         match self.last_step.get(name):

@@ -5,8 +5,18 @@
 What the switches hold now, and how the two differ, is `eeon_control.fabric`'s.
 """
 
-from eeon_control.plan.entries import Action, Entry, Exact, Lpm
+from eeon_control.plan.entries import Action, Entry, Exact, Lpm, entries_digest
 from eeon_control.plan.intended import TABLES, host_nics, intended
 from eeon_control.plan.routes import ecmp_seed
 
-__all__ = ["Action", "Entry", "Exact", "Lpm", "TABLES", "ecmp_seed", "host_nics", "intended"]
+__all__ = [
+    "Action",
+    "Entry",
+    "Exact",
+    "Lpm",
+    "TABLES",
+    "ecmp_seed",
+    "entries_digest",
+    "host_nics",
+    "intended",
+]

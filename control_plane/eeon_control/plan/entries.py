@@ -6,6 +6,8 @@ when they are equal.
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
@@ -78,6 +80,12 @@ class Entry:
     def action_text(self) -> str:
         """The action or set of actions as people read it."""
         return " | ".join(str(action) for action in self.actions)
+
+
+def entries_digest(entries: Iterable[Entry]) -> str:
+    """SHA-256, in hex, of a set of entries, whatever their order."""
+    lines = sorted(f"{entry.table} {entry.match_text} {entry.action_text}" for entry in entries)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _param(name: str, value: int) -> str:

@@ -13,7 +13,7 @@ confirmed). Nothing here talks to a switch; that is eeon_control.operations.
 
 from eeon_control.state.clock import Clock, Moment, SystemClock
 from eeon_control.state.folder import folder_of, known_fabrics
-from eeon_control.state.intent import Intended, Intent, entries_digest
+from eeon_control.state.intent import Intended, Intent
 from eeon_control.state.journal import Journal
 from eeon_control.state.lock import Holder, Lock, LockHeld
 from eeon_control.state.pending import Pending
@@ -35,7 +35,6 @@ __all__ = [
     "StateError",
     "StateStore",
     "SystemClock",
-    "entries_digest",
     "folder_of",
     "known_fabrics",
 ]

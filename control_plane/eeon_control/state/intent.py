@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,7 +13,7 @@ from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
 from eeon_control.fabric.targets import Targets
-from eeon_control.plan import Entry, intended
+from eeon_control.plan import Entry, entries_digest, intended
 from eeon_control.topology import Topology
 
 
@@ -71,9 +70,3 @@ class Intent(BaseModel):
 def digests(entries: Mapping[str, Iterable[Entry]]) -> dict[str, str]:
     """Switch -> digest of its entries."""
     return {name: entries_digest(of) for name, of in entries.items()}
-
-
-def entries_digest(entries: Iterable[Entry]) -> str:
-    """SHA-256, in hex, of a set of entries, whatever their order."""
-    lines = sorted(f"{entry.table} {entry.match_text} {entry.action_text}" for entry in entries)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -120,28 +120,35 @@ class StateStore:
         self._write(self.folder / "journal.json", journal)
 
     def commit(self, lock: Lock, draft: Draft, pending: Pending | None = None) -> Revision:
-        """Make a draft the revision in force, and end the journal and an older pending confirmation."""
+        """Make a draft the revision in force, and end the journal and an older pending confirmation.
+
+        Raises StateError when it is not in force. What is left over when it is counts for nothing.
+        """
         self._check(lock)
         revision = draft.numbered(self.current_number() + 1)
         self._write(self._revision_path(revision.number), revision)
         if pending is not None:
             assert pending.revision == revision.number
             self._write(self.folder / "pending.json", pending)
-        self._disk.replace_file(self.folder / "current", f"{revision.number}\n".encode())
-        if pending is None:
-            self._remove("pending.json")
-        self._remove("journal.json")
+        try:
+            self._disk.replace_file(self.folder / "current", f"{revision.number}\n".encode())
+            if pending is None:
+                self._remove("pending.json")
+            self._remove("journal.json")
+        except OSError as error:
+            if self.current_number() != revision.number:
+                raise StateError(f"{self.folder / 'current'}: cannot be written: {error.strerror}") from None
         return revision
 
     def end(self, lock: Lock) -> None:
         """Remove the journal: every switch holds the old configuration again, or the commit was done."""
         self._check(lock)
-        self._remove("journal.json")
+        self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:
         """Keep the current revision for good."""
         self._check(lock)
-        self._remove("pending.json")
+        self._removed("pending.json")
 
     def _check(self, lock: Lock) -> None:
         assert lock.is_held and lock.path == self.folder / "lock", "changing a state folder takes its lock"
@@ -158,6 +165,12 @@ class StateStore:
     def _remove(self, name: str) -> None:
         if (self.folder / name).exists():
             self._disk.remove_file(self.folder / name)
+
+    def _removed(self, name: str) -> None:
+        try:
+            self._remove(name)
+        except OSError as error:
+            raise StateError(f"{self.folder / name}: cannot be removed: {error.strerror}") from None
 
     def _record(self, path: Path, kind: type[_Record]) -> _Record | None:
         text = self._read(path)

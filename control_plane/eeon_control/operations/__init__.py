@@ -1,0 +1,39 @@
+"""The verbs of `eeon config` that need both the switches and the state folder, without a command line.
+
+    with store.lock("my program") as lock:
+        work = operations.Work(store, lock)
+        await operations.settle(work)                  # finish what an earlier, killed, command left
+        outcome = await operations.apply(work, meant, action="apply")
+
+Each of them leaves the fabric entirely in the old or entirely in the new configuration and says which, or
+raises an error that names the switches that could not be brought there; then the journal stays, and `settle`
+finishes it. `eeon controller run` uses the same functions.
+"""
+
+from eeon_control.operations.apply import Outcome, PlanOutdated, apply
+from eeon_control.operations.confirm import confirm, roll_back_overdue
+from eeon_control.operations.drift import Drift, drift
+from eeon_control.operations.recover import Recovered, recover
+from eeon_control.operations.rollback import meant_by, rollback
+from eeon_control.operations.saved_plan import SavedPlan, load_plan
+from eeon_control.operations.settle import Settled, settle
+from eeon_control.operations.work import Work
+
+__all__ = [
+    "Drift",
+    "Outcome",
+    "PlanOutdated",
+    "Recovered",
+    "SavedPlan",
+    "Settled",
+    "Work",
+    "apply",
+    "confirm",
+    "drift",
+    "load_plan",
+    "meant_by",
+    "recover",
+    "roll_back_overdue",
+    "rollback",
+    "settle",
+]

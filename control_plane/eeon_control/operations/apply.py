@@ -1,0 +1,128 @@
+"""Make the fabric hold a configuration, and remember it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from eeon_control import fabric
+from eeon_control.errors import FabricError, StateError
+from eeon_control.fabric import ApplyReport, FabricPlan
+from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.operations.saved_plan import SavedPlan
+from eeon_control.operations.work import Work
+from eeon_control.state import Draft, Intended, Journal, Pending, Revision
+from eeon_control.state.saved_snapshot import SavedSnapshot
+
+
+class PlanOutdated(FabricError):
+    """A saved plan no longer fits what the switches hold; nothing was written."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`report`: what was written and read back. `revision`: the one in force now. `is_new`: whether it was
+    made by this apply; when nothing changed at all, there is no new one."""
+
+    report: ApplyReport
+    revision: Revision
+    is_new: bool
+    pending: Pending | None = None
+
+
+async def apply(
+    work: Work,
+    meant: Intended,
+    *,
+    action: str = "apply",
+    comment: str = "",
+    confirm_seconds: float | None = None,
+    saved: SavedPlan | None = None,
+) -> Outcome:
+    """Make all switches hold what is meant, or none, and commit a revision.
+
+    Call `settle` first. With `confirm_seconds`, the revision waits to be confirmed. With `saved`, the
+    switches must hold what that plan found. Raises ApplyError, PlanOutdated, FabricError, StateError.
+    """
+    waiting = work.store.pending()
+    if waiting is not None and action == "apply":
+        left = waiting.seconds_left(work.clock.now())
+        raise StateError(
+            f"revision {waiting.revision} waits to be confirmed ({left:.0f} s are left); "
+            "run `eeon config confirm` or `eeon config rollback` first"
+        )
+    if confirm_seconds is not None and not work.store.current_number():
+        raise StateError(
+            "there is no revision to go back to when this one is not confirmed; apply once without --confirm"
+        )
+    ledger = _Ledger(work, work.draft(meant, action, comment), confirm_seconds, saved)
+    report = await fabric.apply(
+        meant.topology,
+        meant.config,
+        meant.targets.switches,
+        int(meant.targets.tick),
+        election_id=work.bid(),
+        ledger=ledger,
+        observer=work.observer,
+    )
+    assert ledger.revision is not None
+    return Outcome(report, ledger.revision, ledger.is_new, ledger.pending)
+
+
+class _Ledger:
+    """Writes the journal before the first write to a switch, and the revision after the last read-back."""
+
+    def __init__(
+        self, work: Work, draft: Draft, confirm_seconds: float | None, saved: SavedPlan | None
+    ) -> None:
+        self._work = work
+        self._draft = draft
+        self._confirm_seconds = confirm_seconds
+        self._saved = saved
+        self.revision: Revision | None = None
+        self.pending: Pending | None = None
+        self.is_new = False
+
+    @property
+    def advice(self) -> str:
+        return (
+            f"the journal in {self._work.store.folder} is kept: `eeon config recover`, the next command that "
+            "changes the fabric, or a running `eeon controller run` brings them back"
+        )
+
+    def begin(self, plan: FabricPlan, before: Mapping[str, Snapshot]) -> None:
+        if self._saved is not None:
+            difference = self._saved.first_difference(plan)
+            if difference:
+                raise PlanOutdated(
+                    f"the plan is out of date: {difference}; nothing was written. Make a new plan"
+                )
+        if before:
+            journal = Journal(
+                revision=self._work.store.current_number() + 1,
+                draft=self._draft,
+                holder=self._work.lock.holder,
+                before={name: SavedSnapshot.of(one) for name, one in before.items()},
+                confirm_seconds=self._confirm_seconds,
+            )
+            self._work.store.begin(self._work.lock, journal)
+
+    def commit(self, plan: FabricPlan) -> None:
+        store = self._work.store
+        current = store.current()
+        if plan.is_empty and current is not None and current.intent == self._draft.intent:
+            self.revision = current
+            return
+        number = store.current_number()
+        if self._confirm_seconds is not None:
+            self.pending = Pending(
+                revision=number + 1,
+                back_to=number,
+                since=self._work.clock.now(),
+                seconds=self._confirm_seconds,
+            )
+        self.revision = store.commit(self._work.lock, self._draft, self.pending)
+        self.is_new = True
+
+    def undone(self) -> None:
+        self._work.store.end(self._work.lock)

@@ -1,0 +1,109 @@
+"""Finish an apply whose process was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from finsy import P4Schema
+
+from eeon_control import program as programs
+from eeon_control.errors import FabricError, StateError
+from eeon_control.fabric.diff import difference
+from eeon_control.fabric.planning import with_defaults
+from eeon_control.fabric.session import Session
+from eeon_control.fabric.targets import Target, resolve
+from eeon_control.fabric.together import each
+from eeon_control.fabric.undo import undo
+from eeon_control.operations.work import Work
+from eeon_control.plan import TABLES, intended
+from eeon_control.state import Intended
+
+
+class Direction(StrEnum):
+    """Where a killed apply was brought to."""
+
+    DONE = "done"  # it had been committed already
+    FORWARD = "forward"  # every switch held the new configuration already: it was committed
+    BACK = "back"  # every switch was brought back to what it held before
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What a killed apply ended as. `revision`: the one in force now, 0 when there is none."""
+
+    direction: Direction
+    revision: int
+    killed: str
+    switches: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        now = f"revision {self.revision} is in force" if self.revision else "no revision is in force yet"
+        match self.direction:
+            case Direction.DONE:
+                what = "had ended well"
+            case Direction.FORWARD:
+                what = "had written everything; every switch holds its new configuration"
+            case Direction.BACK:
+                what = f"is undone on {', '.join(self.switches)}; every switch is as it was before"
+        return "\n".join((f"{self.killed} was killed: it {what}; {now}", *self.notes))
+
+
+async def recover(work: Work) -> Recovered | None:
+    """Bring the fabric of a killed apply to the old or the new configuration; None when there is no journal.
+
+    New, when every switch that was to be written holds it already and no confirmation was asked for; else
+    old, on all switches that can be reached. Both are read back. Raises FabricError when a switch cannot be
+    reached or brought back, and StateError; the journal then stays.
+    """
+    journal = work.store.journal()
+    if journal is None:
+        return None
+    touched = tuple(journal.before)
+    killed = str(journal.holder)
+    if journal.revision <= work.store.current_number():
+        work.store.end(work.lock)
+        return Recovered(Direction.DONE, work.store.current_number(), killed, touched)
+    schema = programs.load().schema()
+    meant = work.located(journal.draft.intent.revive("the journal"))
+    resolved = resolve(meant.topology, meant.targets.switches)
+    targets = {name: resolved[name] for name in touched}
+    if journal.confirm_seconds is None and await _all_hold(meant, targets, schema):
+        revision = work.store.commit(work.lock, journal.draft)
+        return Recovered(Direction.FORWARD, revision.number, killed, touched)
+    try:
+        before = {name: saved.revive() for name, saved in journal.before.items()}
+    except ValueError as error:
+        raise StateError(f"{work.store.folder / 'journal.json'}: damaged: {error}") from None
+    back = await undo(before, targets, schema, work.bid(), work.observer)
+    if back.not_undone:
+        lines = [
+            f"{killed} was killed, and is not undone on:",
+            *(f"  {why}" for why in back.not_undone.values()),
+            f"as before it, read back: {', '.join(back.undone) or 'none'}",
+            f"the journal in {work.store.folder} is kept; run `eeon config recover` when these "
+            "switches can be reached (-T says where they are now)",
+        ]
+        raise FabricError("\n".join(lines))
+    work.store.end(work.lock)
+    notes = tuple(back.notes.values())
+    return Recovered(Direction.BACK, work.store.current_number(), killed, touched, notes)
+
+
+async def _all_hold(meant: Intended, targets: Mapping[str, Target], schema: P4Schema) -> bool:
+    """Whether every one of these switches can be read and holds exactly what is meant."""
+    wanted = with_defaults(intended(meant.topology, meant.config, meant.targets.tick), schema)
+
+    async def holds(session: Session) -> bool:
+        async with session:
+            if not await session.has_pipeline():
+                return False
+            return not difference(await session.read_entries(TABLES), wanted[session.name])
+
+    sessions = {name: Session(name, one, schema) for name, one in targets.items()}
+    try:
+        return all((await each(sessions, holds)).values())
+    except FabricError:
+        return False

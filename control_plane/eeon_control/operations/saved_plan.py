@@ -1,0 +1,135 @@
+"""A plan in a file: what is intended, and what it was made against, to be applied exactly or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from eeon_control.errors import InputError, Place, Problem, StateError
+from eeon_control.fabric import FabricPlan, SwitchPlan
+from eeon_control.fabric.diff import Change
+from eeon_control.plan import Entry
+from eeon_control.state import Intended, Intent
+from eeon_control.state.files import Disk
+from eeon_control.state.saved_snapshot import entry_from, entry_value
+
+_FILE_LIMIT_BYTES = 1 << 30
+
+
+class SavedChange(BaseModel):
+    """One change of one entry."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Literal["insert", "modify", "delete"]
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class SavedSwitch(BaseModel):
+    """What one switch needed. `held`: digest of what it held."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    held: str
+    push_pipeline: bool
+    changes: list[SavedChange]
+
+
+class SavedPlan(BaseModel):
+    """A whole plan. It holds addresses, and no secrets."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["eeon plan 1"] = "eeon plan 1"
+    intent: Intent
+    switches: dict[str, SavedSwitch]
+
+    @classmethod
+    def of(cls, meant: Intended, plan: FabricPlan) -> Self:
+        """Write down."""
+        switches = {name: _saved(one) for name, one in plan.switches.items()}
+        return cls(intent=Intent.of(meant), switches=switches)
+
+    def save(self, path: Path) -> None:
+        """Write the file at once, for the owner alone. Raises StateError."""
+        try:
+            Disk().replace_file(path, self.model_dump_json(indent=1).encode() + b"\n")
+        except OSError as error:
+            raise StateError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def revive(self, source: str) -> Intended:
+        """What it intends. Raises InputError when this version would make other entries of it."""
+        meant = self.intent.revive(source)
+        again = Intent.of(meant)
+        if (again.program, again.entries) != (self.intent.program, self.intent.entries):
+            what = "another P4 program" if again.program != self.intent.program else "other entries"
+            rule = f"this version of eeon means {what} than the one that made the plan; make a new plan"
+            raise InputError([Problem(Place(source), "", "", rule)])
+        return meant
+
+    def first_difference(self, plan: FabricPlan) -> str:
+        """In what the switches have moved on since; empty when they have not."""
+        for name, now in plan.switches.items():
+            then = self.switches.get(name)
+            if then is not None and then.held != now.held:
+                return f"{name} has moved on: {_first(then, now.push_pipeline, now.changes)}"
+        return ""
+
+
+def load_plan(path: Path) -> SavedPlan:
+    """Read a plan file. Raises InputError."""
+    try:
+        if path.stat().st_size > _FILE_LIMIT_BYTES:
+            raise InputError([Problem(Place(str(path)), "", "", f"larger than {_FILE_LIMIT_BYTES} bytes")])
+        return SavedPlan.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError([Problem(Place(str(path)), "", "", f"cannot be read: {error.strerror}")]) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(step) for step in first["loc"])
+        rule = f"not a plan that `eeon config plan --out` wrote: {first['msg']}"
+        raise InputError([Problem(Place(str(path)), key, "", rule)]) from None
+
+
+def _saved(one: SwitchPlan) -> SavedSwitch:
+    changes = [
+        SavedChange(kind=change.kind.value, before=_value(change.before), after=_value(change.after))
+        for change in one.changes
+    ]
+    return SavedSwitch(held=one.held, push_pipeline=one.push_pipeline, changes=changes)
+
+
+def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...]) -> str:
+    if then.push_pipeline != pushes:
+        return "it now runs the program" if then.push_pipeline else "it no longer runs the program"
+    old = {entry.key: change for change in then.changes for entry in _entries(change)}
+    new = {change.entry.key: change for change in changes}
+    for key in [*old, *(key for key in new if key not in old)]:
+        was_changed, is_changed = old.get(key), new.get(key)
+        # An entry that needs no change holds what is intended.
+        intended = is_changed.after if is_changed else _revived(was_changed.after) if was_changed else None
+        held_then = _revived(was_changed.before) if was_changed else intended
+        held_now = is_changed.before if is_changed else intended
+        some = held_then or held_now
+        if held_then != held_now and some is not None:
+            return f"{some.table} {some.match_text} was {_text(held_then)}, and now is {_text(held_now)}"
+    return "what it ran before the program is not what it was"
+
+
+def _entries(change: SavedChange) -> list[Entry]:
+    return [entry for entry in (_revived(change.after), _revived(change.before)) if entry is not None][:1]
+
+
+def _text(entry: Entry | None) -> str:
+    return entry.action_text if entry is not None else "not there"
+
+
+def _value(entry: Entry | None) -> dict[str, Any] | None:
+    return None if entry is None else entry_value(entry)
+
+
+def _revived(value: dict[str, Any] | None) -> Entry | None:
+    return None if value is None else entry_from(value)

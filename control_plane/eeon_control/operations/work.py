@@ -1,0 +1,60 @@
+"""What every operation needs."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from eeon_control.fabric.progress import Observer, nobody
+from eeon_control.fabric.session import DEFAULT_ELECTION_ID
+from eeon_control.fabric.targets import Targets
+from eeon_control.state import Clock, Draft, Intended, Intent, Lock, StateStore, SystemClock
+from eeon_control.state.lock import user_name
+
+
+@dataclass(frozen=True)
+class Work:
+    """A store, its lock, and how to go about it.
+
+    `election_id`: None means one above those of the controllers that run on the same store. `targets`: where
+    the switches are now, over what is written down; None: they are where they were.
+    """
+
+    store: StateStore
+    lock: Lock
+    election_id: int | None = None
+    targets: Targets | None = None
+    observer: Observer = nobody
+    clock: Clock = field(default_factory=SystemClock)
+    say: Callable[[str], None] = lambda text: None
+
+    def bid(self) -> int:
+        """The election id to write with.
+
+        A controller that runs on this store is taken over from, and takes over again; any other controller
+        that is primary is in the way, and is named by its id.
+        """
+        if self.election_id is not None:
+            return self.election_id
+        own = self.store.controllers()
+        return max(own) + 1 if own else DEFAULT_ELECTION_ID
+
+    def draft(self, meant: Intended, action: str, comment: str) -> Draft:
+        """A revision to be."""
+        return Draft(
+            made=datetime.fromtimestamp(self.clock.now().wall_seconds, UTC).isoformat(timespec="seconds"),
+            by=f"{user_name()}@{socket.gethostname()}",
+            action=action,
+            comment=comment,
+            intent=Intent.of(meant),
+        )
+
+    def located(self, meant: Intended, *others: Targets) -> Intended:
+        """The same with the addresses of later targets, where these name a switch of it."""
+        switches = dict(meant.targets.switches)
+        for other in (*others, *([self.targets] if self.targets is not None else [])):
+            switches |= {name: one for name, one in other.switches.items() if name in switches}
+        targets = meant.targets.model_copy(update={"switches": switches})
+        return Intended(meant.topology, meant.config, targets)
