@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
 
@@ -32,6 +33,25 @@ class _Tick(click.ParamType):
 TICK = _Tick()
 
 
+class _Span(click.ParamType):
+    """A span of time that a person waits, in seconds."""
+
+    name = "time"
+    _text = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) *(s|min|m|h)", re.ASCII)
+    _seconds: ClassVar = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        match = self._text.fullmatch(str(value).strip())
+        if match is None or float(match[1]) <= 0:
+            self.fail(f"{value!r} is not a time to wait; write for example 90s, 10m or 1h", param, ctx)
+        return float(match[1]) * self._seconds[match[2]]
+
+
+SPAN = _Span()
+
+
 def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
     """-t: a topology by name or path."""
     return click.option(
@@ -44,17 +64,31 @@ def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
     )
 
 
-def config_option(function: _F) -> _F:
+def config_options(*, required: bool = True) -> Callable[[_F], _F]:
     """-c, repeatable: configuration files, later over earlier."""
     return click.option(
         "-c",
         "--config",
         "config_names",
-        required=True,
+        required=required,
         multiple=True,
         metavar="NAME|FILE",
         help="configuration: an example that ships (red_ack_syn, eee_120us100, ...) or a file; "
         "given several times, later ones win",
+    )
+
+
+config_option = config_options()
+
+
+def state_option(function: _F) -> _F:
+    """--state: where the fabric's revisions are."""
+    return click.option(
+        "--state",
+        "state_folder",
+        metavar="FOLDER",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="the fabric's state folder  [default: $EEON_STATE, else ~/.local/state/eeon/TOPOLOGY]",
     )(function)
 
 
@@ -87,9 +121,8 @@ def election_option(function: _F) -> _F:
     return click.option(
         "--election-id",
         type=click.IntRange(1, (1 << 128) - 1),
-        default=DEFAULT_ELECTION_ID,
-        show_default=True,
-        help="P4Runtime election id; larger takes over from smaller",
+        help="P4Runtime election id; larger takes over from smaller  "
+        f"[default: {DEFAULT_ELECTION_ID}, or one above the controller that runs on the same state folder]",
     )(function)
 
 
@@ -120,3 +153,10 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
     if tick is None:
         raise EeonError("no tick: give --tick (1us for BMv2), or a targets file with the key tick")
     return Targets(tick=tick, switches=switches)
+
+
+def targets_if_given(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets | None:
+    """The same for commands that know where the switches were; some of the switches are enough."""
+    if file is None and not texts:
+        return None
+    return targets(file, texts, tick or Duration(1))

@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from eeon_control.errors import Problem, Severity
-from eeon_control.fabric import FabricPlan
 from eeon_control.views import View
 
 _PIPE_WIDTH = 200  # a table that goes to a file or a pipe must not be folded to 80 columns
@@ -57,69 +56,3 @@ def print_view(view: View, output: str) -> None:
     out.print(table)
     for note in view.notes:
         out.print(note, style="dim", highlight=False, markup=False)
-
-
-def print_plan(plan: FabricPlan, output: str) -> None:
-    """What an apply would change, switch by switch."""
-    if output == "json":
-        click.echo(
-            json.dumps(
-                {
-                    name: {
-                        "push_pipeline": one.push_pipeline,
-                        "changes": [
-                            {
-                                "kind": change.kind.value,
-                                "table": change.entry.table,
-                                "match": change.entry.match_text,
-                                "before": change.before.action_text if change.before else None,
-                                "after": change.after.action_text if change.after else None,
-                            }
-                            for change in one.changes
-                        ],
-                    }
-                    for name, one in plan.switches.items()
-                },
-                indent=1,
-            )
-        )
-        return
-    out = console()
-    if plan.is_empty:
-        out.print(f"no changes: {len(plan.switches)} switches are as intended", highlight=False)
-        return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("switch", "change", "table", "match", "now", "intended"):
-        table.add_column(heading, overflow="fold")
-    styles = {"insert": "green", "modify": "yellow", "delete": "red"}
-    for name, one in plan.switches.items():
-        if one.push_pipeline:
-            table.add_row(
-                name, Text("load", style="cyan"), "(program)", "", "another program, or none", "E-EON"
-            )
-        for change in one.changes:
-            table.add_row(
-                name,
-                Text(change.kind.value, style=styles[change.kind.value]),
-                change.entry.table,
-                Text(change.entry.match_text),
-                Text(change.before.action_text if change.before else ""),
-                Text(change.after.action_text if change.after else ""),
-            )
-    out.print(table)
-    out.print(summary(plan), highlight=False)
-
-
-def summary(plan: FabricPlan) -> str:
-    """One line: how much changes on how many switches."""
-    changes = [change for one in plan.switches.values() for change in one.changes]
-    counts = ", ".join(
-        f"{sum(1 for change in changes if change.kind.value == kind)} to {kind}"
-        for kind in ("insert", "modify", "delete")
-    )
-    loads = sum(1 for one in plan.switches.values() if one.push_pipeline)
-    program = f"; the program is loaded on {loads}" if loads else ""
-    return (
-        f"{sum(1 for one in plan.switches.values() if not one.is_empty)} of {len(plan.switches)} switches "
-        f"change: {counts}{program}"
-    )

@@ -44,6 +44,12 @@ async def apply(
     Call `settle` first. With `confirm_seconds`, the revision waits to be confirmed. With `saved`, the
     switches must hold what that plan found. Raises ApplyError, PlanOutdated, FabricError, StateError.
     """
+    current = work.store.current()
+    if current is not None and current.intent.fabric != meant.topology.name:
+        raise StateError(
+            f"{work.store.folder} is the state of fabric {current.intent.fabric}, and this configuration is "
+            f"for {meant.topology.name}; give another folder with --state"
+        )
     waiting = work.store.pending()
     if waiting is not None and action == "apply":
         left = waiting.seconds_left(work.clock.now())

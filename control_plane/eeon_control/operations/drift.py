@@ -13,11 +13,15 @@ from eeon_control.state import Intended, Revision, StateStore
 
 @dataclass(frozen=True)
 class Drift:
-    """`plan`: what would have to be written for the switches to hold the revision again."""
+    """`plan`: what would have to be written for the switches to hold the revision again.
+
+    `not_read_back`: what was written by other means than table entries, and no switch can be asked for.
+    """
 
     revision: Revision
     meant: Intended
     plan: FabricPlan
+    not_read_back: tuple[str, ...] = ()
 
 
 async def drift(store: StateStore, targets: Targets | None = None) -> Drift:

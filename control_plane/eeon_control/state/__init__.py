@@ -12,7 +12,7 @@ confirmed). Nothing here talks to a switch; that is eeon_control.operations.
 """
 
 from eeon_control.state.clock import Clock, Moment, SystemClock
-from eeon_control.state.folder import folder_of, known_fabrics
+from eeon_control.state.folder import folder_of, is_folder_given, known_fabrics
 from eeon_control.state.intent import Intended, Intent
 from eeon_control.state.journal import Journal
 from eeon_control.state.lock import Holder, Lock, LockHeld
@@ -36,5 +36,6 @@ __all__ = [
     "StateStore",
     "SystemClock",
     "folder_of",
+    "is_folder_given",
     "known_fabrics",
 ]

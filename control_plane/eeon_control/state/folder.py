@@ -31,6 +31,11 @@ def folder_of(
     return _home(environment) / (f"%2E{name[1:]}" if name.startswith(".") else name)
 
 
+def is_folder_given(given: str | Path | None, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the option or the variable names a folder, whatever the fabric."""
+    return bool(given or environment.get(_VARIABLE))
+
+
 def known_fabrics(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """State folders in the default place, by name."""
     home = _home(environment)

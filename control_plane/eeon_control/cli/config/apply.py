@@ -7,35 +7,90 @@ from pathlib import Path
 import click
 
 from eeon_control import config as configs
-from eeon_control import fabric
+from eeon_control import operations
 from eeon_control import topology as topologies
 from eeon_control.cli import options
-from eeon_control.cli import output as printing
-from eeon_control.cli.config.common import warn
+from eeon_control.cli.config import outcome_output, waiting
+from eeon_control.cli.config.common import changing, open_store, warn
 from eeon_control.fabric.sync import run
+from eeon_control.state import Intended
 from eeon_control.units import Duration
 
 
 @click.command()
-@options.config_option
-@options.topology_option()
+@click.argument(
+    "plan_file", required=False, metavar="[PLAN]", type=click.Path(dir_okay=False, path_type=Path)
+)
+@options.config_options(required=False)
+@options.topology_option(required=False)
 @options.target_options
 @options.election_option
+@options.state_option
+@click.option("--comment", default="", help="why, for the history")
+@click.option(
+    "--confirm",
+    "confirm_seconds",
+    type=options.SPAN,
+    metavar="TIME",
+    help="go back by itself unless `eeon config confirm` comes within TIME (90s, 10m, 1h). The command "
+    "waits; Ctrl-C goes back at once",
+)
+@click.option(
+    "--detach",
+    is_flag=True,
+    help="with --confirm: do not wait. A running `eeon controller run`, or else the next command that "
+    "changes the fabric, goes back when the time is over",
+)
+@click.option("-q", "--quiet", is_flag=True, help="no progress")
+@options.output_option
+@click.pass_context
 def apply(
+    ctx: click.Context,
+    plan_file: Path | None,
     config_names: tuple[str, ...],
-    topology_name: str,
+    topology_name: str | None,
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
-    election_id: int,
+    election_id: int | None,
+    state_folder: Path | None,
+    comment: str,
+    confirm_seconds: float | None,
+    detach: bool,
+    quiet: bool,
+    output: str,
 ) -> None:
-    """Make all switches hold the configuration, or none: on any failure what was written is undone."""
-    loaded, topology = configs.load(*config_names), topologies.load(topology_name)
-    targets = options.targets(targets_file, target_texts, tick)
-    warn(loaded, topology, targets.tick)
-    report = run(fabric.apply(topology, loaded, targets.switches, int(targets.tick), election_id=election_id))
-    if report.plan.is_empty:
-        click.echo(f"no changes: {len(report.plan.switches)} switches are as intended")
-        return
-    click.echo(printing.summary(report.plan))
-    click.echo(f"applied; {sum(report.entries_verified.values())} entries read back as intended")
+    """Make all switches hold a configuration, or none: on any failure what was written is undone.
+
+    Give a PLAN that `eeon config plan --out` saved: it is applied exactly, or refused when a switch has moved
+    on since. Or give -c, -t and -T. What comes into force is a revision of `eeon config history`.
+    """
+    if detach and confirm_seconds is None:
+        raise click.UsageError("--detach goes with --confirm")
+    saved = None
+    if plan_file is not None:
+        if config_names or topology_name:
+            raise click.UsageError("a PLAN has its configuration and topology in it; leave out -c and -t")
+        saved = operations.load_plan(plan_file)
+        meant = saved.revive(str(plan_file))
+    else:
+        if not config_names or topology_name is None:
+            raise click.UsageError("give a PLAN, or a configuration (-c) and a topology (-t)")
+        loaded, topology = configs.load(*config_names), topologies.load(topology_name)
+        meant = Intended(topology, loaded, options.targets(targets_file, target_texts, tick))
+        warn(loaded, topology, meant.targets.tick)
+    given = options.targets_if_given(targets_file, target_texts, tick)
+    store = open_store(state_folder, meant.topology.name, create=True)
+    with changing(store, election_id, given, quiet) as work:
+        outcome = run(
+            operations.apply(
+                work,
+                work.located(meant),
+                comment=comment,
+                confirm_seconds=confirm_seconds,
+                saved=saved,
+            )
+        )
+    outcome_output.show(outcome, output)
+    if outcome.pending is not None and not detach:
+        waiting.wait(ctx, store, outcome.pending, election_id, given)

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
 from eeon_control import config as configs
+from eeon_control import state
+from eeon_control import topology as topologies
 from eeon_control.cli import output as printing
+from eeon_control.cli.config.progress import Progress
 from eeon_control.config import FabricConfig
-from eeon_control.errors import InputError, Severity
+from eeon_control.errors import DataNotFound, EeonError, InputError, Severity
+from eeon_control.fabric import Targets
+from eeon_control.fabric.sync import run
+from eeon_control.operations import Work, settle
+from eeon_control.state import StateStore
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
@@ -17,3 +33,61 @@ def warn(loaded: FabricConfig, topology: Topology, tick: Duration) -> None:
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise InputError(errors)
+
+
+def open_store(folder: Path | None, topology_name: str | None, *, create: bool = False) -> StateStore:
+    """The state folder of a command line: --state, EEON_STATE, the topology's, or the only one there is."""
+    if topology_name is None and not state.is_folder_given(folder):
+        path = _only_known()
+    else:
+        path = state.folder_of(_fabric_name(topology_name) if topology_name else "", folder)
+    return StateStore.open(path, create=create)
+
+
+def _fabric_name(topology_name: str) -> str:
+    try:
+        return topologies.load(topology_name).name
+    except DataNotFound:
+        return topology_name  # the file may be gone; the folder has the fabric's name
+
+
+def _only_known() -> Path:
+    known = state.known_fabrics()
+    if len(known) == 1:
+        return known[0]
+    names = f"one of {', '.join(path.name for path in known)}" if known else "nothing was applied yet"
+    raise EeonError(f"which fabric? give -t or --state ({names})")
+
+
+@contextmanager
+def changing(
+    store: StateStore, election_id: int | None, targets: Targets | None, quiet: bool = False
+) -> Iterator[Work]:
+    """The lock of the store, with what earlier commands left finished and told on stderr."""
+    command = click.get_current_context().command_path
+    with store.lock(command) as lock, stopped_by_sigterm():
+        work = Work(store, lock, election_id=election_id, targets=targets, observer=Progress(quiet), say=tell)
+        run(settle(work))
+        yield work
+
+
+@contextmanager
+def stopped_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends what is inside like Ctrl-C: what was written is undone first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def tell(text: str) -> None:
+    """One message for people, on stderr."""
+    printing.errors.print(text, highlight=False, markup=False, soft_wrap=True)

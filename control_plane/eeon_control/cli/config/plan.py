@@ -10,9 +10,11 @@ from eeon_control import config as configs
 from eeon_control import fabric
 from eeon_control import topology as topologies
 from eeon_control.cli import options
-from eeon_control.cli import output as printing
 from eeon_control.cli.config.common import warn
+from eeon_control.cli.config.plan_output import print_plan
 from eeon_control.fabric.sync import run
+from eeon_control.operations import SavedPlan
+from eeon_control.state import Intended
 from eeon_control.units import Duration
 
 
@@ -20,6 +22,13 @@ from eeon_control.units import Duration
 @options.config_option
 @options.topology_option()
 @options.target_options
+@click.option("--entries", is_flag=True, help="show every table entry that changes, not only what it means")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="save the plan for `eeon config apply FILE`, which refuses it when a switch has moved on",
+)
 @options.output_option
 @click.pass_context
 def plan(
@@ -29,6 +38,8 @@ def plan(
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
+    entries: bool,
+    out: Path | None,
     output: str,
 ) -> None:
     """Read the switches and show what differs. Exit code 0: nothing, 2: changes, 1: an error."""
@@ -36,5 +47,7 @@ def plan(
     targets = options.targets(targets_file, target_texts, tick)
     warn(loaded, topology, targets.tick)
     found = run(fabric.plan(topology, loaded, targets.switches, int(targets.tick)))
-    printing.print_plan(found, output)
+    if out is not None:
+        SavedPlan.of(Intended(topology, loaded, targets), found).save(out)
+    print_plan(topology, found, targets.tick, output, entries=entries)
     ctx.exit(0 if found.is_empty else 2)

@@ -1,0 +1,21 @@
+"""`eeon config confirm`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from eeon_control import operations
+from eeon_control.cli import options
+from eeon_control.cli.config.common import changing, open_store
+
+
+@click.command()
+@options.topology_option(required=False)
+@options.state_option
+def confirm(topology_name: str | None, state_folder: Path | None) -> None:
+    """Keep what `eeon config apply --confirm` brought into force."""
+    store = open_store(state_folder, topology_name)
+    with changing(store, None, None) as work:
+        click.echo(f"confirmed: revision {operations.confirm(work)} stays")

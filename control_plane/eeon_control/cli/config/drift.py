@@ -1,0 +1,56 @@
+"""`eeon config drift`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from eeon_control import operations
+from eeon_control.cli import options
+from eeon_control.cli.config.common import open_store, tell
+from eeon_control.cli.config.plan_output import as_value, print_plan
+from eeon_control.fabric.sync import run
+from eeon_control.units import Duration
+
+
+@click.command()
+@options.topology_option(required=False)
+@options.target_options
+@options.state_option
+@click.option("--entries", is_flag=True, help="show every table entry that differs, not only what it means")
+@options.output_option
+@click.pass_context
+def drift(
+    ctx: click.Context,
+    topology_name: str | None,
+    targets_file: Path | None,
+    target_texts: tuple[str, ...],
+    tick: Duration | None,
+    state_folder: Path | None,
+    entries: bool,
+    output: str,
+) -> None:
+    """Read the switches against the current revision. Exit code 0: they hold it, 2: they differ, 1: an error.
+
+    Shown is what would bring them back, as `what they hold -> what the revision says`.
+    """
+    store = open_store(state_folder, topology_name)
+    given = options.targets_if_given(targets_file, target_texts, tick)
+    found = run(operations.drift(store, given))
+    number = found.revision.number
+    topology, held_tick = found.meant.topology, found.meant.targets.tick
+    if output == "json":
+        value = {"revision": number, "not_read_back": list(found.not_read_back)}
+        click.echo(json.dumps(value | as_value(topology, found.plan, held_tick), indent=1))
+    elif found.plan.is_empty:
+        click.echo(f"no drift: {len(found.plan.switches)} switches hold revision {number}")
+    else:
+        click.echo(f"not as in revision {number}:")
+        print_plan(topology, found.plan, held_tick, "table", entries=entries)
+        tell("`eeon config rollback N` with the current N, or `eeon config apply`, brings them back")
+    if output != "json":
+        for what in found.not_read_back:
+            tell(f"not compared, because it cannot be read back: {what}")
+    ctx.exit(0 if found.plan.is_empty else 2)

@@ -1,0 +1,54 @@
+"""`eeon config history`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from eeon_control.cli import options
+from eeon_control.cli.config.common import open_store, tell
+from eeon_control.cli.output import console
+from eeon_control.state import SystemClock
+
+
+@click.command()
+@options.topology_option(required=False)
+@options.state_option
+@options.output_option
+def history(topology_name: str | None, state_folder: Path | None, output: str) -> None:
+    """List the revisions, newest first, and what is unfinished. Contacts no switch."""
+    store = open_store(state_folder, topology_name)
+    revisions, current, pending, journal = (
+        store.revisions(),
+        store.current_number(),
+        store.pending(),
+        store.journal(),
+    )
+    left = pending.seconds_left(SystemClock().now()) if pending is not None else None
+    if output == "json":
+        value = {
+            "fabric": str(store.folder),
+            "current": current,
+            "confirm_within_seconds": left,
+            "unfinished": str(journal.holder) if journal is not None else None,
+            "revisions": [one.model_dump(mode="json", exclude={"intent"}) for one in reversed(revisions)],
+        }
+        click.echo(json.dumps(value, indent=1))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("", "revision", "made", "by", "action", "comment"):
+        table.add_column(heading)
+    for one in reversed(revisions):
+        mark = "*" if one.number == current else ""
+        table.add_row(mark, str(one.number), one.made, Text(one.by), Text(one.action), Text(one.comment))
+    console().print(table)
+    if pending is not None and left is not None:
+        tell(
+            f"revision {current} waits to be confirmed; {left:.0f} s are left until {pending.back_to} is back"
+        )
+    if journal is not None and journal.revision > current:
+        tell(f"{journal.holder} is writing to the switches, or was killed: `eeon config recover` finishes it")

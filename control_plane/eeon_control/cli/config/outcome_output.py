@@ -1,0 +1,37 @@
+"""What an apply or a rollback did, on stdout."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from eeon_control.cli.config.plan_output import summary
+from eeon_control.operations import Outcome
+
+
+def show(outcome: Outcome, output: str) -> None:
+    """In words, or as JSON."""
+    plan = outcome.report.plan
+    number, pending = outcome.revision.number, outcome.pending
+    if output == "json":
+        value = {
+            "revision": number,
+            "is_new": outcome.is_new,
+            "changed_switches": [name for name, one in plan.switches.items() if not one.is_empty],
+            "entries_verified": outcome.report.entries_verified,
+            "confirm_within_seconds": pending.seconds if pending is not None else None,
+        }
+        click.echo(json.dumps(value, indent=1))
+        return
+    if plan.is_empty:
+        click.echo(f"no changes: {len(plan.switches)} switches are as intended; this is revision {number}")
+    else:
+        verified = sum(outcome.report.entries_verified.values())
+        click.echo(summary(plan))
+        click.echo(f"applied; {verified} entries read back as intended; this is revision {number}")
+    if pending is not None:
+        click.echo(
+            f"it goes back to revision {pending.back_to} in {pending.seconds:g} s unless "
+            "`eeon config confirm` keeps it"
+        )

@@ -1,0 +1,98 @@
+"""A plan on stdout: in words, as table entries, or as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from eeon_control.cli.output import console
+from eeon_control.fabric import FabricPlan
+from eeon_control.fabric.words import describe
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+
+_STYLES = {"insert": "green", "modify": "yellow", "delete": "red"}
+
+
+def print_plan(
+    topology: Topology, plan: FabricPlan, tick: Duration, output: str, *, entries: bool = False
+) -> None:
+    """What an apply would change."""
+    if output == "json":
+        click.echo(json.dumps(as_value(topology, plan, tick), indent=1))
+        return
+    if plan.is_empty:
+        click.echo(f"no changes: {len(plan.switches)} switches are as intended")
+        return
+    if entries:
+        console().print(_table(plan))
+    else:
+        for line in describe(topology, plan, tick):
+            click.echo(str(line))
+    click.echo(summary(plan))
+
+
+def as_value(topology: Topology, plan: FabricPlan, tick: Duration) -> dict[str, Any]:
+    """`lines`: in words. `switches`: the entries."""
+    return {
+        "changes": not plan.is_empty,
+        "lines": [
+            {"where": line.where, "what": line.what, "switches": line.switches, "ports": line.ports}
+            for line in describe(topology, plan, tick)
+        ],
+        "switches": {
+            name: {
+                "push_pipeline": one.push_pipeline,
+                "changes": [
+                    {
+                        "kind": change.kind.value,
+                        "table": change.entry.table,
+                        "match": change.entry.match_text,
+                        "before": change.before.action_text if change.before else None,
+                        "after": change.after.action_text if change.after else None,
+                    }
+                    for change in one.changes
+                ],
+            }
+            for name, one in plan.switches.items()
+        },
+    }
+
+
+def summary(plan: FabricPlan) -> str:
+    """One line: how much changes on how many switches."""
+    changes = [change for one in plan.switches.values() for change in one.changes]
+    counts = ", ".join(
+        f"{sum(1 for change in changes if change.kind.value == kind)} to {kind}"
+        for kind in ("insert", "modify", "delete")
+    )
+    loads = sum(1 for one in plan.switches.values() if one.push_pipeline)
+    program = f"; the program is loaded on {loads}" if loads else ""
+    return (
+        f"{sum(1 for one in plan.switches.values() if not one.is_empty)} of {len(plan.switches)} switches "
+        f"change: {counts}{program}"
+    )
+
+
+def _table(plan: FabricPlan) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("switch", "change", "table", "match", "now", "intended"):
+        table.add_column(heading, overflow="fold")
+    for name, one in plan.switches.items():
+        if one.push_pipeline:
+            load = Text("load", style="cyan")
+            table.add_row(name, load, "(program)", "", "another program, or none", "E-EON")
+        for change in one.changes:
+            table.add_row(
+                name,
+                Text(change.kind.value, style=_STYLES[change.kind.value]),
+                change.entry.table,
+                Text(change.entry.match_text),
+                Text(change.before.action_text if change.before else ""),
+                Text(change.after.action_text if change.after else ""),
+            )
+    return table

@@ -1,0 +1,47 @@
+"""`eeon config rollback`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from eeon_control import operations
+from eeon_control.cli import options
+from eeon_control.cli.config import outcome_output
+from eeon_control.cli.config.common import changing, open_store
+from eeon_control.fabric.sync import run
+from eeon_control.units import Duration
+
+
+@click.command()
+@click.argument("number", required=False, type=click.IntRange(min=1), metavar="[N]")
+@options.topology_option(required=False)
+@options.target_options
+@options.election_option
+@options.state_option
+@click.option("--comment", default="", help="why, for the history")
+@click.option("-q", "--quiet", is_flag=True, help="no progress")
+@options.output_option
+def rollback(
+    number: int | None,
+    topology_name: str | None,
+    targets_file: Path | None,
+    target_texts: tuple[str, ...],
+    tick: Duration | None,
+    election_id: int | None,
+    state_folder: Path | None,
+    comment: str,
+    quiet: bool,
+    output: str,
+) -> None:
+    """Go back to revision N, or to the one before the current one; all switches or none.
+
+    This makes a new revision with what N held: the history only grows, and a rollback can be rolled back. The
+    switches are where the current revision has them, unless -T or --target says otherwise.
+    """
+    given = options.targets_if_given(targets_file, target_texts, tick)
+    store = open_store(state_folder, topology_name)
+    with changing(store, election_id, given, quiet) as work:
+        outcome = run(operations.rollback(work, number, comment=comment))
+    outcome_output.show(outcome, output)

@@ -1,0 +1,70 @@
+"""`eeon config show`."""
+
+from __future__ import annotations
+
+import difflib
+import io
+from pathlib import Path
+from typing import Any
+
+import click
+from ruamel.yaml import YAML
+
+from eeon_control.cli import options
+from eeon_control.cli.config.common import open_store
+from eeon_control.errors import StateError
+from eeon_control.state import Revision
+
+
+@click.command()
+@click.argument("number", required=False, type=click.IntRange(min=1), metavar="[N]")
+@options.topology_option(required=False)
+@options.state_option
+@click.option("--diff", nargs=2, type=click.IntRange(min=1), metavar="N M", help="what changed from N to M")
+@options.output_option
+def show(
+    number: int | None,
+    topology_name: str | None,
+    state_folder: Path | None,
+    diff: tuple[int, int] | None,
+    output: str,
+) -> None:
+    """Print the configuration of revision N (default: the current one). Contacts no switch.
+
+    The output is a configuration file: `eeon config show 3 > back.yaml` can be applied again.
+    """
+    store = open_store(state_folder, topology_name)
+    if diff is not None:
+        if number is not None:
+            raise click.UsageError("give N or --diff N M, not both")
+        old, new = (store.revision(one) for one in diff)
+        click.echo("".join(_differences(old, new)), nl=False)
+        return
+    revision = store.current() if number is None else store.revision(number)
+    if revision is None:
+        raise StateError(f"{store.folder}: there is no revision yet")
+    if output == "json":
+        click.echo(revision.model_dump_json(indent=1))
+        return
+    comment = f": {' '.join(revision.comment.split())}" if revision.comment else ""
+    click.echo(f"# revision {revision.number}, {revision.action}, {revision.made} by {revision.by}{comment}")
+    click.echo(_yaml(revision.intent.configuration), nl=False)
+
+
+def _differences(old: Revision, new: Revision) -> list[str]:
+    lines: list[str] = []
+    for part in ("configuration", "topology", "targets"):
+        before, after = (_yaml(getattr(one.intent, part)).splitlines(keepends=True) for one in (old, new))
+        from_name, to_name = (f"revision {one.number} {part}" for one in (old, new))
+        lines += difflib.unified_diff(before, after, from_name, to_name)
+    return lines
+
+
+def _yaml(value: dict[str, Any]) -> str:
+    out = io.StringIO()
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 110
+    yaml.dump(value, out)
+    return out.getvalue()

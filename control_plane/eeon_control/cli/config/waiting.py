@@ -1,0 +1,65 @@
+"""The wait of `eeon config apply --confirm`: until somebody confirms, the time is over, or Ctrl-C."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+from eeon_control.cli.config import outcome_output
+from eeon_control.cli.config.common import changing, stopped_by_sigterm, tell
+from eeon_control.fabric import Targets
+from eeon_control.fabric.sync import run
+from eeon_control.operations import rollback
+from eeon_control.state import LockHeld, Pending, StateStore, SystemClock
+
+_LOOK_SECONDS = 0.5  # how often the state folder, on this machine, is looked at
+
+
+def wait(
+    ctx: click.Context, store: StateStore, pending: Pending, election_id: int | None, targets: Targets | None
+) -> None:
+    """Returns when the revision was confirmed; ends the command with exit code 1 when it was taken back.
+
+    The lock is free meanwhile, for `eeon config confirm`. Whoever goes back first, this command, a running
+    controller or another command, holds it then, and the others find it done.
+    """
+    clock = SystemClock()
+    shown = sys.stderr.isatty()
+    try:
+        with stopped_by_sigterm():
+            while store.pending() == pending:
+                left = pending.seconds_left(clock.now())
+                if left <= 0:
+                    _settle(store, election_id, targets)
+                    continue
+                if shown:
+                    click.echo(f"\r{_span(left)} left to confirm; Ctrl-C goes back now ", nl=False, err=True)
+                time.sleep(min(_LOOK_SECONDS, left))
+    except KeyboardInterrupt:
+        tell("")
+        with changing(store, election_id, targets) as work:
+            if store.pending() == pending:
+                outcome = run(rollback(work, pending.back_to, reason="not confirmed, stopped by its user"))
+                outcome_output.show(outcome, "table")
+        ctx.exit(1)
+    if shown:
+        click.echo(err=True)
+    if store.current_number() != pending.revision:
+        tell(f"revision {pending.revision} was taken back; revision {store.current_number()} is in force")
+        ctx.exit(1)
+    click.echo(f"confirmed: revision {pending.revision} stays")
+
+
+def _settle(store: StateStore, election_id: int | None, targets: Targets | None) -> None:
+    try:
+        with changing(store, election_id, targets):
+            pass  # taking the lock finishes what is overdue
+    except LockHeld:
+        time.sleep(_LOOK_SECONDS)  # somebody else is doing it
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

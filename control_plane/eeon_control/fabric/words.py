@@ -1,0 +1,138 @@
+"""A plan in the words of people: what changes at which ports, alike ones together. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from eeon_control.fabric.diff import Change, ChangeKind
+from eeon_control.fabric.planning import FabricPlan
+from eeon_control.fabric.settings_words import BY_TABLE
+from eeon_control.plan import Action, Entry, Exact, Lpm
+from eeon_control.topology import PortRole, Topology
+from eeon_control.units import Duration
+
+_ROUTE_TABLES = ("ipv4_route", "ipv6_route")
+_ROUTES_SHOWN = 4  # of one switch and kind of change, before only their number is told
+_DONE = {ChangeKind.INSERT: "added", ChangeKind.MODIFY: "changed", ChangeKind.DELETE: "removed"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """`where`: a port, ports or switches, such as `leaf1:3 (to h3)`. `what`: what changes there.
+
+    `ports` and `switches`: the same for programs; `ports` is empty for what is a whole switch's.
+    """
+
+    where: str
+    what: str
+    switches: tuple[str, ...]
+    ports: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]:
+    """All changes of a plan; ports, or switches, at which the same changes share a line."""
+    ports: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    switches: dict[str, list[str]] = defaultdict(list)
+    for name, one in plan.switches.items():
+        if one.push_pipeline:
+            switches["loads the E-EON program; it runs another, or none"].append(name)
+        for text in _switch_words(one.changes):
+            switches[text].append(name)
+        for number, texts in _port_words(one.changes, tick).items():
+            ports["; ".join(texts)].append((name, number))
+    lines = [Line(", ".join(names), text, tuple(names), ()) for text, names in switches.items()]
+    return lines + [_port_line(topology, text, where) for text, where in ports.items()]
+
+
+def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for change in changes:
+        match = change.entry.match
+        describe_one = BY_TABLE.get(change.entry.table)
+        if describe_one is not None and len(match) == 1 and isinstance(match[0], Exact):
+            text = describe_one(_action(change.before), _action(change.after), tick)
+            found[match[0].value].append(text)
+    return dict(sorted(found.items()))
+
+
+def _switch_words(changes: Iterable[Change]) -> list[str]:
+    """Everything that is not a port's: the ECMP seed, defaults of tables, routes."""
+    texts = []
+    routes: dict[ChangeKind, list[str]] = defaultdict(list)
+    for change in changes:
+        entry = change.entry
+        if entry.table == "switch_config":
+            texts.append("another ECMP hash seed")
+        elif entry.is_default:
+            texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
+        elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):
+            routes[change.kind].append(_route(change, entry.match[0]))
+        elif entry.table not in BY_TABLE:
+            texts.append(f"{entry.table} {entry.match_text}: {_text(change.before)} -> {_text(change.after)}")
+    for kind, words in routes.items():
+        texts += words if len(words) <= _ROUTES_SHOWN else [f"{len(words)} routes {_DONE[kind]}"]
+    return texts
+
+
+def _route(change: Change, prefix: Lpm) -> str:
+    packed = prefix.value.to_bytes(prefix.width // 8, "big")
+    name = f"route {ip_address(packed)}/{prefix.prefix_length}"
+    if change.before is None:
+        return f"{name}: added, {_hops(change.after)}"
+    if change.after is None:
+        return f"{name}: removed, was {_hops(change.before)}"
+    old, new = _hops(change.before), _hops(change.after)
+    return f"{name}: {old} -> {new}" if old != new else f"{name}: next hops' addresses change, {new}"
+
+
+def _hops(entry: Entry | None) -> str:
+    assert entry is not None
+    ports = sorted(value for action in entry.actions for key, value in action.params if key == "port")
+    if len(ports) != len(entry.actions):
+        return entry.action_text
+    return f"by port{'s' if len(ports) > 1 else ''} {_ranges(ports)}"
+
+
+def _port_line(topology: Topology, text: str, where: list[tuple[str, int]]) -> Line:
+    by_switch: dict[str, list[int]] = defaultdict(list)
+    for name, number in where:
+        by_switch[name].append(number)
+    head = ", ".join(f"{name}:{_ranges(numbers)}" for name, numbers in by_switch.items())
+    names = tuple(f"{name}:{number}" for name, number in where)
+    found = [topology.port(name) for name in names]
+    if len(names) == 1:
+        note = f"to {found[0].peer.node}" if found[0] is not None else "no link"
+    else:
+        roles = {one.role for one in found if one is not None}
+        role = f"{_role(roles.pop())}, " if len(roles) == 1 and None not in found else ""
+        note = f"{role}{len(names)} ports"
+    return Line(f"{head} ({note})", text, tuple(by_switch), names)
+
+
+def _role(role: PortRole) -> str:
+    return role.value.replace("_", "-")
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """`1-3,7` for 1, 2, 3, 7."""
+    runs: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def _action(entry: Entry | None) -> Action | None:
+    return entry.actions[0] if entry is not None and entry.actions else None
+
+
+def _text(entry: Entry | None) -> str:
+    return entry.action_text if entry is not None else "none"
