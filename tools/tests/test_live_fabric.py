@@ -75,7 +75,8 @@ class Fabric:
 
     def apply(self, *configs: str) -> None:
         given = [word for config in configs for word in ("-c", config)]
-        self.eeon("config", "apply", "-t", str(self.topology), "-T", str(self.targets), *given)
+        place = ("-t", str(self.topology), "-T", str(self.targets), "--state", str(self.folder / "state"))
+        self.eeon("config", "apply", *place, *given)
 
     def show(self, what: str) -> list[dict[str, Any]]:
         shown = self.eeon("show", what, "-t", str(self.topology), "-T", str(self.targets), "-o", "json")

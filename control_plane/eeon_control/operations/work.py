@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from eeon_control.fabric.progress import Observer, nobody
@@ -56,5 +56,5 @@ class Work:
         switches = dict(meant.targets.switches)
         for other in (*others, *([self.targets] if self.targets is not None else [])):
             switches |= {name: one for name, one in other.switches.items() if name in switches}
-        targets = meant.targets.model_copy(update={"switches": switches})
+        targets = replace(meant.targets, switches=switches)
         return Intended(meant.topology, meant.config, targets)
