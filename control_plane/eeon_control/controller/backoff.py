@@ -1,0 +1,29 @@
+"""How long to wait before the next attempt. Pure: the random numbers come from a seed."""
+
+from __future__ import annotations
+
+import random
+
+
+class Backoff:
+    """Delays in seconds that double from `first` to `most`, each drawn from the upper half of its step.
+
+    The draw keeps a thousand links that broke together from coming back together; it never makes a delay
+    longer than its step, so that `first` and `most` are limits one can rely on.
+    """
+
+    def __init__(self, first: float, most: float, seed: str) -> None:
+        assert 0 < first <= most
+        self._first = first
+        self._most = most
+        self._random = random.Random(seed)
+        self._step = first
+
+    def next(self) -> float:
+        """The delay before the next attempt, in seconds."""
+        step, self._step = self._step, min(self._step * 2, self._most)
+        return step * self._random.uniform(0.5, 1.0)
+
+    def reset(self) -> None:
+        """What was tried has worked: the next delay is a short one again."""
+        self._step = self._first

@@ -1,0 +1,400 @@
+"""What to do about one switch, as a pure state machine: events and the time go in, actions come out.
+
+                  +--------- stream lost, from anywhere ---------+
+                  v                                              |
+    WAITING --> CONNECTING --> ARBITRATING --> BACKUP            |
+      ^ back-off                 |    ^          |  the primary has gone
+      |                          |    +----------+               |
+      |                          v primary                       |
+      |        +------> HELD (an apply runs, or a superior may come back)
+      |        |                 |
+      |        |                 v
+      |        |   REFRESHING --> READING --> PUSHING            the program is another
+      |        |       ^            |   ^-------+
+      |        |       |            |   ^-- WRITING             entries differ
+      |        |       |            v
+      |        |   RETRYING <-- SETTING --> IN_SYNC -- check, port event, news --> REFRESHING
+      |        |       ^ refused
+
+What must hold, whatever happens (tests/test_controller_machine.py):
+
+* PushPipeline, Write and ApplySettings are only given out while the switch's last word was that this stream
+  is primary, and with the election id that it holds;
+* one request is under way at a time, so that an answer is never about something that a later request changed;
+* IN_SYNC is entered only after the program and all entries were read back as intended, and the settings set,
+  since the stream began, since the promotion, and since what is intended was read from the state folder.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from eeon_control.controller import messages as m
+from eeon_control.controller.backoff import Backoff
+from eeon_control.fabric.diff import difference
+
+
+class State(StrEnum):
+    """Where a switch stands; see the picture above."""
+
+    WAITING = "waiting"
+    CONNECTING = "connecting"
+    ARBITRATING = "arbitrating"
+    BACKUP = "backup"
+    HELD = "held"
+    REFRESHING = "refreshing"
+    READING = "reading"
+    PUSHING = "pushing"
+    WRITING = "writing"
+    SETTING = "setting"
+    RETRYING = "retrying"
+    IN_SYNC = "in_sync"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """In seconds.
+
+    `check`: how often a switch in sync is compared without a reason; 0 is never. `reconnect_first` and
+    `reconnect_most`: back-off between attempts to connect. `retry_first` and `retry_most`: back-off after a
+    refusal. `answer`: how long a switch may take to answer a bid. `grace`: how long a standby leaves a switch
+    without a primary, or a primary switch unwritten, while a controller of larger rank is alive.
+    """
+
+    check: float = 60.0
+    reconnect_first: float = 0.1
+    reconnect_most: float = 5.0
+    retry_first: float = 0.2
+    retry_most: float = 30.0
+    answer: float = 10.0
+    grace: float = 5.0
+
+
+# A write that is accepted but does not read back is tried again this often before it counts as a refusal.
+_ROUNDS = 3
+
+
+class SwitchMachine:
+    """One switch. Call `step` with every event, and with Tick when `wake_at` has come.
+
+    `rank` is the configured election id; `election_id` the one last bid. Time is in seconds on any clock that
+    never goes back. The counters at the end are for metrics and are never reset.
+    """
+
+    def __init__(self, name: str, rank: int, intended: m.Intended, timing: Timing, *, seed: int = 0) -> None:
+        self.name = name
+        self.rank = rank
+        self.intended = intended
+        self.state = State.WAITING
+        self.wake_at: float | None = 0.0
+        self.role: m.Role | None = None
+        self.election_id = rank
+        self.drift_entries = 0  # found at the last comparison and not mended yet
+        self.connections_lost = 0
+        self.refusals = 0
+        self._timing = timing
+        self._random = random.Random(f"{seed}:check:{name}")
+        self._reconnect = Backoff(timing.reconnect_first, timing.reconnect_most, f"{seed}:connect:{name}")
+        self._retry = Backoff(timing.retry_first, timing.retry_most, f"{seed}:retry:{name}")
+        self._tickets = 0
+        self._connection = 0
+        self._busy = 0
+        self._primary_id = 0
+        self._primary_since = 0.0
+        self._left_behind = 0  # the election id of the stream that was lost last
+        self._in_use = False
+        self._writers = m.Writers()
+        self._recheck = ""
+        self._settings_due = True
+        self._was_in_sync = False  # on this stream, and nothing has been intended anew since
+        self._rounds = 0
+        self._trouble_since: float | None = None
+        self._wrote = 0
+        self._pushed = False
+        self._drift = False
+        self._last_loss = ""
+
+    @property
+    def connection(self) -> int:
+        """Ticket of the connection; 0 when there is none."""
+        return self._connection
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a stream on which the switch has answered."""
+        return self.role is not None
+
+    @property
+    def is_primary(self) -> bool:
+        """Whether the switch's last word was that this stream may write."""
+        return self.role is m.Role.PRIMARY
+
+    def step(self, event: m.Event, now: float) -> list[m.Action]:
+        """Take in one event."""
+        match event:
+            case m.Tick():
+                return self._tick(now)
+            case m.Connected(ticket) if ticket == self._connection and self.state is State.CONNECTING:
+                return self._bid(self._first_bid(), now)
+            case m.StreamLost(ticket, reason, id_in_use) if ticket == self._connection:
+                self._left_behind = self._left_behind if id_in_use else self.election_id
+                self._in_use = id_in_use
+                return self._lost(reason, now)
+            case m.Arbitrated(ticket, role, election_id) if ticket == self._connection:
+                return self._arbitrated(role, election_id, now)
+            case m.Writers():
+                return self._set_writers(event, now)
+            case m.IntendedIs(0, intended):
+                return self._news(intended, now)
+            case m.PortChanged(port, up):
+                return self._suspect(f"port {port} went {'up' if up else 'down'}", now)
+            case m.Suspect(reason):
+                return self._suspect(reason, now)
+            case (
+                m.IntendedIs(ticket)
+                | m.PipelineRead(ticket)
+                | m.EntriesRead(ticket)
+                | m.Done(ticket)
+                | m.Refused(ticket)
+            ) if ticket and ticket == self._busy:
+                return self._answer(event, now)
+            case _:
+                return []  # about a connection or a request that is gone
+
+    # -- connection and arbitration ----------------------------------------------------------------------
+
+    def _tick(self, now: float) -> list[m.Action]:
+        if self.wake_at is None or now < self.wake_at:
+            return []
+        self.wake_at = None
+        match self.state:
+            case State.WAITING:
+                self.state = State.CONNECTING
+                self._connection = self._ticket()
+                return [m.Connect(self._connection)]
+            case State.ARBITRATING:
+                return self._lost(f"no answer to arbitration within {self._timing.answer:g} s", now)
+            case State.BACKUP:
+                return self._bid(self._next_id(), now)
+            case State.IN_SYNC:
+                return self._begin("", now)
+            case State.HELD | State.RETRYING:
+                return self._begin("", now)
+            case _:
+                return []
+
+    def _lost(self, reason: str, now: float) -> list[m.Action]:
+        gone, self._connection = self._connection, 0
+        if self._was_in_sync and self._trouble_since is None:
+            self._trouble_since = now
+        said = self.role is not None or reason != self._last_loss
+        if self.role is not None:
+            self.connections_lost += 1
+        self.state, self.role, self._busy, self._recheck = State.WAITING, None, 0, ""
+        self._was_in_sync, self._settings_due, self._last_loss = False, True, reason
+        self.wake_at = now + self._reconnect.next()
+        say = m.Say("disconnected", reason, "warning" if said else "debug")
+        return [m.Disconnect(gone), say]
+
+    def _first_bid(self) -> int:
+        """The id to begin a stream with: the rank, unless a stream that this machine lost still has it.
+
+        A switch that did not notice the loss, as after a partition, may keep such a stream for hours. When
+        nothing was lost, the id belongs to somebody else, who is not to be outbid.
+        """
+        if self._in_use and self._left_behind >= self.rank:
+            self._left_behind += 1
+            return self._left_behind
+        return self.rank
+
+    def _next_id(self) -> int:
+        """The id to become primary with where nobody is: not below the highest seen, and nobody's own."""
+        return self.rank if self._primary_id <= self.rank else self._primary_id + 1
+
+    def _bid(self, election_id: int, now: float) -> list[m.Action]:
+        self.state = State.ARBITRATING
+        self.election_id = election_id
+        self.wake_at = now + self._timing.answer
+        return [m.Bid(self._connection, election_id)]
+
+    def _arbitrated(self, role: m.Role, election_id: int, now: float) -> list[m.Action]:
+        before, self.role = self.role, role
+        self._primary_id, self._last_loss, self._in_use = election_id, "", False
+        if role is m.Role.PRIMARY:
+            if before is m.Role.PRIMARY and self.state is not State.ARBITRATING:
+                return []
+            self._primary_since = now
+            fields = (("election_id", self.election_id),)
+            return [m.Say("primary", "", fields=fields), *self._begin("", now)]
+        said: list[m.Action] = []
+        if before is not role or self.state is State.ARBITRATING:
+            why = f"election id {election_id} is primary" if role is m.Role.OTHER else "nobody is primary"
+            said = [m.Say("backup", why)]
+        self._was_in_sync = False
+        self._reconnect.reset()
+        self.state, self.wake_at = State.BACKUP, None
+        return said + self._stand_by(now)
+
+    def _stand_by(self, now: float) -> list[m.Action]:
+        """Not primary: bid, wait for a while, or wait until told."""
+        others = self._writers
+        if others.apply_running:
+            return []
+        if self.role is m.Role.NOBODY:
+            if not others.superior:
+                return self._bid(self._next_id(), now)
+            self.wake_at = now + self._timing.grace
+        elif self._primary_id in others.inferior_bids and not others.superior:
+            return self._bid(self._primary_id + 1, now)
+        return []
+
+    def _set_writers(self, writers: m.Writers, now: float) -> list[m.Action]:
+        before, self._writers = self._writers, writers
+        if self.state is State.BACKUP and writers != before:
+            self.wake_at = None
+            return self._stand_by(now)
+        if self.state is State.HELD:
+            return self._begin("", now)
+        return []
+
+    # -- comparing and mending -----------------------------------------------------------------------------
+
+    def _news(self, intended: m.Intended, now: float) -> list[m.Action]:
+        if intended == self.intended:
+            return []
+        self._take(intended)
+        if self.state is State.IN_SYNC:
+            return self._begin(f"revision {intended.revision}", now)
+        if self._busy:
+            self._recheck = f"revision {intended.revision}"
+        return []
+
+    def _suspect(self, reason: str, now: float) -> list[m.Action]:
+        if self.state is State.IN_SYNC:
+            return self._begin(reason, now)
+        if self._busy and self.is_primary:
+            self._recheck = reason
+        return []
+
+    def _take(self, intended: m.Intended) -> None:
+        if intended != self.intended:
+            self._was_in_sync = False
+            self._settings_due = True
+            self.intended = intended
+
+    def _begin(self, reason: str, now: float) -> list[m.Action]:
+        """Compare, if this is the time to; the stream is primary."""
+        assert self.is_primary, f"{self.name}: compared while {self.role}"
+        self.state, self.wake_at = State.HELD, None
+        if self._busy:
+            return []  # its answer comes first; see _answer
+        if self._writers.apply_running:
+            return []
+        patience = self._primary_since + self._timing.grace
+        if self._writers.superior and now < patience:
+            self.wake_at = patience
+            return []
+        said = [m.Say("comparing", reason)] if reason else []
+        self._recheck, self._rounds = "", 0
+        return [*said, self._ask(State.REFRESHING, m.Refresh)]
+
+    def _answer(self, event: m.Event, now: float) -> list[m.Action]:
+        self._busy = 0
+        if self.state is State.PUSHING and isinstance(event, m.Done):
+            self._pushed = True
+        if not self.is_primary:
+            return []  # demoted meanwhile
+        if self.state is State.HELD:
+            return self._begin("", now)
+        if self._writers.apply_running or self._recheck:
+            return self._begin(self._recheck, now)
+        match event:
+            case m.Refused(reason=reason):
+                return self._refused(reason, now)
+            case m.IntendedIs(intended=intended):
+                self._take(intended)
+                return [self._ask(State.READING, m.ReadPipeline)]
+            case m.PipelineRead(same=True):
+                return [self._ask(State.READING, m.ReadEntries)]
+            case m.PipelineRead(same=False):
+                return self._push(now)
+            case m.EntriesRead():
+                return self._compare(event, now)
+            case _:
+                return self._done(now)
+
+    def _push(self, now: float) -> list[m.Action]:
+        self._trouble(now)
+        self._settings_due = True
+        return [
+            m.Say("loading", "the switch runs another program, or none", "warning"),
+            self._ask(State.PUSHING, lambda ticket: m.PushPipeline(ticket, self.election_id)),
+        ]
+
+    def _compare(self, event: m.EntriesRead, now: float) -> list[m.Action]:
+        changes = tuple(difference(event.entries, self.intended.entries))
+        self.drift_entries = len(changes)
+        if not changes:
+            return self._set_or_rest(now)
+        first = f"{changes[0].entry.table} {changes[0].entry.match_text}"
+        if self._rounds == _ROUNDS:
+            return self._refused(
+                f"accepted every write, but {len(changes)} entries read back differ; the first is {first}",
+                now,
+            )
+        self._trouble(now)
+        self._drift = self._drift or (self._was_in_sync and not self._pushed)
+        self._rounds += 1
+        self._wrote += len(changes)
+        why = f"{len(changes)} entries differ; the first is {first}"
+        write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, self.election_id, changes))
+        return [m.Say("writing", why, "warning"), write]
+
+    def _done(self, now: float) -> list[m.Action]:
+        if self.state is State.SETTING:
+            self._settings_due = False
+            return self._rest(now)
+        return [self._ask(State.READING, m.ReadEntries)]
+
+    def _set_or_rest(self, now: float) -> list[m.Action]:
+        if self._settings_due and self.intended.settings:
+            return [self._ask(State.SETTING, m.ApplySettings)]
+        return self._rest(now)
+
+    def _rest(self, now: float) -> list[m.Action]:
+        """All is as intended."""
+        actions: list[m.Action] = []
+        if self._wrote or self._pushed:
+            since = now if self._trouble_since is None else self._trouble_since
+            actions.append(m.Restored(now - since, self._wrote, self._pushed, self._drift))
+        if actions or not self._was_in_sync:
+            actions.append(m.Say("in_sync", fields=(("revision", self.intended.revision),)))
+        self.state, self._was_in_sync, self.drift_entries = State.IN_SYNC, True, 0
+        self._trouble_since, self._wrote, self._pushed, self._drift = None, 0, False, False
+        self._reconnect.reset()
+        self._retry.reset()
+        if self._timing.check:
+            self.wake_at = now + self._timing.check * self._random.uniform(0.9, 1.1)
+        return actions
+
+    def _refused(self, reason: str, now: float) -> list[m.Action]:
+        self.state, self.wake_at = State.RETRYING, now + self._retry.next()
+        self.refusals += 1
+        self._trouble(now)
+        return [m.Say("refused", reason, "error")]
+
+    def _trouble(self, now: float) -> None:
+        if self._trouble_since is None:
+            self._trouble_since = now
+
+    def _ask(self, state: State, action: Callable[[int], m.Action]) -> m.Action:
+        self.state = state
+        self._busy = self._ticket()
+        return action(self._busy)
+
+    def _ticket(self) -> int:
+        self._tickets += 1
+        return self._tickets

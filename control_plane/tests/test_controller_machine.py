@@ -1,0 +1,455 @@
+"""The state machine of one switch: restored after every fault, and never a write while not primary.
+
+The world is controller_model's; both kinds of P4Runtime servers are in it.
+"""
+
+from __future__ import annotations
+
+import pytest
+from controller_model import TIMING, Client, Stream, World, entry, intended
+from eeon_control.controller import messages as m
+from eeon_control.controller.backoff import Backoff
+from eeon_control.controller.machine import State
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+BOTH_SERVERS = pytest.mark.parametrize("promotes", [True, False], ids=["promotes", "waits"])
+
+
+def in_sync(*, promotes: bool, ranks: tuple[int, ...] = (10,)) -> World:
+    world = World(promotes=promotes, ranks=ranks)
+    world.settle(30)
+    assert world.switch.holds(intended(world.revision))
+    return world
+
+
+def writes(world: World) -> int:
+    return sum(client.writes for client in world.clients.values())
+
+
+@BOTH_SERVERS
+def test_empty_switch_gets_the_program_the_entries_and_the_settings(promotes):
+    world = in_sync(promotes=promotes)
+    assert world.states() == {10: State.IN_SYNC}
+
+
+@BOTH_SERVERS
+def test_switch_in_sync_is_not_written_to_however_long(promotes):
+    world = in_sync(promotes=promotes)
+    before = writes(world)
+    world.settle(10_000)
+    assert writes(world) == before
+
+
+@BOTH_SERVERS
+def test_restarted_switch_is_restored_and_the_restore_is_reported(promotes):
+    world = in_sync(promotes=promotes)
+    client = world.clients[10]
+    told: list[m.Action] = []
+    take = client._take
+    client._take = lambda action: (told.append(action), take(action))[1]
+    world.switch.alive = False
+    world.break_streams()
+    world.settle(20)
+    assert not client.machine.is_connected
+    world.switch.restart()
+    world.switch.alive = True
+    world.settle(10)
+    assert world.switch.holds(intended(1))
+    (restored,) = [one for one in told if isinstance(one, m.Restored)]
+    assert restored.pushed and restored.entries == 3 and not restored.drift and 20 <= restored.seconds <= 30
+
+
+@BOTH_SERVERS
+def test_settings_are_applied_again_to_a_switch_that_restarts_with_its_program(promotes):
+    world = in_sync(promotes=promotes)
+    world.switch.restart(keeps_program=True)
+    world.break_streams()
+    world.settle(10)
+    assert world.switch.holds(intended(1))
+
+
+@BOTH_SERVERS
+def test_settings_are_applied_again_when_the_program_had_to_be_loaded(promotes):
+    world = in_sync(promotes=promotes)
+    world.switch.program, world.switch.entries, world.switch.settings = False, {}, 0
+    world.settle(TIMING.check * 1.2)
+    assert world.switch.holds(intended(1))
+
+
+@BOTH_SERVERS
+def test_entries_written_behind_its_back_are_mended_by_the_slow_check_and_called_drift(promotes):
+    world = in_sync(promotes=promotes)
+    told = []
+    client = world.clients[10]
+    take = client._take
+    client._take = lambda action: (told.append(action), take(action))[1]
+    world.switch.entries[entry(1, 0).key] = entry(1, 666)
+    world.settle(TIMING.check * 1.2)
+    assert world.switch.holds(intended(1))
+    assert [one.drift for one in told if isinstance(one, m.Restored)] == [True]
+
+
+@BOTH_SERVERS
+def test_port_event_makes_it_look_at_once(promotes):
+    world = in_sync(promotes=promotes)
+    world.switch.entries.clear()
+    world.clients[10].give(m.PortChanged("leaf1:3", up=True))
+    world.run()
+    assert world.switch.holds(intended(1))
+
+
+@BOTH_SERVERS
+def test_it_steps_back_for_an_apply_and_then_enforces_the_new_revision(promotes):
+    world = in_sync(promotes=promotes)
+    world.begin_apply()
+    world.tell_writers()
+    world.settle(60)
+    assert world.states() == {10: State.BACKUP}
+    before = writes(world)
+    world.switch.entries = {one.key: one for one in intended(2).entries}  # what the command writes
+    world.settle(300)
+    world.end_apply(committed=True)
+    world.settle(30)
+    assert world.states() == {10: State.IN_SYNC} and world.switch.holds(intended(2))
+    assert writes(world) == before
+
+
+@BOTH_SERVERS
+def test_what_a_killed_apply_has_written_is_taken_back(promotes):
+    world = in_sync(promotes=promotes)
+    world.begin_apply()
+    world.tell_writers()
+    world.settle(5)
+    world.switch.entries = {one.key: one for one in intended(2).entries[:1]}
+    world.end_apply(committed=False)
+    world.settle(30)
+    assert world.switch.holds(intended(1))
+
+
+@BOTH_SERVERS
+def test_standby_takes_over_from_a_killed_controller_and_restores_the_switch_then(promotes):
+    world = in_sync(promotes=promotes, ranks=(10, 5))
+    assert world.states() == {10: State.IN_SYNC, 5: State.BACKUP}
+    world.kill(10)
+    world.switch.entries.clear()
+    world.settle(30)
+    assert world.states() == {5: State.IN_SYNC} and world.switch.holds(intended(1))
+
+
+@BOTH_SERVERS
+def test_first_controller_that_returns_becomes_primary_again_and_nobody_writes(promotes):
+    world = in_sync(promotes=promotes, ranks=(10, 5))
+    world.kill(10)
+    world.settle(30)
+    before = writes(world)
+    world.start(10)
+    world.settle(300)
+    assert world.states() == {5: State.BACKUP, 10: State.IN_SYNC}
+    assert writes(world) == before
+
+
+@BOTH_SERVERS
+def test_controller_of_somebody_else_is_never_outbid(promotes):
+    world = in_sync(promotes=promotes)
+    stranger = Client(world, 77)
+    stranger.give(m.Tick())
+    for _ in range(20):
+        stranger.work(), stranger.hear(), stranger.answer()
+    world.settle(300)
+    assert world.states() == {10: State.BACKUP}
+
+
+@BOTH_SERVERS
+def test_stream_that_the_switch_has_not_noticed_to_be_dead_is_outbid(promotes):
+    world = in_sync(promotes=promotes)
+    (stream,) = world.switch.streams
+    world.clients[10].stream = None  # the switch keeps it: nobody tells it that the client has gone
+    world.clients[10].lose("connection reset")
+    world.settle(30)
+    assert stream in world.switch.streams
+    assert world.states() == {10: State.IN_SYNC} and world.clients[10].machine.election_id == 11
+
+
+@BOTH_SERVERS
+def test_standby_leaves_a_restarted_switch_to_the_controller_above_it(promotes):
+    world = in_sync(promotes=promotes, ranks=(10, 5))
+    before = world.clients[5].writes
+    world.break_streams()
+    world.switch.restart()
+    world.settle(60)
+    assert world.switch.holds(intended(1)) and world.clients[5].writes == before
+
+
+@BOTH_SERVERS
+def test_refused_write_is_tried_again_with_growing_patience(promotes):
+    world = World(promotes=promotes, ranks=(10,))
+    world.refusals = 4
+    world.settle(60)
+    assert world.switch.holds(intended(1)) and world.clients[10].machine.refusals == 4
+
+
+def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_entry():
+    world = in_sync(promotes=True)
+    client = world.clients[10]
+    client._carry_out = lambda changes: None
+    world.switch.entries.pop(entry(1, 0).key)
+    told: list[m.Say] = []
+    take = client._take
+    client._take = lambda action: (told.append(action), take(action))[1]
+    world.settle(70)
+    refused = [one.reason for one in told if isinstance(one, m.Say) and one.event == "refused"]
+    assert (
+        refused[0] == "accepted every write, but 1 entries read back differ; the first is port_buffer port=1"
+    )
+
+
+def test_answer_of_an_old_connection_is_not_taken_for_one_of_the_new():
+    world = in_sync(promotes=True)
+    machine = world.clients[10].machine
+    machine.step(m.Suspect("a test"), world.now)
+    old = machine._busy
+    machine.step(m.StreamLost(machine._connection, "reset"), world.now)
+    assert machine.step(m.EntriesRead(old, ()), world.now) == []
+    assert machine.state is State.WAITING
+
+
+def until(client: Client, action: type[m.Action]) -> None:
+    """Go on until the controller has asked for this, and the switch has not seen it yet."""
+    for _ in range(100):
+        if client.requests and isinstance(client.requests[0], action):
+            return
+        assert client.work() or client.hear() or client.answer(), f"it comes to rest without {action}"
+        while client.hear() or client.answer():
+            pass
+    raise AssertionError(f"no {action}")
+
+
+@pytest.mark.parametrize("action", [m.Refresh, m.ReadPipeline, m.ReadEntries, m.Write])
+@BOTH_SERVERS
+def test_controller_that_is_demoted_and_promoted_meanwhile_waits_for_its_answer_and_begins_anew(
+    promotes, action
+):
+    world = in_sync(promotes=promotes)
+    client = world.clients[10]
+    world.switch.entries.pop(entry(1, 0).key)
+    client.give(m.Suspect("a test"))
+    until(client, action)
+    stranger = Stream()
+    world.switch.bid(stranger, 50)
+    assert client.hear() and world.states() == {10: State.BACKUP}
+    world.switch.leave(stranger)
+    world.settle(5)
+    assert world.states() == {10: State.IN_SYNC} and world.switch.holds(intended(1))
+
+
+@pytest.mark.parametrize("action", [m.ReadPipeline, m.ReadEntries, m.Write])
+def test_answer_that_comes_while_another_is_primary_leads_to_no_write(action):
+    world = in_sync(promotes=True)
+    client = world.clients[10]
+    world.switch.entries.pop(entry(1, 0).key)
+    client.give(m.Suspect("a test"))
+    until(client, action)
+    before = client.writes
+    world.switch.bid(Stream(), 50)
+    assert client.hear()
+    client.work()
+    client.answer()
+    world.settle(300)
+    assert client.writes == before and world.states() == {10: State.BACKUP}
+
+
+def test_news_while_the_settings_of_the_old_revision_are_being_set_is_not_lost():
+    world = in_sync(promotes=True)
+    client = world.clients[10]
+    world.switch.restart()
+    world.break_streams()
+    for _ in range(20):
+        world.pass_time(0.05)
+        client.hear()
+        client.answer()
+        if client.machine.is_primary:
+            break
+        client.work()
+    until(client, m.ApplySettings)
+    world.revision = 2
+    world.tell_intended()
+    world.run()
+    assert world.switch.holds(intended(2))
+
+
+def test_port_event_while_it_reads_makes_it_read_again():
+    world = in_sync(promotes=True)
+    client = world.clients[10]
+    client.give(m.Suspect("a test"))
+    until(client, m.ReadEntries)
+    client.work()
+    world.switch.entries.clear()
+    client.give(m.PortChanged("s1:1", up=True))
+    world.run()
+    assert world.switch.holds(intended(1))
+
+
+def test_nobody_bids_while_an_apply_has_lost_its_stream_and_still_runs():
+    world = in_sync(promotes=False)
+    world.begin_apply()
+    world.tell_writers()
+    world.settle(5)
+    world.switch.leave(world.command)
+    world.settle(60)
+    assert world.switch.primary() is None
+    world.end_apply(committed=False)
+    world.settle(5)
+    assert world.states() == {10: State.IN_SYNC}
+
+
+def test_switch_that_does_not_answer_a_bid_is_connected_to_anew():
+    world = World(promotes=True, ranks=(10,))
+    world.switch.tell = lambda stream: None
+    world.settle(30)
+    del world.switch.tell
+    world.settle(30)
+    assert world.states() == {10: State.IN_SYNC}
+
+
+def test_back_off_doubles_to_its_limit_and_starts_again():
+    backoff = Backoff(0.1, 1.0, "seed")
+    delays = [backoff.next() for _ in range(8)]
+    assert all(
+        step / 2 <= delay <= step
+        for step, delay in zip([0.1, 0.2, 0.4, 0.8, 1, 1, 1, 1], delays, strict=True)
+    )
+    backoff.reset()
+    assert backoff.next() <= 0.1
+    again = Backoff(0.1, 1.0, "seed")
+    assert [again.next() for _ in range(8)] == delays
+
+
+class AnySequenceOfFaults(RuleBasedStateMachine):
+    """Whatever happens in whatever order: when it ends, the switch holds what is intended."""
+
+    @initialize(
+        promotes=st.booleans(), ranks=st.sampled_from([(10,), (10, 5), (5, 10)]), rested=st.booleans()
+    )
+    def begin(self, promotes, ranks, rested):
+        self.world = World(promotes=promotes, ranks=ranks)
+        if rested:
+            self.world.settle(30)
+
+    def client(self, which: int) -> Client | None:
+        clients = list(self.world.clients.values())
+        return clients[which % len(clients)] if clients else None
+
+    @rule(
+        steps=st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["work", "hear", "answer"])), max_size=12)
+    )
+    def something_goes_on(self, steps):
+        for which, step in steps:
+            if (client := self.client(which)) is not None:
+                getattr(client, step)()
+
+    @rule()
+    def all_comes_to_rest(self):
+        self.world.settle(6)
+
+    @rule(seconds=st.sampled_from([0.05, 0.3, 4.0, 11.0, 70.0]))
+    def time_passes(self, seconds):
+        self.world.pass_time(seconds)
+
+    @rule()
+    def folder_is_looked_at(self):
+        self.world.tell_writers()
+
+    @rule()
+    def switch_dies(self):
+        self.world.switch.alive = False
+        self.world.switch.streams.clear()
+        self.world.break_streams()
+
+    @rule(keeps_program=st.booleans())
+    def switch_starts(self, keeps_program):
+        self.world.switch.restart(keeps_program=keeps_program)
+        self.world.break_streams()
+        self.world.switch.alive = True
+
+    @rule()
+    def network_parts(self):
+        self.world.partition()
+
+    @rule()
+    def network_heals(self):
+        self.world.heal()
+
+    @rule(port=st.integers(1, 12), limit=st.sampled_from([0, 1000, 1001]))
+    def somebody_writes_an_entry(self, port, limit):
+        if self.world.switch.program:
+            self.world.switch.entries[entry(port, limit).key] = entry(port, limit)
+
+    @rule()
+    def somebody_loads_another_program(self):
+        self.world.switch.program, self.world.switch.entries, self.world.switch.settings = False, {}, 0
+
+    @precondition(lambda self: self.world.switch.alive and not self.world.partitioned)
+    @rule(
+        steps=st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["work", "hear", "answer"])), max_size=6)
+    )
+    def somebody_is_primary_for_a_moment(self, steps):
+        stranger = Stream()
+        self.world.switch.bid(stranger, max(self.world.switch.highest, 10) + 1)
+        self.something_goes_on(steps)
+        self.world.switch.leave(stranger)
+
+    @rule(times=st.integers(1, 3))
+    def writes_are_refused(self, times):
+        self.world.refusals = times
+
+    @precondition(lambda self: self.world.command is None)
+    @rule()
+    def apply_begins(self):
+        self.world.begin_apply()
+
+    @precondition(lambda self: self.world.command is not None)
+    @rule(committed=st.booleans())
+    def apply_ends(self, committed):
+        self.world.end_apply(committed=committed)
+
+    @rule(rank=st.sampled_from([5, 10]))
+    def controller_dies(self, rank):
+        self.world.kill(rank)
+
+    @rule(rank=st.sampled_from([5, 10]))
+    def controller_starts(self, rank):
+        self.world.start(rank)
+
+    @rule(which=st.integers(0, 1))
+    def port_changes(self, which):
+        if (client := self.client(which)) is not None:
+            client.give(m.PortChanged("s1:1", up=False))
+
+    def teardown(self):
+        if not hasattr(self, "world"):
+            return
+        world = self.world
+        world.heal()
+        if not world.switch.alive:
+            world.switch.restart()
+            world.switch.alive = True
+        if world.command is not None:
+            world.end_apply(committed=False)
+        world.refusals = 0
+        if not world.clients:
+            world.start(10)
+        world.settle(300)
+        assert world.switch.holds(intended(world.revision))
+        top = max(world.clients)
+        assert world.states() == {
+            rank: State.IN_SYNC if rank == top else State.BACKUP for rank in world.clients
+        }
+        before = writes(world)
+        world.settle(300)
+        assert writes(world) == before
+
+
+TestAnySequenceOfFaults = AnySequenceOfFaults.TestCase
+TestAnySequenceOfFaults.settings = settings(max_examples=200, stateful_step_count=30, deadline=None)
