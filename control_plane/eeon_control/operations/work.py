@@ -38,8 +38,8 @@ class Work:
         """
         if self.election_id is not None:
             return self.election_id
-        own = self.store.controllers()
-        return max(own) + 1 if own else DEFAULT_ELECTION_ID
+        highest = self.store.highest_bid()
+        return highest + 1 if highest else DEFAULT_ELECTION_ID
 
     def draft(self, meant: Intended, action: str, comment: str) -> Draft:
         """A revision to be."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from eeon_control.errors import StateError
+from eeon_control.state import bids
 from eeon_control.state import folder as folders
 from eeon_control.state.files import Disk
 from eeon_control.state.intent import Intended
@@ -91,6 +93,10 @@ class StateStore:
         """The journal of an apply that is under way or was killed; None when there is none."""
         return self._record(self.folder / "journal.json", Journal)
 
+    def has_journal(self) -> bool:
+        """Whether there is one, without reading it: on a large fabric it is large."""
+        return (self.folder / "journal.json").exists()
+
     def pending(self) -> Pending | None:
         """The confirmation that the current revision waits for; None when it waits for none."""
         found = self._record(self.folder / "pending.json", Pending)
@@ -100,6 +106,16 @@ class StateStore:
         """Election ids of the controllers that are running on this folder, with who runs them."""
         paths = [path for path in (self.folder / "controllers").iterdir() if path.name.isdecimal()]
         return {int(path.name): read_holder(path) for path in sorted(paths) if is_locked(path)}
+
+    def bids(self, rank: int) -> dict[str, int]:
+        """Switch -> election id with which a controller holds it, where that is not its own one, `rank`."""
+        return bids.read(bids.path_of(self.folder / "controllers", rank))
+
+    def highest_bid(self) -> int:
+        """The largest election id that a running controller may hold; 0 when none runs."""
+        return max(
+            (bid for rank in self.controllers() for bid in (rank, *self.bids(rank).values())), default=0
+        )
 
     # -- changing -----------------------------------------------------------------------------------------
 
@@ -112,6 +128,15 @@ class StateStore:
         return Lock(
             self.folder / "controllers" / str(election_id), f"eeon controller run --election-id {election_id}"
         )
+
+    def write_bids(self, lock: Lock, rank: int, held: Mapping[str, int]) -> None:
+        """Tell what `bids` tells, as the controller that holds `controller_lock(rank)`."""
+        assert lock.is_held and lock.path == self.folder / "controllers" / str(rank)
+        path = bids.path_of(self.folder / "controllers", rank)
+        try:
+            self._disk.replace_file(path, bids.as_bytes(held))
+        except OSError as error:
+            raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
     def begin(self, lock: Lock, journal: Journal) -> None:
         """Write the journal: from now on a kill is found and finished later."""

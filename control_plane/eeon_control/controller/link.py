@@ -1,0 +1,198 @@
+"""The edge of the state machine: one switch's connection, the tasks that carry out actions, and the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from finsy import P4Schema
+
+from eeon_control.controller import messages as m
+from eeon_control.controller.log import say
+from eeon_control.controller.machine import SwitchMachine
+from eeon_control.controller.session import IdInUse, LastingSession, is_lost
+from eeon_control.errors import EeonError, FabricError
+from eeon_control.fabric.targets import Target
+from eeon_control.plan import TABLES
+
+Refresher = Callable[[], Awaitable[m.Intended]]
+SettingsWriter = Callable[[], Awaitable[None]]
+
+
+class Link:
+    """Keeps one switch as its machine says. `run` it as a task; cancel the task to let go of the switch.
+
+    `refresh` reads what is intended from the state folder; `set_settings` applies what P4Runtime cannot.
+    `on_change` is called after every step, `on_restored` with every report of a restore.
+    """
+
+    def __init__(
+        self,
+        machine: SwitchMachine,
+        target: Target,
+        schema: P4Schema,
+        *,
+        refresh: Refresher,
+        set_settings: SettingsWriter,
+        on_change: Callable[[Link], None],
+        on_restored: Callable[[Link, m.Restored], None],
+    ) -> None:
+        self.machine = machine
+        self.target = target
+        self.session: LastingSession | None = None
+        self._schema = schema
+        self._refresh = refresh
+        self._set_settings = set_settings
+        self._on_change = on_change
+        self._on_restored = on_restored
+        self._events: asyncio.Queue[m.Event] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._of_session: set[asyncio.Task[None]] = set()
+
+    @property
+    def name(self) -> str:
+        """The switch."""
+        return self.machine.name
+
+    def tell(self, event: m.Event) -> None:
+        """Hand in an event."""
+        self._events.put_nowait(event)
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        try:
+            while True:
+                event = await self._next_event()
+                actions = self.machine.step(event, time.monotonic())
+                self._on_change(self)  # what is bid is written down before it is bid
+                for action in actions:
+                    await self._carry_out(action)
+        finally:
+            for task in [*self._tasks, *self._of_session]:
+                task.cancel()
+            await self._close()
+
+    async def _next_event(self) -> m.Event:
+        wake_at = self.machine.wake_at
+        wait = None if wake_at is None else max(0.0, wake_at - time.monotonic())
+        try:
+            return await asyncio.wait_for(self._events.get(), wait)
+        except TimeoutError:
+            return m.Tick()
+
+    async def _carry_out(self, action: m.Action) -> None:
+        match action:
+            case m.Say(event, reason, level, fields):
+                say(
+                    logging.getLevelName(level.upper()),
+                    event,
+                    switch=self.name,
+                    reason=reason,
+                    **dict(fields),
+                )
+            case m.Restored():
+                say(
+                    logging.INFO,
+                    "restored",
+                    switch=self.name,
+                    seconds=round(action.seconds, 3),
+                    entries=action.entries,
+                    program_loaded=action.pushed,
+                    drift=action.drift,
+                )
+                self._on_restored(self, action)
+            case m.Refresh(ticket):
+                self._spawn(self._tasks, self._refreshed(ticket))
+            case m.Connect(ticket):
+                self.session = LastingSession(self.name, self.target, self._schema)
+                self._spawn(self._of_session, self._connect(ticket, self.session))
+            case m.Disconnect():
+                await self._close()
+            case _:
+                assert self.session is not None, f"{action} without a connection"
+                self._spawn(self._of_session, self._request(action, self.session))
+
+    async def _connect(self, ticket: int, session: LastingSession) -> None:
+        try:
+            await session.open()
+        except FabricError as error:
+            self.tell(m.StreamLost(ticket, _short(error)))
+        else:
+            self.tell(m.Connected(ticket))
+
+    async def _listen(self, ticket: int, session: LastingSession) -> None:
+        try:
+            async for role, election_id in session.listen():
+                self.tell(m.Arbitrated(ticket, role, election_id))
+        except FabricError as error:
+            self.tell(m.StreamLost(ticket, _short(error), isinstance(error, IdInUse)))
+
+    async def _request(self, action: m.Action, session: LastingSession) -> None:
+        assert not isinstance(action, (m.Say, m.Restored))
+        try:
+            self.tell(await self._answer(action, session))
+        except FabricError as error:
+            lost = is_lost(error) and not isinstance(action, m.ApplySettings)
+            if lost or isinstance(action, m.Bid):
+                connection = self.machine.connection
+                self.tell(m.StreamLost(connection, _short(error), isinstance(error, IdInUse)))
+            else:
+                self.tell(m.Refused(action.ticket, _short(error)))
+        except EeonError as error:
+            self.tell(m.Refused(action.ticket, str(error)))
+
+    async def _answer(self, action: m.Action, session: LastingSession) -> m.Event:
+        match action:
+            case m.Bid(ticket, election_id):
+                first = not session.has_stream
+                await session.bid(election_id)
+                if first:
+                    self._spawn(self._of_session, self._listen(ticket, session))
+                return m.Tick()  # the answer comes over the stream
+            case m.ReadPipeline(ticket):
+                return m.PipelineRead(ticket, await session.has_pipeline())
+            case m.ReadEntries(ticket):
+                return m.EntriesRead(ticket, tuple(await session.read_entries(TABLES)))
+            case m.PushPipeline(ticket):
+                await session.push_pipeline()
+                return m.Done(ticket)
+            case m.Write(ticket, _, changes):
+                await session.write_changes(changes)
+                return m.Done(ticket)
+            case m.ApplySettings(ticket):
+                await self._set_settings()
+                return m.Done(ticket)
+            case _:
+                raise AssertionError(f"no request: {action}")
+
+    async def _refreshed(self, ticket: int) -> None:
+        self.tell(m.IntendedIs(ticket, await self._refresh()))
+
+    async def _close(self) -> None:
+        for task in self._of_session:
+            task.cancel()
+        self._of_session.clear()
+        session, self.session = self.session, None
+        if session is not None:
+            await session.close()
+
+    def _spawn(self, tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        tasks.add(task)
+        task.add_done_callback(lambda done: self._ended(tasks, done))
+
+    def _ended(self, tasks: set[asyncio.Task[None]], task: asyncio.Task[None]) -> None:
+        tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # A mistake of this program must not leave a switch alone, nor stop the others.
+            logging.getLogger(__name__).error("%s: a bug: %r", self.name, error, exc_info=error)
+            self.tell(m.StreamLost(self.machine.connection, f"a bug in the controller: {error!r}"))
+
+
+def _short(error: FabricError) -> str:
+    """An error without the switch's name, which every line has anyway."""
+    text = str(error)
+    return text.partition("): ")[2] or text

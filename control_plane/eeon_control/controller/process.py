@@ -1,0 +1,53 @@
+"""`eeon controller run` as a process: signals, the service manager, the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+
+from eeon_control.controller.supervisor import Supervisor
+
+Door = Callable[[Supervisor], AbstractAsyncContextManager[None]]
+
+
+@contextlib.asynccontextmanager
+async def no_door(supervisor: Supervisor) -> AsyncIterator[None]:
+    """Nobody is answered."""
+    yield
+
+
+async def run(supervisor: Supervisor, door: Door = no_door) -> None:
+    """Run until SIGTERM or SIGINT; SIGHUP makes it look at the state folder and all switches at once.
+
+    `door` is open while it runs: the metrics. Raises EeonError when it cannot begin.
+    """
+    loop = asyncio.get_running_loop()
+    async with door(supervisor):
+        work = asyncio.create_task(supervisor.run())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, work.cancel)
+        loop.add_signal_handler(signal.SIGHUP, supervisor.look_now)
+        started = asyncio.create_task(supervisor.started.wait())
+        await asyncio.wait({work, started}, return_when=asyncio.FIRST_COMPLETED)
+        started.cancel()
+        if not work.done():
+            _notify("READY=1")
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+        _notify("STOPPING=1")
+
+
+def _notify(message: str) -> None:
+    """Tell systemd, when it has started this process with Type=notify (sd_notify(3))."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    if address.startswith("@"):
+        address = "\0" + address[1:]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as to_systemd:
+        to_systemd.sendto(message.encode(), address)

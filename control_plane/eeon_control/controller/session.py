@@ -1,0 +1,75 @@
+"""A P4Runtime session that lasts: bid on again and listened to for as long as the switch is there."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from finsy import P4ClientError
+from finsy.proto import U128, p4r, rpc_code
+
+from eeon_control.controller.messages import Role
+from eeon_control.errors import FabricError
+from eeon_control.fabric.session import Session
+
+_LOST = ("(UNAVAILABLE)", "(DEADLINE_EXCEEDED)", "(CANCELLED)")
+
+
+class IdInUse(FabricError):
+    """The switch closed the stream because another one has the election id that was bid."""
+
+
+def is_lost(error: FabricError) -> bool:
+    """Whether an error is the connection's and not the switch's answer."""
+    return str(error).endswith(_LOST)
+
+
+class LastingSession(Session):
+    """`Session`, without its one arbitration at the beginning. Every method raises FabricError."""
+
+    async def open(self) -> None:
+        """Open the channel, and ask the switch something, which fails at once where it cannot be reached."""
+        await self.__aenter__()
+        await self.has_pipeline()
+
+    @property
+    def has_stream(self) -> bool:
+        """Whether the stream was opened, by a first bid."""
+        return self._election_id is not None
+
+    async def close(self) -> None:
+        """End the stream and the channel; requests under way fail."""
+        await self.__aexit__(None, None, None)
+
+    async def bid(self, election_id: int) -> None:
+        """Ask to be primary with an election id. What the switch says to it comes from `listen`."""
+        self._election_id = election_id
+        request = p4r.MasterArbitrationUpdate(device_id=self._device_id, election_id=U128.encode(election_id))
+        try:
+            await self._client.send(p4r.StreamMessageRequest(arbitration=request))
+        except P4ClientError as error:
+            raise await self._stream_error(error) from None
+
+    async def listen(self) -> AsyncIterator[tuple[Role, int]]:
+        """What the switch says about who is primary, until the stream ends, which is an error.
+
+        Begin after the first bid, which opens the stream.
+        """
+        while True:
+            try:
+                message = await self._client.receive()
+            except P4ClientError as error:
+                raise await self._stream_error(error) from None
+            except RuntimeError:  # how finsy reports that the server closed the stream
+                raise self._error("closed the stream (UNAVAILABLE)") from None
+            if message.HasField("arbitration"):
+                yield _role(message.arbitration), U128.decode(message.arbitration.election_id)
+
+    async def _stream_error(self, error: P4ClientError) -> FabricError:
+        told = self._error(await self._reason(error))
+        return IdInUse(str(told)) if error.is_election_id_used else told
+
+
+def _role(update: p4r.MasterArbitrationUpdate) -> Role:
+    if update.status.code == rpc_code.OK:
+        return Role.PRIMARY
+    return Role.NOBODY if update.status.code == rpc_code.NOT_FOUND else Role.OTHER

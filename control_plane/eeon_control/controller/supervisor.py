@@ -1,0 +1,228 @@
+"""One link a switch, and the state folder: news, other writers, journals of killed commands, confirmations.
+
+The folder is looked at once a second: whoever is killed leaves a lock without saying a word, so that there is
+no event to wait for. Everything about a switch is driven by events of its own stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from finsy import P4Schema
+
+from eeon_control import program as programs
+from eeon_control.controller import messages as m
+from eeon_control.controller import roster, unfinished
+from eeon_control.controller.counts import Counts
+from eeon_control.controller.link import Link
+from eeon_control.controller.log import say
+from eeon_control.controller.machine import State, SwitchMachine, Timing
+from eeon_control.controller.roster import Roster
+from eeon_control.controller.wanted import Wanted, load
+from eeon_control.errors import EeonError
+from eeon_control.state import StateStore
+
+_LOOK_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """`rank`: the configured election id; the largest among the controllers of a folder is in charge.
+
+    `seed`: of the jitter of all back-offs.
+    """
+
+    rank: int = 10
+    timing: Timing = field(default_factory=Timing)
+    look_seconds: float = _LOOK_SECONDS
+    seed: int = 0
+
+
+class Supervisor:
+    """Keeps a fabric until it is cancelled. `run` it once, on one event loop.
+
+    `links` and `wanted` are for readers on the same loop; `counts` are for metrics.
+    """
+
+    def __init__(self, store: StateStore, options: Options) -> None:
+        self.store = store
+        self.options = options
+        self.links: dict[str, Link] = {}
+        self.wanted: Wanted | None = None
+        self.counts = Counts()
+        self.roster = Roster()
+        self.journal_found = False
+        self.confirm_seconds_left: float | None = None
+        self.folder_readable = True
+        self.started = asyncio.Event()
+        self._schema: P4Schema = programs.load().schema()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._nudge = asyncio.Event()
+        self._bids: dict[str, int] = {}
+        self._loading = asyncio.Lock()
+        self._unfinished = unfinished.Finisher(store, self.counts)
+
+    @property
+    def in_charge(self) -> bool:
+        """Whether no controller of larger rank runs on this folder."""
+        return not self.roster.superior(self.options.rank)
+
+    def look_now(self) -> None:
+        """Look at the state folder without waiting for the next second, and at every switch."""
+        self._nudge.set()
+        for link in self.links.values():
+            link.tell(m.Suspect("asked to look"))
+
+    async def run(self) -> None:
+        """Work until cancelled; then let go of the switches, which forward as before."""
+        rank = self.options.rank
+        with roster.enlist(self.store, rank) as self._enlisted:
+            self.store.write_bids(self._enlisted, rank, {})
+            say(logging.INFO, "started", state=str(self.store.folder), election_id=rank)
+            try:
+                while True:
+                    await self._look()
+                    self.started.set()
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._nudge.wait(), self.options.look_seconds)
+                    self._nudge.clear()
+            finally:
+                for name in list(self.links):
+                    await self._stop(name)
+                say(logging.INFO, "stopped")
+
+    # -- the state folder ----------------------------------------------------------------------------------
+
+    async def _look(self) -> None:
+        try:
+            self.roster = await asyncio.to_thread(roster.look, self.store)
+            await self._finish()
+            await self._load_news()
+        except EeonError as error:
+            if self.folder_readable:
+                say(logging.ERROR, "state_unreadable", state=str(self.store.folder), reason=str(error))
+            self.folder_readable = False
+        else:
+            if not self.folder_readable:
+                say(logging.INFO, "state_readable_again", state=str(self.store.folder))
+            self.folder_readable = True
+        self._tell_writers()
+
+    async def _finish(self) -> None:
+        """What a killed command left, and what nobody has confirmed: the controller in charge sees to it."""
+        found = await asyncio.to_thread(self._unfinished.find)
+        self.journal_found, self.confirm_seconds_left = found.journal, found.confirm_seconds_left
+        if not self.in_charge or self.roster.command is not None or not found.is_due:
+            return
+        self._tell_writers()  # the links stand back while the folder's lock is held here
+        await self._unfinished.finish(found)
+
+    async def _load_news(self) -> None:
+        number = await asyncio.to_thread(self.store.current_number)
+        if self.wanted is not None and self.wanted.revision.number == number:
+            return
+        await self._load()
+
+    async def _load(self) -> None:
+        async with self._loading:
+            number = await asyncio.to_thread(self.store.current_number)
+            if self.wanted is not None and self.wanted.revision.number == number:
+                return
+            wanted = await asyncio.to_thread(load, self.store, self._schema)
+            if wanted is None:
+                return
+            before, self.wanted = self.wanted, wanted
+            say(
+                logging.INFO,
+                "revision",
+                revision=wanted.revision.number,
+                action=wanted.revision.action,
+                by=wanted.revision.by,
+                comment=wanted.revision.comment,
+            )
+            await self._adapt(before, wanted)
+
+    async def _adapt(self, before: Wanted | None, wanted: Wanted) -> None:
+        """Links for the switches of the revision: new ones begin, those that are gone or have moved end."""
+        for name in list(self.links):
+            if before is None or wanted.targets.get(name) != before.targets.get(name):
+                await self._stop(name)
+        for name, target in wanted.targets.items():
+            link = self.links.get(name)
+            if link is not None:
+                link.tell(m.IntendedIs(0, wanted.switches[name]))
+                continue
+            link = self.links[name] = Link(
+                SwitchMachine(
+                    name,
+                    self.options.rank,
+                    wanted.switches[name],
+                    self.options.timing,
+                    seed=self.options.seed,
+                ),
+                target,
+                self._schema,
+                refresh=self._refresher(name),
+                set_settings=self._settings_writer(name),
+                on_change=self._changed,
+                on_restored=lambda link, what: self.counts.restored(link.name, what),
+            )
+            link.tell(self._writers(name))
+            self._tasks[name] = asyncio.create_task(link.run(), name=f"switch {name}")
+
+    async def _stop(self, name: str) -> None:
+        self.links.pop(name, None)
+        self._bids.pop(name, None)
+        task = self._tasks.pop(name, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    # -- for the links ---------------------------------------------------------------------------------------
+
+    def _refresher(self, name: str) -> Callable[[], Awaitable[m.Intended]]:
+        async def refresh() -> m.Intended:
+            try:
+                await self._load()
+            except EeonError as error:
+                # Better an intention that was right a moment ago than a switch that is left alone.
+                say(logging.ERROR, "state_unreadable", state=str(self.store.folder), reason=str(error))
+            assert self.wanted is not None
+            link = self.links.get(name)
+            return self.wanted.switches.get(name) or (link.machine.intended if link else m.Intended(0, ()))
+
+        return refresh
+
+    def _settings_writer(self, name: str) -> Callable[[], Awaitable[None]]:
+        async def write() -> None:
+            """Nothing is told apart from tables yet that a target needs."""
+
+        return write
+
+    def _writers(self, name: str) -> m.Writers:
+        running = self.roster.command is not None or self._unfinished.keeps_back
+        return self.roster.writers(self.options.rank, name, apply_running=running)
+
+    def _tell_writers(self) -> None:
+        for name, link in self.links.items():
+            link.tell(self._writers(name))
+
+    def _changed(self, link: Link) -> None:
+        bid = link.machine.election_id
+        if self._bids.get(link.name, self.options.rank) != bid:
+            if bid == self.options.rank:
+                del self._bids[link.name]
+            else:
+                self._bids[link.name] = bid
+            try:
+                self.store.write_bids(self._enlisted, self.options.rank, self._bids)
+            except EeonError as error:
+                say(logging.ERROR, "bids_unwritten", reason=str(error))
+
+    def states(self) -> Mapping[str, State]:
+        """Where every switch stands."""
+        return {name: link.machine.state for name, link in self.links.items()}

@@ -1,0 +1,92 @@
+"""What a killed command leaves in the state folder: a journal to finish, a confirmation that nobody gave."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+from eeon_control import operations
+from eeon_control.controller.backoff import Backoff
+from eeon_control.controller.counts import Counts
+from eeon_control.controller.log import say
+from eeon_control.errors import EeonError
+from eeon_control.state import Clock, LockHeld, StateStore, SystemClock
+
+_COMMAND = "eeon controller run"
+_RETRY_FIRST_SECONDS = 2.0
+_RETRY_MOST_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """One look. `confirm_seconds_left`: None when nothing waits to be confirmed, 0 when it is overdue."""
+
+    journal: bool = False
+    confirm_seconds_left: float | None = None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is something to do, once nobody else holds the folder's lock."""
+        return self.journal or self.confirm_seconds_left == 0
+
+
+class Finisher:
+    """Finishes what is there, once; what cannot be finished (a switch is away) is tried again later."""
+
+    def __init__(self, store: StateStore, counts: Counts, clock: Clock | None = None) -> None:
+        self._store = store
+        self._counts = counts
+        self._clock = clock or SystemClock()
+        self._backoff = Backoff(_RETRY_FIRST_SECONDS, _RETRY_MOST_SECONDS, str(store.folder))
+        self._not_before = 0.0
+        self._found = Found()
+        self._tried = False
+        self._at_work = False
+
+    @property
+    def keeps_back(self) -> bool:
+        """Whether nobody else should write to the switches now.
+
+        A journal that could not be finished keeps nobody back: the switches that can be reached are then
+        brought to the revision in force, which is what finishing does to them too.
+        """
+        return self._at_work or (self._found.journal and not self._tried)
+
+    def find(self) -> Found:
+        """Look into the folder. Raises StateError."""
+        pending = self._store.pending()
+        left = None if pending is None else pending.seconds_left(self._clock.now())
+        self._found = Found(self._store.has_journal(), left)
+        if not self._found.is_due:
+            self._tried, self._not_before = False, 0.0
+            self._backoff.reset()
+        return self._found
+
+    async def finish(self, found: Found) -> None:
+        """Do what is due, unless it was tried a moment ago. Says how it went, and raises nothing of it."""
+        if not found.is_due or time.monotonic() < self._not_before:
+            return
+        what = "journal" if found.journal else "confirmation"
+        self._at_work = True
+        try:
+            with self._store.lock(_COMMAND) as lock:
+                work = operations.Work(self._store, lock, clock=self._clock, say=_tell)
+                settled = await operations.settle(work)
+        except LockHeld:
+            return  # somebody was quicker; the next look tells how it went
+        except EeonError as error:
+            self._counts.finished[what, "failed"] += 1
+            self._not_before = time.monotonic() + self._backoff.next()
+            say(logging.ERROR, "unfinished", what=what, reason=str(error))
+        else:
+            if settled.recovered is not None:
+                self._counts.finished["journal", settled.recovered.direction.value] += 1
+            if settled.rolled_back is not None:
+                self._counts.finished["confirmation", "rolled_back"] += 1
+        finally:
+            self._at_work, self._tried = False, True
+
+
+def _tell(text: str) -> None:
+    say(logging.WARNING, "finished", reason=text)

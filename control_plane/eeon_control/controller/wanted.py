@@ -1,0 +1,43 @@
+"""What every switch is meant to hold, computed from the revision in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from finsy import P4Schema
+
+from eeon_control.controller.messages import Intended
+from eeon_control.fabric.planning import with_defaults
+from eeon_control.fabric.targets import Target, resolve
+from eeon_control.plan import intended
+from eeon_control.state import Revision, StateStore
+from eeon_control.topology import Topology
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The revision, and what it means: for every switch its target and its entries, in topology order."""
+
+    revision: Revision
+    topology: Topology
+    tick_ps: int
+    targets: Mapping[str, Target]
+    switches: Mapping[str, Intended]
+
+
+def load(store: StateStore, schema: P4Schema) -> Wanted | None:
+    """Read the revision in force; None before the first. Raises EeonError. Slow on a large fabric."""
+    revision = store.current()
+    if revision is None:
+        return None
+    meant = revision.intended()
+    tick = meant.targets.tick
+    entries = with_defaults(intended(meant.topology, meant.config, tick), schema)
+    return Wanted(
+        revision,
+        meant.topology,
+        int(tick),
+        resolve(meant.topology, meant.targets.switches),
+        {name: Intended(revision.number, of) for name, of in entries.items()},
+    )

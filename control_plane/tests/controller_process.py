@@ -1,0 +1,90 @@
+"""`eeon controller run` as a child process, and the lines that it logs."""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+# Generous: the machine may be busy with other tests.
+SECONDS = 60.0
+
+Line = dict[str, object]
+
+
+class ControllerProcess:
+    """Started at once; `wait_for` looks at its log lines in their order."""
+
+    def __init__(self, state: Path, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "eeon_control", "controller", "run", "--state", str(state)),
+                *("--log-format", "json", *arguments),
+            ],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.lines: list[Line] = []
+        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self._queue.put(line)
+        self._queue.put(None)
+
+    def wait_for(
+        self, event: str, accept: Callable[[Line], bool] = lambda line: True, **fields: object
+    ) -> Line:
+        """The next line of this event with these fields, of those that were not yet waited for."""
+        deadline = time.monotonic() + SECONDS
+        while True:
+            try:
+                text = self._queue.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                text = None
+            told = "\n".join(map(str, self.lines))
+            assert text is not None, f"no line {event} {fields}:\n{told}"
+            line = _parsed(text)
+            self.lines.append(line)
+            if line["event"] == event and fields.items() <= line.items() and accept(line):
+                return line
+
+    def wait_for_all(self, event: str, switches: list[str], **fields: object) -> None:
+        """One such line of every switch, in any order."""
+        left = set(switches)
+        while left:
+            left.discard(
+                str(self.wait_for(event, lambda line: line.get("switch") in left, **fields)["switch"])
+            )
+
+    def events(self, name: str) -> list[Line]:
+        """Lines of one event among those seen."""
+        return [line for line in self.lines if line["event"] == name]
+
+    def read_rest(self) -> list[Line]:
+        """Everything up to the end; the process must have ended, or be about to."""
+        while (text := self._queue.get(timeout=SECONDS)) is not None:
+            self.lines.append(_parsed(text))
+        return self.lines
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Its exit code, after a signal."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(SECONDS)
+
+
+def _parsed(text: str) -> Line:
+    """A log line; an error before the log is set up, or a traceback, comes as text."""
+    try:
+        return dict(json.loads(text))
+    except ValueError:
+        return {"event": "text", "text": text}

@@ -1,0 +1,269 @@
+"""`eeon controller run` against engine switches in processes of their own, which are killed and started again."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+from controller_process import SECONDS, ControllerProcess
+from eeon_control import config, fabric, operations, state, topology
+from eeon_control.fabric import Target, Targets, snapshot
+from eeon_control.fabric.session import Session
+from eeon_control.fabric.sync import run
+from eeon_control.fabric.targets import resolve
+from eeon_control.program import load as load_program
+from eeon_control.state.saved_snapshot import SavedSnapshot
+from eeon_control.units import Duration
+from engine_switch_process import TICK_PS, running
+
+pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+
+RED, THRESHOLD = "red_ack_syn", "mark_threshold"
+NAMES = ["leaf1", "leaf2", "spine1", "spine2"]
+
+
+@pytest.fixture(scope="module")
+def fabric4():
+    return topology.load("leaf-spine-4")
+
+
+@pytest.fixture(scope="module")
+def switches(fabric4):
+    with running(fabric4) as found:
+        yield found
+
+
+@pytest.fixture
+def store(tmp_path, fabric4, switches):
+    """A state folder whose first revision the switches hold."""
+    for one in switches.values():
+        if one.process is None:
+            one.restart()
+    found = state.StateStore.open(tmp_path / "state")
+    apply(found, fabric4, switches, RED)
+    return found
+
+
+@pytest.fixture
+def controllers(store):
+    """Starts controllers; whatever still runs at the end is killed."""
+    started = []
+
+    def start(*arguments: str) -> ControllerProcess:
+        started.append(ControllerProcess(store.folder, *arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.end(signal.SIGKILL)
+
+
+def meant(fabric4, switches, name: str) -> state.Intended:
+    targets = {switch: Target(one.address) for switch, one in switches.items()}
+    return state.Intended(fabric4, config.load(name), Targets(Duration(TICK_PS), targets))
+
+
+def apply(store, fabric4, switches, name: str, **options):
+    with store.lock("a test") as lock:
+        return run(operations.apply(operations.Work(store, lock), meant(fabric4, switches, name), **options))
+
+
+def held(fabric4, switches, name: str) -> bool:
+    """Whether all switches hold an example configuration, read without the controller."""
+    of = {switch: one.address for switch, one in switches.items()}
+    return fabric.plan_sync(fabric4, config.load(name), of, TICK_PS).is_empty
+
+
+def wait_until(what, why: str) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not what():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.05)
+
+
+async def write_behind_its_back(fabric4, switches, name: str) -> None:
+    """Take the entries of one switch away, as another primary of a moment."""
+    target = resolve(fabric4, {switch: one.address for switch, one in switches.items()})[name]
+    async with Session(name, target, load_program().schema(), election_id=1000) as session:
+        await session.write_changes(fabric.difference(await session.read_entries(["ipv4_route"]), []))
+
+
+def test_killed_switch_is_restored_when_it_is_back(fabric4, switches, store, controllers):
+    controller = controllers()
+    controller.wait_for_all("in_sync", NAMES)
+    switches["leaf1"].kill()
+    controller.wait_for("disconnected", switch="leaf1")
+    switches["leaf1"].restart()
+    restored = controller.wait_for("restored", switch="leaf1")
+    assert restored["program_loaded"] is True and restored["drift"] is False
+    assert held(fabric4, switches, RED)
+    assert {line["switch"] for line in controller.events("writing")} == {"leaf1"}
+
+
+def test_whole_fabric_that_loses_its_power_is_restored(fabric4, switches, store, controllers):
+    controller = controllers()
+    controller.wait_for_all("in_sync", NAMES)
+    for one in switches.values():
+        one.kill()
+    for one in switches.values():
+        one.start()
+    for one in switches.values():
+        one.wait()
+    controller.wait_for_all("restored", NAMES)
+    assert held(fabric4, switches, RED)
+
+
+def test_entries_taken_away_behind_its_back_come_again_at_once_because_it_was_demoted(
+    fabric4, switches, store, controllers
+):
+    controller = controllers("--check-interval", "0")
+    controller.wait_for_all("in_sync", NAMES)
+    run(write_behind_its_back(fabric4, switches, "spine2"))
+    controller.wait_for("restored", switch="spine2")
+    assert held(fabric4, switches, RED)
+
+
+def test_apply_beside_a_running_controller_works_and_the_controller_writes_nothing(
+    fabric4, switches, store, controllers
+):
+    controller = controllers()
+    controller.wait_for_all("in_sync", NAMES, revision=1)
+    assert apply(store, fabric4, switches, THRESHOLD).revision.number == 2
+    controller.wait_for_all("in_sync", NAMES, revision=2)
+    assert apply(store, fabric4, switches, RED).revision.number == 3
+    controller.wait_for_all("in_sync", NAMES, revision=3)
+    assert not controller.events("writing") and held(fabric4, switches, RED)
+
+
+def test_controller_that_was_away_during_an_apply_enforces_the_new_revision_on_a_restarted_switch(
+    fabric4, switches, store, controllers
+):
+    apply(store, fabric4, switches, THRESHOLD)
+    switches["leaf2"].restart()
+    controller = controllers()
+    controller.wait_for_all("in_sync", NAMES, revision=2)
+    assert held(fabric4, switches, THRESHOLD)
+
+
+def test_standby_takes_over_from_a_killed_controller_which_is_primary_again_when_it_returns(
+    fabric4, switches, store, controllers
+):
+    first = controllers()
+    first.wait_for_all("in_sync", NAMES)
+    standby = controllers("--election-id", "5")
+    standby.wait_for_all("backup", NAMES)
+    first.end(signal.SIGKILL)
+    standby.wait_for_all("in_sync", NAMES)
+    switches["spine1"].restart()
+    standby.wait_for("restored", switch="spine1")
+    assert held(fabric4, switches, RED)
+    again = controllers()
+    again.wait_for_all("in_sync", NAMES)
+    standby.wait_for_all("backup", NAMES)
+    assert not again.events("writing")
+    switches["spine1"].restart()
+    again.wait_for("restored", switch="spine1")
+    assert held(fabric4, switches, RED)
+    assert standby.end() == 0
+    assert [line["switch"] for line in standby.read_rest() if line["event"] == "writing"] == ["spine1"]
+
+
+def test_apply_while_a_standby_has_taken_over_and_the_first_is_back(fabric4, switches, store, controllers):
+    standby = controllers("--election-id", "5")
+    standby.wait_for_all("in_sync", NAMES)
+    first = controllers()
+    first.wait_for_all("in_sync", NAMES)
+    apply(store, fabric4, switches, THRESHOLD)
+    first.wait_for_all("in_sync", NAMES, revision=2)
+    apply(store, fabric4, switches, RED)
+    first.wait_for_all("in_sync", NAMES, revision=3)
+    assert held(fabric4, switches, RED)
+
+
+def test_killed_apply_is_finished_first(fabric4, switches, store, controllers):
+    kill_apply_half_way(store, fabric4, switches)
+    assert not held(fabric4, switches, RED)
+    controller = controllers()
+    finished = controller.wait_for("finished")
+    assert "is undone on leaf1" in str(finished["reason"])
+    controller.wait_for_all("in_sync", NAMES, revision=1)
+    assert held(fabric4, switches, RED) and not store.has_journal()
+
+
+def test_killed_apply_is_finished_by_a_controller_that_runs(fabric4, switches, store, controllers):
+    controller = controllers()
+    controller.wait_for_all("in_sync", NAMES)
+    kill_apply_half_way(store, fabric4, switches)
+    controller.wait_for("finished")
+    wait_until(lambda: held(fabric4, switches, RED), "the old configuration is not back")
+    assert not store.has_journal()
+
+
+def test_apply_that_nobody_confirms_is_rolled_back(fabric4, switches, store, controllers):
+    controller = controllers()
+    controller.wait_for_all("in_sync", NAMES)
+    apply(store, fabric4, switches, THRESHOLD, confirm_seconds=2.0)
+    controller.wait_for_all("in_sync", NAMES, revision=3)
+    assert store.revision(3).action.startswith("rollback to 1: revision 2 was not confirmed within 2 s")
+    assert held(fabric4, switches, RED)
+
+
+def test_second_controller_with_the_same_election_id_is_refused_and_told_of_the_first(
+    fabric4, switches, store, controllers
+):
+    first = controllers()
+    first.wait_for("started")
+    second = controllers()
+    assert second.process.wait(SECONDS) == 1
+    (line,) = second.read_rest()
+    assert "a controller with election id 10 runs on" in str(line["text"])
+    assert "a standby needs a smaller --election-id" in str(line["text"])
+    first.wait_for_all("in_sync", NAMES)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signal_ends_it_cleanly_and_the_switches_keep_what_they_hold(
+    fabric4, switches, store, controllers, number
+):
+    controller = controllers()
+    controller.wait_for_all("in_sync", NAMES)
+    assert controller.end(number) == 0
+    assert controller.read_rest()[-1]["event"] == "stopped"
+    assert held(fabric4, switches, RED)
+
+
+def test_controller_without_a_revision_waits_for_the_first(tmp_path, fabric4, switches):
+    controller = ControllerProcess(tmp_path / "empty")
+    try:
+        controller.wait_for("started")
+        apply(state.StateStore.open(tmp_path / "empty"), fabric4, switches, RED)
+        controller.wait_for_all("in_sync", NAMES, revision=1)
+    finally:
+        controller.end(signal.SIGKILL)
+
+
+def kill_apply_half_way(store, fabric4, switches) -> None:
+    """What an apply leaves that was killed after it had written half of one switch."""
+
+    async def write_half(work) -> None:
+        wanted = meant(fabric4, switches, THRESHOLD)
+        name = "leaf1"
+        target = resolve(fabric4, wanted.targets.switches)[name]
+        async with Session(name, target, load_program().schema(), election_id=work.bid()) as session:
+            before = await snapshot.take(session)
+            plan = await fabric.plan(fabric4, wanted.config, wanted.targets.switches, TICK_PS)
+            work.store.begin(
+                work.lock,
+                state.Journal(
+                    revision=2,
+                    draft=work.draft(wanted, "apply", ""),
+                    holder=work.lock.holder,
+                    before={name: SavedSnapshot.of(before)},
+                ),
+            )
+            changes = plan.switches[name].changes
+            await session.write_changes(changes[: len(changes) // 2])
+
+    with store.lock("an apply that is killed") as lock:
+        run(write_half(operations.Work(store, lock)))
