@@ -46,8 +46,17 @@ _MAX_FRAME_BYTES = 65_535
 @click.option(
     "--program",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Another program: a BMv2 JSON, without entries.",
+    help="Another program: a BMv2 JSON.",
 )
+@click.option(
+    "--p4info",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Its P4Info in text format, for --entries.",
+)
+@click.option(
+    "--entries", type=click.Path(dir_okay=False, path_type=Path),
+    help="Entries for it: a JSON as in the P4 tutorials, or a P4Runtime WriteRequest in text format.",
+)  # fmt: skip
 @click.option(
     "--register", "registers", multiple=True, metavar="NAME[INDEX]=VALUE",
     help="Set a register cell before the packet comes; may be repeated.",
@@ -78,6 +87,8 @@ def explain(
     config: tuple[str, ...],
     switch: str | None,
     program: Path | None,
+    p4info: Path | None,
+    entries: Path | None,
     registers: tuple[str, ...],
     mapping: tuple[str, ...],
     speed: float,
@@ -106,8 +117,12 @@ def explain(
     if topology is None:
         if config or switch:
             raise InputError("--config" if config else "--switch", "", "needs --topology")
-        scene = of_program(program, seed)
+        scene = of_program(program, seed, p4info, entries)
     else:
+        if p4info or entries:
+            raise InputError(
+                "--entries" if entries else "--p4info", "", "is for --program; the controller writes here"
+            )
         scene = of_topology(topology, config, switch, seed)
     if capture is None:
         journey = _one_frame(scene, _bytes(packet), number, after, port, at, cells)

@@ -1,7 +1,7 @@
 """A switch to be explained: which program, entries and ports; made afresh for each packet.
 
 Two kinds: a switch of a topology with the controller's planned entries, and any BMv2 JSON on a switch without
-links, as it is before a controller has come.
+links, with the entries of a file or as it is before a controller has come.
 """
 
 from __future__ import annotations
@@ -41,9 +41,17 @@ class Fabric:
 
 
 @dataclass(frozen=True)
+class Write:
+    """Entries for any program: its `P4Info` and a P4Runtime `WriteRequest`, both messages."""
+
+    p4info: Any
+    request: Any
+
+
+@dataclass(frozen=True)
 class Scene:
     """A switch as data. `ports`: numbers and what is behind them; empty for a switch that has all of
-    v1model's."""
+    v1model's. `write`: what is written into a switch without a fabric."""
 
     source: Source
     program: bytes
@@ -53,6 +61,7 @@ class Scene:
     fabric: Fabric | None = None
     ports: Mapping[int, str] = field(default_factory=dict)
     is_eeon: bool = False
+    write: Write | None = None
 
     def check_port(self, port: int) -> None:
         """Raise InputError for a port that the switch does not have."""
@@ -68,7 +77,10 @@ class Scene:
         try:
             if self.fabric is None:
                 gate = GATE_REGISTER if self.is_eeon else None
-                return engine.Switch(program, tick_ps=self.tick_ps, seed=self.seed, gate_register=gate)
+                alone = engine.Switch(program, tick_ps=self.tick_ps, seed=self.seed, gate_register=gate)
+                if self.write is not None:
+                    _write(alone, self.write)
+                return alone
             place = self.fabric.topology.switches[self.switch]
             ports = [
                 engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
@@ -94,6 +106,15 @@ class Scene:
             return engine.Program(self.program, for_tracing=True)
         except engine.EngineError as error:
             raise InputError(self.source.name, "", f"the engine cannot run it: {error}") from error
+
+
+def _write(switch: Any, entries: Write) -> None:
+    from eeon_engine import EngineError, p4runtime
+
+    try:
+        p4runtime.write(switch, entries.p4info, entries.request)
+    except EngineError as error:
+        raise InputError("--entries", "", str(error)) from error
 
 
 def load_engine() -> Any:
@@ -132,12 +153,26 @@ def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: 
     )
 
 
-def of_program(path: Path | None, seed: int) -> Scene:
-    """A switch that runs any BMv2 JSON, or the E-EON program, with what the program itself says and no
-    entries."""
+def of_program(
+    path: Path | None, seed: int, p4info: Path | None = None, entries: Path | None = None
+) -> Scene:
+    """A switch that runs any BMv2 JSON, or the E-EON program, with what the program itself says.
+
+    `entries`: a file of `runtime_file`, with the program's `p4info`; without it there are none besides.
+    """
+    write = None
+    if entries is not None:
+        if p4info is None:
+            raise InputError(
+                "--entries", str(entries), "needs --p4info, which p4c-bm2-ss writes with --p4runtime-files"
+            )
+        from eeon_tools.explain.runtime_file import read_entries, read_p4info
+
+        info = read_p4info(p4info)
+        write = Write(info, read_entries(entries, info))
     if path is None:
         shipped = programs.load()
-        return Scene(Source(shipped.json), shipped.json, "switch", TICK_PS, seed, is_eeon=True)
+        return Scene(Source(shipped.json), shipped.json, "switch", TICK_PS, seed, is_eeon=True, write=write)
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -152,7 +187,8 @@ def of_program(path: Path | None, seed: int) -> Scene:
     is_eeon = source.has_field("scalars.metadata_t.verdict") and any(
         name.endswith(".port_eee") for name in source.tables
     )
-    return Scene(source, text, path.stem, TICK_PS if is_eeon else BMV2_TICK_PS, seed, is_eeon=is_eeon)
+    tick_ps = TICK_PS if is_eeon else BMV2_TICK_PS
+    return Scene(source, text, path.stem, tick_ps, seed, is_eeon=is_eeon, write=write)
 
 
 @dataclass(frozen=True)

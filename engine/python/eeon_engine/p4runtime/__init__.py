@@ -1,5 +1,5 @@
-"""P4Runtime 1.5 for the engine's switches. `serve` is the whole interface; the modules beside it are its
-parts.
+"""P4Runtime 1.5 for the engine's switches. `serve` is the interface, `write` does without a server; the
+modules beside them are its parts.
 
 server, service, tls, outbox    sockets, threads, RPCs
 device              one switch: lock, clients, pipeline, state
@@ -14,11 +14,13 @@ digests, digest_lists, packet_io
 p4info, schema      what a P4Info says, by id
 translate, data_types, bytestrings      messages from and to the engine's values
 errors              statuses, and how they reach a client
+offline             entries without a server
 
 Externs are not supported, and refused by name. docs/conformance-p4runtime.md goes through the specification.
 """
 
+from .offline import write
 from .server import Server, serve
 from .tls import Tls
 
-__all__ = ["Server", "Tls", "serve"]
+__all__ = ["Server", "Tls", "serve", "write"]

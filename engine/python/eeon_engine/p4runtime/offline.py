@@ -1,0 +1,35 @@
+"""Entries written into a switch in this process, without a server: what a client's first Write would do."""
+
+from typing import Any
+
+from finsy.proto import p4r, rpc_code
+
+from ..control import SwitchControl
+from ..exceptions import ConfigError
+from . import batch
+from .errors import StatusError
+from .forwarding import Forwarding
+from .pipeline import Pipeline, config_from_files
+from .roles import DEFAULT
+
+
+def write(switch: SwitchControl, p4info: Any, request: Any) -> int:
+    """Applies the updates of a `WriteRequest`, all or none; how many there were.
+
+    `p4info` is a `P4Info` message, or its text format; `request` needs neither a device nor an election id.
+    The switch must be new to P4Runtime: nobody has written to it. Raises `ConfigError` when the P4Info does
+    not belong to the switch's program, or with the first update that is refused, and why.
+    """
+    if switch.program is None:
+        raise ConfigError("the switch has no program to write entries for; load one first")
+    try:
+        pipeline = Pipeline.from_config(config_from_files(switch.program.json, p4info))
+    except StatusError as error:
+        raise ConfigError(error.message) from error
+    forwarding = Forwarding(switch, pipeline.schema)
+    atomicity = p4r.WriteRequest.ROLLBACK_ON_ERROR
+    results = batch.write(switch, forwarding, DEFAULT, request.updates, atomicity)
+    for number, refused in enumerate(results, 1):
+        if refused is not None and refused.code != rpc_code.ABORTED:
+            raise ConfigError(f"update {number} of {len(results)}: {refused.message}")
+    return len(results)

@@ -1,0 +1,43 @@
+"""A `WriteRequest` that is applied to a switch without a server."""
+
+import pytest
+from eeon_engine import Program, Switch
+from eeon_engine.exceptions import ConfigError
+from eeon_engine.p4runtime import write
+from finsy.proto import p4r
+from p4rt_client import INSERT, Names, entity_of, exact, frame, p4info, ports
+
+
+def request(names: Names, *keys: int) -> p4r.WriteRequest:
+    """Entries of the exact table, each of which forwards to the port of its key."""
+    made = p4r.WriteRequest()
+    for key in keys:
+        entry = names.entry("exact_table", exact(1, key), action=names.action("forward", key))
+        made.updates.add(type=INSERT, entity=entity_of(entry))
+    return made
+
+
+def test_what_is_written_forwards(switch: Switch, names: Names) -> None:
+    assert write(switch, p4info(), request(names, 1, 2)) == 2
+    switch.inject(5, frame(2))
+    assert ports(switch.advance_to(10**9)) == [2]
+
+
+def test_one_refused_update_takes_all_back_and_is_named(switch: Switch, names: Names) -> None:
+    with pytest.raises(ConfigError, match=r"update 3 of 4: .*is there already"):
+        write(switch, p4info(), request(names, 1, 2, 1, 3))
+    assert switch.mt_get_entries("EverythingIngress.exact_table") == []
+
+
+def test_a_switch_without_a_program_and_another_p4info_are_refused(switch: Switch, names: Names) -> None:
+    with pytest.raises(ConfigError, match="has no program"):
+        write(Switch(), p4info(), request(names, 1))
+    with pytest.raises(ConfigError):
+        write(switch, p4info("resources"), request(names, 1))
+    with pytest.raises(ConfigError, match="P4Info"):
+        write(switch, "no P4Info", request(names, 1))
+
+
+def test_a_program_loaded_for_tracing_takes_them_too(program: Program, names: Names) -> None:
+    switch = Switch(Program(program.json, for_tracing=True))
+    assert write(switch, p4info(), request(names, 7)) == 1

@@ -1,0 +1,150 @@
+"""Entries for a program that is not E-EON's, from a file, as one P4Runtime `WriteRequest`.
+
+Two forms. A `.json` file as the P4 tutorials and p4-utils have it: `table_entries`,
+`multicast_group_entries`, `clone_session_entries`, with names of the P4Info and values as people write them.
+Anything else is a `p4.v1.WriteRequest` in protobuf's text format, which can say all that P4Runtime can.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from finsy import (
+    P4CloneSessionEntry,
+    P4MulticastGroupEntry,
+    P4Schema,
+    P4TableAction,
+    P4TableEntry,
+    P4TableMatch,
+)
+from finsy.p4schema import P4MatchType
+from finsy.proto import p4i, p4r
+from google.protobuf import text_format
+
+from eeon_tools.errors import InputError
+
+_MAX_FILE_BYTES = 16 << 20
+
+
+def read_p4info(path: Path) -> Any:
+    """A P4Info in text format. Raises InputError."""
+    try:
+        return text_format.Parse(_read(path), p4i.P4Info())
+    except text_format.ParseError as error:
+        raise InputError(path, "", f"is no P4Info in text format: {error}") from error
+
+
+def read_entries(path: Path, p4info: Any) -> Any:
+    """The `WriteRequest` that a file stands for. Raises InputError."""
+    text = _read(path)
+    if path.suffix == ".json":
+        return _of_json(path, text, P4Schema(p4info))
+    try:
+        request = text_format.Parse(text, p4r.WriteRequest())
+    except text_format.ParseError as error:
+        raise InputError(path, "", f"is no p4.v1.WriteRequest in text format: {error}") from error
+    for update in request.updates:
+        if update.type == p4r.Update.UNSPECIFIED:
+            update.type = p4r.Update.INSERT
+    return request
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
+        if len(data) > _MAX_FILE_BYTES:
+            raise InputError(path, "", f"is larger than {_MAX_FILE_BYTES >> 20} MiB")
+        return data.decode("utf-8")
+    except OSError as error:
+        raise InputError(path, "", f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, "", f"is no text: {error}") from error
+
+
+# ---- the tutorials' form
+
+
+def _of_json(path: Path, text: str, schema: P4Schema) -> Any:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, "", f"is no JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise InputError(path, "", "is no object with table_entries")
+    request = p4r.WriteRequest()
+    makers = {
+        "table_entries": _table_entry,
+        "multicast_group_entries": _multicast_group,
+        "clone_session_entries": _clone_session,
+    }
+    for kind, maker in makers.items():
+        items = document.get(kind, [])
+        for number, item in enumerate(items if isinstance(items, list) else [items], 1):
+            try:
+                update = maker(item, schema)
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+                reason = f"{error} is missing" if type(error) is KeyError else str(error)
+                raise InputError(path, f"{kind} {number}", reason) from error
+            request.updates.append(update)
+    if not request.updates:
+        raise InputError(path, "", f"has none of {', '.join(makers)}")
+    return request
+
+
+def _table_entry(item: Mapping[str, Any], schema: P4Schema) -> Any:
+    table = schema.tables[item["table"]]
+    is_default = bool(item.get("default_action", False))
+    match = {
+        name: _match_value(table.match_fields[name].match_type, value)
+        for name, value in (item.get("match") or {}).items()
+    }
+    params = {name: _value(value) for name, value in (item.get("action_params") or {}).items()}
+    entry = P4TableEntry(
+        item["table"],
+        match=None if is_default else P4TableMatch(match),
+        action=P4TableAction(item["action_name"], **params),
+        is_default_action=is_default,
+        priority=int(item.get("priority") or 0),
+    )
+    kind = p4r.Update.MODIFY if is_default else p4r.Update.INSERT
+    return p4r.Update(type=kind, entity=entry.encode(schema))
+
+
+def _match_value(kind: P4MatchType | str, value: Any) -> Any:
+    if kind in (P4MatchType.EXACT, P4MatchType.OPTIONAL):
+        # Some write an exact value as a list of one.
+        (value,) = value if isinstance(value, list) else [value]
+        return _value(value)
+    first, second = value
+    if kind == P4MatchType.LPM:
+        return f"{first}/{int(second)}"
+    return _value(first), _value(second)
+
+
+def _value(value: Any) -> Any:
+    """A number, or a number or an address as text."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError(f"value {value!r}: write a number, or a number or an address as text")
+    return value
+
+
+def _replicas(item: Mapping[str, Any]) -> Iterable[tuple[int, int]]:
+    return [(int(one["egress_port"]), int(one.get("instance", 0))) for one in item["replicas"]]
+
+
+def _multicast_group(item: Mapping[str, Any], schema: P4Schema) -> Any:
+    group = P4MulticastGroupEntry(int(item["multicast_group_id"]), replicas=list(_replicas(item)))
+    return p4r.Update(type=p4r.Update.INSERT, entity=group.encode(schema))
+
+
+def _clone_session(item: Mapping[str, Any], schema: P4Schema) -> Any:
+    session = P4CloneSessionEntry(
+        int(item["clone_session_id"]),
+        packet_length_bytes=int(item.get("packet_length_bytes", 0)),
+        replicas=list(_replicas(item)),
+    )
+    return p4r.Update(type=p4r.Update.INSERT, entity=session.encode(schema))
