@@ -80,7 +80,7 @@ class Fabric:
 
     def show(self, what: str) -> list[dict[str, Any]]:
         shown = self.eeon("show", what, "-t", str(self.topology), "-T", str(self.targets), "-o", "json")
-        rows: list[dict[str, Any]] = json.loads(shown.stdout)
+        rows: list[dict[str, Any]] = json.loads(shown.stdout)["rows"]
         return rows
 
     def transfer(self, source: str, destination: str, address: str, count: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from eeon_control import __version__
 from eeon_control.cli.config import config
 from eeon_control.cli.controller import controller
 from eeon_control.cli.group import EeonGroup
-from eeon_control.cli.show import show
+from eeon_control.cli.show import clear, show
 
 
 @click.group(
@@ -25,4 +25,5 @@ def main() -> None:
 
 main.add_command(config)
 main.add_command(controller)
+main.add_command(clear)
 main.add_command(show)

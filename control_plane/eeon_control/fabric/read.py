@@ -63,7 +63,7 @@ class FabricCounters:
 
 async def read_counters(topology: Topology, targets: Mapping[str, str | Target]) -> FabricCounters:
     """Read both counters of every switch. Raises FabricError."""
-    readings = await _on_all(topology, targets, _counters)
+    readings = await _on_all(topology, targets, counters_of)
     return FabricCounters(
         tuple(count for received, _ in readings.values() for count in received),
         tuple(count for _, verdicts in readings.values() for count in verdicts),
@@ -75,7 +75,7 @@ async def read_registers(
 ) -> dict[tuple[str, int], dict[str, int]]:
     """Read per-port registers by P4Info alias: {(switch, port): {name: value}}. Raises FabricError."""
     wanted = tuple(names)
-    readings = await _on_all(topology, targets, lambda session, switch: _registers(session, switch, wanted))
+    readings = await _on_all(topology, targets, lambda session, switch: registers_of(session, switch, wanted))
     return {(name, port): values for name, ports in readings.items() for port, values in ports.items()}
 
 
@@ -117,7 +117,8 @@ async def _on_all(
         return await each(sessions, one)
 
 
-async def _counters(session: Session, switch: Switch) -> tuple[list[ReceivedCount], list[VerdictCount]]:
+async def counters_of(session: Session, switch: Switch) -> tuple[list[ReceivedCount], list[VerdictCount]]:
+    """Both counters of one switch's linked ports. Raises FabricError."""
     received_id = session.schema.counters["received"].id
     verdicts_id = session.schema.counters["verdicts"].id
     entities = [_counter_cell(received_id, index) for index, *_ in _received_cells(switch)]
@@ -152,7 +153,8 @@ async def _counters(session: Session, switch: Switch) -> tuple[list[ReceivedCoun
     return received, verdicts
 
 
-async def _registers(session: Session, switch: Switch, names: tuple[str, ...]) -> dict[int, dict[str, int]]:
+async def registers_of(session: Session, switch: Switch, names: tuple[str, ...]) -> dict[int, dict[str, int]]:
+    """Per-port registers of one switch by P4Info alias. Raises NoRegisters or another FabricError."""
     ids = {}
     for name in names:
         try:

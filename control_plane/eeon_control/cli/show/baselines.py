@@ -1,0 +1,135 @@
+"""`eeon clear counters`: what the counters were, remembered for one user; `eeon show` shows what came after.
+
+Nothing is written to a switch, so nobody else's view changes, as with SONiC's `sonic-clear`. One file a
+topology, `$XDG_STATE_HOME/eeon-show/TOPOLOGY.json` (~/.local/state by default).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from eeon_control import constants
+from eeon_control.errors import StateError
+from eeon_control.fabric import ReceivedCount, Target, VerdictCount
+from eeon_control.fabric.observe import FabricObservation, Observation
+from eeon_control.fabric.read import FabricCounters
+from eeon_control.state.files import FILE_MODE, FOLDER_MODE, Disk
+
+_LIMIT_BYTES = 64 << 20
+_Count = Annotated[int, Field(ge=0, lt=1 << 64)]
+_Port = Annotated[int, Field(ge=0, le=constants.DROP_PORT)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SwitchBaseline(_Strict):
+    """Counter cells of one switch that were not zero; `address` tells it from another of the same name."""
+
+    address: str
+    elapsed_us: int | None
+    received: list[tuple[_Port, str, _Count, _Count]]
+    verdicts: list[tuple[_Port, str, str, _Count, _Count]]
+
+
+class Baseline(_Strict):
+    """All switches that answered when the counters were cleared."""
+
+    taken_at: datetime
+    switches: dict[str, SwitchBaseline]
+
+    @classmethod
+    def of(cls, observed: FabricObservation, targets: Mapping[str, Target], taken_at: datetime) -> Baseline:
+        """Remember the counters of an observation."""
+        return cls(
+            taken_at=taken_at,
+            switches={
+                name: SwitchBaseline(
+                    address=targets[name].address,
+                    elapsed_us=one.elapsed_us,
+                    received=[
+                        (count.port, count.packet_class, count.packets, count.bytes)
+                        for count in one.counters.received
+                        if count.packets
+                    ],
+                    verdicts=[
+                        (count.port, count.packet_class, count.verdict, count.packets, count.bytes)
+                        for count in one.counters.verdicts
+                        if count.packets
+                    ],
+                )
+                for name, one in observed.switches.items()
+            },
+        )
+
+    def observation(self, targets: Mapping[str, Target]) -> FabricObservation:
+        """As an observation of the switches that are still at the same address."""
+        switches = {
+            name: Observation(
+                at_ps=0,
+                elapsed_us=one.elapsed_us,
+                counters=FabricCounters(
+                    tuple(ReceivedCount(name, *cell) for cell in one.received),
+                    tuple(VerdictCount(name, *cell) for cell in one.verdicts),
+                ),
+            )
+            for name, one in self.switches.items()
+            if name in targets and targets[name].address == one.address
+        }
+        return FabricObservation(switches, {})
+
+
+def path_of(topology: str) -> Path:
+    """The file of a topology's baseline."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    home = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
+    return home / "eeon-show" / f"{quote(topology, safe='')}.json"
+
+
+def load(topology: str) -> Baseline | None:
+    """The baseline, or None where counters were not cleared. Raises StateError for a damaged file."""
+    path = path_of(topology)
+    try:
+        if path.stat().st_size > _LIMIT_BYTES:
+            raise StateError(f"{path}: larger than {_LIMIT_BYTES} bytes; remove it")
+        return Baseline.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StateError(f"{path}: {error.strerror}; remove it, or use --raw") from None
+    except ValidationError:
+        raise StateError(
+            f"{path}: is not what `eeon clear counters` writes; remove it, or use --raw"
+        ) from None
+
+
+def save(topology: str, baseline: Baseline) -> Path:
+    """Replace the baseline. Raises StateError."""
+    path = path_of(topology)
+    try:
+        path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        Disk().replace_file(path, baseline.model_dump_json().encode())
+        path.chmod(FILE_MODE)
+    except OSError as error:
+        raise StateError(f"{path}: cannot be written: {error.strerror}") from None
+    return path
+
+
+def forget(topology: str) -> bool:
+    """Remove the baseline; whether there was one."""
+    path = path_of(topology)
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StateError(f"{path}: cannot be removed: {error.strerror}") from None
+    return True

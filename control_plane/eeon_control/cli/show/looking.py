@@ -1,0 +1,185 @@
+"""Look at the switches once or again and again, and print a view each time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import sleep
+
+import click
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
+
+from eeon_control import views
+from eeon_control.cli.output import console, errors
+from eeon_control.cli.show import baselines, printing
+from eeon_control.fabric import Targets
+from eeon_control.fabric.observe import FabricObservation, Wanted, observe
+from eeon_control.fabric.sync import run
+from eeon_control.topology import Topology
+from eeon_control.views import View
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What a view is made of: `before` is an earlier observation, where an interval was asked for."""
+
+    topology: Topology
+    targets: Targets
+    observed: FabricObservation
+    before: FabricObservation | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of view. `has_own_interval`: it makes sense of `before` itself; otherwise counts become rates.
+
+    `default_interval_s`: it always looks twice. `counts`: it is subject to `eeon clear counters`.
+    """
+
+    wanted: Wanted
+    make: Callable[[Looked], View]
+    has_own_interval: bool = False
+    default_interval_s: float | None = None
+    counts: bool = False
+
+
+@dataclass(frozen=True)
+class How:
+    """What was asked for on the command line. `watch_s`: again after so many seconds; `blocks`: so often."""
+
+    output: str
+    interval_s: float | None = None
+    watch_s: float | None = None
+    blocks: int | None = None
+    nonzero: bool = False
+    raw: bool = False
+
+
+class Looker:
+    """Looks at a fabric, or at part of it, as often as asked."""
+
+    def __init__(self, kind: Kind, whole: Topology, part: Topology, targets: Targets, how: How) -> None:
+        self._kind = kind
+        self._whole = whole
+        self._part = part
+        self._targets = targets
+        self._how = how
+        self._interval_s = how.interval_s or kind.default_interval_s
+        self._baseline = None if how.raw or not kind.counts else baselines.load(whole.name)
+        self._before: FabricObservation | None = None
+        self.failed = False
+
+    def look(self) -> None:
+        """Print one block, or a block after another until Ctrl-C."""
+        if self._how.watch_s is None:
+            self._print(self._block())
+            return
+        try:
+            if self._how.output == "table" and sys.stdout.isatty():
+                self._live()
+            else:
+                self._repeat()
+        except KeyboardInterrupt:
+            pass  # how a person ends it
+
+    def _live(self) -> None:
+        with Live(console=console(), auto_refresh=False, screen=True) as live:
+            for block in self._blocks():
+                failures = [Text(why, style="red") for why in block[1].failures.values()]
+                live.update(
+                    Group(
+                        Text(f"{block[2]}  (Ctrl-C ends)", style="dim"),
+                        printing.as_table(block[0]),
+                        *failures,
+                    )
+                )
+                live.refresh()
+
+    def _repeat(self) -> None:
+        for number, block in enumerate(self._blocks()):
+            if number and self._how.output == "table":
+                click.echo()
+            self._print(block)
+
+    def _blocks(self) -> Iterator[Block]:
+        left = self._how.blocks
+        while left is None or left > 0:
+            yield self._block()
+            left = None if left is None else left - 1
+            if left != 0 and self._interval_s is None and self._how.watch_s is not None:
+                sleep(self._how.watch_s)
+
+    def _block(self) -> Block:
+        if self._interval_s is not None:
+            if self._before is None:
+                self._before = self._observe()
+            sleep(self._interval_s)
+        observed = self._observe()
+        view = self._view(observed)
+        self._before = observed
+        return view, observed, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def _observe(self) -> FabricObservation:
+        observed = run(observe(self._whole, self._targets.switches, self._kind.wanted, self._part))
+        self.failed = self.failed or bool(observed.failures)
+        return observed
+
+    def _view(self, observed: FabricObservation) -> View:
+        kind, before = self._kind, self._before
+        view = kind.make(Looked(self._part, self._targets, observed, before))
+        if self._interval_s is not None and before is not None and not kind.has_own_interval:
+            gone = views.restarted(before, observed)
+            earlier = kind.make(Looked(self._part, self._targets, before))
+            view = views.rates(view, earlier, _elapsed_ps(before, observed), ignored=gone)
+            view.notes += [f"{name} has restarted; no rate yet" for name in gone]
+        elif self._baseline is not None:
+            view = self._since_baseline(view, observed, self._baseline)
+        return views.nonzero(view) if self._how.nonzero else view
+
+    def _since_baseline(self, view: View, observed: FabricObservation, baseline: baselines.Baseline) -> View:
+        earlier = baseline.observation(self._targets.switches)
+        wall_us = round((datetime.now(UTC) - baseline.taken_at).total_seconds() * 1e6)
+        gone = views.restarted(earlier, observed, wall_us=wall_us)
+        old = self._kind.make(Looked(self._part, self._targets, earlier))
+        view = views.since(view, old, ignored=gone)
+        at = baseline.taken_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        view.notes = [*view.notes, f"since `eeon clear counters` at {at}; --raw shows all"]
+        if gone:
+            view.notes.append(f"restarted since then, and shown from their start: {', '.join(gone)}")
+        return view
+
+    def _print(self, block: Block) -> None:
+        view, observed, taken_at = block
+        if self._how.output == "json":
+            click.echo(
+                printing.as_json(
+                    view,
+                    topology=self._whole.name,
+                    taken_at=taken_at,
+                    unreachable=observed.failures,
+                    indent=1 if self._how.watch_s is None else None,
+                )
+            )
+        else:
+            if self._how.watch_s is not None:
+                click.echo(taken_at)
+            console().print(printing.as_table(view), highlight=False)
+        for why in observed.failures.values():
+            errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)
+
+
+def _elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
+    """Longest time between the two readings of a switch: they are read at once, so it is that of all."""
+    spans = [
+        one.at_ps - before.switches[name].at_ps
+        for name, one in after.switches.items()
+        if name in before.switches
+    ]
+    return max(spans, default=0)
+
+
+Block = tuple[View, FabricObservation, str]

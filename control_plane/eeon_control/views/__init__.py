@@ -1,0 +1,37 @@
+"""What `eeon show` shows, one view a file, as rows of plain values. Pure: readings in, rows out."""
+
+from eeon_control.views.change import nonzero, rates, restarted, since
+from eeon_control.views.counters import counters
+from eeon_control.views.ecn import ecn
+from eeon_control.views.eee import REGISTERS as EEE_REGISTERS
+from eeon_control.views.eee import eee
+from eeon_control.views.energy import REGISTERS as ENERGY_REGISTERS
+from eeon_control.views.energy import energy
+from eeon_control.views.fabric import fabric
+from eeon_control.views.ports import ports
+from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
+from eeon_control.views.queues import queues
+from eeon_control.views.selection import Selection, select
+from eeon_control.views.table import Column, Row, View
+
+__all__ = [
+    "Column",
+    "EEE_REGISTERS",
+    "ENERGY_REGISTERS",
+    "QUEUE_REGISTERS",
+    "Row",
+    "Selection",
+    "View",
+    "counters",
+    "ecn",
+    "eee",
+    "energy",
+    "fabric",
+    "nonzero",
+    "ports",
+    "queues",
+    "rates",
+    "restarted",
+    "select",
+    "since",
+]

@@ -1,0 +1,113 @@
+"""What has changed between two readings of a view: since a baseline, or in a second."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+from eeon_control.fabric.observe import FabricObservation
+from eeon_control.views.table import Column, Row, View
+
+_PS_PER_S = 10**12
+_CLOCK_SLACK_US = 5_000_000
+
+
+def restarted(
+    before: FabricObservation, after: FabricObservation, *, wall_us: int | None = None
+) -> list[str]:
+    """Switches that began anew between two observations, by name.
+
+    A switch has restarted when a counter is lower than it was, when its clock is, or when it has run for less
+    than has passed (`wall_us`, with 5 s for a clock that was set).
+    """
+    return [
+        name
+        for name, now in after.switches.items()
+        if name in before.switches
+        and (
+            _is_lower(_cells(before, name), _cells(after, name))
+            or _has_started_since(before.switches[name].elapsed_us, now.elapsed_us, wall_us)
+        )
+    ]
+
+
+def since(now: View, before: View, *, ignored: Collection[str] = ()) -> View:
+    """`now` with every count less what it was in `before`.
+
+    Rows that `before` does not have, and rows of the switches in `ignored`, stay as they are.
+    """
+    earlier = {_key(before, row): row for row in before.rows}
+    counting = [column.key for column in now.columns if column.counts]
+    rows = []
+    for row in now.rows:
+        old = earlier.get(_key(now, row), {}) if _switch(row) not in ignored else {}
+        rows.append(row | {key: _less(row[key], old.get(key)) for key in counting})
+    return replace(now, rows=rows)
+
+
+def rates(now: View, before: View, elapsed_ps: int, *, ignored: Collection[str] = ()) -> View:
+    """`now` with a rate for every count: its key with `_per_s`, in its base unit per second.
+
+    The rows of switches in `ignored`, which have restarted, have none.
+    """
+    changed = since(now, before)
+    seconds = elapsed_ps / _PS_PER_S
+    counting = {column.key for column in now.columns if column.counts}
+    rows: list[Row] = []
+    for row in changed.rows:
+        known = seconds > 0 and _switch(row) not in ignored
+        rows.append(
+            {
+                (f"{key}_per_s" if key in counting else key): (
+                    (value / seconds if known and value is not None else None) if key in counting else value
+                )
+                for key, value in row.items()
+            }
+        )
+    columns = [_rate_column(column) if column.counts else column for column in now.columns]
+    return replace(now, columns=columns, rows=rows, title=f"{now.title}, over {seconds:.3g} s")
+
+
+def nonzero(view: View) -> View:
+    """Only the rows in which something was counted."""
+    counting = [column.key for column in view.columns if column.counts]
+    if not counting:
+        return view
+    rows = [row for row in view.rows if any(row[key] for key in counting)]
+    notes = view.notes if rows else [*view.notes, "no packet has been counted"]
+    return replace(view, rows=rows, notes=notes)
+
+
+def _rate_column(column: Column) -> Column:
+    return replace(column, key=f"{column.key}_per_s", text=column.rate_text or column.text)
+
+
+def _key(view: View, row: Row) -> tuple[Any, ...]:
+    return tuple(row[key] for key in view.key)
+
+
+def _switch(row: Row) -> str:
+    name = row["port"] if "port" in row else row["switch"]
+    return str(name).rpartition(":")[0] or str(name)
+
+
+def _less(now: Any, before: Any) -> Any:
+    return now if now is None or before is None else now - before
+
+
+def _cells(observation: FabricObservation, name: str) -> dict[Any, int]:
+    counters = observation.switches[name].counters
+    cells: dict[Any, int] = {(one.port, one.packet_class): one.packets for one in counters.received}
+    cells |= {(one.port, one.packet_class, one.verdict): one.packets for one in counters.verdicts}
+    return cells
+
+
+def _is_lower(before: dict[Any, int], after: dict[Any, int]) -> bool:
+    return any(after[key] < value for key, value in before.items() if key in after)
+
+
+def _has_started_since(before_us: int | None, after_us: int | None, wall_us: int | None) -> bool:
+    if before_us is None or after_us is None:
+        return False
+    return after_us < before_us or (wall_us is not None and after_us + _CLOCK_SLACK_US < wall_us)

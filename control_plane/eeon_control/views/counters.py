@@ -1,0 +1,38 @@
+"""`eeon show counters`: every counter cell of every linked port."""
+
+from __future__ import annotations
+
+from eeon_control.fabric.read import FabricCounters
+from eeon_control.views.table import PORT, Column, Row, View, count_bytes, packets
+
+
+def counters(readings: FabricCounters) -> View:
+    """By port, packet class, and `received` or verdict."""
+    rows: list[Row] = [
+        {
+            "port": f"{one.switch}:{one.port}",
+            "class": one.packet_class,
+            "counter": "received",
+            "packets": one.packets,
+            "bytes": one.bytes,
+        }
+        for one in readings.received
+    ]
+    rows += [
+        {
+            "port": f"{one.switch}:{one.port}",
+            "class": one.packet_class,
+            "counter": one.verdict,
+            "packets": one.packets,
+            "bytes": one.bytes,
+        }
+        for one in readings.verdicts
+    ]
+    columns = [
+        PORT,
+        Column("class", "class", right=False),
+        Column("counter", "counter", right=False),
+        packets("packets", "packets"),
+        count_bytes("bytes", "bytes"),
+    ]
+    return View("counters", "counters", columns, rows, key=("port", "class", "counter"))

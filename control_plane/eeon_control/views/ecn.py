@@ -1,0 +1,26 @@
+"""`eeon show ecn`: what was marked and dropped, by port and packet class."""
+
+from __future__ import annotations
+
+from eeon_control import constants
+from eeon_control.fabric.read import FabricCounters
+from eeon_control.views.table import PORT, Column, Row, View, packets
+
+
+def ecn(counters: FabricCounters) -> View:
+    """Forwarded, marked, dropped early, dropped by a full buffer; in packets."""
+    verdicts = constants.VERDICTS[:4]
+    cells: dict[tuple[str, int, str], Row] = {}
+    for count in counters.verdicts:
+        if count.verdict in verdicts:
+            key = count.switch, count.port, count.packet_class
+            row = cells.setdefault(key, {"port": f"{count.switch}:{count.port}", "class": count.packet_class})
+            row[count.verdict] = count.packets
+    columns = [
+        PORT,
+        Column("class", "class", right=False),
+        *(packets(name, name.replace("_", " ")) for name in verdicts),
+    ]
+    notes = ["forwarded: sent without a new mark; marked: sent and marked CE by this switch"]
+    rows = list(cells.values())
+    return View("ecn", "ECN and queue drops, in packets", columns, rows, key=("port", "class"), notes=notes)

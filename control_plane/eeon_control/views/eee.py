@@ -1,0 +1,140 @@
+"""`eeon show eee`: Energy-Efficient Ethernet as configured, and what the links do."""
+
+from __future__ import annotations
+
+from eeon_control import constants, energy
+from eeon_control.energy import PortEnergy, Timing
+from eeon_control.fabric.observe import FabricObservation, Observation
+from eeon_control.plan import Action
+from eeon_control.topology import Port, Topology
+from eeon_control.units import Bytes, Duration, Packets
+from eeon_control.views import power
+from eeon_control.views.held import NO_REGISTERS, by_port
+from eeon_control.views.table import (
+    PORT,
+    Column,
+    Row,
+    View,
+    duration,
+    none,
+    packets_per_second,
+    share,
+)
+
+REGISTERS = (*energy.REGISTERS, "held_packets")
+
+
+def eee(
+    topology: Topology, observed: FabricObservation, tick: Duration, before: FabricObservation | None = None
+) -> View:
+    """Needs entries, `REGISTERS` and, for shares without `before`, the clock.
+
+    With `before`, an earlier observation, time in LPI, its share and wakes are of the time between the two.
+    """
+    rows: list[Row] = []
+    between = {} if before is None else power.between(topology, before, observed, tick)
+    for name, found in observed.switches.items():
+        held = by_port(found.entries)
+        changes = {one.port.number: one for one in between[name].ports} if name in between else {}
+        for port in topology.switches[name].ports:
+            action = held.get(port.number, {}).get("port_eee")
+            row: Row = {"port": port.name, **_configured(action, tick)}
+            if before is not None:
+                row |= _operational(found, port) | _change(changes.get(port.number))
+            else:
+                row |= _operational(found, port) | _since_start(found, port, Timing.of(action), tick)
+            rows.append(row)
+    columns = [
+        PORT,
+        Column("mode", "configured\nmode", right=False),
+        Column("stall_ps", "\nstall", duration),
+        Column("sleep_ps", "\nsleep", duration),
+        Column("wake_ps", "\nwake", duration),
+        Column("hold_ps", "\nhold", duration),
+        Column("trigger", "\ntrigger"),
+        Column("state", "operational\nstate", none, right=False),
+        Column("held_packets", "\nheld", none),
+        Column("lpi_ps", "\ntime in LPI", duration),
+        Column("lpi_share", "\nshare", share),
+        Column("wakes", "\nwakes", none),
+    ]
+    notes = [NO_REGISTERS] if any(one.registers is None for one in observed.switches.values()) else []
+    if before is None:
+        notes.append(_since_note(observed))
+        return View("eee", "EEE", columns, rows, notes=notes)
+    columns[-1] = Column("wakes_per_s", "\nwakes", packets_per_second)
+    restarted = [name for name, one in between.items() if one.restarted]
+    notes += [f"{name} has restarted; its rows count from there" for name in restarted]
+    return View("eee", f"EEE, over {_seconds(between):.3g} s", columns, rows, notes=notes)
+
+
+def _since_note(observed: FabricObservation) -> str:
+    if all(one.elapsed_us is not None for one in observed.switches.values()):
+        return "time in LPI since the switch started, the current sleep included"
+    return (
+        "time in LPI is counted when a sleep ends; for shares give --rate 5s, or `thrift` in the targets "
+        "file (the switch's clock)"
+    )
+
+
+def _configured(action: Action | None, tick: Duration) -> Row:
+    if action is None or action.name != "eee":
+        return {
+            "mode": "off" if action else "off (program default)",
+            "stall_ps": None,
+            "sleep_ps": None,
+            "wake_ps": None,
+            "hold_ps": None,
+            "trigger": "",
+        }
+    values = dict(action.params)
+    triggers = [
+        str(unit(values[key]))
+        for unit, key in ((Packets, "trigger_packets"), (Bytes, "trigger_bytes"))
+        if values[key]
+    ]
+    return {
+        "mode": "coalesce" if values["hold_ticks"] else "standard",
+        "stall_ps": values["stall_ticks"] * tick,
+        "sleep_ps": values["sleep_ticks"] * tick,
+        "wake_ps": values["wake_ticks"] * tick,
+        "hold_ps": values["hold_ticks"] * tick,
+        "trigger": " or ".join(triggers),
+    }
+
+
+def _operational(found: Observation, port: Port) -> Row:
+    if found.registers is None:
+        return {"state": None, "held_packets": None}
+    values = found.registers[port.number]
+    return {"state": _state(values["eee_state"]), "held_packets": values["held_packets"]}
+
+
+def _since_start(found: Observation, port: Port, timing: Timing | None, tick: Duration) -> Row:
+    if found.registers is None:
+        return {"lpi_ps": None, "lpi_share": None, "wakes": None}
+    values = found.registers[port.number]
+    now = found.now_ticks(int(tick))
+    if not now:
+        return {"lpi_ps": values["lpi_ticks"] * tick, "lpi_share": None, "wakes": values["wakes"]}
+    ticks = energy.lpi_ticks(values, timing, now)
+    return {"lpi_ps": ticks * tick, "lpi_share": min(1.0, ticks / now), "wakes": values["wakes"]}
+
+
+def _change(found: PortEnergy | None) -> Row:
+    if found is None or not found.elapsed_ps:
+        return {"lpi_ps": None, "lpi_share": None, "wakes_per_s": None}
+    return {
+        "lpi_ps": found.lpi_ps,
+        "lpi_share": found.lpi_ps / found.elapsed_ps,
+        "wakes_per_s": found.wakes * 10**12 / found.elapsed_ps,
+    }
+
+
+def _seconds(between: dict[str, energy.SwitchEnergy]) -> float:
+    return max((port.elapsed_ps for one in between.values() for port in one.ports), default=0) / 10**12
+
+
+def _state(number: int) -> str:
+    names = constants.EEE_STATES
+    return names[number] if number < len(names) else f"unknown ({number})"

@@ -1,0 +1,122 @@
+"""`eeon show energy`: what the ports draw, in watts and joules, and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eeon_control.energy import REGISTERS, Assumptions, PortEnergy
+from eeon_control.fabric.observe import FabricObservation
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+from eeon_control.views import power
+from eeon_control.views.held import NO_REGISTERS
+from eeon_control.views.table import PORT, Column, Row, View, packets_per_second, rate, share
+
+_PS_PER_S = 10**12
+
+__all__ = ["REGISTERS", "energy"]
+
+
+def energy(topology: Topology, before: FabricObservation, after: FabricObservation, tick: Duration) -> View:
+    """Of the time between two observations with entries, `REGISTERS` and, where there is one, the clock."""
+    between = power.between(topology, before, after, tick)
+    ports = [port for one in between.values() for port in one.ports]
+    notes = [
+        f"{name} has restarted; the time before is taken as awake"
+        for name, one in between.items()
+        if one.restarted
+    ]
+    if any(one.registers is None for one in after.switches.values()):
+        notes.append(f"switches without registers are left out; {NO_REGISTERS[3:]}")
+    unknown = [port for port in ports if port.joules is None]
+    if unknown:
+        speeds = ", ".join(sorted({str(port.port.rate) for port in unknown}))
+        notes.append(
+            f"{len(unknown)} ports are not in the totals: the power of a PHY of {speeds} is not known"
+        )
+    assumptions = Assumptions()
+    totals = _totals(ports)
+    if totals["ports"]:
+        notes.insert(0, _sentence(totals))
+    if any(name in between and after.switches[name].elapsed_us is None for name in after.switches):
+        notes.append(
+            "the clock of a switch is only to be had over Thrift; without `thrift` in the targets file it is "
+            "taken from its newest departure"
+        )
+    columns = [
+        PORT,
+        Column("role", "role", right=False),
+        Column("rate_bps", "rate", rate),
+        Column("lpi_share", "in LPI", share),
+        Column("transition_share", "in transition", share),
+        Column("wakes_per_s", "wakes", packets_per_second),
+        Column("watts", "power", _watts),
+        Column("joules", "energy", _joules),
+        Column("power_share", "of full", share),
+    ]
+    elapsed_ps = max((port.elapsed_ps for port in ports), default=0)
+    return View(
+        "energy",
+        f"energy of switch ports, over {elapsed_ps / _PS_PER_S:.3g} s",
+        columns,
+        [_row(port) for port in ports],
+        notes=[*notes, *assumptions.lines()],
+        more={
+            "totals": totals,
+            "assumptions": {
+                "watts": dict(assumptions.watts),
+                "lpi_fraction": dict(assumptions.lpi_fraction),
+                "transitions": assumptions.transitions,
+                "scope": assumptions.scope,
+                "source": assumptions.source,
+            },
+        },
+    )
+
+
+def _row(port: PortEnergy) -> Row:
+    elapsed = port.elapsed_ps or None
+    return {
+        "port": port.port.name,
+        "role": port.port.role.value,
+        "rate_bps": int(port.port.rate),
+        "lpi_share": elapsed and port.lpi_ps / elapsed,
+        "transition_share": elapsed and port.transition_ps / elapsed,
+        "wakes_per_s": elapsed and port.wakes * _PS_PER_S / elapsed,
+        "watts": port.watts,
+        "joules": port.joules,
+        "power_share": port.joules / port.legacy_joules if port.joules and port.legacy_joules else None,
+    }
+
+
+def _totals(ports: Sequence[PortEnergy]) -> dict[str, Any]:
+    known = [port for port in ports if port.joules is not None]
+    joules = sum(port.joules or 0 for port in known)
+    legacy = sum(port.legacy_joules or 0 for port in known)
+    watts = sum(port.watts or 0 for port in known)
+    return {
+        "ports": len(known),
+        "ports_of_unknown_power": len(ports) - len(known),
+        "watts": watts,
+        "joules": joules,
+        "always_on_joules": legacy,
+        "saved_share": 1 - joules / legacy if legacy else None,
+    }
+
+
+def _sentence(totals: dict[str, Any]) -> str:
+    saved = totals["saved_share"]
+    text = (
+        f"{totals['ports']} ports: {_watts(totals['watts'])}, {_joules(totals['joules'])}; always on they "
+        f"would use {_joules(totals['always_on_joules'])}"
+    )
+    return text if saved is None else f"{text}, so EEE saves {saved:.1%}"
+
+
+def _watts(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}W"
+
+
+def _joules(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}J"

@@ -1,0 +1,47 @@
+"""`eeon show fabric`: every switch, and whether it can be reached and runs the program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eeon_control.fabric.observe import FabricObservation
+from eeon_control.fabric.targets import Target
+from eeon_control.topology import Topology
+from eeon_control.views.table import Column, View, duration, none
+
+_US_TO_PS = 1_000_000
+
+
+def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricObservation) -> View:
+    """Switches that do not answer are rows too, with the reason."""
+    rows = []
+    for switch in topology.switches.values():
+        target = targets[switch.name]
+        found = observed.switches.get(switch.name)
+        elapsed_us = None if found is None else found.elapsed_us
+        reason = observed.failures.get(switch.name, "").partition(": ")[2]
+        rows.append(
+            {
+                "switch": switch.name,
+                "role": switch.role.value,
+                "device_id": switch.device_id if target.device_id is None else target.device_id,
+                "ports": len(switch.ports),
+                "address": target.address,
+                "tls": "off" if target.tls is None else "mutual" if target.tls.certificate else "server",
+                "thrift": target.thrift,
+                "up_ps": None if elapsed_us is None else elapsed_us * _US_TO_PS,
+                "status": "ready" if found is not None else reason,
+            }
+        )
+    columns = [
+        Column("switch", "switch", right=False),
+        Column("role", "role", right=False),
+        Column("device_id", "device id"),
+        Column("ports", "ports"),
+        Column("address", "P4Runtime", right=False),
+        Column("tls", "TLS", right=False),
+        Column("thrift", "Thrift", none, right=False),
+        Column("up_ps", "up", duration),
+        Column("status", "status", right=False),
+    ]
+    return View("fabric", f"{topology.name}: {topology.description}", columns, rows, key=("switch",))

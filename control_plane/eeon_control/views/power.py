@@ -1,0 +1,45 @@
+"""From observations of a fabric to `energy`'s readings of its switches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eeon_control import energy
+from eeon_control.energy import Reading, SwitchEnergy
+from eeon_control.fabric.observe import FabricObservation, Observation
+from eeon_control.topology import Switch, Topology
+from eeon_control.units import Duration
+
+
+def between(
+    topology: Topology, before: FabricObservation, after: FabricObservation, tick: Duration
+) -> dict[str, SwitchEnergy]:
+    """Switch -> energy, of the switches that were read both times and have registers."""
+    found = {}
+    for name, switch in topology.switches.items():
+        if name not in before.switches or name not in after.switches:
+            continue
+        then, now = (_reading(switch, one.switches[name], tick) for one in (before, after))
+        if then is not None and now is not None:
+            if _own_clock_goes_on(then, now):
+                then, now = (replace(one, at_ps=(one.now_ticks or 0) * one.tick_ps) for one in (then, now))
+            found[name] = energy.switch_energy(switch, then, now)
+    return found
+
+
+def _own_clock_goes_on(then: Reading, now: Reading) -> bool:
+    """Whether the switch's own clock, which fits its registers best, measures the time between."""
+    return then.now_ticks is not None and now.now_ticks is not None and now.now_ticks > then.now_ticks
+
+
+def _reading(switch: Switch, observed: Observation, tick: Duration) -> Reading | None:
+    """None where the switch has no registers to be read. Needs entries and `energy.REGISTERS`."""
+    if observed.registers is None:
+        return None
+    return Reading(
+        observed.at_ps,
+        int(tick),
+        observed.registers,
+        energy.timings(observed.entries, switch.ports),
+        observed.now_ticks(int(tick)),
+    )

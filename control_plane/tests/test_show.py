@@ -1,0 +1,296 @@
+"""`eeon show` and `eeon clear`: rows, filters, baselines, rates, repeated blocks, switches that do not answer."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import program, topology
+from eeon_control.cli import main
+from eeon_control.cli.show import baselines
+from eeon_control.fabric import sync
+from fake_p4runtime import FakeFabric
+
+LOOKING = importlib.import_module("eeon_control.cli.show.looking")
+CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100"]
+VIEWS = ("fabric", "ports", "queues", "ecn", "eee", "counters")
+FORWARDED, MARKED, TAIL_DROPPED = 0, 1, 3
+DATA, ACK = 0, 1
+
+
+def eeon(*arguments: str):
+    result = CliRunner().invoke(main, list(arguments), env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+class Fabric:
+    """Fake switches that run the program, and the options that name them."""
+
+    def __init__(self, folder) -> None:
+        self.fakes = FakeFabric(topology.load("leaf-spine-4"))
+        sync.run(self.fakes.__aenter__())
+        self.path = folder / "targets.yaml"
+        self.write_targets()
+        self.options = ["-t", "leaf-spine-4", "-T", str(self.path)]
+        schema = program.load().schema()
+        self.registers = {
+            name: schema.registers[name].id for name in ("occupancy_bytes", "eee_state", "lpi_ticks", "wakes")
+        }
+        self.counters = {name: schema.counters[name].id for name in ("verdicts", "received")}
+
+    def write_targets(self) -> None:
+        lines = [f"  {name}: {address}" for name, address in self.fakes.targets.items()]
+        self.path.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+
+    def show(self, *arguments: str):
+        return eeon("show", *arguments, *self.options)
+
+    def document(self, *arguments: str) -> dict:
+        return json.loads(self.show(*arguments, "-o", "json").stdout)
+
+    def rows(self, *arguments: str) -> list[dict]:
+        return self.document(*arguments)["rows"]
+
+    def row(self, port: str, *arguments: str) -> dict:
+        return next(row for row in self.rows(*arguments) if row["port"] == port)
+
+    def verdict(self, switch: str, port: int, kind: int, verdict: int, packets: int, size: int) -> None:
+        self.fakes.switches[switch].counters[self.counters["verdicts"], port << 6 | kind << 3 | verdict] = (
+            packets,
+            size,
+        )
+
+    def register(self, switch: str, name: str, port: int, value: int) -> None:
+        self.fakes.switches[switch].registers[self.registers[name], port] = value
+
+
+@pytest.fixture
+def fabric(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    made = Fabric(tmp_path)
+    applied = eeon("config", "apply", *CONFIG, *made.options)
+    assert applied.exit_code == 0, applied.output
+    made.verdict("leaf1", 3, DATA, FORWARDED, 10, 15_000)
+    made.verdict("leaf1", 3, DATA, MARKED, 4, 6000)
+    made.verdict("leaf1", 3, ACK, TAIL_DROPPED, 2, 120)
+    made.fakes.switches["leaf1"].counters[made.counters["received"], 1 << 3 | DATA] = (16, 21_120)
+    made.register("leaf1", "occupancy_bytes", 3, 97_500)
+    made.register("leaf1", "eee_state", 3, 1)
+    made.register("leaf1", "lpi_ticks", 3, 2_500_000)
+    made.register("leaf1", "wakes", 3, 12)
+    yield made
+    sync.run(made.fakes.__aexit__())
+
+
+def test_every_view_is_a_table_for_people_and_a_document_for_programs(fabric):
+    for view in VIEWS:
+        shown, document = fabric.show(view), fabric.document(view)
+        assert shown.exit_code == 0 and shown.stdout
+        assert (document["view"], document["topology"], document["unreachable"]) == (view, "leaf-spine-4", {})
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", document["taken_at"])
+        assert document["rows"]
+
+
+def test_rows_hold_counters_and_registers_in_base_units(fabric):
+    assert {row["status"] for row in fabric.rows("fabric")} == {"ready"}
+    port = fabric.row("leaf1:3", "ports")
+    assert (port["sent_packets"], port["sent_bytes"], port["dropped_packets"]) == (14, 21_000, 2)
+    assert fabric.row("leaf1:1", "ports")["received_packets"] == 16
+    assert fabric.row("leaf1:3", "queues") == {
+        "port": "leaf1:3",
+        "occupancy_bytes": 97_500,
+        "occupancy_packets": 0,
+        "buffer_bytes": 300_000,
+        "aqm": "red 125pkt..375pkt, up to 1, ECN, protect ack_syn",
+    }
+    assert fabric.row("leaf1:3", "eee") == {
+        "port": "leaf1:3",
+        "mode": "coalesce",
+        "stall_ps": 0,
+        "sleep_ps": 2_880_000,
+        "wake_ps": 4_480_000,
+        "hold_ps": 120_000_000,
+        "trigger": "100pkt",
+        "state": "hold",
+        "held_packets": 0,
+        "lpi_ps": 2_500_000_000,
+        "lpi_share": None,
+        "wakes": 12,
+    }
+    assert "97.5KB" in fabric.show("queues").stdout and "2.5ms" in fabric.show("eee").stdout
+
+
+def test_nonzero_leaves_only_rows_with_something_counted(fabric):
+    zero = dict.fromkeys(("forwarded", "marked", "early_dropped", "tail_dropped"), 0)
+    assert fabric.rows("ecn", "--nonzero") == [
+        {"port": "leaf1:3", "class": "data", **zero, "forwarded": 10, "marked": 4},
+        {"port": "leaf1:3", "class": "ack", **zero, "tail_dropped": 2},
+    ]
+    assert len(fabric.rows("counters", "--nonzero")) == 4
+
+
+def test_filters_by_switch_port_and_role_hold_together(fabric):
+    assert {row["port"] for row in fabric.rows("queues", "--switch", "leaf1", "--role", "uplink")} == {
+        "leaf1:3",
+        "leaf1:4",
+    }
+    assert [row["port"] for row in fabric.rows("ports", "--port", "spine1:2", "--port", "leaf2:1")] == [
+        "leaf2:1",
+        "spine1:2",
+    ]
+    assert [row["switch"] for row in fabric.rows("fabric", "--role", "spine")] == ["spine1", "spine2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["ports", "--switch", "leef1"], "leef1 is no switch of leaf-spine-4; did you mean leaf1"),
+        (["ports", "--port", "leaf1:9"], "leaf1:9 is no linked port of leaf-spine-4; did you mean leaf1:"),
+        (["ports", "--switch", "leaf1", "--role", "spine"], "no port of leaf-spine-4 is in the selection"),
+        (["ports", "--count", "3"], "--count goes with --watch"),
+        (["ports", "--rate", "soon"], "'soon' is not a time to wait"),
+        (["queues", "--rate", "5s"], "No such option"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_would_be_right(fabric, arguments, says):
+    result = fabric.show(*arguments)
+    assert result.exit_code == 1 and says in result.stderr
+
+
+def test_a_switch_that_does_not_answer_is_named_and_the_others_are_shown(fabric):
+    sync.run(fabric.fakes.switches["spine1"].stop())
+    for view in (*VIEWS, "energy"):
+        result = fabric.show(view, "-o", "json", *(["--rate", "0.05s"] if view == "energy" else []))
+        document = json.loads(result.stdout)
+        assert result.exit_code == 1
+        assert "spine1 (127.0.0.1:" in result.stderr
+        assert list(document["unreachable"]) == ["spine1"]
+        names = {row.get("switch") or row["port"].partition(":")[0] for row in document["rows"]}
+        assert {"leaf1", "leaf2", "spine2"} <= names
+        assert ("spine1" in names) == (view == "fabric"), "show fabric has a row that says why"
+
+
+def test_a_switch_without_the_program_is_left_out_and_told(fabric):
+    fabric.fakes.switches["leaf2"].config = None
+    result = fabric.show("ports")
+    assert (
+        result.exit_code == 1
+        and "leaf2: does not run this program; `eeon config apply` loads it" in result.stderr
+    )
+    assert "\nleaf1:1" in result.stdout and "\nleaf2:" not in result.stdout
+
+
+def test_without_registers_the_rest_is_shown_and_the_way_to_them_told(fabric):
+    for switch in fabric.fakes.switches.values():
+        switch.refuse_registers = True
+    shown = fabric.show("queues")
+    assert shown.exit_code == 0
+    assert "300KB" in shown.stdout and "97.5KB" not in shown.stdout
+    assert "no registers over P4Runtime (BMv2 does not); give `thrift`" in shown.stdout
+
+
+def test_after_clear_only_what_came_later_is_shown_and_the_switch_is_untouched(fabric):
+    before = dict(fabric.fakes.switches["leaf1"].counters)
+    cleared = eeon("clear", "counters", *fabric.options)
+    assert cleared.exit_code == 0 and "counters of 4 switches" in cleared.stdout
+    assert fabric.fakes.switches["leaf1"].counters == before
+    assert fabric.rows("ecn", "--nonzero") == []
+    assert fabric.row("leaf1:3", "ports")["sent_packets"] == 0
+    fabric.verdict("leaf1", 3, DATA, MARKED, 5, 7500)
+    assert [row["marked"] for row in fabric.rows("ecn", "--nonzero")] == [1]
+    assert fabric.row("leaf1:3", "ports")["sent_bytes"] == 1500
+    assert fabric.row("leaf1:3", "ports", "--raw")["sent_packets"] == 15
+    assert any("since `eeon clear counters`" in note for note in fabric.document("ecn")["notes"])
+    undone = eeon("clear", "counters", *fabric.options, "--undo")
+    assert undone.exit_code == 0 and fabric.row("leaf1:3", "ports")["sent_packets"] == 15
+
+
+def test_a_restarted_switch_is_noticed_and_shown_from_its_start(fabric):
+    eeon("clear", "counters", *fabric.options)
+    fabric.verdict("leaf1", 3, DATA, FORWARDED, 3, 4500)
+    document = fabric.document("ecn", "--nonzero")
+    assert [row["forwarded"] for row in document["rows"]] == [3, 0]
+    assert "restarted since then, and shown from their start: leaf1" in document["notes"]
+
+
+def test_a_baseline_of_another_switch_of_the_same_name_is_not_used(fabric):
+    eeon("clear", "counters", *fabric.options)
+    sync.run(fabric.fakes.switches["leaf1"].stop())
+    sync.run(fabric.fakes.switches["leaf1"].__aenter__())
+    fabric.write_targets()
+    assert fabric.row("leaf1:3", "ports")["sent_packets"] == 14
+
+
+def test_the_baseline_is_for_its_owner_alone_and_a_damaged_one_is_told(fabric):
+    eeon("clear", "counters", *fabric.options)
+    path = baselines.path_of("leaf-spine-4")
+    assert path.stat().st_mode & 0o077 == 0 and path.parent.stat().st_mode & 0o077 == 0
+    path.write_text('{"taken_at": 3')
+    result = fabric.show("ecn")
+    assert result.exit_code == 1 and f"{path}: is not what `eeon clear counters` writes" in result.stderr
+    assert fabric.show("ecn", "--raw").exit_code == 0
+
+
+def test_a_rate_is_what_happened_in_between_by_the_second(fabric, monkeypatch):
+    def traffic(_: float) -> None:
+        fabric.verdict("leaf1", 3, DATA, FORWARDED, 1010, 1_515_000)
+
+    monkeypatch.setattr(LOOKING, "sleep", traffic)
+    row = fabric.row("leaf1:3", "ports", "--rate", "5s")
+    assert "sent_packets" not in row
+    assert row["sent_bytes_per_s"] == pytest.approx(1500 * row["sent_packets_per_s"])
+    assert row["sent_packets_per_s"] > 0 and row["received_packets_per_s"] == 0
+
+
+def test_no_rate_is_made_up_for_a_switch_that_restarted_in_between(fabric, monkeypatch):
+    monkeypatch.setattr(
+        LOOKING,
+        "sleep",
+        lambda _: fabric.verdict("leaf1", 3, DATA, FORWARDED, 1, 1500),
+    )
+    document = fabric.document("ports", "--rate", "5s")
+    assert all(
+        row["sent_packets_per_s"] is None for row in document["rows"] if row["port"].startswith("leaf1:")
+    )
+    assert "leaf1 has restarted; no rate yet" in document["notes"]
+
+
+def test_watch_repeats_plain_blocks_where_there_is_no_terminal(fabric, monkeypatch):
+    slept = []
+    monkeypatch.setattr(LOOKING, "sleep", slept.append)
+    result = fabric.show("queues", "--watch", "3s", "--count", "3", "--port", "leaf1:3")
+    assert result.exit_code == 0 and slept == [3.0, 3.0]
+    assert result.stdout.count("97.5KB") == 3 and "\x1b" not in result.stdout
+    lines = fabric.show("queues", "--watch", "--count", "2", "-o", "json").stdout.splitlines()
+    assert [json.loads(line)["view"] for line in lines] == ["queues", "queues"] and slept[2:] == [2.0]
+
+
+def test_energy_gives_watts_joules_totals_and_what_they_rest_on(fabric):
+    document = fabric.document("energy", "--rate", "0.2s")
+    ports = {row["port"]: row for row in document["rows"]}
+    assert len(ports) == 12
+    # Nothing is sent and EEE is on: all but one link are in low-power idle.
+    assert ports["leaf2:1"]["watts"] == pytest.approx(0.05, rel=0.05)
+    assert ports["spine1:1"]["watts"] == pytest.approx(0.25, rel=0.05)
+    assert ports["leaf2:1"]["lpi_share"] == pytest.approx(1, abs=0.02)
+    totals = document["totals"]
+    assert (totals["ports"], totals["ports_of_unknown_power"]) == (12, 0)
+    assert totals["joules"] == pytest.approx(sum(row["joules"] for row in ports.values()))
+    assert document["assumptions"]["watts"]["10GBASE-T (10Gbps)"] == 2.5
+    assert "thesis" in document["assumptions"]["source"]
+    shown = fabric.show("energy", "--rate", "0.1s")
+    assert (
+        "assumed: 1000BASE-T (1Gbps) 0.5 W a port" in shown.stdout
+        and "always on they would use" in shown.stdout
+    )
+
+
+def test_eee_over_an_interval_has_shares(fabric):
+    document = fabric.document("eee", "--rate", "0.1s")
+    idle = next(row for row in document["rows"] if row["port"] == "leaf2:1")
+    assert idle["lpi_share"] == pytest.approx(1, abs=0.02) and idle["wakes_per_s"] == 0
