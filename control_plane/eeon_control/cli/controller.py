@@ -12,6 +12,7 @@ from eeon_control import controller as controllers
 from eeon_control.cli import options
 from eeon_control.cli.config.common import open_store
 from eeon_control.controller import log, process
+from eeon_control.controller.metrics import MetricsDoor
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 
 
@@ -22,6 +23,16 @@ class _Interval(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         return 0.0 if str(value).strip() in ("0", "0.0") else options.SPAN.convert(value, param, ctx)
+
+
+class _Address(click.ParamType):
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MetricsDoor:
+        try:
+            return value if isinstance(value, MetricsDoor) else MetricsDoor.parse(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 @click.group()
@@ -49,6 +60,13 @@ def controller() -> None:
     metavar="TIME",
     help="compare every switch with what is intended this often even when nothing has happened; 0: never",
 )
+@click.option(
+    "--metrics-address",
+    "metrics",
+    type=_Address(),
+    metavar="[HOST:]PORT",
+    help="serve Prometheus metrics here, without a host on loopback  [default: none are served]",
+)
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True
@@ -58,6 +76,7 @@ def run(
     state_folder: Path | None,
     rank: int,
     check_interval: float,
+    metrics: MetricsDoor | None,
     log_format: str,
     log_level: str,
 ) -> None:
@@ -74,4 +93,4 @@ def run(
     )
     timing = controllers.Timing(check=check_interval)
     supervisor = controllers.Supervisor(store, controllers.Options(rank=rank, timing=timing))
-    asyncio.run(process.run(supervisor))
+    asyncio.run(process.run(supervisor, process.no_door if metrics is None else metrics.open))

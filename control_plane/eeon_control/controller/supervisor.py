@@ -24,6 +24,7 @@ from eeon_control.controller.machine import State, SwitchMachine, Timing
 from eeon_control.controller.roster import Roster
 from eeon_control.controller.wanted import Wanted, load
 from eeon_control.errors import EeonError
+from eeon_control.fabric import thrift_door
 from eeon_control.state import StateStore
 
 _LOOK_SECONDS = 1.0
@@ -58,6 +59,7 @@ class Supervisor:
         self.journal_found = False
         self.confirm_seconds_left: float | None = None
         self.folder_readable = True
+        self.applies: dict[str, int] = {}
         self.started = asyncio.Event()
         self._schema: P4Schema = programs.load().schema()
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -102,6 +104,7 @@ class Supervisor:
             self.roster = await asyncio.to_thread(roster.look, self.store)
             await self._finish()
             await self._load_news()
+            self.applies = await asyncio.to_thread(self.store.applies)
         except EeonError as error:
             if self.folder_readable:
                 say(logging.ERROR, "state_unreadable", state=str(self.store.folder), reason=str(error))
@@ -199,7 +202,9 @@ class Supervisor:
 
     def _settings_writer(self, name: str) -> Callable[[], Awaitable[None]]:
         async def write() -> None:
-            """Nothing is told apart from tables yet that a target needs."""
+            wanted = self.wanted
+            if wanted is not None and name in wanted.queues:
+                await thrift_door.set_queues(name, wanted.targets[name], wanted.queues[name])
 
         return write
 

@@ -7,23 +7,30 @@ from dataclasses import dataclass
 
 from finsy import P4Schema
 
+from eeon_control.config import FabricConfig
 from eeon_control.controller.messages import Intended
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.targets import Target, resolve
+from eeon_control.fabric.thrift_client import QueueSettings
 from eeon_control.plan import intended
 from eeon_control.state import Revision, StateStore
-from eeon_control.topology import Topology
+from eeon_control.topology import Switch, Topology
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The revision, and what it means: for every switch its target and its entries, in topology order."""
+    """The revision, and what it means: for every switch its target and its entries, in topology order.
+
+    `queues`: switch -> port -> what is set over Thrift and cannot be read back. A switch whose Thrift server
+    is not in the targets file has none: the engine's switches need none.
+    """
 
     revision: Revision
     topology: Topology
     tick_ps: int
     targets: Mapping[str, Target]
     switches: Mapping[str, Intended]
+    queues: Mapping[str, Mapping[int, QueueSettings]]
 
 
 def load(store: StateStore, schema: P4Schema) -> Wanted | None:
@@ -34,10 +41,26 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
     meant = revision.intended()
     tick = meant.targets.tick
     entries = with_defaults(intended(meant.topology, meant.config, tick), schema)
+    targets = resolve(meant.topology, meant.targets.switches)
+    queues = {
+        name: of
+        for name, switch in meant.topology.switches.items()
+        if targets[name].thrift is not None and (of := _queues(meant.config, switch))
+    }
     return Wanted(
         revision,
         meant.topology,
         int(tick),
-        resolve(meant.topology, meant.targets.switches),
-        {name: Intended(revision.number, of) for name, of in entries.items()},
+        targets,
+        {name: Intended(revision.number, of, name in queues) for name, of in entries.items()},
+        queues,
     )
+
+
+def _queues(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
+    found = {port.number: config.bmv2_queue(port) for port in switch.ports}
+    return {
+        number: QueueSettings(values.depth_packets, values.packets_per_second)
+        for number, values in found.items()
+        if values is not None
+    }

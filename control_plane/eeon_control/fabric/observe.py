@@ -90,7 +90,7 @@ async def observe(
             async with Session(name, target, schema) as session:
                 if not await session.has_pipeline():
                     return f"{name}: does not run this program; `eeon config apply` loads it"
-                return await _observe(session, looked_at[name], target, wanted, program)
+                return await observe_switch(session, looked_at[name], target, wanted, program)
         except FabricError as error:
             return str(error)
 
@@ -102,9 +102,10 @@ async def observe(
     )
 
 
-async def _observe(
+async def observe_switch(
     session: Session, switch: Switch, target: Target, wanted: Wanted, program: Program
 ) -> Observation:
+    """Read one switch on an open session. Raises FabricError."""
     entries = await session.read_entries(TABLES) if wanted.entries else []
     received, verdicts = await counters_of(session, switch) if wanted.counters else ([], [])
     registers: Mapping[int, Mapping[str, int]] | None = None

@@ -131,4 +131,4 @@ class _Ledger:
         self.is_new = True
 
     def undone(self) -> None:
-        self._work.store.end(self._work.lock)
+        self._work.store.end(self._work.lock, undone=True)

@@ -64,7 +64,7 @@ async def recover(work: Work) -> Recovered | None:
     touched = tuple(journal.before)
     killed = str(journal.holder)
     if journal.revision <= work.store.current_number():
-        work.store.end(work.lock)
+        work.store.end(work.lock, undone=False)
         return Recovered(Direction.DONE, work.store.current_number(), killed, touched)
     schema = programs.load().schema()
     meant = work.located(journal.draft.intent.revive("the journal"))
@@ -87,7 +87,7 @@ async def recover(work: Work) -> Recovered | None:
             "switches can be reached (-T says where they are now)",
         ]
         raise FabricError("\n".join(lines))
-    work.store.end(work.lock)
+    work.store.end(work.lock, undone=True)
     notes = tuple(back.notes.values())
     return Recovered(Direction.BACK, work.store.current_number(), killed, touched, notes)
 

@@ -52,13 +52,11 @@ class StateStore:
 
     def current_number(self) -> int:
         """Number of the revision in force; 0 before the first."""
-        path = self.folder / "current"
-        text = self._read(path)
-        if text is None:
-            return 0
-        if not text.strip().isdigit():
-            raise _damaged(path, "it should hold the number of a revision")
-        return int(text)
+        return self._number("current")
+
+    def applies(self) -> dict[str, int]:
+        """How many applies and rollbacks were `committed`, and how many `undone` after a failure."""
+        return {"committed": self.current_number(), "undone": self._number("undone")}
 
     def current(self) -> Revision | None:
         """The revision in force, None before the first. Raises StateError when its file is damaged."""
@@ -165,9 +163,13 @@ class StateStore:
                 raise StateError(f"{self.folder / 'current'}: cannot be written: {error.strerror}") from None
         return revision
 
-    def end(self, lock: Lock) -> None:
-        """Remove the journal: every switch holds the old configuration again, or the commit was done."""
+    def end(self, lock: Lock, *, undone: bool) -> None:
+        """Remove the journal: every switch holds the old configuration again (`undone`), or the commit was
+        done."""
         self._check(lock)
+        if undone:
+            count = self._number("undone") + 1
+            self._disk.replace_file(self.folder / "undone", f"{count}\n".encode())
         self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:
@@ -206,6 +208,15 @@ class StateStore:
         except ValidationError as error:
             first = error.errors()[0]
             raise _damaged(path, f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}") from None
+
+    def _number(self, name: str) -> int:
+        path = self.folder / name
+        text = self._read(path)
+        if text is None:
+            return 0
+        if not text.strip().isdigit():
+            raise _damaged(path, "it should hold one number")
+        return int(text)
 
     def _read(self, path: Path) -> bytes | None:
         if not path.exists():

@@ -37,7 +37,7 @@ def recover(
     if forget:
         with store.lock(click.get_current_context().command_path) as lock, stopped_by_sigterm():
             journal = store.journal()
-            store.end(lock)
+            store.end(lock, undone=False)
         touched = ", ".join(journal.before) if journal is not None else ""
         click.echo(f"forgotten; {touched} may hold a mix" if touched else "there was nothing to finish")
         return

@@ -1,0 +1,217 @@
+"""Every metric: its name, kind, labels, and what it means. The exporter, the docs and the tests read this.
+
+Names and units after the Prometheus conventions: base units (seconds, bytes, joules), `_total` for counters.
+Labels are bounded by the topology and the program: switch, port, class, verdict; never an address or a text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from eeon_control.energy import Assumptions
+
+
+class Kind(StrEnum):
+    """Prometheus's kinds of metrics that are used here."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True)
+class Family:
+    """One metric. `resets` says for a counter when it begins anew."""
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...]
+    help: str
+    resets: str = ""
+
+
+_SWITCH = ("switch",)
+_PORT = ("switch", "port")
+_CLASS = (*_PORT, "class")
+_CAUSE = (*_CLASS, "verdict")
+
+_WITH_SWITCH = "when the switch restarts or its program is loaded"
+_WITH_CONTROLLER = "when the controller restarts"
+_NEVER = "never: it is in the state folder"
+
+_ASSUMED = "; ".join(Assumptions().lines())
+
+
+def _counter(name: str, labels: tuple[str, ...], help: str, resets: str) -> Family:
+    return Family(f"eeon_{name}", Kind.COUNTER, labels, help, resets)
+
+
+def _gauge(name: str, labels: tuple[str, ...], help: str) -> Family:
+    return Family(f"eeon_{name}", Kind.GAUGE, labels, help)
+
+
+_FAMILIES = (
+    # The fabric.
+    _gauge(
+        "config_revision", (), "Number of the revision that the fabric is meant to hold; 0 before the first."
+    ),
+    _counter(
+        "config_applies_total",
+        ("result",),
+        "Applies and rollbacks by result: committed, or undone on all switches after a failure.",
+        _NEVER,
+    ),
+    _gauge(
+        "config_journal",
+        (),
+        "1 while an apply is writing, or was killed while it was and is not finished yet; else 0.",
+    ),
+    _gauge(
+        "config_confirm_remaining_seconds",
+        (),
+        "Time left to confirm the revision in force; absent when it waits for nothing.",
+    ),
+    _counter(
+        "config_finished_total",
+        ("what", "result"),
+        "Unfinished work of killed commands (journal) and confirmations nobody gave (confirmation) that this "
+        "controller took care of, by result.",
+        _WITH_CONTROLLER,
+    ),
+    _gauge("config_readable", (), "1 when the state folder can be read and is sound, else 0."),
+    # The controller.
+    _gauge("controller_info", ("version", "election_id"), "1; the labels tell which controller this is."),
+    _gauge(
+        "controller_in_charge", (), "1 when no controller of larger election id runs on the state folder."
+    ),
+    # Switches.
+    _gauge(
+        "switch_up",
+        _SWITCH,
+        "1 when the switch is connected and its counters were read within the last 30 s, else 0.",
+    ),
+    _gauge("switch_primary", _SWITCH, "1 when this controller is the switch's primary, else 0."),
+    _gauge(
+        "switch_in_sync",
+        _SWITCH,
+        "1 when this controller, as the switch's primary, has read it back as intended and nothing has given "
+        "reason for doubt since; else 0.",
+    ),
+    _gauge(
+        "switch_drift_entries",
+        _SWITCH,
+        "Table entries that differ from what is intended, found at the last comparison and not mended yet.",
+    ),
+    _counter(
+        "switch_restores_total",
+        ("switch", "cause"),
+        "Times the switch was brought back to what is intended, by cause: program (it had lost its program), "
+        "drift (somebody else wrote while all was well), entries (anything else).",
+        _WITH_CONTROLLER,
+    ),
+    Family(
+        "eeon_switch_restore_seconds",
+        Kind.HISTOGRAM,
+        _SWITCH,
+        "How long restores took: from the loss of the connection, or from the comparison that found a "
+        "difference, until everything was read back as intended.",
+        _WITH_CONTROLLER,
+    ),
+    _counter(
+        "switch_restored_entries_total", _SWITCH, "Table entries written by restores.", _WITH_CONTROLLER
+    ),
+    _counter(
+        "switch_connections_lost_total",
+        _SWITCH,
+        "Times an established P4Runtime stream to the switch ended.",
+        _WITH_CONTROLLER,
+    ),
+    _counter(
+        "switch_refusals_total",
+        _SWITCH,
+        "Requests of the controller that the switch refused, and writes that did not read back.",
+        _WITH_CONTROLLER,
+    ),
+    _gauge("switch_reading_age_seconds", _SWITCH, "Age of the reading that the port metrics come from."),
+    _gauge("switch_reading_seconds", _SWITCH, "How long reading the switch took, last time."),
+    # Ports: counters of the P4 program, as the switch has them.
+    _counter(
+        "port_received_packets_total", _CLASS, "Packets that entered the switch on the port.", _WITH_SWITCH
+    ),
+    _counter(
+        "port_received_bytes_total",
+        _CLASS,
+        "Frame bytes, without FCS, that entered the switch on the port.",
+        _WITH_SWITCH,
+    ),
+    _counter(
+        "port_sent_packets_total",
+        _CLASS,
+        "Packets that left on the port, marked ones included.",
+        _WITH_SWITCH,
+    ),
+    _counter(
+        "port_sent_bytes_total",
+        _CLASS,
+        "Frame bytes, without FCS, that left on the port, of marked packets included.",
+        _WITH_SWITCH,
+    ),
+    _counter(
+        "port_marked_packets_total", _CLASS, "Packets that this switch marked CE and sent.", _WITH_SWITCH
+    ),
+    _counter(
+        "port_marked_bytes_total", _CLASS, "Frame bytes of packets that this switch marked CE.", _WITH_SWITCH
+    ),
+    _counter(
+        "port_dropped_packets_total",
+        _CAUSE,
+        "Packets dropped, by cause: early_dropped (AQM) and tail_dropped (buffer full) at the port they were "
+        "to leave on; no_route, ttl_expired and malformed at the port they came in on.",
+        _WITH_SWITCH,
+    ),
+    _counter("port_dropped_bytes_total", _CAUSE, "Frame bytes of packets dropped, by cause.", _WITH_SWITCH),
+    # Ports: registers; absent where a target offers none.
+    _gauge("port_occupancy_bytes", _PORT, "Bytes in the port's queue at the time of the reading."),
+    _gauge("port_occupancy_packets", _PORT, "Packets in the port's queue at the time of the reading."),
+    _gauge(
+        "port_held_packets",
+        _PORT,
+        "Packets that the EEE hold keeps back at the time of the reading, while the link sleeps.",
+    ),
+    _gauge("port_buffer_bytes", _PORT, "The port's buffer limit, as intended."),
+    _gauge("port_speed_bytes", _PORT, "The link's speed in bytes per second, each way."),
+    _counter(
+        "port_wakes_total",
+        _PORT,
+        "Times the link was woken from low-power idle; the switch counts modulo 2^32.",
+        _WITH_SWITCH,
+    ),
+    _counter(
+        "port_lpi_seconds_total",
+        _PORT,
+        "Time in low-power idle (LPI) since this controller began to read the port, the current sleep "
+        "included; its rate is the share of time in LPI.",
+        _WITH_CONTROLLER,
+    ),
+    _counter(
+        "port_transition_seconds_total",
+        _PORT,
+        "Time spent going to sleep and waking, since this controller began to read the port.",
+        _WITH_CONTROLLER,
+    ),
+    _counter(
+        "port_energy_joules_total",
+        _PORT,
+        f"Estimated energy of the port's PHY since this controller began to read it. {_ASSUMED}.",
+        _WITH_CONTROLLER,
+    ),
+    _counter(
+        "port_legacy_energy_joules_total",
+        _PORT,
+        "What the same PHY would have used in the same time without ever sleeping.",
+        _WITH_CONTROLLER,
+    ),
+)
+
+CATALOG: dict[str, Family] = {family.name: family for family in _FAMILIES}

@@ -1,0 +1,89 @@
+"""The HTTP server that Prometheus scrapes: prometheus_client's own, in threads of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import Metric
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+
+from eeon_control.controller.log import say
+from eeon_control.controller.metrics.families import families
+from eeon_control.controller.metrics.readings import Readings
+from eeon_control.controller.supervisor import Supervisor
+from eeon_control.errors import EeonError
+
+_ADDRESS = re.compile(r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]*):)?(?P<port>[0-9]{1,5})", re.ASCII)
+_LOOPBACK = "127.0.0.1"
+# A sample is gathered within its own limit; this one is for an event loop that is busy.
+_LOOP_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class MetricsDoor:
+    """Where metrics are served. Port 0: any free one, which the log tells."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> MetricsDoor:
+        """Read `host:port`, `:port` or `port`; without a host it is loopback. Raises ValueError."""
+        match = _ADDRESS.fullmatch(text)
+        if match is None or int(match["port"]) > 65535:
+            raise ValueError(f"{text!r} is not HOST:PORT; write for example 127.0.0.1:9100")
+        return cls((match["host"] or _LOOPBACK).strip("[]"), int(match["port"]))
+
+    @contextlib.asynccontextmanager
+    async def open(self, supervisor: Supervisor) -> AsyncIterator[None]:
+        """Serve while the context lasts. Raises EeonError when the address cannot be had."""
+        registry = CollectorRegistry()
+        registry.register(_Fabric(Readings(supervisor), asyncio.get_running_loop()))
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        try:
+            server, thread = start_http_server(self.port, self.host, registry)
+        except OSError as error:
+            raise EeonError(
+                f"--metrics-address {self.host}:{self.port}: {error.strerror or error}; choose another"
+            ) from None
+        say(logging.INFO, "metrics", address=f"{self.host}:{server.server_port}")
+        try:
+            yield
+        finally:
+            # A scrape under way waits for this loop, so that the loop must not wait for it.
+            await asyncio.to_thread(server.shutdown)
+            server.server_close()
+            await asyncio.to_thread(thread.join)
+
+
+class _Fabric(Collector):
+    """Asks the controller's event loop, from a thread of the HTTP server."""
+
+    def __init__(self, readings: Readings, loop: asyncio.AbstractEventLoop) -> None:
+        self._readings = readings
+        self._loop = loop
+
+    def describe(self) -> list[Metric]:
+        """Nothing beforehand: registering must not read switches."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """One scrape."""
+        future = asyncio.run_coroutine_threadsafe(self._readings.sample(), self._loop)
+        try:
+            sample = future.result(_LOOP_SECONDS)
+        except FutureTimeout:
+            future.cancel()
+            say(logging.ERROR, "scrape_failed", reason=f"the controller is busy for {_LOOP_SECONDS:g} s")
+            return iter(())
+        return families(sample)

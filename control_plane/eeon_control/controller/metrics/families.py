@@ -1,0 +1,155 @@
+"""From one sample of the fabric to Prometheus's families. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+
+from eeon_control.controller.counts import RESTORE_BUCKETS
+from eeon_control.controller.metrics.catalog import CATALOG, Family, Kind
+from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
+
+_PS_PER_S = 10**12
+_SENT = ("forwarded", "marked")
+_DROPPED = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed")
+_CAUSES = ("program", "drift", "entries")
+_HOLD = 1  # eee_state_t.HOLD: only then does the register tell of packets that are held now
+
+
+class _Families:
+    """The families of one scrape, in the catalogue's order."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Metric] = {}
+
+    def __getitem__(self, name: str) -> Metric:
+        full = f"eeon_{name}"
+        if full not in self._made:
+            self._made[full] = _empty(CATALOG[full])
+        return self._made[full]
+
+    def add(self, name: str, value: float, *labels: str) -> None:
+        """One sample of a counter or gauge."""
+        family = self[name]
+        assert isinstance(family, (CounterMetricFamily, GaugeMetricFamily))
+        family.add_metric(labels, value)
+
+    def __iter__(self) -> Iterator[Metric]:
+        return (self._made[name] for name in CATALOG if name in self._made)
+
+
+def families(sample: FabricSample) -> Iterator[Metric]:
+    """Everything that a scrape answers with."""
+    made = _Families()
+    _fabric(made, sample)
+    for one in sample.switches:
+        _switch(made, one)
+        if one.observation is not None:
+            _counters(made, one)
+            _registers(made, one)
+            for port, account in one.accounts.items():
+                _energy(made, one.switch.name, str(port), account)
+    return iter(made)
+
+
+def _fabric(made: _Families, sample: FabricSample) -> None:
+    made.add("config_revision", sample.revision)
+    for result, count in sample.applies.items():
+        made.add("config_applies_total", count, result)
+    made.add("config_journal", sample.journal)
+    if sample.confirm_seconds_left is not None:
+        made.add("config_confirm_remaining_seconds", sample.confirm_seconds_left)
+    for (what, result), count in sample.finished.items():
+        made.add("config_finished_total", count, what, result)
+    made.add("config_readable", sample.readable)
+    made.add("controller_info", 1, sample.version, str(sample.election_id))
+    made.add("controller_in_charge", sample.in_charge)
+
+
+def _switch(made: _Families, one: SwitchSample) -> None:
+    name = one.switch.name
+    made.add("switch_up", one.up, name)
+    made.add("switch_primary", one.primary, name)
+    made.add("switch_in_sync", one.in_sync, name)
+    made.add("switch_drift_entries", one.drift_entries, name)
+    for cause in _CAUSES:
+        made.add("switch_restores_total", one.restores.by_cause[cause], name, cause)
+    histogram = made["switch_restore_seconds"]
+    assert isinstance(histogram, HistogramMetricFamily)
+    buckets = [
+        (str(bound), count) for bound, count in zip(RESTORE_BUCKETS, one.restores.buckets, strict=True)
+    ]
+    histogram.add_metric(
+        [name], [*buckets, ("+Inf", one.restores.by_cause.total())], sum_value=one.restores.seconds
+    )
+    made.add("switch_restored_entries_total", one.restores.entries, name)
+    made.add("switch_connections_lost_total", one.connections_lost, name)
+    made.add("switch_refusals_total", one.refusals, name)
+    for port in one.switch.ports:
+        made.add("port_speed_bytes", int(port.rate) / 8, name, str(port.number))
+    for number, limit in one.buffers.items():
+        made.add("port_buffer_bytes", limit, name, str(number))
+    if one.observation is not None:
+        made.add("switch_reading_age_seconds", one.age_seconds, name)
+        made.add("switch_reading_seconds", one.reading_seconds, name)
+
+
+def _counters(made: _Families, one: SwitchSample) -> None:
+    assert one.observation is not None
+    name = one.switch.name
+    for got in one.observation.counters.received:
+        labels = name, str(got.port), got.packet_class
+        made.add("port_received_packets_total", got.packets, *labels)
+        made.add("port_received_bytes_total", got.bytes, *labels)
+    sent: dict[tuple[str, str, str], tuple[int, int]] = {}
+    for count in one.observation.counters.verdicts:
+        labels = name, str(count.port), count.packet_class
+        if count.verdict in _SENT:
+            packets, size = sent.get(labels, (0, 0))
+            sent[labels] = packets + count.packets, size + count.bytes
+        if count.verdict == "marked":
+            made.add("port_marked_packets_total", count.packets, *labels)
+            made.add("port_marked_bytes_total", count.bytes, *labels)
+        elif count.verdict in _DROPPED:
+            made.add("port_dropped_packets_total", count.packets, *labels, count.verdict)
+            made.add("port_dropped_bytes_total", count.bytes, *labels, count.verdict)
+    for labels, (packets, size) in sent.items():
+        made.add("port_sent_packets_total", packets, *labels)
+        made.add("port_sent_bytes_total", size, *labels)
+
+
+def _registers(made: _Families, one: SwitchSample) -> None:
+    assert one.observation is not None
+    for number, values in (one.observation.registers or {}).items():
+        labels = one.switch.name, str(number)
+        made.add("port_occupancy_bytes", values["occupancy_bytes"], *labels)
+        made.add("port_occupancy_packets", values["occupancy_packets"], *labels)
+        held = values["held_packets"] if values["eee_state"] == _HOLD else 0
+        made.add("port_held_packets", held, *labels)
+        made.add("port_wakes_total", values["wakes"], *labels)
+
+
+def _energy(made: _Families, switch: str, port: str, account: PortAccount) -> None:
+    made.add("port_lpi_seconds_total", account.lpi_ps / _PS_PER_S, switch, port)
+    made.add("port_transition_seconds_total", account.transition_ps / _PS_PER_S, switch, port)
+    if account.joules is not None and account.legacy_joules is not None:
+        made.add("port_energy_joules_total", account.joules, switch, port)
+        made.add("port_legacy_energy_joules_total", account.legacy_joules, switch, port)
+
+
+def _empty(family: Family) -> Metric:
+    made: Metric
+    match family.kind:
+        case Kind.COUNTER:
+            made = CounterMetricFamily(family.name, family.help, labels=family.labels)
+        case Kind.GAUGE:
+            made = GaugeMetricFamily(family.name, family.help, labels=family.labels)
+        case Kind.HISTOGRAM:
+            made = HistogramMetricFamily(family.name, family.help, labels=family.labels)
+    return made

@@ -1,0 +1,163 @@
+"""Reads the switches for a scrape: each at most every few seconds, none waited for beyond a limit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from eeon_control import __version__, energy
+from eeon_control import program as programs
+from eeon_control.controller.counts import Restores
+from eeon_control.controller.link import Link
+from eeon_control.controller.log import say
+from eeon_control.controller.machine import State
+from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
+from eeon_control.controller.supervisor import Supervisor
+from eeon_control.errors import EeonError
+from eeon_control.fabric.observe import Observation, Wanted, observe_switch
+from eeon_control.topology import Switch
+
+# Registers that the energy account needs, and those that are shown.
+_REGISTERS = (*energy.REGISTERS, "occupancy_bytes", "occupancy_packets", "held_packets")
+_WANTED = Wanted(counters=True, registers=_REGISTERS)
+_TOO_OLD_SECONDS = 30.0
+
+
+@dataclass
+class _Known:
+    """Of one switch: the last observation, when and how long it was made, and the sums since the first."""
+
+    observation: Observation | None = None
+    at: float = 0.0
+    seconds: float = 0.0
+    before: energy.Reading | None = None
+    accounts: dict[int, PortAccount] = field(default_factory=dict)
+
+
+class Readings:
+    """One for a supervisor, on its event loop.
+
+    `young_seconds`: a switch that was read within is not read again, however often somebody scrapes.
+    `wait_seconds`: how long a scrape waits for the switches; one that has not answered by then goes on being
+    read for the next scrape.
+    """
+
+    def __init__(self, supervisor: Supervisor, young_seconds: float = 5.0, wait_seconds: float = 3.0) -> None:
+        self._supervisor = supervisor
+        self._young_seconds = young_seconds
+        self._wait_seconds = wait_seconds
+        self._known: dict[str, _Known] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._program = programs.load()
+
+    async def sample(self) -> FabricSample:
+        """What is known now, after reading what is not young any more."""
+        wanted = self._supervisor.wanted
+        if wanted is not None:
+            now = time.monotonic()
+            for name, link in self._supervisor.links.items():
+                known = self._known.setdefault(name, _Known())
+                old = known.observation is None or now - known.at >= self._young_seconds
+                if old and link.machine.is_connected and name not in self._running:
+                    self._begin(link, wanted.topology.switches[name])
+            if self._running:
+                await asyncio.wait(list(self._running.values()), timeout=self._wait_seconds)
+        return self._gather()
+
+    def _begin(self, link: Link, switch: Switch) -> None:
+        task = asyncio.create_task(self._read(link, switch), name=f"read {link.name}")
+        self._running[link.name] = task
+        task.add_done_callback(lambda done: self._running.pop(link.name, None))
+
+    async def _read(self, link: Link, switch: Switch) -> None:
+        known = self._known[link.name]
+        session = link.session
+        if session is None:
+            return
+        started = time.monotonic()
+        try:
+            observation = await observe_switch(session, switch, link.target, _WANTED, self._program)
+        except EeonError as error:
+            say(logging.WARNING, "unread", switch=link.name, reason=str(error))
+            return
+        known.observation, known.at = observation, time.monotonic()
+        known.seconds = known.at - started
+        self._account(known, link, switch, observation)
+
+    def _account(self, known: _Known, link: Link, switch: Switch, observation: Observation) -> None:
+        wanted = self._supervisor.wanted
+        if observation.registers is None or wanted is None:
+            return
+        timings = energy.timings(link.machine.intended.entries, switch.ports)
+        tick = wanted.tick_ps
+        reading = energy.Reading(
+            observation.at_ps, tick, observation.registers, timings, observation.now_ticks(tick)
+        )
+        before, known.before = known.before, reading
+        if before is None:
+            for port in switch.ports:
+                account = known.accounts.setdefault(port.number, PortAccount())
+                if energy.power_of(port.rate) is not None:
+                    account.joules, account.legacy_joules = (
+                        account.joules or 0.0,
+                        account.legacy_joules or 0.0,
+                    )
+            return
+        for one in energy.switch_energy(switch, before, reading).ports:
+            account = known.accounts.setdefault(one.port.number, PortAccount())
+            account.lpi_ps += one.lpi_ps
+            account.transition_ps += one.transition_ps
+            if one.joules is not None and one.legacy_joules is not None:
+                account.joules = (account.joules or 0.0) + one.joules
+                account.legacy_joules = (account.legacy_joules or 0.0) + one.legacy_joules
+
+    def _gather(self) -> FabricSample:
+        of = self._supervisor
+        wanted = of.wanted
+        switches = () if wanted is None else tuple(wanted.topology.switches.values())
+        now = time.monotonic()
+        return FabricSample(
+            version=__version__,
+            election_id=of.options.rank,
+            in_charge=of.in_charge,
+            readable=of.folder_readable,
+            revision=0 if wanted is None else wanted.revision.number,
+            journal=of.journal_found,
+            confirm_seconds_left=of.confirm_seconds_left,
+            applies=of.applies,
+            finished=dict(of.counts.finished),
+            switches=tuple(self._of_switch(one, now) for one in switches if one.name in of.links),
+        )
+
+    def _of_switch(self, switch: Switch, now: float) -> SwitchSample:
+        link = self._supervisor.links[switch.name]
+        known = self._known.get(switch.name, _Known())
+        age = now - known.at
+        fresh = link.machine.is_connected and known.observation is not None and age <= _TOO_OLD_SECONDS
+        return SwitchSample(
+            switch=switch,
+            up=fresh,
+            primary=link.machine.is_primary,
+            in_sync=link.machine.state is State.IN_SYNC,
+            drift_entries=link.machine.drift_entries,
+            connections_lost=link.machine.connections_lost,
+            refusals=link.machine.refusals,
+            restores=self._supervisor.counts.restores.get(switch.name, Restores()),
+            buffers=_buffers(link),
+            observation=known.observation if fresh else None,
+            age_seconds=age,
+            reading_seconds=known.seconds,
+            accounts=known.accounts,
+        )
+
+
+def _buffers(link: Link) -> Mapping[int, int]:
+    """Buffer limits as intended, by port."""
+    return {
+        entry.match[0].value: dict(entry.actions[0].params)["buffer_bytes"]
+        for entry in link.machine.intended.entries
+        if entry.table == "port_buffer" and not entry.is_default
+    }

@@ -1,0 +1,27 @@
+"""Reading what the exporter says, as Prometheus does."""
+
+from __future__ import annotations
+
+from urllib.request import urlopen
+
+from eeon_control.controller.metrics import CATALOG
+from prometheus_client.parser import text_string_to_metric_families
+
+Samples = dict[tuple[str, ...], float]
+
+
+def parsed(text: str) -> Samples:
+    """(name, label values in the catalogue's order...) -> value, of the metrics that are the catalogue's."""
+    found = {}
+    for family in text_string_to_metric_families(text):
+        known = CATALOG.get(family.name) or CATALOG.get(f"{family.name}_total")
+        for one in family.samples if known is not None else []:
+            values = [one.labels[label] for label in (*known.labels, "le") if label in one.labels]
+            found[one.name, *values] = one.value
+    return found
+
+
+def scrape(address: str) -> Samples:
+    """One scrape of an exporter. The time limit is far above what a scrape may take."""
+    with urlopen(f"http://{address}/metrics", timeout=60) as answer:
+        return parsed(answer.read().decode())

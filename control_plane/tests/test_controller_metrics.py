@@ -1,0 +1,195 @@
+"""The metrics: what a sample becomes, what a scrape of real switches answers, and that it never waits for long."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from eeon_control import constants, energy, topology
+from eeon_control.controller import messages as m
+from eeon_control.controller.counts import Counts, Restores
+from eeon_control.controller.metrics import CATALOG, Kind, MetricsDoor
+from eeon_control.controller.metrics.families import families
+from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
+from eeon_control.fabric.observe import Observation
+from eeon_control.fabric.read import FabricCounters, ReceivedCount, VerdictCount
+from prometheus_client import CollectorRegistry, generate_latest
+from scraping import Samples, parsed
+
+TOPOLOGY = topology.load("leaf-spine-4")
+LEAF1 = TOPOLOGY.switches["leaf1"]
+REGISTERS = dict.fromkeys((*energy.REGISTERS, "occupancy_bytes", "occupancy_packets", "held_packets"), 0)
+
+
+def switch(**changes) -> SwitchSample:
+    base = {
+        "switch": LEAF1,
+        "up": True,
+        "primary": True,
+        "in_sync": True,
+        "drift_entries": 0,
+        "connections_lost": 0,
+        "refusals": 0,
+        "restores": Restores(),
+    }
+    return SwitchSample(**(base | changes))
+
+
+def sample(*switches: SwitchSample, **changes) -> FabricSample:
+    base = {
+        "version": "1",
+        "election_id": 10,
+        "in_charge": True,
+        "readable": True,
+        "revision": 3,
+        "journal": False,
+        "confirm_seconds_left": None,
+        "applies": {"committed": 3, "undone": 1},
+        "finished": {("journal", "back"): 1},
+        "switches": switches,
+    }
+    return FabricSample(**(base | changes))
+
+
+def observation(**changes) -> Observation:
+    """Every cell of leaf1 is a number of its own."""
+    received, verdicts = [], []
+    cell = 0
+    for port in LEAF1.ports:
+        for name in constants.CLASSES:
+            cell += 1
+            received.append(ReceivedCount("leaf1", port.number, name, cell, cell * 100))
+            for verdict in constants.VERDICTS:
+                cell += 1
+                verdicts.append(VerdictCount("leaf1", port.number, name, verdict, cell, cell * 100))
+    registers = {port.number: dict(REGISTERS) for port in LEAF1.ports}
+    base = {"at_ps": 0, "counters": FabricCounters(tuple(received), tuple(verdicts)), "registers": registers}
+    return Observation(**(base | changes))
+
+
+def exported(of: FabricSample) -> Samples:
+    """(name, label values in the catalogue's order...) -> value, through Prometheus's own text format and parser."""
+
+    class One:
+        def collect(self):
+            return families(of)
+
+    registry = CollectorRegistry()
+    registry.register(One())
+    return parsed(generate_latest(registry).decode())
+
+
+def test_class_and_cause_are_told_apart_and_marked_packets_are_sent_packets_too():
+    found = exported(sample(switch(observation=observation())))
+    of = {(one.packet_class, one.verdict): one for one in observation().counters.verdicts if one.port == 1}
+    forwarded, marked = of["data", "forwarded"], of["data", "marked"]
+    assert found["eeon_port_sent_packets_total", "leaf1", "1", "data"] == forwarded.packets + marked.packets
+    assert found["eeon_port_sent_bytes_total", "leaf1", "1", "data"] == forwarded.bytes + marked.bytes
+    assert found["eeon_port_marked_packets_total", "leaf1", "1", "data"] == marked.packets
+    for verdict in ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed"):
+        key = ("leaf1", "1", "ack", verdict)
+        assert found["eeon_port_dropped_packets_total", *key] == of["ack", verdict].packets
+        assert found["eeon_port_dropped_bytes_total", *key] == of["ack", verdict].bytes
+
+
+def test_every_verdict_of_the_program_is_exported_as_sent_or_dropped_or_goes_to_the_controller():
+    found = exported(sample(switch(observation=observation())))
+    causes = {key[4] for key in found if key[0] == "eeon_port_dropped_packets_total"}
+    assert set(constants.VERDICTS) == causes | {"forwarded", "marked", "to_cpu"}
+
+
+def test_switch_that_is_down_has_no_port_counters_and_is_said_to_be_down():
+    found = exported(sample(switch(up=False, observation=None, in_sync=False, primary=False)))
+    assert found["eeon_switch_up", "leaf1"] == 0
+    assert not [key for key in found if "packets_total" in key[0] or "occupancy" in key[0]]
+
+
+def test_target_without_registers_has_counters_only():
+    found = exported(sample(switch(observation=observation(registers=None))))
+    names = {key[0] for key in found}
+    assert "eeon_port_received_packets_total" in names and "eeon_port_occupancy_bytes" not in names
+
+
+def test_packets_are_held_only_while_the_port_is_on_hold():
+    held = {
+        port.number: REGISTERS | {"held_packets": 7, "eee_state": port.number % 3} for port in LEAF1.ports
+    }
+    found = exported(sample(switch(observation=observation(registers=held))))
+    assert [found["eeon_port_held_packets", "leaf1", str(port)] for port in (1, 2, 3)] == [7, 0, 0]
+
+
+def test_energy_is_in_joules_and_seconds_and_absent_where_the_power_of_the_phy_is_not_known():
+    accounts = {1: PortAccount(2 * 10**12, 10**9, 0.25, 1.0), 2: PortAccount(10**12, 0)}
+    found = exported(sample(switch(observation=observation(), accounts=accounts)))
+    assert found["eeon_port_lpi_seconds_total", "leaf1", "1"] == 2
+    assert found["eeon_port_transition_seconds_total", "leaf1", "1"] == 0.001
+    assert found["eeon_port_energy_joules_total", "leaf1", "1"] == 0.25
+    assert found["eeon_port_legacy_energy_joules_total", "leaf1", "1"] == 1
+    assert ("eeon_port_energy_joules_total", "leaf1", "2") not in found
+
+
+def test_restores_are_counted_by_cause_and_their_times_make_a_histogram():
+    counts = Counts()
+    counts.restored("leaf1", m.Restored(0.2, 61, pushed=True, drift=False))
+    counts.restored("leaf1", m.Restored(0.7, 1, pushed=False, drift=True))
+    found = exported(sample(switch(restores=counts.restores["leaf1"])))
+    assert found["eeon_switch_restores_total", "leaf1", "program"] == 1
+    assert found["eeon_switch_restores_total", "leaf1", "drift"] == 1
+    assert found["eeon_switch_restores_total", "leaf1", "entries"] == 0
+    assert found["eeon_switch_restored_entries_total", "leaf1"] == 62
+    assert found["eeon_switch_restore_seconds_sum", "leaf1"] == pytest.approx(0.9)
+    assert found["eeon_switch_restore_seconds_bucket", "leaf1", "0.25"] == 1
+    assert found["eeon_switch_restore_seconds_bucket", "leaf1", "1.0"] == 2
+    assert found["eeon_switch_restore_seconds_count", "leaf1"] == 2
+
+
+def test_whole_sample_has_every_metric_of_the_catalogue_and_no_other():
+    full = sample(
+        switch(
+            observation=observation(),
+            buffers={1: 300_000},
+            accounts={1: PortAccount(1, 1, 1.0, 1.0)},
+            restores=Restores(Counter(program=1), 1, 1.0),
+        ),
+        confirm_seconds_left=30.0,
+    )
+    names = {family.name for family in families(full)}
+    totals = {name.removesuffix("_total") if CATALOG[name].kind is Kind.COUNTER else name for name in CATALOG}
+    assert names == totals
+
+
+@pytest.mark.parametrize("family", CATALOG.values(), ids=CATALOG)
+def test_names_follow_the_conventions_of_prometheus(family):
+    assert re.fullmatch(r"eeon_[a-z0-9_]+", family.name)
+    assert family.name.endswith("_total") == (family.kind is Kind.COUNTER)
+    assert not re.search(r"_(ms|us|ns|ps|kb|mb|bits|percent)(_|$)", family.name)
+    assert family.help.endswith(".") and set(family.labels) <= {
+        *("switch", "port", "class", "verdict", "cause", "result", "what", "version", "election_id")
+    }
+    assert bool(family.resets) == (family.kind is not Kind.GAUGE)
+
+
+def test_help_of_the_energy_counter_states_what_it_assumes():
+    text = CATALOG["eeon_port_energy_joules_total"].help
+    assert "1000BASE-T" in text and "10% of it in low-power idle" in text and "thesis" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("9100", "127.0.0.1", 9100),
+        (":9100", "127.0.0.1", 9100),
+        ("0.0.0.0:9100", "0.0.0.0", 9100),
+        ("[::1]:0", "::1", 0),
+        ("localhost:1", "localhost", 1),
+    ],
+)
+def test_address_without_a_host_is_loopback(text, host, port):
+    assert MetricsDoor.parse(text) == MetricsDoor(host, port)
+
+
+@pytest.mark.parametrize("text", ["", "host", "1.2.3.4:", "a:b", "1:70000", "http://x:1"])
+def test_address_that_is_none_is_refused(text):
+    with pytest.raises(ValueError, match=r"write for example 127\.0\.0\.1:9100"):
+        MetricsDoor.parse(text)

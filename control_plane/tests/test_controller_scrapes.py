@@ -1,0 +1,178 @@
+"""Scrapes of a running supervisor: not more often than the switches should be read, and never held up by one."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from dataclasses import replace
+
+from eeon_control import config, state, topology
+from eeon_control.controller import Options, State, Supervisor
+from eeon_control.controller.metrics.families import families
+from eeon_control.controller.metrics.readings import Readings
+from eeon_control.fabric import Target, Targets
+from eeon_control.fabric.observe import observe_switch
+from eeon_control.units import Duration
+from fake_p4runtime import FakeFabric, FakeSwitch
+from prometheus_client import CollectorRegistry, generate_latest
+from scraping import parsed
+
+TOPOLOGY = topology.load("leaf-spine-4")
+
+
+class SlowSwitch(FakeSwitch):
+    """Counts reads of counters, and answers them only while `answers` is set."""
+
+    def __init__(self, device_id: int) -> None:
+        super().__init__(device_id)
+        self.reads = 0
+        self.answers = asyncio.Event()
+        self.answers.set()
+
+    async def Read(self, request, context):
+        if request.entities[0].HasField("counter_entry"):
+            self.reads += 1
+            await self.answers.wait()
+        async for reply in super().Read(request, context):
+            yield reply
+
+
+@contextlib.asynccontextmanager
+async def supervised(tmp_path):
+    """Four fake switches, kept by a supervisor until all are in sync."""
+    fabric = FakeFabric(TOPOLOGY)
+    fabric.switches = {name: SlowSwitch(switch.device_id) for name, switch in TOPOLOGY.switches.items()}
+    async with fabric:
+        store = state.StateStore.open(tmp_path / "state")
+        targets = {name: Target.parse(address) for name, address in fabric.targets.items()}
+        meant = state.Intended(TOPOLOGY, config.load("red_ack_syn"), Targets(Duration(1000), targets))
+        draft = state.Draft(made="", by="a test", action="apply", intent=state.Intent.of(meant))
+        with store.lock("a test") as lock:
+            store.commit(lock, draft)
+        supervisor = Supervisor(store, Options())
+        task = asyncio.create_task(supervisor.run())
+        async with asyncio.timeout(60):
+            while set(supervisor.states().values()) != {State.IN_SYNC}:
+                await asyncio.sleep(0.01)
+        try:
+            yield fabric, supervisor
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+async def scraped(readings: Readings) -> dict:
+    of = await readings.sample()
+
+    class One:
+        def collect(self):
+            return families(of)
+
+    registry = CollectorRegistry()
+    registry.register(One())
+    return parsed(generate_latest(registry).decode())
+
+
+def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
+    async def work():
+        async with supervised(tmp_path) as (fabric, supervisor):
+            leaf1 = fabric.switches["leaf1"]
+            received = supervisor.links["leaf1"].session.schema.counters["received"].id
+            occupancy = supervisor.links["leaf1"].session.schema.registers["occupancy_bytes"].id
+            leaf1.counters[received, 1 << 3] = (7, 700)
+            leaf1.registers[occupancy, 1] = 1500
+            return await scraped(Readings(supervisor))
+
+    found = asyncio.run(work())
+    assert found["eeon_config_revision",] == 1 and found["eeon_controller_in_charge",] == 1
+    for name, switch in TOPOLOGY.switches.items():
+        assert found["eeon_switch_up", name] == found["eeon_switch_primary", name] == 1
+        assert found["eeon_switch_in_sync", name] == 1
+        ports = {key[2] for key in found if key[:2] == ("eeon_port_occupancy_bytes", name)}
+        assert ports == {str(port.number) for port in switch.ports}
+    assert found["eeon_port_received_packets_total", "leaf1", "1", "data"] == 7
+    assert found["eeon_port_received_bytes_total", "leaf1", "1", "data"] == 700
+    assert found["eeon_port_occupancy_bytes", "leaf1", "1"] == 1500
+    assert found["eeon_switch_restores_total", "leaf1", "program"] == 1
+
+
+def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
+    async def work():
+        async with supervised(tmp_path) as (fabric, supervisor):
+            readings = Readings(supervisor, young_seconds=3600)
+            answers = [await scraped(readings) for _ in range(5)]
+            assert all(one["eeon_switch_up", "leaf1"] == 1 for one in answers)
+            return [one.reads for one in fabric.switches.values()]
+
+    assert asyncio.run(work()) == [1, 1, 1, 1]
+
+
+def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
+    async def work():
+        async with supervised(tmp_path) as (fabric, supervisor):
+            readings = Readings(supervisor, young_seconds=0)
+            await asyncio.gather(*(readings.sample() for _ in range(5)))
+            return [one.reads for one in fabric.switches.values()]
+
+    assert asyncio.run(work()) == [1, 1, 1, 1]
+
+
+def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_it_has_answered(tmp_path):
+    async def work():
+        async with supervised(tmp_path) as (fabric, supervisor):
+            fabric.switches["spine1"].answers.clear()
+            readings = Readings(supervisor, young_seconds=0, wait_seconds=0.5)
+            first = await scraped(readings)
+            fabric.switches["spine1"].answers.set()
+            async with asyncio.timeout(60):
+                while (later := await scraped(readings))["eeon_switch_up", "spine1"] == 0:
+                    await asyncio.sleep(0.01)
+            return first, later
+
+    first, later = asyncio.run(work())
+    assert [first["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 1, 0, 1]
+    key = "eeon_port_received_packets_total", "spine1", "1", "data"
+    assert key not in first and key in later
+
+
+def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
+    async def work():
+        async with supervised(tmp_path) as (fabric, supervisor):
+            await fabric.switches["leaf2"].stop()
+            async with asyncio.timeout(60):
+                while supervisor.links["leaf2"].machine.is_connected:
+                    await asyncio.sleep(0.01)
+            return await scraped(Readings(supervisor))
+
+    found = asyncio.run(work())
+    assert [found["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 0, 1, 1]
+    assert found["eeon_switch_connections_lost_total", "leaf2"] == 1
+    assert found["eeon_switch_in_sync", "leaf2"] == 0
+
+
+def test_energy_of_a_port_that_does_not_sleep_is_its_full_power_over_the_time_between_readings(
+    tmp_path, monkeypatch
+):
+    read = itertools.count()
+
+    async def ten_seconds_later_each_time(session, *arguments):
+        observation = await observe_switch(session, *arguments)
+        if session.name != "leaf1":
+            return observation
+        return replace(observation, at_ps=next(read) * 10 * 10**12)
+
+    monkeypatch.setattr(
+        "eeon_control.controller.metrics.readings.observe_switch", ten_seconds_later_each_time
+    )
+
+    async def work():
+        async with supervised(tmp_path) as (_, supervisor):
+            readings = Readings(supervisor, young_seconds=0)
+            return [await scraped(readings) for _ in range(3)]
+
+    found = asyncio.run(work())
+    joules = [one["eeon_port_energy_joules_total", "leaf1", "1"] for one in found]
+    assert joules == [0, 5, 10]  # 1000BASE-T: 0.5 W
+    assert found[2]["eeon_port_legacy_energy_joules_total", "leaf1", "1"] == 10
+    assert found[2]["eeon_port_lpi_seconds_total", "leaf1", "1"] == 0
