@@ -11,6 +11,7 @@ import click
 from eeon_control import __version__
 from eeon_control.cli.config import config
 from eeon_control.cli.controller import controller
+from eeon_control.cli.doctor import doctor
 from eeon_control.cli.group import EeonGroup
 from eeon_control.cli.show import clear, show
 
@@ -26,4 +27,5 @@ def main() -> None:
 main.add_command(config)
 main.add_command(controller)
 main.add_command(clear)
+main.add_command(doctor)
 main.add_command(show)

@@ -46,6 +46,11 @@ async def read(
     return await _with_client(name, target, work)
 
 
+async def check(name: str, target: Target) -> None:
+    """See that the Thrift server answers and is this switch's. Raises FabricError."""
+    await _with_client(name, target, lambda client: None)
+
+
 async def read_clock(name: str, target: Target) -> int:
     """Microseconds since the switch started. Raises FabricError."""
     return await _with_client(name, target, lambda client: client.elapsed_us())

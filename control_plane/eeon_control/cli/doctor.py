@@ -1,0 +1,123 @@
+"""`eeon doctor`: checks of the machine and of the switches, each with how to mend it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from eeon_control import topology as topologies
+from eeon_control.cli import options
+from eeon_control.cli.output import console
+from eeon_control.doctor import Finding, Level, examine, exit_code
+from eeon_control.doctor.finding import fault
+from eeon_control.errors import EeonError
+from eeon_control.fabric import Target
+from eeon_control.fabric.targets import resolve
+from eeon_control.state.folder import folder_of, is_folder_given
+
+_STYLE = {Level.OK: "green", Level.WARNING: "yellow", Level.FAULT: "red"}
+
+_EPILOG = """
+\b
+EXIT CODES
+  0  all is well
+  1  at least one fault: something that was asked for does not work
+  2  warnings, no fault
+"""
+
+
+@click.command(epilog=_EPILOG)
+@options.topology_option(required=False)
+@options.target_options
+@options.state_option
+@click.option(
+    "--interface",
+    "interfaces",
+    multiple=True,
+    metavar="NAME",
+    help="a switch's network interface; repeatable",
+)
+@click.option("--all/--problems", "shows_all", default=True, help="show what is ok too  [default: all]")
+@options.output_option
+def doctor(
+    topology_name: str | None,
+    targets_file: Path | None,
+    target_texts: tuple[str, ...],
+    tick: Any,
+    state_folder: Path | None,
+    interfaces: tuple[str, ...],
+    shows_all: bool,
+    output: str,
+) -> int:
+    """Check this machine, and with -t and -T also the switches, and say how to mend what is wrong.
+
+    Looks at Python, its packages, gRPC, Thrift, p4c and BMv2 where they are installed, the engine,
+    privileges for live fabrics, limits, the clock and the fabric's state folder; at each switch over
+    P4Runtime and Thrift, its protection and its program. Writes nothing.
+
+    \b
+    EXAMPLES
+      eeon doctor
+      eeon doctor -t leaf-spine-4 -T targets.yaml
+      eeon doctor --interface leaf1-eth1 --problems -o json
+    """
+    findings: list[Finding] = []
+    targets: dict[str, Target] = {}
+    state: Path | None = state_folder
+    try:
+        topology = None if topology_name is None else topologies.load(topology_name)
+        if topology is not None:
+            state = folder_of(topology.name, state_folder)
+        elif is_folder_given(state_folder):
+            state = folder_of("", state_folder)
+        if targets_file is not None or target_texts:
+            given = options.targets_if_given(targets_file, target_texts, tick)
+            assert given is not None, "one of the two options is there"
+            targets = dict(given.switches)
+            if topology is not None:
+                targets = resolve(topology, targets)
+            else:
+                raise EeonError("give -t with the targets: device ids come from the topology")
+    except EeonError as error:
+        findings.append(fault("arguments", str(error), "correct the command, or the file it names"))
+    findings += examine(os.environ, state=state, targets=targets, interfaces=interfaces)
+    shown = [finding for finding in findings if shows_all or finding.level is not Level.OK]
+    _print_json(shown, findings) if output == "json" else _print_table(shown, findings)
+    return exit_code(findings)
+
+
+def _print_json(shown: list[Finding], findings: list[Finding]) -> None:
+    rows = [
+        {"check": one.check, "level": one.level.value, "found": one.found, "mend": one.mend or None}
+        for one in shown
+    ]
+    click.echo(json.dumps({"findings": rows, "summary": _summary(findings)}, indent=1))
+
+
+def _print_table(shown: list[Finding], findings: list[Finding]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("check", no_wrap=True)
+    table.add_column("")
+    table.add_column("found", overflow="fold")
+    for one in shown:
+        found = Text(one.found)
+        if one.mend:
+            found.append(f"\nto mend: {one.mend}", style="bold")
+        table.add_row(one.check, Text(one.level.value, style=_STYLE[one.level]), found)
+    console().print(table)
+    counts = _summary(findings)
+    console().print(
+        f"{counts['ok']} ok, {counts['warning']} warnings, {counts['fault']} faults", highlight=False
+    )
+
+
+def _summary(findings: list[Finding]) -> dict[str, int]:
+    counted = Counter(one.level for one in findings)
+    return {level.value: counted[level] for level in Level}

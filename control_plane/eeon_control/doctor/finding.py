@@ -1,0 +1,62 @@
+"""What a check says, and how checks are run: one function each, none of which can stop the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How bad: a fault stops something that was asked for, a warning may."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: `check` by name, `found` in words, `mend` what to do (empty when it is ok)."""
+
+    check: str
+    level: Level
+    found: str
+    mend: str = ""
+
+
+Check = Callable[[], Iterable[Finding]]
+
+
+def ok(check: str, found: str) -> Finding:
+    """All is well."""
+    return Finding(check, Level.OK, found)
+
+
+def warning(check: str, found: str, mend: str) -> Finding:
+    """It works, or may work, but."""
+    return Finding(check, Level.WARNING, found, mend)
+
+
+def fault(check: str, found: str, mend: str) -> Finding:
+    """It does not work."""
+    return Finding(check, Level.FAULT, found, mend)
+
+
+def run(checks: Iterable[tuple[str, Check]]) -> Iterator[Finding]:
+    """Findings of all checks in order. Whatever a check raises is a finding too."""
+    for name, check in checks:
+        try:
+            yield from check()
+        except Exception as error:  # a doctor that falls ill must still see the next patient
+            yield fault(
+                name,
+                f"the check failed: {type(error).__name__}: {error}",
+                "report this as a bug of eeon doctor",
+            )
+
+
+def exit_code(findings: Iterable[Finding]) -> int:
+    """0: all ok. 2: warnings, no fault. 1: at least one fault."""
+    levels = {finding.level for finding in findings}
+    return 1 if Level.FAULT in levels else 2 if Level.WARNING in levels else 0

@@ -1,0 +1,111 @@
+"""The switches of a targets file: reachable over P4Runtime and Thrift, protected, running the program."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+
+from eeon_control import program as programs
+from eeon_control.doctor.finding import Finding, fault, ok, warning
+from eeon_control.errors import FabricError
+from eeon_control.fabric import thrift_door
+from eeon_control.fabric.session import Session
+from eeon_control.fabric.sync import run
+from eeon_control.fabric.targets import Target, is_loopback
+from eeon_control.program import Program
+
+_SHORT = 12  # characters of a digest that are shown
+_NO_PIPELINE = "no pipeline"
+_CLOCK_SECONDS = 0.2
+_CLOCK_TOLERANCE = 0.2
+
+
+def reach(targets: Mapping[str, Target]) -> Iterator[Finding]:
+    """All switches at once; findings by switch, in the order given."""
+    program = programs.load()
+
+    async def all_of_them() -> list[list[Finding]]:
+        return await asyncio.gather(*(one(name, target, program) for name, target in targets.items()))
+
+    for findings in run(all_of_them()):
+        yield from findings
+
+
+async def one(name: str, target: Target, program: Program) -> list[Finding]:
+    """One switch: P4Runtime, its pipeline, protection, Thrift, clock."""
+    found = await _p4runtime(name, target, program)
+    has_pipeline = any(one.check == f"{name} pipeline" and _NO_PIPELINE not in one.found for one in found)
+    return [*found, *_protection(name, target), *(await _thrift(name, target, has_pipeline=has_pipeline))]
+
+
+async def _p4runtime(name: str, target: Target, program: Program) -> list[Finding]:
+    check = f"{name} P4Runtime"
+    begun = time.monotonic()
+    try:
+        async with Session(name, target, program.schema()) as session:
+            ready = await session.has_pipeline()
+            took_ms = (time.monotonic() - begun) * 1000
+            reached = ok(check, f"{target.address} answers in {took_ms:.0f} ms")
+            return [reached, await _pipeline(name, session, program, ready=ready)]
+    except FabricError as error:
+        return [fault(check, str(error), "start the switch, or correct its address in the targets file")]
+
+
+async def _pipeline(name: str, session: Session, program: Program, *, ready: bool) -> Finding:
+    check = f"{name} pipeline"
+    expected = program.digest[:_SHORT]
+    mend = "eeon config apply loads it"
+    held = await session.pipeline()
+    if held is None:
+        return warning(check, f"{_NO_PIPELINE}; the program's digest is {expected}", mend)
+    digest = hashlib.sha256(held.p4_device_config).hexdigest()[:_SHORT]
+    if ready and digest == expected:
+        return ok(check, f"the program, digest {expected}")
+    if digest == expected:
+        return warning(check, f"the program, digest {expected}, with another P4Info", mend)
+    return warning(check, f"another program, digest {digest}; expected {expected}", mend)
+
+
+def _protection(name: str, target: Target) -> Iterator[Finding]:
+    check = f"{name} TLS"
+    if target.tls is not None:
+        mutual = target.tls.certificate is not None
+        yield ok(check, "mutual TLS" if mutual else "TLS; the switch does not ask who the controller is")
+    elif is_loopback(target.address):
+        yield ok(check, "none; the address is of this machine")
+    else:
+        yield warning(
+            check,
+            f"{target.address} is reached in the clear: whoever is on the way may read and change everything",
+            "start the switch with TLS and give `tls` in the targets file (docs/security.md)",
+        )
+
+
+async def _thrift(name: str, target: Target, *, has_pipeline: bool) -> list[Finding]:
+    check = f"{name} Thrift"
+    if target.thrift is None:
+        return [ok(check, "not given; BMv2's registers and queues, and any switch's clock, need it")]
+    try:
+        await thrift_door.check(name, target)
+        if not has_pipeline:
+            return [ok(check, f"{target.thrift} answers")]
+        begun, first = time.monotonic(), await thrift_door.read_clock(name, target)
+        await asyncio.sleep(_CLOCK_SECONDS)
+        second, ended = await thrift_door.read_clock(name, target), time.monotonic()
+    except FabricError as error:
+        return [fault(check, str(error), "start the switch with --thrift-port, or correct `thrift`")]
+    found = [ok(check, f"{target.thrift} answers")]
+    speed = (second - first) / 1e6 / (ended - begun)
+    if abs(speed - 1) > _CLOCK_TOLERANCE:
+        found.append(
+            warning(
+                f"{name} clock",
+                f"the switch's clock runs at {speed:.0%} of real time",
+                "a twin's stands still; eeon-switch holds it back when the computer is too slow for the load",
+            )
+        )
+    else:
+        found.append(ok(f"{name} clock", f"runs with this computer's; up for {second / 1e6:.0f} s"))
+    return found

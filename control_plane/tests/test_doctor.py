@@ -1,0 +1,276 @@
+"""`eeon doctor`: each check on machines that are well and on machines that are not."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import config
+from eeon_control import doctor as doctors
+from eeon_control import fabric as fabrics
+from eeon_control.cli import main
+from eeon_control.doctor import Level, machine, software, switches
+from eeon_control.doctor.finding import Finding, exit_code, fault, ok, run, warning
+from eeon_control.fabric import Target, sync
+from eeon_control.topology import from_text, load
+from fake_p4runtime import FakeFabric
+
+ONE_SWITCH = """
+name: one-switch
+defaults: {delay: 1us, overhead: 24B}
+nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}}
+links: [{endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}]
+"""
+
+
+def only(findings) -> Finding:
+    (found,) = list(findings)
+    return found
+
+
+def versions(**installed: str):
+    return {name.replace("_", "-"): version for name, version in installed.items()}.get
+
+
+def script(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_check_that_raises_is_a_finding_and_the_next_one_is_made():
+    def broken():
+        raise ZeroDivisionError("oops")
+
+    found = list(run([("first", broken), ("second", lambda: [ok("second", "fine")])]))
+    assert [one.level for one in found] == [Level.FAULT, Level.OK]
+    assert found[0].found == "the check failed: ZeroDivisionError: oops"
+
+
+def test_the_exit_code_is_0_for_well_2_for_warnings_and_1_for_faults():
+    well, warned, faulty = ok("a", ""), warning("b", "", "x"), fault("c", "", "x")
+    assert [exit_code(of) for of in ([well], [well, warned], [well, warned, faulty])] == [0, 2, 1]
+
+
+def test_an_old_python_is_a_fault():
+    assert only(software.python((3, 10, 2))).level is Level.FAULT
+    assert only(software.python((3, 13, 0))).level is Level.OK
+
+
+def test_a_package_that_is_missing_or_too_old_is_named_with_the_command_that_installs_it():
+    wanted = ["click>=8.1,<9", "rich>=13", "pytest>=8; extra == 'test'"]
+    missing, old = software.requirements(wanted, versions(rich="12.0"))
+    assert (missing.level, missing.mend) == (Level.FAULT, "pip install 'click<9,>=8.1'")
+    assert old.found == "rich is 12.0; rich>=13 is needed"
+    assert only(software.requirements(wanted, versions(click="8.2", rich="14"))).found == "click 8.2, rich 14"
+
+
+@pytest.mark.parametrize(
+    ("installed", "environment", "says"),
+    [
+        ({"googleapis_common_protos": "1.74.0"}, {}, "define google/rpc/status.proto differently"),
+        (
+            {"googleapis_common_protos": "1.73.1", "p4runtime": "1.6.0"},
+            {},
+            "the package p4runtime 1.6.0 is installed",
+        ),
+        ({}, {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}, "many times slower"),
+    ],
+)
+def test_message_definitions_that_clash_are_told(installed, environment, says):
+    bad = [one for one in software.protobuf_pool(versions(**installed), environment) if one.mend]
+    assert says in only(bad).found
+
+
+def test_the_common_protos_that_fit_are_no_finding_to_mend():
+    assert only(software.protobuf_pool(versions(googleapis_common_protos="1.73.1"), {})).level is Level.OK
+
+
+def test_a_package_that_cannot_be_loaded_is_a_fault():
+    def refuse(name: str):
+        if name == "thriftpy2":
+            raise ImportError("libc is too old")
+        return None
+
+    found = {one.check: one for one in software.imports(refuse)}
+    assert found["grpc"].level is Level.OK
+    assert (found["thrift"].level, found["thrift"].found) == (Level.FAULT, "thriftpy2: libc is too old")
+
+
+def test_the_engine_is_not_needed_but_a_broken_one_is_told():
+    assert only(software.engine(version_of=versions())).level is Level.OK
+
+    def broken(name: str):
+        raise ImportError("wrong ELF class")
+
+    found = only(software.engine(broken, versions(eeon_engine="0.1.0")))
+    assert found.level is Level.FAULT and "wrong ELF class" in found.found and "make setup" in found.mend
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "text", "level", "says"),
+    [
+        (software.bmv2, "simple_switch_grpc", "echo 1.15.5-abc", Level.OK, "1.15.5"),
+        (software.bmv2, "simple_switch_grpc", "echo 1.13.0", Level.WARNING, "1.13.0; tests ran with 1.15"),
+        (software.bmv2, "simple_switch_grpc", "echo no libs >&2; exit 127", Level.WARNING, "no libs"),
+        (software.p4c, "p4c-bm2-ss", "echo 'p4c-bm2-ss Version 1.2.5.13 (SHA)'", Level.OK, "1.2.5.13"),
+    ],
+)
+def test_an_installed_program_is_asked_for_its_version(tmp_path, check, name, text, level, says):
+    path = script(tmp_path, name, text)
+    found = only(check(lambda _: path))
+    assert found.level is level and says in found.found
+
+
+def test_programs_that_are_not_installed_are_not_missed():
+    assert {only(check(lambda _: None)).level for check in (software.bmv2, software.p4c)} == {Level.OK}
+
+
+def test_a_proxy_between_here_and_the_switches_is_told_with_the_variable_that_exempts_them():
+    environment = {"http_proxy": "http://proxy:3128", "no_proxy": "127.0.0.1,.example.net"}
+    hosts = ["127.0.0.1", "leaf1.example.net", "192.0.2.7"]
+    found = only(software.proxies(environment, hosts))
+    assert found.level is Level.WARNING and found.mend == "export no_grpc_proxy=192.0.2.7"
+    assert only(software.proxies(environment, hosts[:2])).level is Level.OK
+    assert only(software.proxies({}, hosts)).level is Level.OK
+
+
+def test_missing_capabilities_are_a_warning_because_only_live_fabrics_need_them(tmp_path):
+    status = tmp_path / "status"
+    status.write_text("Name:\tx\nCapEff:\t0000000000001000\n")  # CAP_NET_ADMIN alone
+    found = only(machine.capabilities(status))
+    assert found.level is Level.WARNING and found.found == "this process has no CAP_NET_RAW"
+    status.write_text("CapEff:\t0000000000003000\n")
+    assert only(machine.capabilities(status)).level is Level.OK
+    assert only(machine.capabilities(tmp_path / "absent")).level is Level.WARNING
+
+
+def test_namespaces_need_a_kernel_that_has_them_and_the_command_ip(tmp_path):
+    assert only(machine.namespaces(lambda _: None, tmp_path)).mend.startswith("install iproute2")
+    assert only(machine.namespaces(lambda _: "/sbin/ip", tmp_path / "absent")).level is Level.WARNING
+    assert only(machine.namespaces(lambda _: "/sbin/ip", tmp_path)).level is Level.OK
+
+
+def test_offloads_that_are_on_are_named_with_the_command_that_switches_them_off():
+    found = only(machine.offloads("veth7", lambda name, command: int(command == 0x1E)))
+    assert (found.level, found.found) == (Level.WARNING, "offloads are on: tso")
+    assert found.mend == "ethtool -K veth7 rx off tx off tso off gso off gro off"
+    assert only(machine.offloads("veth7", lambda name, command: 0)).level is Level.OK
+
+
+def test_an_interface_that_is_not_there_is_a_fault():
+    found = only(machine.offloads("no-such-if"))
+    assert found.level is Level.FAULT and "No such device" in found.found
+
+
+def test_too_few_open_files_for_the_switches_are_told_before_they_run_out():
+    found = only(machine.open_files(1000, 1024))
+    assert found.level is Level.FAULT and found.mend == "ulimit -n 4128"
+    assert only(machine.open_files(100, 1024)).level is Level.OK
+
+
+def test_a_clock_before_the_newest_file_is_a_fault(tmp_path):
+    file = tmp_path / "new"
+    file.touch()
+    assert only(machine.clock(file, time.time() - 3600)).level is Level.FAULT
+    assert only(machine.clock(file)).level is Level.OK
+
+
+def test_a_state_folder_that_others_may_read_is_a_fault_with_its_chmod(tmp_path):
+    folder = tmp_path / "state"
+    assert only(machine.state_folder(folder)).level is Level.OK
+    folder.mkdir(mode=0o700)
+    folder.chmod(0o755)
+    found = only(machine.state_folder(folder))
+    assert found.level is Level.FAULT and f"chmod 700 {folder}" in found.found
+
+
+@pytest.fixture
+def fabric():
+    fakes = FakeFabric(load("leaf-spine-4"))
+    sync.run(fakes.__aenter__())
+    yield fakes
+    sync.run(fakes.__aexit__())
+
+
+def by_check(findings) -> dict[str, Finding]:
+    return {one.check: one for one in findings}
+
+
+def test_each_switch_is_visited_and_the_one_that_is_down_told(fabric):
+    targets = {name: Target(one.address, one.device_id) for name, one in fabric.switches.items()}
+    sync.run(fabric.switches["spine2"].stop())
+    found = by_check(switches.reach(targets))
+    assert found["leaf1 P4Runtime"].level is Level.OK and " ms" in found["leaf1 P4Runtime"].found
+    assert (found["leaf1 pipeline"].level, found["leaf1 pipeline"].mend) == (
+        Level.WARNING,
+        "eeon config apply loads it",
+    )
+    assert found["spine2 P4Runtime"].level is Level.FAULT
+    assert found["leaf1 TLS"].level is Level.OK
+
+
+def test_a_foreign_pipeline_is_told_with_both_digests(fabric):
+    from finsy.proto import p4i, p4r
+
+    leaf = fabric.switches["leaf1"]
+    leaf.config = p4r.ForwardingPipelineConfig(p4info=p4i.P4Info(), p4_device_config=b"{}")
+    found = by_check(switches.reach({"leaf1": Target(leaf.address, leaf.device_id)}))["leaf1 pipeline"]
+    assert found.level is Level.WARNING
+    assert found.found.startswith("another program, digest 44136fa355b3; expected ")
+
+
+def test_a_switch_elsewhere_without_tls_is_a_warning(fabric):
+    leaf = fabric.switches["leaf1"]
+    found = list(switches._protection("leaf1", Target("192.0.2.1:9559", 1)))
+    assert only(found).level is Level.WARNING and "in the clear" in only(found).found
+    assert only(switches._protection("leaf1", Target(leaf.address, 1))).level is Level.OK
+
+
+def test_thrift_and_clock_of_a_switch():
+    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    p4runtime, thrift = (pytest.importorskip(f"eeon_engine.{name}") for name in ("p4runtime", "thrift"))
+    switch = engine.Switch(device_id=1)
+    with p4runtime.serve(switch) as server, thrift.serve(switch, "127.0.0.1:0") as door:
+        found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, door.address)}))
+        assert found["leaf1 Thrift"].level is Level.OK and "leaf1 clock" not in found
+        assert found["leaf1 pipeline"].found.startswith("no pipeline; the program's digest is ")
+        one_switch = from_text(ONE_SWITCH, "one-switch.yaml")
+        fabrics.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": server.address}, 1000)
+        found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, door.address)}))
+    # This switch's clock is moved by hand.
+    assert "the switch's clock runs at 0% of real time" in found["leaf1 clock"].found
+
+
+def test_the_command_prints_findings_as_a_table_and_as_json(fabric, tmp_path):
+    lines = [f"  {name}: {address}" for name, address in fabric.targets.items()]
+    targets = tmp_path / "targets.yaml"
+    targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+    arguments = ["doctor", "-t", "leaf-spine-4", "-T", str(targets), "--state", str(tmp_path / "state")]
+    shown = CliRunner().invoke(main, arguments, env={"COLUMNS": "200"})
+    assert "to mend: eeon config apply loads it" in shown.stdout and "leaf2 P4Runtime" in shown.stdout
+    document = json.loads(CliRunner().invoke(main, [*arguments, "-o", "json", "--problems"]).stdout)
+    assert {one["level"] for one in document["findings"]} <= {"warning", "fault"}
+    assert document["summary"]["warning"] >= 4
+    assert shown.exit_code == (1 if document["summary"]["fault"] else 2)
+
+
+def test_a_targets_file_that_is_wrong_is_a_finding_and_the_machine_is_still_examined(tmp_path):
+    result = CliRunner().invoke(
+        main, ["doctor", "-t", "leaf-spine-4", "-T", str(tmp_path / "absent.yaml"), "-o", "json"]
+    )
+    findings = json.loads(result.stdout)["findings"]
+    assert result.exit_code == 1
+    assert findings[0]["check"] == "arguments" and "No such file" in findings[0]["found"]
+    assert any(one["check"] == "python" for one in findings)
+
+
+def test_nothing_is_written_on_the_way(tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    list(doctors.examine(os.environ, state=tmp_path / "state"))
+    assert sorted(tmp_path.rglob("*")) == before
