@@ -6,6 +6,8 @@
 //! * [`PacketIn`]: one nanomsg PAIR socket for all ports, BMv2's `--packet-in` and PTF's `nn` platform;
 //! * [`PcapPorts`]: a pcap file or FIFO to read and one to write for each port, BMv2's `--use-files`.
 //!
+//! [`Station`] is none of these: the host's end of a link, for who sends to a switch and wants to know when what comes back arrived.
+//!
 //! What a frame meets on its way is pure and tested by itself: [`pcap`] (file format), [`sp`] (nanomsg's wire format),
 //! [`message`] (BMv2's packet messages), [`offload`] (what the kernel leaves undone for a NIC that is not there). System calls
 //! that have no safe wrapper are in `sys`, the only module with `unsafe`.
@@ -20,6 +22,7 @@ mod pcap_output;
 mod pcap_ports;
 mod poller;
 pub mod sp;
+mod station;
 mod sys;
 
 pub use error::IoError;
@@ -27,6 +30,7 @@ pub use interfaces::{Interface, Interfaces};
 pub use packet_in::PacketIn;
 pub use pcap_ports::{PcapPort, PcapPorts};
 pub use poller::{Poller, Waker};
+pub use station::{Station, StationFrames};
 
 /// Frames lost or repaired outside the switch, by cause. A cause that a kind of port does not have stays zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -75,6 +75,11 @@ pub(crate) fn enable_auxdata(fd: &OwnedFd) -> io::Result<()> {
     set(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1i32)
 }
 
+/// Asks for the time at which the kernel took each frame in.
+pub(crate) fn enable_timestamps(fd: &OwnedFd) -> io::Result<()> {
+    set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32)
+}
+
 /// Asks not to hear what this machine sends. Kernels before 4.20 do not know it.
 pub(crate) fn ignore_outgoing(fd: &OwnedFd) -> io::Result<()> {
     set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32)
@@ -187,7 +192,7 @@ pub(crate) fn interface(fd: &OwnedFd, name: &str) -> io::Result<(i32, bool)> {
     }
 }
 
-/// Room for control messages: one `tpacket_auxdata`, aligned as `cmsghdr` needs it.
+/// Room for one control message, a `tpacket_auxdata` or a `timespec`, aligned as `cmsghdr` needs it.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 struct Control([u8; 64]);
@@ -203,6 +208,8 @@ pub(crate) struct Received {
     pub(crate) outgoing: bool,
     /// TPID and TCI of a VLAN tag that the kernel has taken out.
     pub(crate) vlan: Option<(u16, u16)>,
+    /// When the kernel took it in, in nanoseconds of the system's clock; where timestamps are enabled.
+    pub(crate) at_ns: Option<u64>,
 }
 
 /// Buffers for the frames of one `recvmmsg`.
@@ -260,7 +267,7 @@ impl ReceiveBatch {
                 length: (messages[index].msg_len as usize).min(self.buffers[index].len()),
                 truncated: header.msg_flags & libc::MSG_TRUNC != 0,
                 outgoing: addresses[index].sll_pkttype == libc::PACKET_OUTGOING,
-                vlan: vlan_of(header),
+                ..beside(header)
             });
         }
         Ok(self.received.len())
@@ -272,27 +279,35 @@ impl ReceiveBatch {
     }
 }
 
-fn vlan_of(header: &libc::msghdr) -> Option<(u16, u16)> {
+/// What the control messages of a received frame say.
+fn beside(header: &libc::msghdr) -> Received {
+    let mut found = Received::default();
     // SAFETY: the header is one that the kernel has just filled, its control room is live, and CMSG_FIRSTHDR and CMSG_NXTHDR
-    // stay within it. The data is read unaligned, and only where its length covers the structure.
+    // stay within it. Data is read unaligned, and only where its length covers the structure.
     unsafe {
         let mut control = libc::CMSG_FIRSTHDR(header);
         while !control.is_null() {
-            let found = &*control;
-            let is_whole =
-                found.cmsg_len as usize >= libc::CMSG_LEN(size_of::<AuxData>() as libc::c_uint) as usize;
-            if found.cmsg_level == libc::SOL_PACKET && found.cmsg_type == libc::PACKET_AUXDATA && is_whole {
-                let data: AuxData = std::ptr::read_unaligned(libc::CMSG_DATA(control).cast());
-                if data.status & TP_STATUS_VLAN_VALID == 0 {
-                    return None;
+            let message = &*control;
+            let holds =
+                |bytes: usize| message.cmsg_len as usize >= libc::CMSG_LEN(bytes as libc::c_uint) as usize;
+            match (message.cmsg_level, message.cmsg_type) {
+                (libc::SOL_PACKET, libc::PACKET_AUXDATA) if holds(size_of::<AuxData>()) => {
+                    let data: AuxData = std::ptr::read_unaligned(libc::CMSG_DATA(control).cast());
+                    if data.status & TP_STATUS_VLAN_VALID != 0 {
+                        let has_tpid = data.status & TP_STATUS_VLAN_TPID_VALID != 0;
+                        found.vlan = Some((if has_tpid { data.vlan_tpid } else { 0x8100 }, data.vlan_tci));
+                    }
                 }
-                let has_tpid = data.status & TP_STATUS_VLAN_TPID_VALID != 0;
-                return Some((if has_tpid { data.vlan_tpid } else { 0x8100 }, data.vlan_tci));
+                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) if holds(size_of::<libc::timespec>()) => {
+                    let at: libc::timespec = std::ptr::read_unaligned(libc::CMSG_DATA(control).cast());
+                    found.at_ns = Some(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64);
+                }
+                _ => {}
             }
             control = libc::CMSG_NXTHDR(header, control);
         }
     }
-    None
+    found
 }
 
 /// Sends frames, each to the interface of the number beside it, in one call; never blocks. Returns how many were taken:

@@ -1,10 +1,11 @@
 """The E-EON switch engine: BMv2 programs in virtual time, with BMv2's semantics and exact clocks.
 
 `Program` is a compiled P4 program, `Switch` one switch that runs it, `Twin` a fabric of switches, links and
-hosts. `eeon_engine.p4runtime.serve` gives any of their switches a P4Runtime server.
+hosts. `eeon_engine.p4runtime.serve` gives any of their switches a P4Runtime server. `Traffic` sends frames to
+switches in real time.
 """
 
-from ._engine import LiveSwitch, Port, Program, Switch, SwitchHandle, Twin
+from ._engine import LiveSwitch, Port, Program, Switch, SwitchHandle, Traffic, Twin
 from .control import SwitchControl
 from .exceptions import (
     ClockError,
@@ -42,5 +43,6 @@ __all__ = [
     "Switch",
     "SwitchControl",
     "SwitchHandle",
+    "Traffic",
     "Twin",
 ]

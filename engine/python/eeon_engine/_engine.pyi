@@ -34,6 +34,7 @@ __all__ = [
     "Program",
     "Switch",
     "SwitchHandle",
+    "Traffic",
     "Twin",
     "parse_data_rate",
     "parse_size",
@@ -493,3 +494,37 @@ class Twin:
         """Lets everything happen until nothing is left (True) or `limit_ps` is reached (False)."""
     def report(self) -> str:
         """What happened so far, as JSON: `netsim`'s `Report`."""
+
+@final
+class Traffic:
+    """Frames that leave hosts' interfaces at their times, in real time, and what arrives at these hosts.
+
+    A host is the path of its network namespace (None: the caller's own), the name of its interface there, and
+    the IP addresses to which packets are delivered when they arrive there. It needs root or CAP_NET_RAW and
+    CAP_SYS_ADMIN. It is over when every packet has arrived, or when nothing has for `settle_ms`. At most
+    `memory_limit` bytes of frames are kept. Raises `ConfigError` for a host that cannot be used.
+    """
+
+    def __new__(
+        cls,
+        hosts: Sequence[tuple[str | None, str, Sequence[str]]],
+        *,
+        settle_ms: int = 1000,
+        memory_limit: int = ...,
+    ) -> Traffic: ...
+    def add(self, hosts: Buffer, times_ns: Buffer, offsets: Buffer, frames: Buffer, lengths: Buffer) -> None:
+        """Adds frames in order of time, as the flat arrays of `Twin.feed`; times in nanoseconds since the
+        start. Raises `InvalidValueError` with the number of the frame that does not fit, counted from 0 over
+        all that were added; those before it have been taken."""
+    @property
+    def passed(self) -> int:
+        """Frames whose time has come so far."""
+    def run(self, timeout_ms: int) -> bool:
+        """Goes on for so long, without the GIL; the clock starts with the first call. True when it is over.
+
+        Call it again at once: frames that fall due between two calls are late. Raises `ConfigError` when a
+        host's interface fails.
+        """
+    def report(self, late_after_ns: int) -> str:
+        """JSON: packets and latencies by class in the twin's form, lateness of sending, and what cannot be
+        placed. Ends the object: every later call raises `ConfigError`."""

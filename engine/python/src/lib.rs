@@ -18,6 +18,7 @@ mod program;
 mod quantity;
 mod stats;
 mod switch;
+mod traffic;
 mod twin;
 
 /// The extension module.
@@ -29,6 +30,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<switch::Switch>()?;
     module.add_class::<live::LiveSwitch>()?;
     module.add_class::<twin::Twin>()?;
+    module.add_class::<traffic::Traffic>()?;
     module.add_function(wrap_pyfunction!(quantity::parse_data_rate, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::parse_size, module)?)?;
     let (major, minor) = bm::JSON_VERSION;

@@ -1,0 +1,357 @@
+//! The loop between the clock and the hosts' sockets. One thread sends for all hosts and hears for all.
+//!
+//! It sleeps until the next frame is due: how late frames leave is measured and part of the report, for a computer that has
+//! other things to do is late. Late frames leave in their order, as fast as they can; none is left out.
+
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use port_io::{IoError, Poller, Station, StationFrames};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use crate::books::{percentile, Books, Report};
+use crate::sight::Sight;
+
+/// Frames of one host sent in one call, when several are due.
+const SEND_BATCH: usize = 32;
+/// Calls to send before what has arrived is taken.
+const CALLS_PER_TURN: usize = 8;
+/// A wait is never longer, so that counters of the kernel are looked at.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
+
+/// Why a replay cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaybackError {
+    /// A socket.
+    #[error("{0}")]
+    Io(#[from] IoError),
+    /// A frame that does not fit its neighbours or the hosts.
+    #[error("frame {index}: {problem}")]
+    Frame {
+        /// Its place among all that were added.
+        index: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// Too much for memory.
+    #[error("the frames take more than {limit} bytes of memory; replay a shorter trace, or one with fewer bytes of each frame captured")]
+    TooLarge {
+        /// In bytes.
+        limit: usize,
+    },
+    /// A host's interface fails while it runs.
+    #[error("host {host}: {doing}: {source}")]
+    Host {
+        /// Its number.
+        host: usize,
+        /// What was tried.
+        doing: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// A host's end of its link.
+#[derive(Clone, Debug)]
+pub struct HostEnd {
+    /// The file that stands for its network namespace; `None` for the caller's own.
+    pub namespace: Option<PathBuf>,
+    /// Its interface there.
+    pub interface: String,
+    /// Packets to these are delivered when they arrive here.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// A frame to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Number of the host that sends it.
+    pub host: usize,
+    /// Since the start.
+    pub at_ns: u64,
+    /// What is at hand of it; the rest is zeros.
+    pub captured: &'a [u8],
+    /// Bytes on the wire, without FCS.
+    pub length: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Due {
+    at_ns: u64,
+    start: usize,
+    captured: u32,
+    length: u32,
+    host: u32,
+}
+
+/// How far behind its time frames were sent, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Lateness {
+    /// Median.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// The latest.
+    pub max_ns: u64,
+    /// Frames sent later than the limit asked about.
+    pub late: u64,
+}
+
+/// The report of a replay in real time.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlaybackReport {
+    /// What became of packets.
+    #[serde(flatten)]
+    pub books: Report,
+    /// How well times were kept.
+    pub lateness: Lateness,
+    /// Frames that the kernel refused to send.
+    pub refused: u64,
+    /// Frames that arrived at hosts and that the kernel could not keep until they were fetched.
+    pub overruns: u64,
+    /// From the first frame to the last one sent or heard.
+    pub elapsed_ns: u64,
+}
+
+/// When it began, by both clocks: due times by the steady one, passages by the system's, which is the kernel's for arrivals.
+#[derive(Clone, Copy)]
+struct Began {
+    at: Instant,
+    system_ns: u64,
+}
+
+/// Frames, hosts, and how far it has come.
+pub struct Playback {
+    stations: Vec<Station>,
+    owners: FxHashMap<IpAddr, usize>,
+    poller: Poller,
+    ready: Vec<u64>,
+    heard: StationFrames,
+    queue: Vec<Due>,
+    bytes: Vec<u8>,
+    memory_limit: usize,
+    next: usize,
+    began: Option<Began>,
+    last: Instant,
+    settle: Duration,
+    lateness_ns: Vec<u64>,
+    books: Books,
+    refused: u64,
+    overruns: u64,
+    padded: Vec<u8>,
+}
+
+impl Playback {
+    /// Opens the hosts' interfaces. It is over when every packet has arrived, or nothing has for `settle`.
+    pub fn open(hosts: &[HostEnd], settle: Duration, memory_limit: usize) -> Result<Self, PlaybackError> {
+        let poller = Poller::new()?;
+        let mut stations = Vec::new();
+        let mut owners = FxHashMap::default();
+        for (number, host) in hosts.iter().enumerate() {
+            let station = Station::open(number as u16, host.namespace.as_deref(), &host.interface)?;
+            poller.add(&station, number as u64)?;
+            owners.extend(host.addresses.iter().map(|address| (*address, number)));
+            stations.push(station);
+        }
+        Ok(Self {
+            stations,
+            owners,
+            poller,
+            ready: Vec::new(),
+            heard: StationFrames::default(),
+            queue: Vec::new(),
+            bytes: Vec::new(),
+            memory_limit,
+            next: 0,
+            began: None,
+            last: Instant::now(),
+            settle,
+            lateness_ns: Vec::new(),
+            books: Books::default(),
+            refused: 0,
+            overruns: 0,
+            padded: Vec::new(),
+        })
+    }
+
+    /// Adds a frame, not earlier than the last one.
+    pub fn add(&mut self, frame: Frame<'_>) -> Result<(), PlaybackError> {
+        let index = self.queue.len();
+        let wrong = |problem: String| Err(PlaybackError::Frame { index, problem });
+        if frame.host >= self.stations.len() {
+            return wrong(format!("host {} of {}", frame.host, self.stations.len()));
+        }
+        if let Some(before) = self.queue.last().filter(|last| last.at_ns > frame.at_ns) {
+            return wrong(format!("is due at {} ns, the one before at {} ns", frame.at_ns, before.at_ns));
+        }
+        let longest = 1 << 16;
+        if frame.length > longest || frame.captured.len() > frame.length {
+            let captured = frame.captured.len();
+            return wrong(format!("{captured} bytes captured of {}; at most {longest}", frame.length));
+        }
+        let item = std::mem::size_of::<Due>();
+        if self.bytes.len() + frame.captured.len() + (index + 1) * item > self.memory_limit {
+            return Err(PlaybackError::TooLarge { limit: self.memory_limit });
+        }
+        self.queue.push(Due {
+            at_ns: frame.at_ns,
+            start: self.bytes.len(),
+            captured: frame.captured.len() as u32,
+            length: frame.length as u32,
+            host: frame.host as u32,
+        });
+        self.bytes.extend_from_slice(frame.captured);
+        Ok(())
+    }
+
+    /// Frames whose time has come so far.
+    pub fn passed(&self) -> usize {
+        self.next
+    }
+
+    /// Sends and hears for `slice`, starting the clock when it is first called. Returns whether it is over.
+    pub fn run_for(&mut self, slice: Duration) -> Result<bool, PlaybackError> {
+        let began = *self.began.get_or_insert_with(|| {
+            self.last = Instant::now();
+            let system = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            Began { at: self.last, system_ns: system.as_nanos() as u64 }
+        });
+        let end = Instant::now() + slice;
+        loop {
+            for _ in 0..CALLS_PER_TURN {
+                if !self.send_due(&began)? {
+                    break;
+                }
+            }
+            let now = Instant::now();
+            let due = self.queue.get(self.next).map(|due| began.at + Duration::from_nanos(due.at_ns));
+            let all_sent = due.is_none();
+            let quiet_at = self.last + self.settle;
+            if all_sent && (now >= quiet_at || self.books.arrived_count() >= self.books.sent_count()) {
+                self.look_for_overruns();
+                return Ok(true);
+            }
+            if now >= end {
+                self.look_for_overruns();
+                return Ok(false);
+            }
+            let until = due.unwrap_or(quiet_at).min(end);
+            let wait = until.saturating_duration_since(now).min(LONGEST_WAIT);
+            self.poller.wait(wait, &mut self.ready)?;
+            self.hear(&began)?;
+        }
+    }
+
+    /// Sends the next frames that are due, of one host. Returns whether there were any.
+    fn send_due(&mut self, began: &Began) -> Result<bool, PlaybackError> {
+        let now_ns = began.at.elapsed().as_nanos() as u64;
+        let due: Vec<Due> = {
+            let rest = &self.queue[self.next..];
+            let host = rest.first().map(|due| due.host);
+            let same = |due: &&Due| due.at_ns <= now_ns && Some(due.host) == host;
+            rest.iter().take(SEND_BATCH).take_while(same).copied().collect()
+        };
+        let Some(first) = due.first() else { return Ok(false) };
+        let host = first.host as usize;
+        self.padded.clear();
+        let mut ends = [0; SEND_BATCH];
+        for (end, due) in ends.iter_mut().zip(&due) {
+            let start = self.padded.len();
+            self.padded.extend_from_slice(&self.bytes[due.start..due.start + due.captured as usize]);
+            *end = start + due.length as usize;
+            self.padded.resize(*end, 0);
+        }
+        let mut frames: [&[u8]; SEND_BATCH] = [&[]; SEND_BATCH];
+        let mut start = 0;
+        for (frame, end) in frames.iter_mut().zip(ends).take(due.len()) {
+            (*frame, start) = (&self.padded[start..end], end);
+        }
+        let frames = &frames[..due.len()];
+        let mut done = 0;
+        while done < due.len() {
+            let at_ns = began.at.elapsed().as_nanos() as u64;
+            let taken = match self.stations[host].send(&frames[done..]) {
+                Ok(count) => {
+                    let count = count.max(1);
+                    for (frame, due) in frames[done..].iter().zip(&due[done..]).take(count) {
+                        self.lateness_ns.push(at_ns.saturating_sub(due.at_ns));
+                        if let Some(sight) = Sight::of(frame, frame.len()) {
+                            self.books.sent(&sight, at_ns);
+                        }
+                    }
+                    count
+                }
+                Err(source) if is_refusal(&source) => {
+                    self.refused += 1;
+                    1
+                }
+                Err(source) => return Err(PlaybackError::Host { host, doing: "sending", source }),
+            };
+            done += taken;
+        }
+        self.last = Instant::now();
+        self.next += due.len();
+        Ok(true)
+    }
+
+    fn hear(&mut self, began: &Began) -> Result<(), PlaybackError> {
+        for key in &self.ready {
+            let host = *key as usize;
+            let (books, owners, last) = (&mut self.books, &self.owners, &mut self.last);
+            let mut deliver = |at: Option<u64>, frame: &[u8]| {
+                let at_ns = at.map_or_else(
+                    || began.at.elapsed().as_nanos() as u64,
+                    |at| at.saturating_sub(began.system_ns),
+                );
+                let sight = Sight::of(frame, frame.len());
+                let is_its_own = sight.is_some_and(|sight| owners.get(&sight.destination) == Some(&host));
+                books.arrived(sight.as_ref(), at_ns, is_its_own);
+                // What others say does not keep it waiting.
+                if is_its_own {
+                    *last = Instant::now();
+                }
+            };
+            self.stations[host]
+                .receive(&mut self.heard, &mut deliver)
+                .map_err(|source| PlaybackError::Host { host, doing: "receiving", source })?;
+        }
+        Ok(())
+    }
+
+    fn look_for_overruns(&mut self) {
+        self.overruns += self.stations.iter().map(Station::drops).sum::<u64>();
+    }
+
+    /// What became of everything; `late_after_ns` is from where on a frame is called late.
+    pub fn report(mut self, late_after_ns: u64) -> PlaybackReport {
+        self.look_for_overruns();
+        self.lateness_ns.sort_unstable();
+        let elapsed =
+            self.began.map_or(Duration::ZERO, |began| self.last.saturating_duration_since(began.at));
+        let late = self.lateness_ns.partition_point(|ns| *ns <= late_after_ns);
+        PlaybackReport {
+            lateness: Lateness {
+                p50_ns: percentile(&self.lateness_ns, 50),
+                p99_ns: percentile(&self.lateness_ns, 99),
+                max_ns: self.lateness_ns.last().copied().unwrap_or(0),
+                late: (self.lateness_ns.len() - late) as u64,
+            },
+            books: self.books.report(),
+            refused: self.refused,
+            overruns: self.overruns,
+            elapsed_ns: elapsed.as_nanos() as u64,
+        }
+    }
+}
+
+/// Whether the kernel did not take this frame but will take others.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        // ENOBUFS, EAGAIN, ENOMEM: no room now; EMSGSIZE, EINVAL: a frame longer than the interface takes.
+        Some(libc::ENOBUFS | libc::EAGAIN | libc::ENOMEM | libc::EMSGSIZE | libc::EINVAL)
+    )
+}
