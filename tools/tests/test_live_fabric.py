@@ -2,130 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from eeon_tools.errors import UnavailableError
-from eeon_tools.live import network, state
+from eeon_tools.live import state
+from live_fabrics import EEON, HAS_BMV2, MARKING, SECS, Fabric, bring_up, remains, why_not
 
 pytest.importorskip("eeon_engine")
 
-EEON = (sys.executable, "-m", "eeon_control")
-PEER = Path(__file__).with_name("tcp_over_fabric.py")
 MEGABYTES = 4
-_SECS = 120.0
 
-MARKING = """
+# No PHY of 10 Mbit/s has EEE, and BMv2's tick cannot tell 100BASE-TX's 30.5 us.
+BMV2_HOLD = """
 profiles:
-  queue: {shallow: {buffer: 300KB, aqm: {mode: mark_threshold, threshold: 15KB}}}
+  eee: {held: {mode: coalesce, hold: 1ms, trigger: 1000pkt, sleep: 200us, wake: 30us}}
 roles:
-  host_facing: {queue: shallow}
-  uplink: {queue: shallow}
-  spine: {queue: shallow}
+  host_facing: {eee: held}
+  uplink: {eee: held}
+  spine: {eee: held}
 """
 
-
-def _reason() -> str | None:
-    try:
-        network.check_possible()
-    except UnavailableError as error:
-        return str(error)
-    if shutil.which("ss") is None:
-        return "ss (package iproute2) is not on PATH"
-    probe = f"eeonprobe{os.getpid() % 100_000}"
-    made = subprocess.run(("ip", "netns", "add", probe), check=False, capture_output=True, text=True)
-    if made.returncode == 0:
-        subprocess.run(("ip", "netns", "delete", probe), check=True)
-        return None
-    return f"no network namespace can be made: {made.stderr.strip()}"
-
-
-_why_not = _reason()
+_why_not = why_not()
 pytestmark = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}")
-
-
-@dataclass
-class Fabric:
-    """A fabric that another process has brought up."""
-
-    name: str
-    targets: Path
-    folder: Path
-    process: subprocess.Popen[bytes]
-
-    @property
-    def topology(self) -> Path:
-        return state.folder(self.name) / "topology.yaml"
-
-    def eeon(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run((*EEON, *words), check=False, capture_output=True, text=True, timeout=_SECS)
-        assert not check or done.returncode == 0, done.stderr + done.stdout
-        return done
-
-    def apply(self, *configs: str) -> None:
-        given = [word for config in configs for word in ("-c", config)]
-        place = ("-t", str(self.topology), "-T", str(self.targets), "--state", str(self.folder / "state"))
-        self.eeon("config", "apply", *place, *given)
-
-    def show(self, what: str) -> list[dict[str, Any]]:
-        shown = self.eeon("show", what, "-t", str(self.topology), "-T", str(self.targets), "-o", "json")
-        rows: list[dict[str, Any]] = json.loads(shown.stdout)["rows"]
-        return rows
-
-    def transfer(self, source: str, destination: str, address: str, count: int) -> dict[str, Any]:
-        """Send `count` bytes; returns what the sender says, after the receiver has said the same sum."""
-        inside = (*EEON, "fabric", "exec", "--name", self.name)
-        command = (*inside, destination, "--", sys.executable, str(PEER), "receive", address, str(count))
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
-            try:
-                assert receiver.stdout is not None
-                assert receiver.stdout.readline() == "listening\n"
-                sender = self.eeon(
-                    *("fabric", "exec", "--name", self.name, source, "--"),
-                    *(sys.executable, str(PEER), "send", address, str(count)),
-                )
-                received = json.loads(receiver.stdout.readline())
-            finally:
-                receiver.kill()
-        sent: dict[str, Any] = json.loads(sender.stdout)
-        assert (received["sha256"], received["bytes"]) == (sent["sha256"], count)
-        return sent
-
-
-def bring_up(folder: Path, name: str, *options: str, target: str = "engine") -> Fabric:
-    """`eeon fabric up`, until it is."""
-    targets = folder / "targets.yaml"
-    command = (*EEON, "fabric", "up", "leaf-spine-4", "--target", target, "--name", name, *options)
-    with (folder / "up.txt").open("wb") as output:
-        process = subprocess.Popen(
-            (*command, "--targets", str(targets)),
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    deadline = time.monotonic() + _SECS
-    while not targets.exists() or "switches:" not in targets.read_text():
-        assert process.poll() is None, (folder / "up.txt").read_text()
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    return Fabric(name, targets, folder, process)
-
-
-def remains(name: str) -> list[str]:
-    """Namespaces and interfaces whose names are a fabric's."""
-    found = [path.name for path in Path("/run/netns").glob(f"{name}-*")]
-    return found + [path.name for path in Path("/sys/class/net").glob(f"{name}[0-9]*p*")]
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +40,7 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
         yield up
     finally:
         up.process.send_signal(signal.SIGTERM)
-        status = up.process.wait(_SECS)
+        status = up.process.wait(SECS)
         left = remains(up.name)
         up.eeon("fabric", "down", "--name", up.name, check=False)
     assert status == 0
@@ -217,7 +121,7 @@ def test_a_switch_that_ends_is_reported_and_down_removes_what_a_killed_fabric_le
     try:
         up = bring_up(tmp_path, name)
         os.kill(state.load(name).switches["spine1"].pid, signal.SIGKILL)
-        deadline = time.monotonic() + _SECS
+        deadline = time.monotonic() + SECS
         while "spine1 has ended with status -9" not in (tmp_path / "up.txt").read_text():
             assert time.monotonic() < deadline
             time.sleep(0.1)
@@ -237,25 +141,30 @@ def test_a_switch_that_ends_is_reported_and_down_removes_what_a_killed_fabric_le
         subprocess.run(("ip", "netns", "delete", foreign), check=True)
 
 
-@pytest.mark.skipif(
-    not all(map(shutil.which, ("simple_switch_grpc", "simple_switch_CLI"))), reason="BMv2 is not on PATH"
-)
-def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates(tmp_path: Path) -> None:
+@pytest.mark.skipif(not HAS_BMV2, reason="BMv2 is not on PATH")
+def test_linux_tcp_crosses_a_fabric_of_bmv2_at_its_packet_rates_with_and_without_a_hold(
+    tmp_path: Path,
+) -> None:
     name = f"d{os.getpid() % 1000:03d}"
     up = bring_up(tmp_path, name, "--rate-scale", "1/100", target="bmv2")
     try:
         marking = tmp_path / "marking.yaml"
         marking.write_text(MARKING)
-        up.apply(str(marking))
-        sent = up.transfer("h1", "h3", "10.0.2.1", 500_000)
-        # 346 segments at 812 packets a second: 10 Mbit/s in frames of 1538 bytes on the wire.
-        busy = re.search(r"\bbusy:(\d+)ms", sent["ss"])
-        assert busy is not None and int(busy[1]) > 400, sent["ss"]
-        assert ce_delivered(sent["ss"]) > 0, sent["ss"]
-        assert marks(up) > 0
+        hold = tmp_path / "hold.yaml"
+        hold.write_text(BMV2_HOLD)
+        for eee in ("eee_off", str(hold)):
+            up.apply(str(marking), eee)
+            before = marks(up)
+            sent = up.transfer("h1", "h3", "10.0.2.1", 500_000)
+            # 346 segments at 812 packets a second: 10 Mbit/s in frames of 1538 bytes on the wire.
+            busy = re.search(r"\bbusy:(\d+)ms", sent["ss"])
+            assert busy is not None and int(busy[1]) > 400, sent["ss"]
+            assert ce_delivered(sent["ss"]) > 0, sent["ss"]
+            assert marks(up) > before
+            assert drops(up) == 0
     finally:
         up.eeon("fabric", "down", "--name", name)
-    assert up.process.wait(_SECS) == 0
+    assert up.process.wait(SECS) == 0
     assert remains(name) == []
 
 

@@ -152,12 +152,6 @@ def test_a_run_that_delivers_late_says_that_its_joules_are_of_more_time(incast: 
         assert ("not its joules" in done.output, "not its joules" in page.read_text()) == (overtime, overtime)
 
 
-def test_the_command_says_which_targets_there_are_not_yet(incast: Path) -> None:
-    done = CliRunner().invoke(replay_command, [str(incast), "-c", "drop_tail", "--target", "bmv2"])
-    assert done.exit_code == 1
-    assert "not available yet" in done.output
-
-
 def test_a_trace_without_manifest_needs_a_topology(incast: Path, tmp_path: Path) -> None:
     lone = tmp_path / "lone.pcap"
     lone.write_bytes(incast.read_bytes())

@@ -1,9 +1,11 @@
-"""`eeon replay`: a trace through the twin of a fabric, with a report at the end."""
+"""`eeon replay`: a trace through a fabric, in virtual or in real time, with a report at the end."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,9 +15,9 @@ from eeon_tools.cli.support import (
     output_file,
     packet_progress,
     reports_errors,
-    twin_only,
 )
-from eeon_tools.errors import TraceError
+from eeon_tools.errors import InputError, TraceError
+from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
 
@@ -35,8 +37,8 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
     "--config",
     "config",
     multiple=True,
-    required=True,
-    help="Configuration: a file or the name of an example; may be repeated, later ones win.",
+    help="Configuration: a file or the name of an example; may be repeated, later ones win. A live fabric "
+    "keeps what it has without one.",
 )
 @click.option(
     "--speed",
@@ -48,9 +50,15 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--target",
     type=click.Choice(["twin", "engine", "bmv2"]),
-    default="twin",
-    show_default=True,
-    help="What runs the switches.",
+    default=None,
+    help="What runs the switches.  [default: that of --fabric, or a twin]",
+)
+@click.option(
+    "--fabric",
+    "fabric_name",
+    default=None,
+    metavar="NAME",
+    help="Replay in real time, as root, on the live fabric of this name (`eeon fabric up`).",
 )
 @click.option(
     "--map",
@@ -62,9 +70,8 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
-    default=1,
-    show_default=True,
-    help="Seed of the switches' random draws.",
+    default=None,
+    help="Seed of the twin's random draws.  [default: 1]",
 )
 @click.option("--name", default=None, help="Name of the run in reports.  [default: the configuration's]")
 @click.option("--json", "json_path", type=_OUTPUT, help="Write the result as JSON.")
@@ -75,19 +82,77 @@ def replay(
     topology: str | None,
     config: tuple[str, ...],
     speed: float,
-    target: str,
+    target: str | None,
+    fabric_name: str | None,
     mapping: tuple[str, ...],
-    seed: int,
+    seed: int | None,
     name: str | None,
     json_path: Path | None,
     html_path: Path | None,
 ) -> None:
-    """Send TRACE through a fabric and report what happened to it.
+    """Send TRACE through a fabric and report what happened to it: a twin, or with --fabric a live one.
 
     The switches run the P4 program and are configured over P4Runtime; counters and registers are read back
     the same way. Hosts do not react: what is dropped is not sent again.
     """
-    twin_only(target)
+    for path in (json_path, html_path):
+        if path is not None:
+            output_file(path)  # a folder that cannot be made is known before the run, not after it
+    shown = name or " + ".join(Path(part).stem for part in config)
+    if fabric_name is None:
+        if target not in (None, "twin"):
+            raise InputError(
+                "--target",
+                str(target),
+                f"runs in real time: bring a fabric up with `eeon fabric up TOPOLOGY --target {target}` and "
+                "name it with --fabric",
+            )
+        if not config:
+            raise InputError("--config", "", "is missing: a twin starts without one")
+        run = _on_twin(trace, topology, config, speed, mapping, seed, shown)
+        _print(run)
+
+        def page() -> str:
+            from eeon_tools.replay.page import run_page
+
+            return run_page(run)
+
+        _write(run.as_dict(), json_path, page, html_path)
+    else:
+        for option, value in (("--topology", topology), ("--seed", seed)):
+            if value is not None:
+                raise InputError(option, str(value), "is the live fabric's own; leave it out")
+        live = _on_fabric(trace, fabric_name, target, config, speed, mapping, shown or "as it was")
+        _print_live(live)
+
+        def live_page() -> str:
+            from eeon_tools.replay.live_report import run_page
+
+            return run_page(live)
+
+        _write(live.as_dict(), json_path, live_page, html_path)
+
+
+def _write(
+    result: dict[str, Any], json_path: Path | None, page: Callable[[], str], html_path: Path | None
+) -> None:
+    if json_path is not None:
+        json_path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        click.echo(f"JSON: {json_path}")
+    if html_path is not None:
+        html_path.write_text(page(), encoding="utf-8")
+        click.echo(f"page: {html_path}")
+
+
+def _on_twin(
+    trace: Path,
+    topology: str | None,
+    config: tuple[str, ...],
+    speed: float,
+    mapping: tuple[str, ...],
+    seed: int | None,
+    name: str,
+) -> RunResult:
     from eeon_tools.replay.session import ReplaySettings
     from eeon_tools.replay.session import replay as run_replay
 
@@ -96,22 +161,29 @@ def replay(
         if manifest is None:
             raise TraceError(trace, "", "has no manifest that names its fabric; say --topology")
         topology = manifest.topology
-    shown = name or " + ".join(Path(part).stem for part in config)
-    settings = ReplaySettings(shown, trace, topology, config, speed, seed, mapping)
-    for path in (json_path, html_path):
-        if path is not None:
-            output_file(path)  # a folder that cannot be made is known before the run, not after it
+    settings = ReplaySettings(name, trace, topology, config, speed, 1 if seed is None else seed, mapping)
     with packet_progress(f"replaying {trace.name}") as progress:
-        result = run_replay(settings, progress)
-    _print(result)
-    if json_path is not None:
-        json_path.write_text(json.dumps(result.as_dict(), indent=2) + "\n", encoding="utf-8")
-        click.echo(f"JSON: {json_path}")
-    if html_path is not None:
-        from eeon_tools.replay.page import run_page
+        return run_replay(settings, progress)
 
-        html_path.write_text(run_page(result), encoding="utf-8")
-        click.echo(f"page: {html_path}")
+
+def _on_fabric(
+    trace: Path,
+    fabric: str,
+    target: str | None,
+    config: tuple[str, ...],
+    speed: float,
+    mapping: tuple[str, ...],
+    name: str,
+) -> LiveResult:
+    from eeon_tools.live import state
+    from eeon_tools.replay.live import LiveSettings
+    from eeon_tools.replay.live import replay as run_replay
+
+    record = state.load(fabric)
+    if target not in (None, record.target):
+        raise InputError("--target", str(target), f"is not what fabric {fabric} runs: {record.target}")
+    with packet_progress(f"replaying {trace.name} on {fabric}") as progress:
+        return run_replay(LiveSettings(name, trace, fabric, config, speed, mapping), progress)
 
 
 def _print(run: RunResult) -> None:
@@ -139,3 +211,18 @@ def _print(run: RunResult) -> None:
         )
     click.echo(f"{run.reordered} reordered; {run.phy_violations} sent before their PHY was awake; "
                f"{run.p4_passes:,} P4 passes in {run.wall_seconds:.1f} s")  # fmt: skip
+
+
+def _print_live(run: LiveResult) -> None:
+    from eeon_tools.replay import live_report
+
+    click.echo(
+        f"{run.name}: {run.trace} through {run.topology} on {run.target}, "
+        f"{run.real_seconds:,.3f} s of real time"
+    )
+    console().print(live_report.by_class(run))
+    click.echo()
+    for remark in live_report.remarks(run):
+        click.echo(remark)
+    if run.wakes is not None:
+        click.echo(f"{run.wakes:,} wakes of switch ports.")

@@ -16,7 +16,7 @@ from eeon_control.units import Quantity
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from eeon_tools.errors import ToolsError, UnavailableError
+from eeon_tools.errors import ToolsError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -92,12 +92,3 @@ def output_file(path: Path) -> Path:
     """`path` with its folder made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
-
-
-def twin_only(target: str) -> None:
-    """Raise UnavailableError for the targets that do not exist yet."""
-    if target != "twin":
-        raise UnavailableError(
-            f"--target {target} is not available yet: only the twin (virtual time, no root) is; leave "
-            "--target out"
-        )

@@ -55,9 +55,9 @@ def check_free(state: State) -> None:
 
 def make(topology: Topology, names: Names) -> None:
     """Make hosts and links. Raises UnavailableError with what `ip` or `ethtool` said."""
-    _batch([f"netns add {names.namespace(host)}" for host in topology.hosts])
+    run_batch([f"netns add {names.namespace(host)}" for host in topology.hosts])
     links = list(plan.pairs(topology, names))
-    _batch([_add(*ends) for ends in links])
+    run_batch([_add(*ends) for ends in links])
     here = [end.interface for ends in links for end in ends if end.namespace is None]
     for name in here:
         # Nothing of the kernel's own goes out by a switch's port.
@@ -65,13 +65,13 @@ def make(topology: Topology, names: Names) -> None:
         if ipv6.exists():
             ipv6.write_text("1")
         _run("ethtool", "-K", name, *_switched_off())
-    _batch([f"link set {name} up" for name in here])
+    run_batch([f"link set {name} up" for name in here])
     for host in topology.hosts.values():
         namespace = names.namespace(host.name)
         inside = ("ip", "netns", "exec", namespace)
         _run(*inside, "ethtool", "-K", plan.HOST_INTERFACE, *_switched_off())
         _write_settings(inside)
-        _batch(plan.host_commands(host), namespace)
+        run_batch(plan.host_commands(host), namespace)
 
 
 def remove(state: State) -> list[str]:
@@ -141,7 +141,8 @@ def _write_settings(inside: Sequence[str]) -> None:
     _run(*inside, "sh", "-ec", "; ".join(writes))
 
 
-def _batch(commands: Sequence[str], namespace: str | None = None) -> None:
+def run_batch(commands: Sequence[str], namespace: str | None = None) -> None:
+    """Let `ip -batch` do it, in a namespace or here. Raises UnavailableError with what it said."""
     where = ("-n", namespace) if namespace is not None else ()
     _run("ip", *where, "-batch", "-", given="\n".join(commands) + "\n")
 

@@ -1,9 +1,11 @@
-"""Replays: a trace goes through the twin of a configured fabric, and what happened is read back.
+"""Replays: a trace goes through a configured fabric, and what happened is read back. The fabric is a twin in
+virtual time or a live one in real time.
 
     spec       topology + configuration -> the fabric that the engine builds
     twin       a running twin with every switch served over P4Runtime, configured by the controller
     feed       a trace, frame by frame, as the fabric's hosts send it
-    session    one replay from beginning to end
+    session    one replay on a twin, from beginning to end
+    live       one replay on a live fabric; `live_result` is what it says, `live_report` shows it
     result     what a replay says; `accounts` checks that no packet is missing from it
     table      results as tables in a terminal
     html       results as a page; `plots` draws them

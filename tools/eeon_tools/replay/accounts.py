@@ -19,12 +19,13 @@ from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
 
 _DROPS = {"early_dropped": "early_dropped", "tail_dropped": "tail_dropped"}
 _OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed")
-_LEFT = ("forwarded", "marked")
+LEFT = ("forwarded", "marked")
+"""Verdicts of packets that a port has sent."""
 
 
 def class_packets(report: Mapping[str, Any], counters: FabricCounters) -> dict[str, ClassPackets]:
     """Packets by class; drops and marks are sums over all switches."""
-    verdicts = {name: dict.fromkeys((*_LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
+    verdicts = {name: dict.fromkeys((*LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
     for count in counters.verdicts:
         verdicts[count.packet_class][count.verdict] += count.packets
     return {
@@ -110,7 +111,7 @@ def _deliveries(
     to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:
-        if count.verdict in _LEFT and (count.switch, count.port) in to_hosts:
+        if count.verdict in LEFT and (count.switch, count.port) in to_hosts:
             left[count.packet_class] += count.packets
     for name, count in left.items():
         if count != packets[name].delivered:

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
-from eeon_tools.replay.result import CLASS_NAMES, QueueDepth, RunResult
+from eeon_tools.replay.result import CLASS_NAMES, ByClass, QueueDepth, RunResult
 
 # Okabe and Ito's palette, which people with any colour vision can tell apart.
 CLASS_COLOURS = {
@@ -89,7 +89,7 @@ def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
         return _svg(figure)
 
 
-def drops_by_class(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
+def drops_by_class(runs: Sequence[ByClass], labels: Sequence[str]) -> str:
     """Two panels of bars, one bar a run: share of each class that was dropped early, and packets
     tail-dropped."""
     with matplotlib.rc_context(_STYLE):
@@ -106,7 +106,7 @@ def drops_by_class(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
         return _svg(figure)
 
 
-def _stacked(axis: Axes, runs: Sequence[RunResult], field: str) -> None:
+def _stacked(axis: Axes, runs: Sequence[ByClass], field: str) -> None:
     left = [0] * len(runs)
     for name in CLASS_NAMES:
         if not any(run.packets[name].sent for run in runs):
@@ -123,7 +123,7 @@ def _stacked(axis: Axes, runs: Sequence[RunResult], field: str) -> None:
 
 
 def latency(
-    runs: Sequence[RunResult], labels: Sequence[str], classes: Sequence[str] = ("data", "ack", "syn")
+    runs: Sequence[ByClass], labels: Sequence[str], classes: Sequence[str] = ("data", "ack", "syn")
 ) -> str:
     """Median and 99th percentile of each class, one row a run, on a logarithmic scale of microseconds."""
     with matplotlib.rc_context(_STYLE):
@@ -150,7 +150,7 @@ def latency(
         return _svg(figure)
 
 
-def _decades(runs: Sequence[RunResult], classes: Sequence[str]) -> tuple[float, float]:
+def _decades(runs: Sequence[ByClass], classes: Sequence[str]) -> tuple[float, float]:
     """Whole decades around all latencies that are drawn, so that every axis has labels at powers of ten."""
     shown = [
         value

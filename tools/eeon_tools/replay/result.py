@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from eeon_tools.trace.frames import CLASSES
 
@@ -42,6 +42,16 @@ class Latency:
     mean: float | None
     p50: float | None
     p99: float | None
+
+
+class ByClass(Protocol):
+    """Any replay, as far as it can be drawn by class."""
+
+    @property
+    def packets(self) -> Mapping[str, ClassPackets]: ...
+
+    @property
+    def latency_us(self) -> Mapping[str, Latency]: ...
 
 
 @dataclass(frozen=True)

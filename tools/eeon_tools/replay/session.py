@@ -76,7 +76,7 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
     config = configs.load(*settings.config)
     program = programs.load()
     hosts = trace_hosts.of_topology(topology)
-    manifest = _manifest(settings.trace)
+    manifest = own_manifest(settings.trace)
     feed = Feed(settings.trace, hosts, settings.speed, AddressMap.parse(settings.mapping, hosts))
     spec = fabric_spec(topology, config, settings.seed)
     with RunningTwin(topology, program, spec) as twin:
@@ -109,7 +109,7 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
         common_end_seconds=(feed.counts.last_ps + SETTLE_PS) / _PS_PER_S,
         skipped_not_ip=feed.counts.not_ip,
         packets=packets,
-        latency_us=_latencies(report),
+        latency_us=latencies(report),
         energy_joules=_energy(report["energy"]["total"]),
         layers=_layers(report),
         queues=_queues(topology, report),
@@ -121,7 +121,7 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
     )
 
 
-def _manifest(trace: Path) -> manifests.Manifest | None:
+def own_manifest(trace: Path) -> manifests.Manifest | None:
     """The trace's manifest, if it has one; it must belong to this very file."""
     manifest = manifests.read(trace)
     if manifest is not None and manifests.digest(trace) != manifest.sha256:
@@ -133,7 +133,8 @@ def _manifest(trace: Path) -> manifests.Manifest | None:
     return manifest
 
 
-def _latencies(report: Mapping[str, Any]) -> dict[str, Latency]:
+def latencies(report: Mapping[str, Any]) -> dict[str, Latency]:
+    """Of each class, from a report of hosts."""
     found = {}
     for name in CLASS_NAMES:
         measured = report["classes"][name]["latency"]

@@ -11,7 +11,8 @@ from rich.text import Text
 from eeon_tools.replay.result import CLASS_NAMES, RunResult
 
 
-def _plain(*columns: str, title: str | None = None) -> Table:
+def plain(*columns: str, title: str | None = None) -> Table:
+    """A table without lines, numbers to the right."""
     table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1))
     for column in table.columns[1:]:
         column.justify = "right"
@@ -27,7 +28,7 @@ def microseconds(value: float | None) -> str:
 
 def by_class(run: RunResult) -> Table:
     """One replay: what became of each class, and how long it took."""
-    table = _plain(
+    table = plain(
         "class", "sent", "delivered", "marked", "early drop", "tail drop", "other drop",
         "mean us", "p50 us", "p99 us",
     )  # fmt: skip
@@ -57,7 +58,7 @@ def overtime(run: RunResult) -> str | None:
 
 def by_layer(run: RunResult) -> Table:
     """One replay: energy and sleep of each kind of transmitter."""
-    table = _plain(
+    table = plain(
         "transmitters", "number", "used mJ", "never asleep mJ", "ideal mJ", "busy", "low-power idle", "wakes"
     )
     for layer in run.layers:

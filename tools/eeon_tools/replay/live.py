@@ -1,0 +1,236 @@
+"""One replay on a live fabric, from beginning to end.
+
+1. let the controller apply the configuration to all switches, if there is one to apply
+2. read the trace into memory, silence the hosts' kernels, read the switches' counters
+3. send each frame from its host's namespace at its time and hear what arrives, in the engine's own thread
+4. read the counters again and hold them against what hosts sent and heard
+
+Loss is no error here, as it is on a twin: a computer that is too slow loses packets in its buffers, and the
+result says how many and where.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eeon_control import config as configs
+from eeon_control import fabric
+from eeon_control import program as programs
+from eeon_control import topology as topologies
+from eeon_control.errors import NoRegisters
+from eeon_control.fabric import FabricCounters
+from eeon_control.topology import PortRole, Topology
+
+from eeon_tools.errors import ReplayError, TraceError, UnavailableError
+from eeon_tools.live import network, state
+from eeon_tools.live.plan import HOST_INTERFACE, MTU_BYTES
+from eeon_tools.live.silence import silent_hosts
+from eeon_tools.replay import accounts
+from eeon_tools.replay.feed import AddressMap, Feed, Offer
+from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
+from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
+from eeon_tools.replay.session import latencies, own_manifest
+from eeon_tools.trace import hosts as trace_hosts
+from eeon_tools.trace import manifest as manifests
+from eeon_tools.trace.frames import ETHERTYPES_VLAN
+
+if TYPE_CHECKING:
+    from eeon_engine import Traffic
+
+TICK_PS = {"engine": 1_000, "bmv2": 1_000_000}
+_SLICE_MS = 200
+_SETTLE_MS = 1_000
+_PS_PER_NS = 1_000
+_NS_PER_US = 1_000
+_NS_PER_S = 10**9
+_ETHERNET_BYTES, _VLAN_BYTES = 14, 4
+
+
+@dataclass(frozen=True)
+class LiveSettings:
+    """One replay as data. `fabric`: the name of a live fabric. `config`: configuration files or names of
+    examples, none to leave the switches as they are. `speed`: how many times faster than its own times."""
+
+    name: str
+    trace: Path
+    fabric: str
+    config: tuple[str, ...] = ()
+    speed: float = 1.0
+    mapping: tuple[str, ...] = ()
+
+
+def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda packets: None) -> LiveResult:
+    """Run one replay. `progress` hears how many packets have been sent.
+
+    Raises TraceError, the controller's errors, UnavailableError where there is no such fabric or no root, and
+    ReplayError when the counts contradict each other.
+    """
+    network.check_possible()
+    record = state.load(settings.fabric)
+    if not record.is_up:
+        raise UnavailableError(f"fabric {record.name} is not up yet; `eeon fabric status` tells")
+    topology = topologies.load(str(record.folder / "topology.yaml"))
+    hosts = trace_hosts.of_topology(topology)
+    manifest = own_manifest(settings.trace)
+    feed = Feed(settings.trace, hosts, settings.speed, AddressMap.parse(settings.mapping, hosts))
+    tick_ps = TICK_PS[record.target]
+    if settings.config:
+        fabric.apply_sync(topology, configs.load(*settings.config), record.addresses, tick_ps)
+    traffic = _open(topology, record.namespaces)
+    for batch in feed.batches():
+        _add(traffic, settings.trace, batch)
+    with silent_hosts(record):
+        before = fabric.read_counters_sync(topology, record.addresses)
+        wakes_before = _wakes(topology, record.addresses)
+        while not traffic.run(_SLICE_MS):
+            progress(traffic.passed)
+        after = fabric.read_counters_sync(topology, record.addresses)
+        wakes_after = _wakes(topology, record.addresses)
+    # A link carries a full frame in this time, and a frame that leaves later than that may change places.
+    slowest = min(host.rate_bps for host in hosts)
+    limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
+    report = json.loads(traffic.report(limit_ns))
+    counted = difference(after, before)
+    packets = live_packets(report, counted)
+    late = report["lateness"]
+    return LiveResult(
+        name=settings.name,
+        topology=record.topology,
+        config=settings.config,
+        trace=settings.trace.name,
+        trace_sha256=manifest.sha256 if manifest else manifests.digest(settings.trace),
+        trace_seed=manifest.seed if manifest else None,
+        speed=settings.speed,
+        target=record.target,
+        tick_ps=tick_ps,
+        program_digest=programs.load().digest,
+        real_seconds=report["elapsed_ns"] / _NS_PER_S,
+        skipped_not_ip=feed.counts.not_ip,
+        packets=packets,
+        latency_us=latencies(report),
+        lateness=Lateness(
+            p50_us=late["p50_ns"] / _NS_PER_US,
+            p99_us=late["p99_ns"] / _NS_PER_US,
+            max_us=late["max_ns"] / _NS_PER_US,
+            limit_us=limit_ns / _NS_PER_US,
+            late=late["late"],
+        ),
+        losses=losses(topology, counted, packets),
+        **{name: report[name] for name in ("refused", "overruns", "foreign")},
+        **{name: report[name] for name in ("misdelivered", "duplicated", "untimed")},
+        wakes=None if wakes_before is None or wakes_after is None else wakes_after - wakes_before,
+    )
+
+
+def _open(topology: Topology, namespaces: Mapping[str, str]) -> Traffic:
+    try:
+        from eeon_engine import EngineError, Traffic
+    except ImportError as error:
+        raise UnavailableError(f"the engine is not installed ({error}); `make setup` builds it") from error
+    ends = [
+        (f"/run/netns/{namespaces[host.name]}", HOST_INTERFACE, [str(host.ipv4), str(host.ipv6)])
+        for host in topology.hosts.values()
+    ]
+    try:
+        return Traffic(ends, settle_ms=_SETTLE_MS)
+    except EngineError as error:
+        raise UnavailableError(f"a host cannot send: {error}") from error
+
+
+def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
+    from eeon_engine import EngineError
+
+    offsets, frames = array("Q", [0]), bytearray()
+    for offer in batch:
+        is_tagged = int.from_bytes(offer.captured[12:14], "big") in ETHERTYPES_VLAN
+        longest = MTU_BYTES + _ETHERNET_BYTES + (_VLAN_BYTES if is_tagged else 0)
+        if offer.frame_bytes > longest:
+            raise TraceError(
+                trace,
+                f"packet {offer.number}",
+                f"has {offer.frame_bytes} bytes; links of a live fabric take {longest}. Capture without "
+                "segmentation offload, or replay it on a twin",
+            )
+        frames += offer.captured
+        offsets.append(len(frames))
+    try:
+        traffic.add(
+            array("I", [offer.host for offer in batch]),
+            array("Q", [offer.at_ps // _PS_PER_NS for offer in batch]),
+            offsets,
+            frames,
+            array("I", [offer.frame_bytes for offer in batch]),
+        )
+    except EngineError as error:
+        raise TraceError(trace, f"packets {batch[0].number} to {batch[-1].number}", str(error)) from error
+
+
+def _wakes(topology: Topology, addresses: Mapping[str, str]) -> int | None:
+    """Of all ports; None on a target whose registers cannot be read."""
+    with suppress(NoRegisters):
+        registers: Mapping[tuple[str, int], Mapping[str, int]] = fabric.read_registers_sync(
+            topology, addresses, ["wakes"]
+        )
+        return sum(values["wakes"] for values in registers.values())
+    return None
+
+
+def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
+    """What was counted between two readings of the same fabric. Raises ReplayError when a count went back."""
+    received = [
+        replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
+        for new, old in zip(after.received, before.received, strict=True)
+    ]
+    verdicts = [
+        replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
+        for new, old in zip(after.verdicts, before.verdicts, strict=True)
+    ]
+    back = [count for count in (*received, *verdicts) if count.packets < 0]
+    if back:
+        raise ReplayError(
+            f"{back[0].switch} port {back[0].port}: a counter went back during the replay; the switch was "
+            "restarted or its counters were reset"
+        )
+    return FabricCounters(tuple(received), tuple(verdicts))
+
+
+def live_packets(report: Mapping[str, Any], counted: FabricCounters) -> dict[str, LivePackets]:
+    """Hosts' report and switches' counters by class. Raises ReplayError when more became of packets than
+    there were: then something else has used the fabric."""
+    found = {
+        name: _with_losses(packets, report["classes"][name]["arrived_marked"])
+        for name, packets in accounts.class_packets(report, counted).items()
+    }
+    wrong = [f"{name} {-packets.lost} too many" for name, packets in found.items() if packets.lost < 0]
+    if wrong:
+        raise ReplayError(
+            f"more packets were delivered and dropped than hosts sent ({', '.join(wrong)}); something else "
+            "has used the fabric during the replay"
+        )
+    return found
+
+
+def _with_losses(packets: ClassPackets, arrived_marked: int) -> LivePackets:
+    lost = packets.sent - packets.delivered - packets.dropped
+    return LivePackets(**vars(packets), arrived_marked=arrived_marked, lost=lost)
+
+
+def losses(topology: Topology, counted: FabricCounters, packets: Mapping[str, LivePackets]) -> Losses:
+    """Where the lost packets were last seen."""
+    to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
+    entered = sum(count.packets for count in counted.received if (count.switch, count.port) in to_hosts)
+    left = sum(
+        count.packets
+        for count in counted.verdicts
+        if count.verdict in accounts.LEFT and (count.switch, count.port) in to_hosts
+    )
+    before = sum(packets[name].sent for name in CLASS_NAMES) - entered
+    after = left - sum(packets[name].delivered for name in CLASS_NAMES)
+    total = sum(packets[name].lost for name in CLASS_NAMES)
+    return Losses(before, total - before - after, after)

@@ -1,0 +1,98 @@
+"""What a replay on a live fabric says, as plain data with units in the names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from eeon_tools.replay.result import ClassPackets, Latency
+
+LATE_SHARE = 0.01
+"""Of all frames: when more than these were late, the trace's times were not kept."""
+
+
+@dataclass(frozen=True)
+class LivePackets(ClassPackets):
+    """Packets of one class, from host to host, in real time.
+
+    `arrived_marked`: sent without CE and arrived with it, as hosts saw; `marked` is what switches counted,
+    and a marked packet may still be lost. `lost`: neither delivered nor dropped by a switch's own count: the
+    computer has lost it in its buffers.
+    sent = delivered + early_dropped + tail_dropped + other_dropped + lost.
+    """
+
+    arrived_marked: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Where packets were lost that no switch has dropped: between hosts and the programs of their leaves,
+    on the way through the fabric, and between leaves and hosts."""
+
+    before_leaves: int
+    between: int
+    after_leaves: int
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How far behind its time frames left their hosts. `late`: frames later than `limit_us`, which is what a
+    full frame takes on the slowest host's link."""
+
+    p50_us: float
+    p99_us: float
+    max_us: float
+    limit_us: float
+    late: int
+
+
+@dataclass(frozen=True)
+class LiveResult:
+    """One replay on a live fabric. Nothing of it is the same twice.
+
+    `refused`: frames that the kernel did not send. `overruns`: frames that arrived at hosts and were lost
+    before they could be counted; they are among `lost`. `foreign`: frames that hosts heard and this replay
+    did not send. `misdelivered`, `duplicated`: packets at the wrong host, and once too often. `untimed`:
+    packets that arrived without a latency, because others like them were lost. `wakes`: of switch ports;
+    None where the target does not tell.
+    """
+
+    name: str
+    topology: str
+    config: tuple[str, ...]
+    trace: str
+    trace_sha256: str
+    trace_seed: int | None
+    speed: float
+    target: str
+    tick_ps: int
+    program_digest: str
+    real_seconds: float
+    skipped_not_ip: int
+    packets: Mapping[str, LivePackets]
+    latency_us: Mapping[str, Latency]
+    lateness: Lateness
+    losses: Losses
+    refused: int
+    overruns: int
+    foreign: int
+    misdelivered: int
+    duplicated: int
+    untimed: int
+    wakes: int | None
+
+    def total(self) -> LivePackets:
+        """All classes together."""
+        parts = [asdict(packets) for packets in self.packets.values()]
+        return LivePackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
+
+    @property
+    def kept_its_times(self) -> bool:
+        """Whether at most one frame in a hundred left its host late."""
+        return self.lateness.late <= LATE_SHARE * self.total().sent
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self) | {"kept_its_times": self.kept_its_times}

@@ -1,0 +1,119 @@
+"""Live fabrics for tests: why there can be none, and one that another process has brought up."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eeon_tools.errors import UnavailableError
+from eeon_tools.live import network, state
+
+EEON = (sys.executable, "-m", "eeon_control")
+PEER = Path(__file__).with_name("tcp_over_fabric.py")
+SECS = 120.0
+HAS_BMV2 = all(map(shutil.which, ("simple_switch_grpc", "simple_switch_CLI")))
+
+MARKING = """
+profiles:
+  queue: {shallow: {buffer: 300KB, aqm: {mode: mark_threshold, threshold: 15KB}}}
+roles:
+  host_facing: {queue: shallow}
+  uplink: {queue: shallow}
+  spine: {queue: shallow}
+"""
+
+
+def why_not() -> str | None:
+    """The reason for which no live fabric can be made here, if there is one."""
+    try:
+        network.check_possible()
+    except UnavailableError as error:
+        return str(error)
+    if shutil.which("ss") is None:
+        return "ss (package iproute2) is not on PATH"
+    probe = f"eeonprobe{os.getpid() % 100_000}"
+    made = subprocess.run(("ip", "netns", "add", probe), check=False, capture_output=True, text=True)
+    if made.returncode == 0:
+        subprocess.run(("ip", "netns", "delete", probe), check=True)
+        return None
+    return f"no network namespace can be made: {made.stderr.strip()}"
+
+
+@dataclass
+class Fabric:
+    """A fabric that another process has brought up."""
+
+    name: str
+    targets: Path
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def topology(self) -> Path:
+        return state.folder(self.name) / "topology.yaml"
+
+    def eeon(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run((*EEON, *words), check=False, capture_output=True, text=True, timeout=SECS)
+        assert not check or done.returncode == 0, done.stderr + done.stdout
+        return done
+
+    def apply(self, *configs: str) -> None:
+        given = [word for config in configs for word in ("-c", config)]
+        place = ("-t", str(self.topology), "-T", str(self.targets), "--state", str(self.folder / "state"))
+        self.eeon("config", "apply", *place, *given)
+
+    def show(self, what: str) -> list[dict[str, Any]]:
+        shown = self.eeon("show", what, "-t", str(self.topology), "-T", str(self.targets), "-o", "json")
+        rows: list[dict[str, Any]] = json.loads(shown.stdout)["rows"]
+        return rows
+
+    def transfer(self, source: str, destination: str, address: str, count: int) -> dict[str, Any]:
+        """Send `count` bytes; returns what the sender says, after the receiver has said the same sum."""
+        inside = (*EEON, "fabric", "exec", "--name", self.name)
+        command = (*inside, destination, "--", sys.executable, str(PEER), "receive", address, str(count))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as receiver:
+            try:
+                assert receiver.stdout is not None
+                assert receiver.stdout.readline() == "listening\n"
+                sender = self.eeon(
+                    *("fabric", "exec", "--name", self.name, source, "--"),
+                    *(sys.executable, str(PEER), "send", address, str(count)),
+                )
+                received = json.loads(receiver.stdout.readline())
+            finally:
+                receiver.kill()
+        sent: dict[str, Any] = json.loads(sender.stdout)
+        assert (received["sha256"], received["bytes"]) == (sent["sha256"], count)
+        return sent
+
+
+def bring_up(folder: Path, name: str, *options: str, target: str = "engine") -> Fabric:
+    """`eeon fabric up`, until it is."""
+    targets = folder / "targets.yaml"
+    command = (*EEON, "fabric", "up", "leaf-spine-4", "--target", target, "--name", name, *options)
+    with (folder / "up.txt").open("wb") as output:
+        process = subprocess.Popen(
+            (*command, "--targets", str(targets)),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + SECS
+    while not targets.exists() or "switches:" not in targets.read_text():
+        assert process.poll() is None, (folder / "up.txt").read_text()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return Fabric(name, targets, folder, process)
+
+
+def remains(name: str) -> list[str]:
+    """Namespaces and interfaces whose names are a fabric's."""
+    found = [path.name for path in Path("/run/netns").glob(f"{name}-*")]
+    return found + [path.name for path in Path("/sys/class/net").glob(f"{name}[0-9]*p*")]

@@ -1,0 +1,132 @@
+"""A trace through a live fabric, sent from the hosts' namespaces. Skipped, saying so, without root."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eeon_tools.trace import manifest as manifests
+from live_fabrics import HAS_BMV2, MARKING, SECS, Fabric, bring_up, remains, why_not
+
+pytest.importorskip("eeon_engine")
+
+_why_not = why_not()
+pytestmark = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}")
+DEEP = """
+profiles:
+  queue: {deep: {buffer: 8MB, aqm: {mode: drop_tail}}}
+roles:
+  host_facing: {queue: deep}
+  uplink: {queue: deep}
+  spine: {queue: deep}
+"""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "engine",
+        pytest.param("bmv2", marks=pytest.mark.skipif(not HAS_BMV2, reason="BMv2 is not on PATH")),
+    ],
+)
+def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
+    """leaf-spine-4 at a hundredth of its rates: hosts at 10 Mbit/s."""
+    name = f"{request.param[0]}{os.getpid() % 1000:03d}"
+    up = bring_up(tmp_path_factory.mktemp("fabric"), name, "--rate-scale", "1/100", target=request.param)
+    try:
+        yield up
+    finally:
+        up.process.send_signal(signal.SIGTERM)
+        status = up.process.wait(SECS)
+        left = remains(up.name)
+        up.eeon("fabric", "down", "--name", up.name, check=False)
+    assert status == 0
+    assert left == []
+
+
+def replay(fabric: Fabric, trace: Path, *options: str) -> dict[str, Any]:
+    path = fabric.folder / "result.json"
+    fabric.eeon("replay", str(trace), "--fabric", fabric.name, "--json", str(path), *options)
+    result: dict[str, Any] = json.loads(path.read_text())
+    return result
+
+
+def configuration(fabric: Fabric, text: str) -> str:
+    path = fabric.folder / "configuration.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def total(result: dict[str, Any], field: str) -> int:
+    return sum(packets[field] for packets in result["packets"].values())
+
+
+def test_every_packet_arrives_where_there_is_room_and_hosts_and_switches_count_the_same(
+    fabric: Fabric, small_trace: Path
+) -> None:
+    manifest = manifests.read(small_trace)
+    assert manifest is not None
+    page = fabric.folder / "page.html"
+    result = replay(
+        fabric, small_trace, "-c", configuration(fabric, DEEP), "--speed", "0.05", "--html", str(page)
+    )
+    assert {name: packets["sent"] for name, packets in result["packets"].items()} == manifest.packets
+    assert {name: packets["delivered"] for name, packets in result["packets"].items()} == manifest.packets
+    assert total(result, "marked") == total(result, "arrived_marked") == 0
+    assert [result[name] for name in ("foreign", "misdelivered", "duplicated", "refused")] == [0] * 4
+    assert result["losses"] == {"before_leaves": 0, "between": 0, "after_leaves": 0}
+    data = result["latency_us"]["data"]
+    assert 0 < data["p50"] <= data["p99"]
+    lateness = result["lateness"]
+    assert 0 < lateness["p50_us"] <= lateness["p99_us"] <= lateness["max_us"]
+    assert result["kept_its_times"] == (lateness["late"] <= 0.01 * total(result, "sent"))
+    assert "live fabric" in page.read_text()
+
+
+def test_marks_that_switches_count_are_those_that_hosts_see(fabric: Fabric, small_trace: Path) -> None:
+    shallow = configuration(fabric, MARKING.replace("300KB", "8MB").replace("15KB", "3KB"))
+    result = replay(fabric, small_trace, "-c", shallow)
+    assert total(result, "delivered") == total(result, "sent")
+    assert result["packets"]["data"]["marked"] > 0
+    assert {name: packets["marked"] for name, packets in result["packets"].items()} == {
+        name: packets["arrived_marked"] for name, packets in result["packets"].items()
+    }
+
+
+def test_what_does_not_fit_is_dropped_and_counted_not_lost(fabric: Fabric, small_trace: Path) -> None:
+    tiny = configuration(fabric, DEEP.replace("8MB", "4KB"))
+    result = replay(fabric, small_trace, "-c", tiny)
+    assert total(result, "tail_dropped") > 0
+    assert total(result, "delivered") + total(result, "tail_dropped") == total(result, "sent")
+    assert total(result, "lost") == 0
+
+
+def test_hosts_answer_nothing_during_a_replay_and_speak_again_afterwards(
+    fabric: Fabric, small_trace: Path
+) -> None:
+    result = replay(fabric, small_trace, "-c", configuration(fabric, DEEP))
+    # TCP of a host would answer each data packet for nobody with a reset.
+    assert result["foreign"] == 0
+    fabric.transfer("h1", "h3", "10.0.2.1", 20_000)
+
+
+def test_a_second_replay_at_the_same_time_is_refused(fabric: Fabric, small_trace: Path) -> None:
+    fabric.apply(configuration(fabric, DEEP))
+    command = ("replay", str(small_trace), "--fabric", fabric.name)
+    # The lock's holder is another process, as a replay is.
+    lock = f"/run/eeon/{fabric.name}/replay.lock"
+    with subprocess.Popen(
+        ("flock", lock, "sh", "-c", "echo held; read _"), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        refused = fabric.eeon(*command, check=False)
+        holder.communicate(b"\n")
+    assert (refused.returncode, "another replay runs on it" in refused.stderr) == (1, True), refused.stderr
+    fabric.eeon(*command)

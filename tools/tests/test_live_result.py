@@ -1,0 +1,124 @@
+"""The books of a replay in real time, without one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import topology as topologies
+from eeon_control.fabric import FabricCounters, ReceivedCount, VerdictCount
+from eeon_tools.cli.replay import replay as replay_command
+from eeon_tools.errors import ReplayError
+from eeon_tools.replay import live_report
+from eeon_tools.replay.live import difference, live_packets, losses
+from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
+from eeon_tools.replay.result import CLASS_NAMES, Latency
+
+
+def counters(received: int, forwarded: int, dropped: int, marked: int = 0) -> FabricCounters:
+    """Of data on one host-facing port of leaf-spine-4."""
+    verdicts = {"forwarded": forwarded, "marked": marked, "tail_dropped": dropped}
+    return FabricCounters(
+        (ReceivedCount("leaf1", 1, "data", received, 100 * received),),
+        tuple(VerdictCount("leaf1", 1, "data", name, count, 100 * count) for name, count in verdicts.items()),
+    )
+
+
+def hosts_report(sent: int, delivered: int, marked: int = 0) -> dict[str, object]:
+    none = {"sent": {"packets": 0}, "delivered": {"packets": 0}, "arrived_marked": 0}
+    data = {"sent": {"packets": sent}, "delivered": {"packets": delivered}, "arrived_marked": marked}
+    return {"classes": {name: data if name == "data" else none for name in CLASS_NAMES}}
+
+
+def test_only_what_was_counted_between_two_readings_counts() -> None:
+    found = difference(counters(30, 25, 5), counters(10, 9, 1))
+    assert found == counters(20, 16, 4)
+
+
+def test_a_counter_that_goes_back_is_a_switch_that_was_restarted() -> None:
+    with pytest.raises(ReplayError, match=r"leaf1 port 1: a counter went back"):
+        difference(counters(3, 2, 1), counters(10, 9, 1))
+
+
+def test_what_is_neither_delivered_nor_dropped_is_lost_and_placed() -> None:
+    counted = counters(received=95, forwarded=70, dropped=10, marked=5)
+    packets = live_packets(hosts_report(sent=100, delivered=72, marked=4), counted)
+    assert packets["data"] == LivePackets(100, 72, 5, 0, 10, 0, arrived_marked=4, lost=18)
+    topology = topologies.load("leaf-spine-4")
+    assert losses(topology, counted, packets) == Losses(before_leaves=5, between=10, after_leaves=3)
+
+
+def test_more_than_was_sent_is_somebody_elses_and_no_result() -> None:
+    with pytest.raises(ReplayError, match=r"data 3 too many.*something else has used the fabric"):
+        live_packets(hosts_report(sent=10, delivered=10), counters(13, 10, 3))
+
+
+def result(late: int = 0, lost: int = 0) -> LiveResult:
+    packets = {name: LivePackets() for name in CLASS_NAMES}
+    packets["data"] = LivePackets(1000, 990 - lost, 40, 0, 10, 0, arrived_marked=38, lost=lost)
+    latency = {name: Latency(None, None, None) for name in CLASS_NAMES}
+    latency["data"] = Latency(120.0, 100.0, 900.0)
+    return LiveResult(
+        name="one",
+        topology="leaf-spine-4",
+        config=(),
+        trace="t.pcap",
+        trace_sha256="0" * 64,
+        trace_seed=None,
+        speed=0.5,
+        target="bmv2",
+        tick_ps=1_000_000,
+        program_digest="a" * 64,
+        real_seconds=2.5,
+        skipped_not_ip=0,
+        packets=packets,
+        latency_us=latency,
+        lateness=Lateness(30.0, 80.0, 400.0, limit_us=121.12, late=late),
+        losses=Losses(lost, 0, 0),
+        refused=0,
+        overruns=0,
+        foreign=2,
+        misdelivered=0,
+        duplicated=0,
+        untimed=0,
+        wakes=None,
+    )
+
+
+def test_a_replay_that_did_not_keep_its_times_says_so_first_of_all() -> None:
+    assert result(late=10).kept_its_times
+    assert not any("NOT KEPT" in remark for remark in live_report.remarks(result(late=10)))
+    late = result(late=11)
+    assert not late.kept_its_times
+    assert any("NOT KEPT: 11 of 1,000 frames" in remark for remark in live_report.remarks(late))
+    assert '<div class="verdict no">' in live_report.run_page(late)
+    assert late.as_dict()["kept_its_times"] is False
+
+
+def test_losses_and_strangers_are_told_and_zeros_are_not() -> None:
+    remarks = live_report.remarks(result(lost=7))
+    assert any(
+        remark.startswith("7 packets were lost") and "7 on the way to the first" in remark
+        for remark in remarks
+    )
+    assert "2 frames reached hosts that this replay had not sent." in remarks
+    assert not any("wrong host" in remark for remark in remarks)
+    assert "not told by this target" in live_report.run_page(result())
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--target", "engine", "-c", "drop_tail"], "eeon fabric up TOPOLOGY --target engine"),
+        ([], "--config: is missing"),
+        (["--fabric", "nope", "--seed", "3"], "--seed: 3: is the live fabric's own"),
+        (["--fabric", "nope", "-t", "leaf-spine-4"], "--topology: leaf-spine-4: is the live fabric's own"),
+        (["--fabric", "nope"], "no live fabric named nope is up"),
+    ],
+)
+def test_options_that_do_not_go_together_say_what_to_do(
+    small_trace: Path, options: list[str], reason: str
+) -> None:
+    done = CliRunner().invoke(replay_command, [str(small_trace), *options])
+    assert (done.exit_code, reason in done.output) == (1, True), done.output
