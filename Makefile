@@ -38,7 +38,7 @@ test-rust: ## the engine's own tests
 
 test-p4: setup ## the P4 program: compiled outputs are fresh; behaviour on BMv2 where it is installed
 	$(PY) -m pytest -q -ra p4src/tests
-	$(PY) engine/simple_switch/tests/constructs/compile.py --check
+	$(PY) engine/test_programs.py --check
 
 test-python: setup ## the extension, the P4Runtime server, the controller, the tools, a short differential run
 	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests
@@ -83,13 +83,13 @@ switch-names: setup ## put the commands simple_switch and simple_switch_grpc, wh
 	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }
 	$(VENV)/bin/eeon-switch --install-names "$(DIR)"
 
-p4: setup ## recompile p4src/ and the engine's constructs with p4c-bm2-ss
+p4: setup ## recompile p4src/ and the engine's test programs with p4c-bm2-ss
 	$(PY) p4src/compile.py
-	$(PY) engine/simple_switch/tests/constructs/compile.py
+	$(PY) engine/test_programs.py
 
-p4-check: setup ## fail if what p4c made is not of the sources: p4src/compiled/, the engine's constructs
+p4-check: setup ## fail if what p4c made is not of the sources: p4src/compiled/, the engine's test programs
 	$(PY) p4src/compile.py --check
-	$(PY) engine/simple_switch/tests/constructs/compile.py --check
+	$(PY) engine/test_programs.py --check
 
 lint: setup ## formatting, lints and types
 	$(CARGO) fmt $(ENGINE) --all --check

@@ -1,5 +1,5 @@
 // One object of every kind that a P4Runtime client can address, for the tests of the server. It is not a switch.
-// Compiled by compile.sh beside it; everything.json and everything.p4info.txtpb are committed.
+// Compiled by `make p4`; everything.json and everything.p4info.txtpb are committed.
 
 #include <core.p4>
 #include <v1model.p4>

@@ -1,6 +1,6 @@
 // What `everything` lacks: meters, digests, value sets, ageing entries, tables that a role claims, entries that
 // a program starts with. For the tests of the P4Runtime server. It is not a switch.
-// Compiled by compile.sh beside it; resources.json and resources.p4info.txtpb are committed.
+// Compiled by `make p4`; resources.json and resources.p4info.txtpb are committed.
 
 #include <core.p4>
 #include <v1model.p4>
