@@ -12,11 +12,12 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from finsy import GRPCStatusCode, P4Client, P4ClientError, P4Schema
+from finsy import GRPCStatusCode, P4ClientError, P4Schema
 from finsy.proto import U128, p4r, rpc_code
 
 from eeon_control.errors import FabricError
 from eeon_control.fabric import credentials, tls_diagnosis
+from eeon_control.fabric.client import Client
 from eeon_control.fabric.codec import decode, encode
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.targets import Target
@@ -44,7 +45,10 @@ class Session:
     """An open session; use it with `async with`. Every method raises FabricError naming the switch.
 
     With an `election_id` it becomes primary, or fails; without one it can only read, and does not take part
-    in arbitration, so that looking at a fabric never gets in the way of its controller.
+    in arbitration, so that looking at a fabric never gets in the way of its controller. `fresh`: with an id
+    that nobody has had before, so that a write which somebody sent under an older one and which is still on
+    its way is refused when it arrives (P4Runtime 1.5, section 5: a write in flight ends before a new primary
+    is accepted).
     """
 
     def __init__(
@@ -54,6 +58,7 @@ class Session:
         schema: P4Schema,
         *,
         election_id: int | None = None,
+        fresh: bool = False,
     ) -> None:
         assert target.device_id is not None, "targets are resolved before a session is made"
         self.name = name
@@ -61,6 +66,7 @@ class Session:
         self._target = target
         self._device_id = target.device_id
         self._election_id = election_id
+        self._fresh = fresh
 
     async def __aenter__(self) -> Self:
         tls = self._target.tls
@@ -68,12 +74,14 @@ class Session:
             secret = None if tls is None else credentials.load(tls)
         except FabricError as error:
             raise self._error(str(error)) from None
-        self._client = P4Client(self._target.address, secret, wait_for_ready=False)
+        self._client = Client(self._target.address, secret, wait_for_ready=False)
         await self._client.open(schema=self.schema, complete_request=self._complete)
         try:
             if self._election_id is not None:
                 async with asyncio.timeout(_CONNECT_SECONDS):
                     await self._arbitrate(self._election_id)
+                    if self._fresh:
+                        await self._arbitrate(self._election_id + 1)
         except TimeoutError:
             await self._client.close()
             raise self._error(f"no answer within {_CONNECT_SECONDS:g} s") from None

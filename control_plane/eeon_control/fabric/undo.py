@@ -40,7 +40,7 @@ async def undo(
     """Bring every switch of `before` back to its snapshot and verify it by reading.
 
     `sessions`: those that are open already. One that fails may be what broke; its switch gets one more chance
-    over a new session.
+    over a new session, whose election id no write that is still on its way can have.
     """
     notes: dict[str, str] = {}
 
@@ -63,6 +63,8 @@ async def undo(
                 await back(await stack.enter_async_context(session))
         observer(Step.UNDONE, session.name)
 
-    fresh = {name: Session(name, targets[name], schema, election_id=election_id) for name in before}
+    fresh = {
+        name: Session(name, targets[name], schema, election_id=election_id, fresh=True) for name in before
+    }
     not_undone = await failures_of(fresh, bring_back)
     return Undone(tuple(name for name in before if name not in not_undone), not_undone, notes)

@@ -12,6 +12,7 @@ confirmed). Nothing here talks to a switch; that is eeon_control.operations.
 """
 
 from eeon_control.state.clock import Clock, Moment, SystemClock
+from eeon_control.state.files import Disk
 from eeon_control.state.folder import folder_of, is_folder_given, known_fabrics
 from eeon_control.state.intent import Intended, Intent
 from eeon_control.state.journal import Journal
@@ -22,6 +23,7 @@ from eeon_control.state.store import StateError, StateStore
 
 __all__ = [
     "Clock",
+    "Disk",
     "Draft",
     "Holder",
     "Intended",

@@ -1,0 +1,435 @@
+"""A fabric of real engine switches in processes of their own: killed, restarted, cut off, made to refuse.
+
+Nothing here sleeps and hopes: a switch dies at its n-th update because it counts them itself, or when the
+apply says that it has come to a certain step. What a switch holds is read with plain gRPC, not with the
+controller's own code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import multiprocessing
+import os
+import queue
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import grpc
+from eeon_control import config, operations, program, state, topology
+from eeon_control.fabric import Step, Targets
+from eeon_control.fabric.sync import run
+from finsy.proto import p4r, p4r_grpc, rpc_code
+
+TICK_PS = 1000
+TOPOLOGY = topology.from_text(
+    """
+name: faults
+leaf_spine: {leaves: 2, spines: 1, hosts_per_leaf: 2, host_link: {rate: 1Gbps}, uplink: {rate: 10Gbps}}
+defaults: {delay: 500ns}
+"""
+)
+OLD = ("red_ack_syn", "eee_120us100")
+NEW = ("mark_threshold", "eee_standard")
+FOREIGN_COOKIE = 7
+Image = dict[str, frozenset[bytes]]
+
+_fork = multiprocessing.get_context("forkserver")
+_fork.set_forkserver_preload(["fault_fabric", "eeon_engine.p4runtime"])
+
+
+def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refuses_at, refuses_on) -> None:
+    """A switch until it is killed. The shared numbers count updates down: at 0 it dies, or refuses."""
+    from eeon_engine import _engine, p4runtime
+    from eeon_engine.p4runtime import batch, errors
+
+    carry_out = batch._one
+
+    def faulty(forwarding, role, update, journal):
+        for left in (dies_at, refuses_at):
+            if left.value > 0:
+                left.value -= 1
+        if dies_at.value == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if refuses_at.value == 0:
+            refuses_at.value = 0 if refuses_on.value else -1
+            return errors.StatusError(rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test")
+        return carry_out(forwarding, role, update, journal)
+
+    batch._one = faulty
+    switch = _engine.Switch(
+        device_id=device_id,
+        tick_ps=TICK_PS,
+        gate_register="gate_open_at",
+        ports=[_engine.Port(number, rate_bps=rate, overhead_bytes=24) for number, rate in ports],
+    )
+    with p4runtime.serve(switch, address=f"127.0.0.1:{port}"):
+        ready.send(True)
+        threading.Event().wait()
+
+
+class SwitchProcess:
+    """One switch. Its address stays the same over restarts; what it held does not."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self._faults = [_fork.Value("i", -1), _fork.Value("i", -1), _fork.Value("i", 0)]
+        self._process = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.is_alive()
+
+    def start(self) -> None:
+        mine, theirs = _fork.Pipe()
+        switch = TOPOLOGY.switches[self.name]
+        ports = [(port.number, int(port.rate)) for port in switch.ports]
+        arguments = (switch.device_id, ports, self.port, theirs, *self._faults)
+        self._process = _fork.Process(target=_switch_process, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+        assert mine.poll(60) and mine.recv(), f"{self.name} did not start"
+
+    def kill(self) -> None:
+        """As SIGKILL does, and until it is gone."""
+        self._process.kill()
+        self._process.join(60)
+
+    def dies_at_update(self, number: int) -> None:
+        """The process kills itself before it carries out its `number`-th update from now."""
+        self._faults[0].value = number
+
+    def refuses_update(self, number: int, *, and_all_later: bool = False) -> None:
+        """The `number`-th update from now is refused."""
+        self._faults[1].value, self._faults[2].value = number, int(and_all_later)
+
+    def heal(self) -> None:
+        for fault, off in zip(self._faults, (-1, -1, 0), strict=True):
+            fault.value = off
+        if not self.is_running:
+            self.start()
+
+
+class FaultyFabric:
+    """All switches, the state folder of one controller, and what the switches hold in OLD and in NEW."""
+
+    def __init__(self) -> None:
+        self.switches = {name: SwitchProcess(name) for name in TOPOLOGY.switches}
+
+    def start(self) -> None:
+        for one in self.switches.values():
+            one.start()
+
+    def stop(self) -> None:
+        for one in self.switches.values():
+            if one.is_running:
+                one.kill()
+
+    # -- the controller -----------------------------------------------------------------------------------
+
+    def targets(self, **elsewhere: str) -> Targets:
+        addresses = {name: f"127.0.0.1:{one.port}" for name, one in self.switches.items()} | elsewhere
+        return Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
+
+    def meant(self, names: tuple[str, ...], **elsewhere: str) -> state.Intended:
+        return state.Intended(TOPOLOGY, config.load(*names), self.targets(**elsewhere))
+
+    def apply(
+        self,
+        store: state.StateStore,
+        names: tuple[str, ...],
+        observer: Callable[[Step, str], None] = lambda step, switch: None,
+        *,
+        elsewhere: dict[str, str] | None = None,
+        **options,
+    ) -> operations.Outcome:
+        """As `eeon config apply` does."""
+        given = {key: options.pop(key) for key in ("election_id", "clock") if key in options}
+        with store.lock("eeon config apply") as lock:
+            work = operations.Work(store, lock, observer=observer, **given)
+            run(operations.settle(work))
+            meant = self.meant(names, **(elsewhere or {}))
+            return run(operations.apply(work, meant, **options))
+
+    def settle(self, store: state.StateStore, **given) -> list[str]:
+        """As the next command or the controller does; returns what it says."""
+        said: list[str] = []
+        with store.lock("eeon config recover") as lock:
+            run(operations.settle(operations.Work(store, lock, say=said.append, **given)))
+        return said
+
+    def drift(self, store: state.StateStore) -> operations.Drift:
+        return run(operations.drift(store))
+
+    def killed_controller(
+        self,
+        store: state.StateStore,
+        kill_at: str,
+        number: int,
+        *,
+        names: tuple[str, ...] = NEW,
+        confirm_seconds: float | None = None,
+    ) -> int:
+        """Apply in a process that kills itself at the n-th step of that name, or the n-th disk operation.
+
+        Returns its exit code: -9 when it came that far.
+        """
+        addresses = {name: str(one) for name, one in self.targets().switches.items()}
+        arguments = (str(store.folder), addresses, kill_at, number, names, confirm_seconds)
+        process = _fork.Process(target=_controller_process, args=arguments, daemon=True)
+        process.start()
+        process.join(120)
+        return process.exitcode
+
+    # -- an independent look ------------------------------------------------------------------------------
+
+    def image(self) -> Image:
+        """Every entry of every table of every switch, defaults included, as the switch sends it."""
+        return {name: entries_of(one.port, name) for name, one in self.switches.items()}
+
+    def heal(self) -> None:
+        for one in self.switches.values():
+            one.heal()
+
+
+def entries_of(port: int, name: str) -> frozenset[bytes]:
+    device_id = TOPOLOGY.switches[name].device_id
+    info = program.load().schema().p4info
+    requests = [p4r.Entity(table_entry=p4r.TableEntry())]
+    requests += [
+        p4r.Entity(table_entry=p4r.TableEntry(table_id=table.preamble.id, is_default_action=True))
+        for table in info.tables
+        if not table.const_default_action_id and not table.implementation_id
+    ]
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        replies = p4r_grpc.P4RuntimeStub(channel).Read(
+            p4r.ReadRequest(device_id=device_id, entities=requests), timeout=60
+        )
+        found = [
+            entity.SerializeToString(deterministic=True) for reply in replies for entity in reply.entities
+        ]
+    return frozenset(found)
+
+
+def _controller_process(
+    folder: str,
+    addresses: dict[str, str],
+    kill_at: str,
+    number: int,
+    names: tuple[str, ...],
+    confirm_seconds: float | None,
+) -> None:
+    left = number
+
+    def count(step: str) -> None:
+        nonlocal left
+        if step == kill_at:
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    class Disk(state.Disk):
+        def write(self, path, data):
+            count("disk")
+            super().write(path, data)
+
+        def rename(self, old, new):
+            count("disk")
+            super().rename(old, new)
+
+        def unlink(self, path):
+            count("disk")
+            super().unlink(path)
+
+        def sync_folder(self, folder):
+            count("disk")
+            super().sync_folder(folder)
+
+    store = state.StateStore.open(Path(folder), disk=Disk())
+    targets = Targets.from_value({"tick": "1ns", "switches": addresses}, "test")
+    with store.lock("eeon config apply") as lock:
+        work = operations.Work(store, lock, observer=lambda step, switch: count(step.value))
+        meant = state.Intended(TOPOLOGY, config.load(*names), targets)
+        run(operations.apply(work, meant, confirm_seconds=confirm_seconds))
+
+
+_ids = itertools.count(1000, 1000)
+
+
+def next_id() -> int:
+    """An election id far above all that were used before."""
+    return next(_ids)
+
+
+# -- what others do to a switch: plain gRPC, none of the controller's code ----------------------------------------
+
+
+@contextlib.contextmanager
+def primacy(switch: SwitchProcess, election_id: int) -> Iterator[p4r_grpc.P4RuntimeStub]:
+    """Somebody who is primary with that election id, for as long as it lasts. Take it from `next_id`: the
+    largest id that a switch has seen stays the least that it takes."""
+    asked: queue.SimpleQueue = queue.SimpleQueue()
+    device_id = TOPOLOGY.switches[switch.name].device_id
+    bid = p4r.MasterArbitrationUpdate(device_id=device_id, election_id=p4r.Uint128(low=election_id))
+    asked.put(p4r.StreamMessageRequest(arbitration=bid))
+    with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
+        stub = p4r_grpc.P4RuntimeStub(channel)
+        answers = stub.StreamChannel(iter(asked.get, None))
+        assert next(answers).arbitration.status.code == rpc_code.OK
+        yield stub
+        asked.put(None)
+        for _ in answers:
+            pass  # until the switch has seen that it is over
+
+
+def set_buffer(switch: SwitchProcess, stub: p4r_grpc.P4RuntimeStub, election_id: int) -> None:
+    """Change port 1's buffer limit to 5 bytes."""
+    info = program.load().schema()
+    entry = p4r.TableEntry(table_id=info.tables["port_buffer"].id)
+    entry.match.add(field_id=1).exact.value = b"\x01"
+    entry.action.action.action_id = info.actions["set_buffer_limit"].id
+    entry.action.action.params.add(param_id=1, value=b"\x05")
+    update = p4r.Update(type=p4r.Update.MODIFY, entity=p4r.Entity(table_entry=entry))
+    device_id = TOPOLOGY.switches[switch.name].device_id
+    request = p4r.WriteRequest(
+        device_id=device_id, election_id=p4r.Uint128(low=election_id), updates=[update]
+    )
+    stub.Write(request, timeout=60)
+
+
+def write_behind_its_back(switch: SwitchProcess) -> None:
+    """Another controller comes, changes something, and goes."""
+    theirs = next_id()
+    with primacy(switch, theirs) as stub:
+        set_buffer(switch, stub, theirs)
+
+
+def write_as(switch: SwitchProcess, election_id: int) -> None:
+    """Somebody who writes under the election id of the primary: a switch looks at nothing else."""
+    with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
+        set_buffer(switch, p4r_grpc.P4RuntimeStub(channel), election_id)
+
+
+def run_another_program(switch: SwitchProcess) -> None:
+    """The same P4 program under another cookie, which is how P4Runtime tells programs apart, and an entry."""
+    device_id = TOPOLOGY.switches[switch.name].device_id
+    pipeline = program.load().schema().get_pipeline_config()
+    pipeline.cookie.cookie = FOREIGN_COOKIE
+    theirs = next_id()
+    with primacy(switch, theirs) as stub:
+        stub.SetForwardingPipelineConfig(
+            p4r.SetForwardingPipelineConfigRequest(
+                device_id=device_id,
+                election_id=p4r.Uint128(low=theirs),
+                action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+                config=pipeline,
+            ),
+            timeout=60,
+        )
+        info = program.load().schema()
+        entry = p4r.TableEntry(table_id=info.tables["port_buffer"].id)
+        entry.match.add(field_id=1).exact.value = b"\x09"
+        entry.action.action.action_id = info.actions["set_buffer_limit"].id
+        entry.action.action.params.add(param_id=1, value=b"\x07")
+        update = p4r.Update(type=p4r.Update.INSERT, entity=p4r.Entity(table_entry=entry))
+        stub.Write(
+            p4r.WriteRequest(device_id=device_id, election_id=p4r.Uint128(low=theirs), updates=[update]),
+            timeout=60,
+        )
+
+
+def cookie_of(switch: SwitchProcess) -> int:
+    """Which program a switch runs."""
+    with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
+        reply = p4r_grpc.P4RuntimeStub(channel).GetForwardingPipelineConfig(
+            p4r.GetForwardingPipelineConfigRequest(device_id=TOPOLOGY.switches[switch.name].device_id),
+            timeout=60,
+        )
+    return reply.config.cookie.cookie
+
+
+class Partition:
+    """A TCP proxy before one switch. `cut`: bytes from the controller no longer arrive. `cut_replies`: those
+    to the controller no longer do. Connections stay open, as over a network that lost its way."""
+
+    def __init__(self, port: int) -> None:
+        self._behind = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._forward, self._backward = threading.Event(), threading.Event()
+        self._sockets: list[socket.socket] = []
+        self.mend()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        self._forward.clear()
+
+    def cut_replies(self) -> None:
+        self._backward.clear()
+
+    def mend(self) -> None:
+        self._forward.set()
+        self._backward.set()
+
+    def close(self) -> None:
+        for one in (self._listener, *self._sockets):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(("127.0.0.1", self._behind))
+                self._sockets += [near, far]
+                for source, sink, open_ in ((near, far, self._forward), (far, near, self._backward)):
+                    threading.Thread(target=self._pump, args=(source, sink, open_), daemon=True).start()
+
+    @staticmethod
+    def _pump(source: socket.socket, sink: socket.socket, open_: threading.Event) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                if open_.is_set():  # what comes while it is cut is lost for good, as is the connection
+                    sink.sendall(data)
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)
+
+
+@contextlib.contextmanager
+def partition(switch: SwitchProcess) -> Iterator[Partition]:
+    proxy = Partition(switch.port)
+    try:
+        yield proxy
+    finally:
+        proxy.close()
+
+
+def at(step: Step, switch: str, action: Callable[[], None]) -> Callable[[Step, str], None]:
+    """An observer that acts once, when the apply comes to that step of that switch."""
+    waiting = [action]
+
+    def observe(now: Step, where: str) -> None:
+        if (now, where) == (step, switch) and waiting:
+            waiting.pop()()
+
+    return observe
+
+
+class SetClock:
+    """A clock that stands where the test puts it."""
+
+    def __init__(self) -> None:
+        self.moment = state.Moment(wall_seconds=1.7e9, boot_seconds=1000.0, boot_id="this boot")
+
+    def now(self) -> state.Moment:
+        return self.moment
+
+    def set(self, **parts) -> None:
+        self.moment = self.moment.model_copy(update=parts)

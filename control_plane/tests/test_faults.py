@@ -1,0 +1,554 @@
+"""What goes wrong while a fabric is configured, and what it then holds: all of the old, or all of the new.
+
+Real engine switches behind real P4Runtime servers, in processes that are killed. After every fault the
+switches are read without the controller's code, and the message must say which configuration it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import grpc
+import pytest
+from click.testing import CliRunner
+from eeon_control import operations, state
+from eeon_control.cli import main
+from eeon_control.errors import ApplyError, FabricError
+from eeon_control.fabric import Step, planning, sync
+from eeon_control.fabric import session as sessions
+
+pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+
+from fault_fabric import (
+    FOREIGN_COOKIE,
+    NEW,
+    OLD,
+    TOPOLOGY,
+    FaultyFabric,
+    SetClock,
+    at,
+    cookie_of,
+    entries_of,
+    next_id,
+    partition,
+    primacy,
+    run_another_program,
+    write_as,
+    write_behind_its_back,
+)
+
+SWITCHES = list(TOPOLOGY.switches)  # leaf1, leaf2, spine1
+UPDATES_OF_LEAF = 6  # from OLD to NEW: AQM and EEE of three ports
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    found = FaultyFabric()
+    found.start()
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def images(faulty, tmp_path_factory):
+    """What the switches hold when all is well: (in OLD, in NEW)."""
+    store = state.StateStore.open(tmp_path_factory.mktemp("images") / "state")
+    faulty.apply(store, OLD)
+    old = faulty.image()
+    faulty.apply(store, NEW)
+    new = faulty.image()
+    assert all(old[name] != new[name] for name in SWITCHES)
+    return old, new
+
+
+@pytest.fixture
+def store(faulty, images, state_folder):
+    """Every switch is up and holds OLD, which is revision 1."""
+    faulty.heal()
+    store = state.StateStore.open(state_folder)
+    faulty.apply(store, OLD)
+    yield store
+    faulty.heal()
+
+
+@pytest.fixture
+def old(images):
+    return images[0]
+
+
+@pytest.fixture
+def new(images):
+    return images[1]
+
+
+def test_without_a_fault_the_fabric_ends_in_the_new_configuration(faulty, store, new):
+    outcome = faulty.apply(store, NEW)
+    assert faulty.image() == new
+    assert (outcome.revision.number, outcome.is_new, store.current_number()) == (2, True, 2)
+
+
+# -- a switch is killed before, during and after each step of an apply ----------------------------------------
+
+
+def test_switch_that_is_dead_before_the_apply_stops_it_before_anything_is_written(faulty, store, old):
+    faulty.switches["leaf2"].kill()
+    with pytest.raises(FabricError, match=r"^leaf2 \(127.0.0.1:\d+, device id 2\): .*UNAVAILABLE"):
+        faulty.apply(store, NEW)
+    assert store.journal() is None and store.current_number() == 1
+    assert [entries_of(faulty.switches[name].port, name) for name in ("leaf1", "spine1")] == [
+        old["leaf1"],
+        old["spine1"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("step", "switch"),
+    [
+        (Step.READ, "leaf2"),
+        (Step.JOURNALED, ""),
+        (Step.WRITING, "leaf2"),
+        (Step.WRITTEN, "leaf2"),
+        (Step.WRITTEN, "spine1"),
+    ],
+)
+def test_switch_killed_at_a_step_undoes_the_others_at_once_and_itself_when_it_is_back(
+    faulty, store, old, step, switch
+):
+    with pytest.raises(ApplyError) as error:
+        faulty.apply(store, NEW, at(step, switch, faulty.switches["leaf2"].kill))
+    assert set(error.value.not_undone) == {"leaf2"}
+    assert set(error.value.undone) == {"leaf1", "spine1"}
+    assert re.search(
+        r"the fabric is NOT as before.*leaf2 .*UNAVAILABLE.*as before, read back: ", str(error.value), re.S
+    )
+    assert "`eeon config recover`" in str(error.value)
+    for name in ("leaf1", "spine1"):
+        assert entries_of(faulty.switches[name].port, name) == old[name]
+    # It comes back with nothing in it: the journal knows what it held.
+    faulty.switches["leaf2"].start()
+    [said] = faulty.settle(store)
+    assert "every switch is as it was before; revision 1 is in force" in said
+    assert faulty.image() == old
+    assert store.journal() is None
+
+
+def test_error_says_what_the_lost_switch_was_last_known_to_hold(faulty, store):
+    with pytest.raises(ApplyError) as error:
+        faulty.apply(store, NEW, at(Step.WRITTEN, "leaf2", faulty.switches["leaf2"].kill))
+    assert "when last heard of it held the new configuration" in error.value.not_undone["leaf2"]
+
+
+@pytest.mark.parametrize("number", [1, 3, UPDATES_OF_LEAF])
+def test_switch_that_dies_at_an_update_undoes_the_others_and_is_brought_back(faulty, store, old, number):
+    faulty.switches["leaf1"].dies_at_update(number)
+    with pytest.raises(ApplyError, match=r"leaf1 .*it may hold a part of the new configuration") as error:
+        faulty.apply(store, NEW)
+    assert set(error.value.undone) == {"leaf2", "spine1"}
+    faulty.heal()
+    faulty.settle(store)
+    assert faulty.image() == old
+
+
+def test_switch_that_restarts_at_once_is_undone_in_the_same_apply(faulty, store, old):
+    leaf2 = faulty.switches["leaf2"]
+
+    def restart():
+        leaf2.kill()
+        leaf2.start()
+
+    with pytest.raises(ApplyError, match="every switch is as it was before") as error:
+        faulty.apply(store, NEW, at(Step.WRITING, "leaf2", restart))
+    assert not error.value.not_undone
+    assert faulty.image() == old
+    assert store.journal() is None
+
+
+def test_switch_killed_after_it_was_read_back_is_new_and_found_by_drift(faulty, store, new):
+    outcome = faulty.apply(store, NEW, at(Step.COMMITTED, "", faulty.switches["leaf2"].kill))
+    assert outcome.revision.number == store.current_number() == 2
+    faulty.switches["leaf2"].start()
+    found = faulty.drift(store)
+    assert [name for name, one in found.plan.switches.items() if not one.is_empty] == ["leaf2"]
+    faulty.apply(store, NEW)
+    assert faulty.image() == new
+
+
+def test_first_switch_killed_while_the_program_is_loaded_leaves_the_others_without_entries(
+    faulty, state_folder, images
+):
+    for one in faulty.switches.values():
+        one.kill()
+    faulty.heal()
+    first = state.StateStore.open(state_folder / "first")
+    with pytest.raises(
+        ApplyError, match=r"leaf1 had no program before.*forwards nothing, as before"
+    ) as error:
+        faulty.apply(first, OLD, at(Step.LOADED, "leaf2", faulty.switches["leaf2"].kill))
+    assert set(error.value.not_undone) == {"leaf2"}
+    faulty.heal()
+    [said] = faulty.settle(first)
+    assert "no revision is in force yet" in said
+    assert faulty.apply(first, OLD).revision.number == 1
+    assert faulty.image() == images[0]
+
+
+def test_switch_killed_while_the_others_are_undone_keeps_the_journal_until_it_is_back(faulty, store, old):
+    faulty.switches["spine1"].refuses_update(1)
+    with pytest.raises(ApplyError, match="the table is full") as error:
+        faulty.apply(store, NEW, at(Step.UNDOING, "leaf2", faulty.switches["leaf2"].kill))
+    assert set(error.value.undone) == {"leaf1", "spine1"}
+    with pytest.raises(
+        FabricError, match=r"is not undone on:\n  leaf2 .*\nas before it, read back: leaf1, spine1"
+    ):
+        faulty.settle(store)
+    with pytest.raises(FabricError, match="eeon config recover"):
+        faulty.apply(store, NEW)  # nothing else is done before that is finished
+    faulty.heal()
+    faulty.settle(store)
+    assert faulty.image() == old
+
+
+# -- a switch refuses one update of many ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("number", [1, 3])
+def test_switch_that_refuses_one_update_leaves_all_as_they_were_and_is_named(
+    faulty, store, old, name, number
+):
+    faulty.switches[name].refuses_update(number)
+    with pytest.raises(ApplyError) as error:
+        faulty.apply(store, NEW)
+    assert faulty.image() == old
+    assert list(error.value.failures) == [name]
+    assert re.search(
+        rf"{name} .*refused a write: modify port_\w+ port=\d: the table is full", str(error.value)
+    )
+    assert "every switch is as it was before" in str(error.value)
+    assert store.journal() is None and store.current_number() == 1
+
+
+def test_switch_that_refuses_everything_is_undone_when_it_takes_writes_again(faulty, store, old):
+    faulty.switches["leaf1"].refuses_update(3, and_all_later=True)
+    with pytest.raises(ApplyError, match=r"NOT as before.*\n  leaf1 .*refused a write"):
+        faulty.apply(store, NEW)
+    assert faulty.image()["leaf1"] != old["leaf1"]
+    faulty.heal()
+    faulty.settle(store)
+    assert faulty.image() == old
+
+
+# -- the controller is killed ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("step", "number"), [("read", 2), ("journaled", 1), ("writing", 1)])
+def test_controller_killed_before_the_first_write_leads_back_to_the_old(faulty, store, old, step, number):
+    assert faulty.killed_controller(store, step, number) == -9
+    said = faulty.settle(store)
+    assert faulty.image() == old
+    assert store.current_number() == 1 and store.journal() is None
+    assert (
+        said == []
+        if step == "read"
+        else "every switch is as it was before; revision 1 is in force" in said[0]
+    )
+
+
+@pytest.mark.parametrize(("step", "number"), [("writing", 3), ("written", 1), ("written", 2)])
+def test_controller_killed_while_it_writes_leads_to_old_or_new_and_says_which(
+    faulty, store, old, new, step, number
+):
+    """Its last requests are on their way when it dies: which it is, is the switches' to know."""
+    assert faulty.killed_controller(store, step, number) == -9
+    [said] = faulty.settle(store)
+    revision = store.current_number()
+    assert faulty.image() == {1: old, 2: new}[revision]
+    assert f"revision {revision} is in force" in said and store.journal() is None
+
+
+@pytest.mark.parametrize(
+    ("step", "number"), [("written", 3), ("verified", 1), ("verified", 3), ("committed", 1)]
+)
+def test_controller_killed_after_all_is_written_leads_forward_to_the_new(faulty, store, new, step, number):
+    assert faulty.killed_controller(store, step, number) == -9
+    faulty.settle(store)
+    assert faulty.image() == new
+    assert store.current_number() == 2 and store.journal() is None
+
+
+def test_controller_killed_at_any_disk_operation_leads_to_old_or_new_and_says_which(faulty, store, old, new):
+    holds, ends = OLD, []
+    for number in range(1, 100):
+        before, other = store.current_number(), NEW if holds is OLD else OLD
+        code = faulty.killed_controller(store, "disk", number, names=other)
+        said = " ".join(faulty.settle(store))
+        after = store.current_number()
+        holds = other if after > before else holds
+        assert faulty.image() == (new if holds is NEW else old)
+        assert f"revision {after} is in force" in said or not said
+        ends.append("forward" if after > before else "back")
+        if code == 0:
+            break
+    # Up to the renaming of the journal nothing was written; from the first disk operation after it, the
+    # syncing of its folder, the journal is found; what comes then follows the last write to a switch.
+    assert ends == ["back", "back", "back", *["forward"] * 9]
+
+
+def test_command_after_a_kill_finishes_it_first_and_says_so(faulty, store, old):
+    faulty.killed_controller(store, "journaled", 1)
+    history = CliRunner().invoke(main, ["config", "history"])
+    assert "eeon config apply" in history.stderr and "`eeon config recover` finishes it" in history.stderr
+    done = CliRunner().invoke(main, ["config", "recover"])
+    assert done.exit_code == 0
+    assert "was killed: it is undone on leaf1, leaf2, spine1; every switch is as it was before" in done.stderr
+    assert faulty.image() == old
+    again = CliRunner().invoke(main, ["config", "recover"])
+    assert again.stdout == "there was nothing to finish\n"
+
+
+# -- two controllers ------------------------------------------------------------------------------------------
+
+
+def test_second_apply_on_this_machine_is_told_who_holds_the_lock(faulty, store, new):
+    said = []
+
+    def second():
+        with pytest.raises(state.LockHeld) as error:
+            store.lock("eeon config apply").__enter__()
+        said.append(str(error.value))
+
+    faulty.apply(store, NEW, at(Step.WRITING, "leaf1", second))
+    assert re.search(r"held by `eeon config apply` of \S+@\S+, process \d+, since ", said[0])
+    assert faulty.image() == new
+
+
+@pytest.mark.parametrize("above_ours", [0, 1])
+def test_controller_of_another_machine_is_in_the_way_and_named_by_its_id(faulty, store, old, above_ours):
+    theirs = next_id()
+    says = pytest.raises(FabricError, match=rf"leaf2 .*election id {theirs}\b.*--election-id")
+    with primacy(faulty.switches["leaf2"], theirs), says:
+        faulty.apply(store, NEW, election_id=theirs - above_ours)
+    assert faulty.image() == old
+    assert store.journal() is None
+
+
+def test_controller_that_takes_over_in_the_middle_leaves_the_fabric_as_it_was(faulty, store, old):
+    """A larger election id appears between the journal and the first write: leaf2 takes nothing from us."""
+    theirs = next_id()
+    with contextlib.ExitStack() as stack:
+        takes_over = at(
+            Step.JOURNALED, "", lambda: stack.enter_context(primacy(faulty.switches["leaf2"], theirs))
+        )
+        with pytest.raises(ApplyError, match=rf"is not the primary.*that is election id {theirs}") as error:
+            faulty.apply(store, NEW, takes_over)
+    assert "every switch is as it was before" in str(error.value)
+    assert faulty.image() == old
+
+
+def test_controller_that_takes_over_after_the_write_is_named_and_undone_when_it_has_gone(faulty, store, old):
+    theirs = next_id()
+    faulty.switches["spine1"].refuses_update(1)
+    with contextlib.ExitStack() as stack:
+        takes_over = at(
+            Step.UNDOING, "leaf2", lambda: stack.enter_context(primacy(faulty.switches["leaf2"], theirs))
+        )
+        with pytest.raises(ApplyError, match=rf"leaf2 .*election id {theirs}") as error:
+            faulty.apply(store, NEW, takes_over)
+        assert set(error.value.not_undone) == {"leaf2"}
+    faulty.settle(store)
+    assert faulty.image() == old
+
+
+def test_apply_beside_the_controller_of_the_same_folder_takes_one_id_above_it(faulty, store, new):
+    ours = next_id()
+    with primacy(faulty.switches["leaf2"], ours), store.controller_lock(ours):
+        faulty.apply(store, NEW)
+    assert faulty.image() == new
+
+
+def test_write_of_a_dead_controller_that_arrives_after_the_recovery_is_refused(faulty, store, old):
+    """A request may be on its way for long. The recovery takes an election id that it cannot have."""
+    assert faulty.killed_controller(store, "journaled", 1) == -9
+    faulty.settle(store)
+    with pytest.raises(grpc.RpcError, match="is not the primary"):
+        write_as(faulty.switches["leaf2"], 10)
+    assert faulty.image() == old
+
+
+# -- a partition ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Requests that get no answer end soon; a switch of this machine that is there answers much sooner."""
+    monkeypatch.setattr("finsy.p4client._DEFAULT_RPC_TIMEOUT", 3.0)
+    monkeypatch.setattr(sessions, "_CONNECT_SECONDS", 3.0)
+
+
+@pytest.mark.parametrize("lost", ["cut", "cut_replies"])
+def test_switch_that_is_cut_off_is_undone_when_the_network_is_back(faulty, store, old, impatient, lost):
+    """`cut_replies`: it takes the new configuration, and nobody hears of it."""
+    with partition(faulty.switches["leaf2"]) as proxy:
+        elsewhere = {"leaf2": proxy.address}
+        with pytest.raises(ApplyError, match=r"NOT as before.*leaf2") as error:
+            faulty.apply(store, NEW, at(Step.WRITING, "leaf2", getattr(proxy, lost)), elsewhere=elsewhere)
+        assert set(error.value.undone) == {"leaf1", "spine1"}
+        proxy.mend()
+        faulty.settle(store)
+    assert faulty.image() == old
+
+
+def test_switch_that_is_cut_off_while_it_is_read_back_is_undone(faulty, store, old, impatient):
+    with partition(faulty.switches["spine1"]) as proxy:
+        elsewhere = {"spine1": proxy.address}
+        with pytest.raises(ApplyError, match="spine1"):
+            faulty.apply(store, NEW, at(Step.WRITTEN, "spine1", proxy.cut), elsewhere=elsewhere)
+        proxy.mend()
+        faulty.settle(store)
+    assert faulty.image() == old
+
+
+# -- a switch with a foreign pipeline -----------------------------------------------------------------------------
+
+
+def test_foreign_pipeline_comes_back_when_the_apply_fails_and_goes_when_it_does_not(faulty, store, new):
+    run_another_program(faulty.switches["leaf2"])
+    foreign = faulty.image()
+    faulty.switches["leaf1"].refuses_update(2)
+    with pytest.raises(ApplyError, match="every switch is as it was before"):
+        faulty.apply(store, NEW)
+    assert faulty.image() == foreign
+    assert cookie_of(faulty.switches["leaf2"]) == FOREIGN_COOKIE
+    outcome = faulty.apply(store, NEW)
+    assert outcome.report.plan.switches["leaf2"].push_pipeline
+    assert faulty.image() == new
+
+
+def test_foreign_pipeline_comes_back_after_the_controller_was_killed(faulty, store):
+    run_another_program(faulty.switches["leaf2"])
+    foreign = faulty.image()
+    assert faulty.killed_controller(store, "loaded", 1) == -9
+    faulty.settle(store)
+    assert faulty.image() == foreign
+    assert cookie_of(faulty.switches["leaf2"]) == FOREIGN_COOKIE
+
+
+# -- entries written behind its back ------------------------------------------------------------------------------
+
+
+def test_saved_plan_is_refused_when_a_switch_has_moved_on_and_says_where(faulty, store, old):
+    meant = faulty.meant(NEW)
+    plan = sync.run(planning.plan(TOPOLOGY, meant.config, meant.targets.switches, 1000))
+    saved = operations.SavedPlan.of(meant, plan)
+    write_behind_its_back(faulty.switches["leaf2"])
+    moved = faulty.image()
+    with pytest.raises(
+        operations.PlanOutdated,
+        match=r"leaf2 has moved on: port_buffer port=1 was set_buffer_limit\(buffer_bytes=300000\), "
+        r"and now is set_buffer_limit\(buffer_bytes=5\); nothing was written",
+    ):
+        faulty.apply(store, NEW, saved=saved)
+    assert faulty.image() == moved
+    assert store.journal() is None and store.current_number() == 1
+
+
+def test_saved_plan_is_applied_when_no_switch_has_moved_on(faulty, store, new):
+    meant = faulty.meant(NEW)
+    plan = sync.run(planning.plan(TOPOLOGY, meant.config, meant.targets.switches, 1000))
+    faulty.apply(store, NEW, saved=operations.SavedPlan.of(meant, plan))
+    assert faulty.image() == new
+
+
+def test_entry_written_while_the_apply_writes_is_found_on_reading_back_and_all_is_undone(faulty, store, old):
+    with pytest.raises(
+        ApplyError, match=r"leaf2: accepted every write, but 1 entries read back differ.*port_buffer"
+    ):
+        ours = next_id()
+        interfere = at(Step.WRITTEN, "leaf2", lambda: write_as(faulty.switches["leaf2"], ours))
+        faulty.apply(store, NEW, interfere, election_id=ours)
+    assert faulty.image() == old
+
+
+def test_drift_shows_what_was_written_behind_its_back_and_exits_2(faulty, store, old):
+    write_behind_its_back(faulty.switches["leaf2"])
+    drifted = CliRunner().invoke(main, ["config", "drift"])
+    assert drifted.exit_code == 2
+    assert "not as in revision 1:\nleaf2:1 (to h3): buffer 5 B -> 300 KB" in drifted.stdout
+    faulty.apply(store, OLD)
+    assert faulty.image() == old
+    assert CliRunner().invoke(main, ["config", "drift"]).exit_code == 0
+
+
+# -- a clock that jumps ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wall", [0.0, 9e9])
+def test_clock_that_jumps_neither_takes_an_unconfirmed_apply_back_early_nor_never(
+    faulty, store, old, new, wall
+):
+    clock = SetClock()
+    faulty.apply(store, NEW, clock=clock, confirm_seconds=600)
+    clock.set(wall_seconds=wall, boot_seconds=1599.0)
+    faulty.settle(store, clock=clock)
+    assert faulty.image() == new
+    clock.set(boot_seconds=1601.0)
+    said = faulty.settle(store, clock=clock)
+    assert faulty.image() == old
+    assert said == ["revision 3: rollback to 1: revision 2 was not confirmed within 600 s"]
+
+
+def test_machine_that_restarts_with_its_clock_set_back_takes_the_apply_back(faulty, store, old):
+    clock = SetClock()
+    faulty.apply(store, NEW, clock=clock, confirm_seconds=600)
+    clock.set(boot_id="the next boot", boot_seconds=5.0, wall_seconds=1e9)
+    faulty.settle(store, clock=clock)
+    assert faulty.image() == old
+
+
+def test_confirmed_apply_stays_whatever_the_clock_says(faulty, store, new):
+    clock = SetClock()
+    faulty.apply(store, NEW, clock=clock, confirm_seconds=600)
+    with store.lock("test") as lock:
+        operations.confirm(operations.Work(store, lock))
+    clock.set(boot_seconds=1e6, wall_seconds=9e9)
+    faulty.settle(store, clock=clock)
+    assert faulty.image() == new
+
+
+def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store, old):
+    """All was written, but nobody can confirm what nobody saw to its end."""
+    assert faulty.killed_controller(store, "written", 3, confirm_seconds=600) == -9
+    faulty.settle(store)
+    assert faulty.image() == old
+
+
+# -- and a rollback is an apply like any other ----------------------------------------------------------------------
+
+
+def test_rollback_that_fails_leaves_the_fabric_in_the_newer_configuration(faulty, store, old, new):
+    faulty.apply(store, NEW)
+    faulty.switches["leaf1"].refuses_update(2)
+    with store.lock("eeon config rollback") as lock, pytest.raises(ApplyError, match="as it was before"):
+        sync.run(operations.rollback(operations.Work(store, lock)))
+    assert faulty.image() == new and store.current_number() == 2
+    with store.lock("eeon config rollback") as lock:
+        outcome = sync.run(operations.rollback(operations.Work(store, lock)))
+    assert faulty.image() == old
+    assert (outcome.revision.number, outcome.revision.action) == (3, "rollback to 1")
+
+
+def test_disk_that_is_full_at_the_commit_undoes_the_switches(faulty, store, old):
+    class Full(state.Disk):
+        def write(self, path, data):
+            if path.name == ".2.json.new":
+                raise OSError(28, "No space left on device")
+            super().write(path, data)
+
+    full = state.StateStore.open(store.folder, disk=Full())
+    with pytest.raises(
+        ApplyError, match=r"2.json: cannot be written: No space left on device\nundone on"
+    ) as error:
+        faulty.apply(full, NEW)
+    assert "every switch is as it was before" in str(error.value)
+    assert faulty.image() == old and store.current_number() == 1
