@@ -12,6 +12,7 @@ import itertools
 import multiprocessing
 import os
 import queue
+import random
 import signal
 import socket
 import threading
@@ -38,7 +39,8 @@ FOREIGN_COOKIE = 7
 Image = dict[str, frozenset[bytes]]
 
 _fork = multiprocessing.get_context("forkserver")
-_fork.set_forkserver_preload(["fault_fabric", "eeon_engine.p4runtime"])
+# What takes long to import is imported once; none of it starts a thread before it is used.
+_fork.set_forkserver_preload(["eeon_engine.p4runtime", "eeon_control.operations"])
 
 
 def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refuses_at, refuses_on) -> None:
@@ -71,14 +73,21 @@ def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refu
         threading.Event().wait()
 
 
+def free_port() -> int:
+    """A port below those that the kernel gives to connections: nobody takes it while a switch is down."""
+    while True:
+        port = random.SystemRandom().randrange(12_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
 class SwitchProcess:
     """One switch. Its address stays the same over restarts; what it held does not."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self._faults = [_fork.Value("i", -1), _fork.Value("i", -1), _fork.Value("i", 0)]
         self._process = None
 
