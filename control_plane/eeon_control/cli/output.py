@@ -34,3 +34,15 @@ def print_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
         style = "red" if problem.severity is Severity.ERROR else "yellow"
         errors.print(str(problem), style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def problem_row(problem: Problem) -> dict[str, Any]:
+    """A problem of an input file as JSON has it."""
+    return {
+        "file": problem.place.file,
+        "line": problem.place.line,
+        "key": problem.key,
+        "value": problem.value,
+        "rule": problem.rule,
+        "severity": problem.severity.value,
+    }

@@ -9,6 +9,7 @@ target's tick (ports that do not exist, timers that do not fit) is checked by `c
 
 from eeon_control.config.checks import check
 from eeon_control.config.eee import Eee, PhyTimes, Trigger
+from eeon_control.config.explain import Explanation, default_thresholds, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import BUFFER_PRESETS, EEE_PRESETS
 from eeon_control.config.queues import Aqm, DropTail, MarkThreshold, Queue, Red
@@ -22,6 +23,7 @@ __all__ = [
     "DropTail",
     "EEE_PRESETS",
     "Eee",
+    "Explanation",
     "FabricConfig",
     "MarkThreshold",
     "PhyTimes",
@@ -32,6 +34,8 @@ __all__ = [
     "TargetSettings",
     "Trigger",
     "check",
+    "default_thresholds",
+    "explain",
     "from_text",
     "from_value",
     "load",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from eeon_control.config.base import FULL_FRAME_BYTES
 from eeon_control.config.eee import Eee
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.queues import Aqm, MarkThreshold, Queue, Red
@@ -18,6 +17,7 @@ from eeon_control.config.thresholds import (
     red_thresholds,
 )
 from eeon_control.errors import Problem, Severity
+from eeon_control.model_base import FULL_FRAME_BYTES
 from eeon_control.sources import KeyPath
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from eeon_control.config.base import U32_MAX, DurationText, RateText, Strict, of_text, text_schema
 from eeon_control.errors import UnitError
+from eeon_control.model_base import U32_MAX, DurationText, RateText, Strict, of_text, text_schema
 from eeon_control.units import Bytes, DataRate, Duration, Packets, parse_size
 
 Mode = Literal["off", "standard", "coalesce"]

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
-from eeon_control.config.base import U32_MAX, RateText, Strict
 from eeon_control.config.eee import Eee, PhyTimes, no_speed_twice
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings, bmv2_values
+from eeon_control.model_base import U32_MAX, RateText, Strict
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology.model import Port, PortRole
 from eeon_control.units import DataRate

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import log2
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from eeon_control.config.base import (
+from eeon_control.config.presets import BUFFER_PRESETS
+from eeon_control.config.short_forms import ShortForms, written_out
+from eeon_control.model_base import (
     U32_MAX,
     PositiveDurationText,
     Strict,
@@ -22,8 +24,6 @@ from eeon_control.config.base import (
     of_text,
     text_schema,
 )
-from eeon_control.config.presets import BUFFER_PRESETS
-from eeon_control.config.short_forms import ShortForms, written_out
 from eeon_control.units import Bytes, Packets, parse_probability, parse_size
 
 # RFC 2309-style EWMA with weight 2^-n; the data plane shifts by at most this many bits.
@@ -151,7 +151,7 @@ class Red(Strict):
     packets for 100us at 1Gbps)."""
     max_probability: ProbabilityText
     """Probability just below `max`."""
-    average_shift: Annotated[WeightText, Field(alias="average_weight")] = 0
+    average_shift: Annotated[WeightText, Field(alias="average_weight", json_schema_extra={"default": 1})] = 0
     """Weight of the newest length in the average, a power of two; 1, the default, is the instantaneous
     length."""
     ecn: Annotated[bool, Field(strict=True)] = True
@@ -160,18 +160,14 @@ class Red(Strict):
     """Who is never dropped early: `ect` only ECT packets (what switches do), `ece` also packets with TCP's
     ECE flag, `ack_syn` all pure ACKs, SYNs and SYN-ACKs."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _one_way_to_give_thresholds(cls, value: Any) -> Any:
-        if isinstance(value, dict):
-            pair = [key for key in ("min", "max") if value.get(key) is not None]
-            if value.get("target_delay") is not None and pair:
-                raise ValueError(
-                    f"give either target_delay or min and max, not {pair[0]} beside target_delay"
-                )
-            if value.get("target_delay") is None and len(pair) < 2:
-                raise ValueError("give min and max (for example min: 65pkt, max: 65pkt), or target_delay")
-        return value
+    @model_validator(mode="after")
+    def _one_way_to_give_thresholds(self) -> Self:
+        pair = [key for key in ("min", "max") if getattr(self, key) is not None]
+        if self.target_delay is not None and pair:
+            raise ValueError(f"give either target_delay or min and max, not {pair[0]} beside target_delay")
+        if self.target_delay is None and len(pair) < 2:
+            raise ValueError("give min and max (for example min: 65pkt, max: 65pkt), or target_delay")
+        return self
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from eeon_control.config.base import text_schema
+from eeon_control.model_base import text_schema
 from eeon_control.units import Bytes, Duration, Packets
 
 _BARE = ("drop_tail", "mark_threshold")
@@ -28,7 +28,7 @@ _RED_SIZE = text_schema(Bytes, Packets)
 _KEYS: dict[str, tuple[str, dict[str, Any], str]] = {
     "mark_threshold": (
         "mark_threshold",
-        {"anyOf": [{"const": "auto"}, text_schema(Bytes)]},
+        {"anyOf": [{"const": "auto"}, text_schema(Bytes), {"type": "null"}]},
         "Short for mode `mark_threshold` with this threshold.",
     ),
     "autored": (

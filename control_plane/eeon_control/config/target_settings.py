@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from eeon_control.config.base import (
+from eeon_control.model_base import (
     FULL_FRAME_BYTES,
     U32_MAX,
     Strict,

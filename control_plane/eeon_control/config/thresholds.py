@@ -13,9 +13,9 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from eeon_control.config.base import FULL_FRAME_BYTES, U32_MAX
 from eeon_control.config.queues import MarkThreshold, Red
 from eeon_control.errors import PlanError
+from eeon_control.model_base import FULL_FRAME_BYTES, U32_MAX
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 
 DCTCP_BURST_FRAMES = 15

@@ -26,11 +26,13 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic import Field, GetJsonSchemaHandler, ValidationError, model_validator
+from pydantic_core import CoreSchema
 
 from eeon_control.errors import FabricError, InputError, Problem
 from eeon_control.fabric import credentials
 from eeon_control.fabric.credentials import Tls
+from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.sources import Document, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -152,20 +154,26 @@ def _thrift(text: object) -> str:
     return text
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+_ADDRESS_SCHEMA = {
+    "type": "string",
+    "pattern": rf"^(grpc://)?{_HOST_AND_PORT}(\?device_id=\d{{1,19}})?$",
+    "examples": ["127.0.0.1:9559"],
+}
+_THRIFT_SCHEMA = {"type": "string", "pattern": f"^{_HOST_AND_PORT}$", "examples": ["127.0.0.1:9090"]}
 
 
-class TlsFile(_Strict):
-    """`tls` in a targets file. `ca`: certificates of the authorities that may have signed the switch's
-    certificate. `certificate`, `key`: the controller's own, for mutual TLS. `server_name`: the name in the
-    switch's certificate, where it is not the host of its address. All but the name are PEM files.
-    """
+class TlsFile(Strict):
+    """How connections are protected. All values but `server_name` are PEM files, relative to the targets
+    file."""
 
     ca: Annotated[str, Field(min_length=1)] | None = None
+    """Certificates of the authorities that may have signed the switch's certificate."""
     certificate: Annotated[str, Field(min_length=1)] | None = None
+    """The controller's own certificate, for mutual TLS."""
     key: Annotated[str, Field(min_length=1)] | None = None
+    """The controller's own key, for mutual TLS; nobody else may be able to read the file."""
     server_name: Annotated[str, Field(min_length=1)] | None = None
+    """The name in the switch's certificate, where it is not the host of its address."""
 
     @model_validator(mode="after")
     def _certificate_and_key_go_together(self) -> Self:
@@ -183,13 +191,17 @@ class TlsFile(_Strict):
         return Tls((folder / self.ca).absolute(), certificate, key, self.server_name)
 
 
-class SwitchFile(_Strict):
+class SwitchFile(Strict):
     """One switch of a targets file; a text is its address."""
 
-    address: Annotated[str, PlainValidator(_address)]
+    address: Annotated[str, *of_text(_address, _ADDRESS_SCHEMA)]
+    """Its P4Runtime server."""
     device_id: Annotated[int, Field(strict=True, ge=0, le=_DEVICE_ID_MAX)] | None = None
+    """Its P4Runtime device id, where it is not the topology's."""
     tls: TlsFile | Literal["off"] | None = None
-    thrift: Annotated[str, PlainValidator(_thrift)] | None = None
+    """Goes key by key over the file's `tls`; `off` is a plain connection."""
+    thrift: Annotated[str, *of_text(_thrift, _THRIFT_SCHEMA)] | None = None
+    """Its Thrift server, if it has one; of this machine only, unless `thrift_remote` allows others."""
 
     @model_validator(mode="before")
     @classmethod
@@ -198,14 +210,25 @@ class SwitchFile(_Strict):
             return value
         return {"address": _address(value)}
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [_ADDRESS_SCHEMA, handler(core_schema)]}
 
-class TargetsFile(_Strict):
-    """A whole targets file, as it is written."""
 
-    tick: Annotated[Duration, PlainValidator(_tick)]
+class TargetsFile(Strict):
+    """Where each switch listens, how a connection to it is protected, and how long a tick of its timestamps
+    is."""
+
+    tick: Annotated[Duration, *of_text(_tick, text_schema(Duration, examples=["1ns", "1us"]))]
+    """Length of the switches' timestamp unit: 1us for BMv2."""
     tls: TlsFile | None = None
+    """How connections to all switches are protected; without, they are plain."""
     thrift_remote: Literal["allow", "refuse"] = "refuse"
+    """Whether Thrift servers on other machines may be used: Thrift has neither encryption nor passwords."""
     switches: dict[str, SwitchFile]
+    """Every switch of the topology by name: its address, or a mapping."""
 
 
 def load_targets(path: Path) -> Targets:

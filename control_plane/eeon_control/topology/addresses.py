@@ -1,44 +1,56 @@
 """The address plan: one rule, here only.
 
     leaf L (1-based)           10.0.L.0/24            fd00:0:0:L::/64
-    host K (1-based) of leaf L 10.0.L.K               fd00:0:0:L::K          02:00:00:00:LL:KK
+    host K (1-based) of leaf L 10.0.L.K               fd00:0:0:L::K          02:00:00:LL:LL:KK
     switch with device id N                                                  02:01:00:00:NN:NN
 
-L and K are at most 254. MACs are locally administered (second bit of the first byte).
+with the default prefixes 10.0.0.0/8 and fd00::/48; leaf 256 follows with 10.1.0.0/24. K is at most 254. MACs
+are locally administered (second bit of the first byte).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
-LEAF_LIMIT = 254
 HOSTS_PER_LEAF_LIMIT = 254
 SWITCH_LIMIT = 0xFFFF
+_LEAVES_IN_A_MAC = 0xFFFF
 
 
-def leaf_ipv4(leaf: int) -> IPv4Network:
-    """IPv4 prefix of leaf `leaf`."""
-    return IPv4Network(f"10.0.{leaf}.0/24")
+@dataclass(frozen=True)
+class AddressPlan:
+    """Prefixes of which every leaf gets one of 24 and one of 64 bits."""
 
+    ipv4: IPv4Network
+    ipv6: IPv6Network
 
-def leaf_ipv6(leaf: int) -> IPv6Network:
-    """IPv6 prefix of leaf `leaf`."""
-    return IPv6Network(f"fd00:0:0:{leaf:x}::/64")
+    @property
+    def leaf_limit(self) -> int:
+        """How many leaves find room; numbers start at 1."""
+        ipv4_room, ipv6_room = 1 << 24 - self.ipv4.prefixlen, 1 << 64 - self.ipv6.prefixlen
+        return min(ipv4_room - 1, ipv6_room - 1, _LEAVES_IN_A_MAC)
 
+    def leaf_ipv4(self, leaf: int) -> IPv4Network:
+        """IPv4 prefix of leaf `leaf`."""
+        return IPv4Network((int(self.ipv4.network_address) + (leaf << 8), 24))
 
-def host_ipv4(leaf: int, host: int) -> IPv4Address:
-    """IPv4 address of host number `host` of leaf `leaf`."""
-    return leaf_ipv4(leaf).network_address + host
+    def leaf_ipv6(self, leaf: int) -> IPv6Network:
+        """IPv6 prefix of leaf `leaf`."""
+        return IPv6Network((int(self.ipv6.network_address) + (leaf << 64), 64))
 
+    def host_ipv4(self, leaf: int, host: int) -> IPv4Address:
+        """IPv4 address of host number `host` of leaf `leaf`."""
+        return IPv4Address(int(self.ipv4.network_address) + (leaf << 8) + host)
 
-def host_ipv6(leaf: int, host: int) -> IPv6Address:
-    """IPv6 address of host number `host` of leaf `leaf`."""
-    return leaf_ipv6(leaf).network_address + host
+    def host_ipv6(self, leaf: int, host: int) -> IPv6Address:
+        """IPv6 address of host number `host` of leaf `leaf`."""
+        return IPv6Address(int(self.ipv6.network_address) + (leaf << 64) + host)
 
 
 def host_mac(leaf: int, host: int) -> str:
     """MAC of host number `host` of leaf `leaf`."""
-    return f"02:00:00:00:{leaf:02x}:{host:02x}"
+    return f"02:00:00:{leaf >> 8:02x}:{leaf & 0xFF:02x}:{host:02x}"
 
 
 def switch_mac(device_id: int) -> str:

@@ -14,6 +14,7 @@ from eeon_control.constants import DATA_PORT_MAX
 from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import addresses
+from eeon_control.topology.addresses import AddressPlan
 from eeon_control.topology.model import Endpoint, Host, Link, Port, PortRole, Switch, SwitchRole, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -49,6 +50,7 @@ def build(
     source: str,
     node_parts: list[NodePart],
     link_parts: list[LinkPart],
+    plan: AddressPlan,
 ) -> Topology:
     """A Topology from its parts. Raises InputError listing every broken rule."""
     nodes = {node.name: node for node in node_parts}
@@ -66,14 +68,14 @@ def build(
         if not node.is_host
     }
     problems = [
-        *_check_nodes(document, nodes, links_of, roles, with_hosts),
+        *_check_nodes(document, nodes, links_of, roles, with_hosts, plan),
         *_check_connected(document, nodes, links_of),
     ]
     if problems:
         raise InputError(problems)
 
-    switches = _switches(nodes, links_of, roles)
-    hosts = _hosts(nodes, links_of, switches)
+    switches = _switches(nodes, links_of, roles, plan)
+    hosts = _hosts(nodes, links_of, switches, plan)
     links = tuple(Link(part.a, part.b, part.rate, part.delay, part.overhead) for part in link_parts)
     return Topology(
         name,
@@ -127,14 +129,17 @@ def _check_nodes(
     links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
     roles: dict[str, SwitchRole],
     with_hosts: set[str],
+    plan: AddressPlan,
 ) -> Iterable[Problem]:
     if not roles:
         yield document.problem(("nodes",), "a topology needs at least one switch")
     if len(roles) > addresses.SWITCH_LIMIT:
         yield document.problem(("nodes",), f"at most {addresses.SWITCH_LIMIT} switches", len(roles))
     leaves = [name for name, role in roles.items() if role is SwitchRole.LEAF]
-    for name in leaves[addresses.LEAF_LIMIT :]:
-        yield document.problem(nodes[name].path, f"at most {addresses.LEAF_LIMIT} leaves", name)
+    for name in leaves[plan.leaf_limit :]:
+        yield document.problem(
+            nodes[name].path, f"at most {plan.leaf_limit} leaves find room in {plan.ipv4}", name
+        )
     for node in nodes.values():
         count = len(links_of[node.name])
         if node.is_host and count != 1:
@@ -178,6 +183,7 @@ def _switches(
     nodes: dict[str, NodePart],
     links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
     roles: dict[str, SwitchRole],
+    plan: AddressPlan,
 ) -> dict[str, Switch]:
     switches: dict[str, Switch] = {}
     leaf_number = 0
@@ -193,7 +199,7 @@ def _switches(
         if role is SwitchRole.LEAF:
             leaf_number += 1
             switches[name] = Switch(
-                *common, leaf_number, addresses.leaf_ipv4(leaf_number), addresses.leaf_ipv6(leaf_number)
+                *common, leaf_number, plan.leaf_ipv4(leaf_number), plan.leaf_ipv6(leaf_number)
             )
         else:
             switches[name] = Switch(*common)
@@ -204,6 +210,7 @@ def _hosts(
     nodes: dict[str, NodePart],
     links_of: dict[str, list[tuple[int, LinkPart, Endpoint]]],
     switches: dict[str, Switch],
+    plan: AddressPlan,
 ) -> dict[str, Host]:
     by_name: dict[str, Host] = {}
     for switch in switches.values():
@@ -218,8 +225,8 @@ def _hosts(
             by_name[name] = Host(
                 name,
                 addresses.host_mac(leaf, number),
-                addresses.host_ipv4(leaf, number),
-                addresses.host_ipv6(leaf, number),
+                plan.host_ipv4(leaf, number),
+                plan.host_ipv6(leaf, number),
                 switch.name,
                 switch.mac,
                 own_port,

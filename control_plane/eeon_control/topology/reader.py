@@ -1,7 +1,7 @@
 """From a topology file to checked parts: nodes and links, each with its place in the file.
 
-`load` is the only way in. Both forms of the file end as the same list of nodes and links, and everything
-after that does not know which form was used.
+`load` is the only way in. All forms of the file end as the same list of nodes and links, and everything
+after that does not know which one was used.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from pydantic import ValidationError
 from eeon_control import data
 from eeon_control.errors import InputError
 from eeon_control.sources import Document, KeyPath, parse_yaml, read_yaml
-from eeon_control.topology import addresses
+from eeon_control.topology import compact
+from eeon_control.topology.addresses import AddressPlan
 from eeon_control.topology.builder import LinkPart, NodePart, build
-from eeon_control.topology.model import Endpoint, SwitchRole, Topology
-from eeon_control.topology.schema import DEFAULT_OVERHEAD, LeafSpineFile, LinkValues, TopologyFile
-
-_FIRST_PORT = 1  # the compact form numbers ports from 1, as front panels do
+from eeon_control.topology.model import Topology
+from eeon_control.topology.schema import TopologyFile
 
 
 def load(name_or_path: str | Path) -> Topology:
@@ -47,26 +46,29 @@ def from_document(document: Document, source: str) -> Topology:
         file = TopologyFile.model_validate(document.value)
     except ValidationError as error:
         raise document.from_validation(error, TopologyFile) from None
+    addressing = AddressPlan(file.addressing.ipv4, file.addressing.ipv6)
+    forms = [key for key in ("leaf_spine", "clos") if document.get((key,)) is not None]
+    given = [key for key in ("nodes", "links") if document.get((key,)) is not None]
+    if forms and len(forms) + len(given) > 1:
+        rule = f"use either {forms[0]}, or {'clos' if len(forms) > 1 else 'nodes and links'}, not both"
+        raise InputError([document.problem((key,), rule) for key in given or forms])
     if file.leaf_spine is not None:
-        given = [key for key in ("nodes", "links") if document.get((key,)) is not None]
-        if given:
-            raise InputError(
-                [
-                    document.problem((key,), "use either leaf_spine, or nodes and links, not both")
-                    for key in given
-                ]
-            )
-        nodes, links = _expand_leaf_spine(document, file.leaf_spine, file.defaults)
+        nodes, links = compact.leaf_spine(document, file.leaf_spine, file.defaults, addressing)
+    elif file.clos is not None:
+        nodes, links = compact.clos(document, file.clos, file.defaults, addressing)
     else:
         nodes, links = _long_form(document, file)
-    return build(document, file.name, file.description, source, nodes, links)
+    return build(document, file.name, file.description, source, nodes, links, addressing)
 
 
 def _long_form(document: Document, file: TopologyFile) -> tuple[list[NodePart], list[LinkPart]]:
     missing = [key for key, part in (("nodes", file.nodes), ("links", file.links)) if not part]
     if missing:
         raise InputError(
-            [document.problem((key,), "a topology needs nodes and links, or leaf_spine") for key in missing]
+            [
+                document.problem((key,), "a topology needs nodes and links, leaf_spine, or clos")
+                for key in missing
+            ]
         )
     assert file.nodes is not None and file.links is not None
     nodes = [
@@ -75,73 +77,7 @@ def _long_form(document: Document, file: TopologyFile) -> tuple[list[NodePart], 
     links = []
     for index, link in enumerate(file.links):
         path: KeyPath = ("links", index)
-        links.append(_link(document, link.endpoints[0], link.endpoints[1], [link, file.defaults], path))
-    return nodes, links
-
-
-def _expand_leaf_spine(
-    document: Document, form: LeafSpineFile, defaults: LinkValues
-) -> tuple[list[NodePart], list[LinkPart]]:
-    problems = []
-    for key, value, limit, why in (
-        ("leaves", form.leaves, addresses.LEAF_LIMIT, "the third byte of 10.0.L.K"),
-        ("hosts_per_leaf", form.hosts_per_leaf, addresses.HOSTS_PER_LEAF_LIMIT, "the last byte of 10.0.L.K"),
-        ("spines", form.spines, addresses.LEAF_LIMIT, "ports of a leaf"),
-    ):
-        if value > limit:
-            problems.append(document.problem(("leaf_spine", key), f"at most {limit} ({why})"))
-    if form.spines == 0 and form.leaves > 1:
-        problems.append(document.problem(("leaf_spine", "spines"), "several leaves need at least one spine"))
-    if problems:
-        raise InputError(problems)
-
-    root: KeyPath = ("leaf_spine",)
-    nodes = [NodePart(f"leaf{leaf}", False, SwitchRole.LEAF, root) for leaf in range(1, form.leaves + 1)]
-    nodes += [NodePart(f"spine{spine}", False, SwitchRole.SPINE, root) for spine in range(1, form.spines + 1)]
-    links = []
-    host_number = 0
-    for leaf in range(1, form.leaves + 1):
-        port = _FIRST_PORT
-        for _ in range(form.hosts_per_leaf):
-            host_number += 1
-            nodes.append(NodePart(f"h{host_number}", True, None, root))
-            links.append(
-                _link(
-                    document,
-                    Endpoint(f"leaf{leaf}", port),
-                    Endpoint(f"h{host_number}", 0),
-                    [form.host_link, defaults],
-                    (*root, "host_link"),
-                )
-            )
-            port += 1
-        for spine in range(1, form.spines + 1):
-            links.append(
-                _link(
-                    document,
-                    Endpoint(f"leaf{leaf}", port),
-                    Endpoint(f"spine{spine}", leaf),
-                    [form.uplink, defaults],
-                    (*root, "uplink"),
-                )
-            )
-            port += 1
-    return nodes, links
-
-
-def _link(document: Document, a: Endpoint, b: Endpoint, values: list[LinkValues], path: KeyPath) -> LinkPart:
-    rate = next((given.rate for given in values if given.rate is not None), None)
-    delay = next((given.delay for given in values if given.delay is not None), None)
-    overhead = next((given.overhead for given in values if given.overhead is not None), DEFAULT_OVERHEAD)
-    if rate is None or delay is None:
-        key = "rate" if rate is None else "delay"
-        raise InputError(
-            [
-                document.problem(
-                    (*path, key),
-                    f"no {key} here and none in defaults; "
-                    f"add {'rate: 1Gbps' if rate is None else 'delay: 500ns'}",
-                )
-            ]
+        links.append(
+            compact.link_part(document, link.endpoints[0], link.endpoints[1], [link, file.defaults], path)
         )
-    return LinkPart(a, b, rate, delay, overhead, path)
+    return nodes, links

@@ -4,10 +4,13 @@ checked in `builder`. The prose description is topologies/README.md."""
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Callable
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.topology.model import Endpoint, SwitchRole
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -46,54 +49,145 @@ def _positive_delay(text: object) -> Duration:
     return delay
 
 
-NodeName = Annotated[str, BeforeValidator(_node_name)]
-EndpointText = Annotated[Endpoint, PlainValidator(_endpoint)]
-RateText = Annotated[DataRate, PlainValidator(_positive_rate)]
-DelayText = Annotated[Duration, PlainValidator(_positive_delay)]
-BytesText = Annotated[Bytes, PlainValidator(Bytes.parse)]
+def _prefix(kind: type[IPv4Network] | type[IPv6Network], longest: int) -> Callable[[object], Any]:
+    def read(text: object) -> IPv4Network | IPv6Network:
+        if isinstance(text, kind):
+            return text
+        try:
+            if not isinstance(text, str) or "/" not in text:
+                raise ValueError
+            prefix = kind(text)
+        except ValueError:
+            raise ValueError(
+                f"a prefix is written like {'10.0.0.0/8' if longest == 16 else 'fd00::/48'}"
+            ) from None
+        if prefix.prefixlen > longest:
+            raise ValueError(f"too long: at most /{longest}, so that every leaf finds room")
+        return prefix
+
+    return read
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+Ipv4Prefix = Annotated[
+    IPv4Network, *of_text(_prefix(IPv4Network, 16), {"type": "string", "pattern": r"^[0-9.]+/[0-9]+$"})
+]
+Ipv6Prefix = Annotated[
+    IPv6Network, *of_text(_prefix(IPv6Network, 48), {"type": "string", "pattern": r"^[0-9A-Fa-f:.]+/[0-9]+$"})
+]
+NodeName = Annotated[
+    str,
+    BeforeValidator(_node_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{_NODE}$"}),
+]
+EndpointText = Annotated[
+    Endpoint,
+    *of_text(
+        _endpoint,
+        {"type": "string", "pattern": f"^{_ENDPOINT.pattern}$", "examples": ["leaf1:3", "leaf1:eth3"]},
+    ),
+]
+RateText = Annotated[DataRate, *of_text(_positive_rate, text_schema(DataRate, examples=["10Gbps"]))]
+DelayText = Annotated[Duration, *of_text(_positive_delay, text_schema(Duration, examples=["500ns"]))]
+BytesText = Annotated[Bytes, *of_text(Bytes.parse, text_schema(Bytes, examples=["24B"]))]
 
 
-class LinkValues(_Strict):
+class LinkValues(Strict):
     """Rate, delay and overhead of a link; what is left out comes from the file's `defaults`."""
 
     rate: RateText | None = None
+    """Bit rate of each direction."""
     delay: DelayText | None = None
+    """Propagation delay of each direction; 5 m of cable take 25ns."""
     overhead: BytesText | None = None
+    """What a frame occupies on the wire beyond the bytes that a switch sees; 24B unless given: preamble and
+    SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3 clauses 3.1.1, 4.4.2)."""
 
 
 class LinkFile(LinkValues):
     """One link of the long form."""
 
     endpoints: Annotated[list[EndpointText], Field(min_length=2, max_length=2)]
+    """The two ends, each written node:port. Switch ports are 0 to 509."""
 
 
-class NodeFile(_Strict):
+class NodeFile(Strict):
     """One node of the long form."""
 
     kind: Literal["switch", "host"]
+    """A host has exactly one link, to a switch."""
     role: SwitchRole | None = None
+    """Of a switch: `leaf` or `spine`. One with hosts is a leaf, another one a spine unless it says `leaf`."""
 
 
-class LeafSpineFile(_Strict):
-    """The compact form: every leaf has the same hosts and one link to every spine."""
+class LeafSpineFile(Strict):
+    """The compact form of two tiers: every leaf has the same hosts and one link to every spine."""
 
     leaves: Annotated[int, Field(strict=True, ge=1)]
+    """How many leaves."""
     hosts_per_leaf: Annotated[int, Field(strict=True, ge=1)]
+    """Hosts of each leaf, on its ports 1, 2, ..."""
     spines: Annotated[int, Field(strict=True, ge=0)]
+    """How many spines; each has one link to every leaf."""
     host_link: LinkValues = LinkValues()
+    """Links between hosts and leaves."""
     uplink: LinkValues = LinkValues()
+    """Links between leaves and spines."""
 
 
-class TopologyFile(_Strict):
-    """The whole file: `leaf_spine`, or `nodes` and `links`."""
+class ClosFile(Strict):
+    """The compact form of three tiers: pods of leaves and aggregation switches, joined by spines.
+
+    In a pod every leaf has one link to every aggregation switch. The aggregation switches' uplinks are dealt
+    out to the spines in turn, so that every spine has as many as any other, or one more.
+    """
+
+    pods: Annotated[int, Field(strict=True, ge=1)]
+    """How many pods."""
+    leaves_per_pod: Annotated[int, Field(strict=True, ge=1)]
+    """Leaves of each pod."""
+    hosts_per_leaf: Annotated[int, Field(strict=True, ge=1)]
+    """Hosts of each leaf, on its ports 1, 2, ..."""
+    aggregations_per_pod: Annotated[int, Field(strict=True, ge=1)]
+    """Aggregation switches of each pod."""
+    uplinks_per_aggregation: Annotated[int, Field(strict=True, ge=1)]
+    """Links of each aggregation switch to spines."""
+    spines: Annotated[int, Field(strict=True, ge=1)]
+    """How many spines."""
+    host_link: LinkValues = LinkValues()
+    """Links between hosts and leaves."""
+    uplink: LinkValues = LinkValues()
+    """Links between leaves and aggregation switches."""
+    spine_link: LinkValues = LinkValues()
+    """Links between aggregation switches and spines."""
+
+
+class Addressing(Strict):
+    """The prefixes that addresses are taken from."""
+
+    ipv4: Ipv4Prefix = IPv4Network("10.0.0.0/8")
+    """Leaf L has the L-th /24 of it, and its K-th host the K-th address of that. The default is 10.0.0.0/8:
+    10.0.L.K."""
+    ipv6: Ipv6Prefix = IPv6Network("fd00::/48")
+    """Leaf L has the L-th /64 of it, and its K-th host the K-th address of that."""
+
+
+class TopologyFile(Strict):
+    """What there is: switches, hosts and links, either as `nodes` and `links` or in a compact form,
+    `leaf_spine` or `clos`."""
 
     name: NodeName
+    """Name of the fabric."""
     description: str = ""
+    """What it is, in a line."""
+    addressing: Addressing = Addressing()
+    """The prefixes that addresses are taken from."""
     defaults: LinkValues = LinkValues()
+    """What links have that do not say otherwise."""
     nodes: dict[NodeName, NodeFile] | None = None
+    """Switches and hosts, by name."""
     links: list[LinkFile] | None = None
+    """Links, each with its two endpoints."""
     leaf_spine: LeafSpineFile | None = None
+    """Two tiers, in short."""
+    clos: ClosFile | None = None
+    """Three tiers, in short."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import click
 
 from eeon_control import config as configs
 from eeon_control import topology as topologies
 from eeon_control.cli import options
-from eeon_control.cli.config.common import warn
+from eeon_control.cli import output as printing
+from eeon_control.config import FabricConfig
+from eeon_control.errors import EeonError, InputError, Place, Problem, Severity
+from eeon_control.fabric import load_targets
+from eeon_control.fabric.targets import resolve
 from eeon_control.plan import intended
+from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
 _ENGINE_TICK = Duration.parse("1ns")  # when no target says otherwise
@@ -18,21 +26,117 @@ _ENGINE_TICK = Duration.parse("1ns")  # when no target says otherwise
 @options.config_option
 @options.topology_option(required=False)
 @click.option(
+    "-T",
+    "--targets",
+    "targets_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="also check this targets file, and timers against its tick",
+)
+@click.option(
     "--tick",
     type=options.TICK,
     default=None,
-    help="also check that timers fit this target's timestamp unit  [default: 1ns]",
+    help="also check that timers fit this target's timestamp unit  [default: the targets file's, or 1ns]",
 )
-def validate(config_names: tuple[str, ...], topology_name: str | None, tick: Duration | None) -> None:
-    """Check configuration files; with a topology, also what they mean on it. Contacts no switch."""
-    loaded = configs.load(*config_names)
-    if topology_name is None:
-        click.echo(f"{', '.join(config_names)}: well formed; give -t to check it against a topology")
-        return
-    topology = topologies.load(topology_name)
-    warn(loaded, topology, tick or _ENGINE_TICK)
-    entries = intended(topology, loaded, tick or _ENGINE_TICK)
-    click.echo(
-        f"{', '.join(config_names)} on {topology.name}: valid; "
-        f"{sum(len(of) for of in entries.values())} entries on {len(entries)} switches"
-    )
+@click.option("--strict", is_flag=True, help="warnings are errors too")
+@options.output_option
+@click.pass_context
+def validate(
+    ctx: click.Context,
+    config_names: tuple[str, ...],
+    topology_name: str | None,
+    targets_file: Path | None,
+    tick: Duration | None,
+    strict: bool,
+    output: str,
+) -> None:
+    """Check configuration files; with a topology, also what they mean on it. Contacts no switch.
+
+    Every problem of every file is reported at once. Exit code 0: valid, warnings or not; 1: not valid, or
+    with --strict a warning. With -o json stdout is a list of problems, each with file, line (0: the whole
+    file), key, value, rule and severity (error or warning), and empty when there is none.
+
+    \b
+    eeon config validate -c fabric.yaml
+    eeon config validate -c fabric.yaml -t leaf-spine-4 -T targets.yaml --strict -o json
+    """
+    checked = _Checked(config_names, topology_name, targets_file, tick)
+    failing = [one for one in checked.problems if strict or one.severity is Severity.ERROR]
+    if output == "json":
+        click.echo(json.dumps([printing.problem_row(one) for one in checked.problems], indent=1))
+    else:
+        printing.print_problems(checked.problems)
+        if not failing:
+            click.echo(checked.summary())
+    ctx.exit(1 if failing else 0)
+
+
+class _Checked:
+    """Files read as far as they can be, and all problems found on the way."""
+
+    def __init__(
+        self,
+        config_names: tuple[str, ...],
+        topology_name: str | None,
+        targets_file: Path | None,
+        tick: Duration | None,
+    ) -> None:
+        self.names = ", ".join(config_names)
+        self.problems: list[Problem] = []
+        self.config: FabricConfig | None = None
+        self.topology: Topology | None = None
+        self.entries: dict[str, int] = {}
+        with _Collecting(self.problems, self.names):
+            self.config = configs.load(*config_names)
+        if topology_name is not None:
+            with _Collecting(self.problems, topology_name):
+                self.topology = topologies.load(topology_name)
+        if targets_file is not None:
+            with _Collecting(self.problems, str(targets_file)):
+                targets = load_targets(targets_file)
+                tick = tick or targets.tick
+                if self.topology is not None:
+                    resolve(self.topology, targets.switches)
+        if self.config is not None and self.topology is not None:
+            tick = tick or _ENGINE_TICK
+            found = configs.check(self.config, self.topology, tick)
+            self.problems += found
+            if not any(one.severity is Severity.ERROR for one in found):
+                with _Collecting(self.problems, self.names):
+                    entries = intended(self.topology, self.config, tick)
+                    self.entries = {name: len(of) for name, of in entries.items()}
+
+    def summary(self) -> str:
+        """What was found to be valid, and the values that were left to the controller."""
+        if self.topology is None or self.config is None:
+            return f"{self.names}: well formed; give -t to check it against a topology"
+        lines = [
+            f"{self.names} on {self.topology.name}: valid; "
+            f"{sum(self.entries.values())} entries on {len(self.entries)} switches"
+        ]
+        used = {(self.config.attached(port, "queue"), port.rate) for port in self.topology.ports()}
+        rates = sorted({rate for _, rate in used})
+        for name, by_rate in configs.default_thresholds(self.config, rates).items():
+            shown = [f"{by_rate[str(rate)]} at {rate}" for rate in rates if (name, rate) in used]
+            if shown:
+                lines.append(f"queue profile {name}: threshold auto is {', '.join(shown)}")
+        return "\n".join(lines)
+
+
+class _Collecting:
+    """Turns errors of this package into problems; those without a place get the file's name."""
+
+    def __init__(self, problems: list[Problem], name: str) -> None:
+        self._problems = problems
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, InputError):
+            self._problems += error.problems
+        elif isinstance(error, EeonError):
+            self._problems.append(Problem(Place(self._name), "", "", str(error)))
+        return isinstance(error, EeonError)

@@ -1,0 +1,18 @@
+"""`eeon config schema`."""
+
+from __future__ import annotations
+
+import click
+
+from eeon_control import schemas
+
+
+@click.command()
+@click.argument("kind", type=click.Choice(list(schemas.MODELS)), default="config")
+def schema(kind: str) -> None:
+    """Print the JSON Schema of configuration, topology or targets files, for editors and CI.
+
+    Save it (eeon config schema > config.schema.json) and begin a configuration with the line
+    `# yaml-language-server: $schema=config.schema.json`; the editor then completes keys and marks mistakes.
+    """
+    click.echo(schemas.text(kind), nl=False)

@@ -1,0 +1,164 @@
+"""Where each setting of one port comes from: which level named its profiles, and which line each value.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from eeon_control.config.eee import Eee
+from eeon_control.config.model import FabricConfig, Kind
+from eeon_control.config.presets import EEE_PRESETS
+from eeon_control.config.queues import MarkThreshold, Red
+from eeon_control.config.thresholds import DCTCP_RTT, mark_thresholds, red_thresholds
+from eeon_control.config.timers import eee_timers
+from eeon_control.errors import Place, PlanError
+from eeon_control.sources import KeyPath, dotted
+from eeon_control.topology import phy
+from eeon_control.topology.model import Port, PortRole
+from eeon_control.units import DataRate, format_probability
+
+
+@dataclass(frozen=True)
+class Level:
+    """One place that may name a profile for a port. `profile` is None where it does not; one level wins."""
+
+    key: str
+    place: Place | None
+    profile: str | None
+    wins: bool
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value that the port has, and where it comes from: a line of a file, or a rule in words."""
+
+    key: str
+    value: str
+    source: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything about one port. `queue` and `eee` are levels, most specific first."""
+
+    port: Port
+    queue: tuple[Level, ...]
+    eee: tuple[Level, ...]
+    settings: tuple[Setting, ...]
+
+
+def explain(config: FabricConfig, port: Port) -> Explanation:
+    """Why a switch port, or a host's NIC, is set as it is."""
+    queue = () if port.role is PortRole.HOST else tuple(_levels(config, port, "queue"))
+    eee = tuple(_levels(config, port, "eee"))
+    return Explanation(port, queue, eee, (*_queue(config, port), *_eee(config, port)))
+
+
+def default_thresholds(config: FabricConfig, rates: list[DataRate]) -> dict[str, dict[str, str]]:
+    """For every queue profile with `threshold: auto`: the threshold by link speed, as text."""
+    return {
+        name: {str(rate): str(mark_thresholds(profile.aqm, rate)[0]) for rate in rates}
+        for name, profile in config.profiles.queue.items()
+        if isinstance(profile.aqm, MarkThreshold) and profile.aqm.threshold is None
+    }
+
+
+def _levels(config: FabricConfig, port: Port, kind: Kind) -> Iterator[Level]:
+    won = False
+    for path, name in config.levels(port, kind):
+        place = config.document.place(path) if name is not None else None
+        yield Level(dotted(path), place, name, name is not None and not won)
+        won = won or name is not None
+
+
+def _queue(config: FabricConfig, port: Port) -> Iterator[Setting]:
+    name = None if port.role is PortRole.HOST else config.attached(port, "queue")
+    if name is None:
+        return
+    path: KeyPath = ("profiles", "queue", name)
+    profile = config.profiles.queue[name]
+    yield _written(config, "buffer", str(profile.buffer), (*path, "buffer"))
+    aqm, at = profile.aqm, (*path, "aqm")
+    yield _written(config, "aqm", aqm.mode, (*at, "mode"), at)
+    if isinstance(aqm, MarkThreshold):
+        threshold, l4s = (str(one) for one in mark_thresholds(aqm, port.rate))
+        if aqm.threshold is None:
+            rtt = DCTCP_RTT if aqm.rtt is None else aqm.rtt
+            rule = f"auto: 15 frames of 1500B + C x RTT / 7 at {port.rate}, RTT {rtt} (DCTCP)"
+            yield Setting("threshold", threshold, rule, config.document.place((*at, "threshold")))
+        else:
+            yield _written(config, "threshold", threshold, (*at, "threshold"), (*at, "mark_threshold"))
+        yield _written(config, "l4s_threshold", l4s, (*at, "l4s_threshold"), default="as threshold")
+        yield _written(config, "at", aqm.at, (*at, "at"))
+    elif isinstance(aqm, Red):
+        low, high = red_thresholds(aqm, port.rate)
+        if aqm.target_delay is not None:
+            key = next(
+                (key for key in ("target_delay", "autored") if config.document.has((*at, key))), "mode"
+            )
+            place = config.document.place((*at, key))
+            rule = f"autoRED: {aqm.target_delay} at {port.rate}"
+            yield from (Setting(end, str(size), rule, place) for end, size in (("min", low), ("max", high)))
+        else:
+            yield _written(config, "min", str(low), (*at, "min"), (*at, "red"))
+            yield _written(config, "max", str(high), (*at, "max"), (*at, "red"))
+        probability = format_probability(aqm.max_probability)
+        yield _written(config, "max_probability", probability, (*at, "max_probability"))
+        yield _written(config, "average_weight", f"1/{1 << aqm.average_shift}", (*at, "average_weight"))
+        yield _written(config, "ecn", "true" if aqm.ecn else "false", (*at, "ecn"))
+        yield _written(config, "protect", aqm.protect, (*at, "protect"))
+
+
+def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
+    name = config.attached(port, "eee") or "off"
+    eee = config.eee_of(port)
+    path: KeyPath = ("profiles", "eee", name)
+    speeds = config.document.get((*path, "by_speed")) or {}
+    speed = next((key for key in speeds if DataRate.parse(key) == port.rate), None)
+
+    def setting(key: str, value: str) -> Setting:
+        if name in EEE_PRESETS:
+            return Setting(f"eee.{key}", value, f"preset {name}")
+        at_speed = (*path, "by_speed", speed or "", key)
+        return _written(config, f"eee.{key}", value, at_speed, (*path, key))
+
+    yield setting("mode", eee.mode)
+    if eee.mode == "off":
+        return
+    yield setting("stall", str(eee.stall))
+    if eee.hold is not None:
+        yield setting("hold", str(eee.hold))
+        yield setting("trigger", str(eee.trigger or "none"))
+    try:
+        times = dict(zip(("sleep", "wake"), eee_timers(eee, port.rate), strict=True))
+    except PlanError as error:
+        yield Setting("eee.sleep, eee.wake", "unknown", str(error))
+        return
+    own = config.profiles.eee[name].at(port.rate)
+    for key, span in times.items():
+        if getattr(own, key) is not None:
+            yield setting(key, str(span))
+        else:
+            yield _phy_time(config, port, key, str(span), eee)
+
+
+def _phy_time(config: FabricConfig, port: Port, key: str, value: str, eee: Eee) -> Setting:
+    """A sleep or wake time that no profile gives."""
+    if getattr(eee, key) is not None:
+        speeds = config.document.get(("phy",)) or {}
+        given = next((one for one in speeds if DataRate.parse(one) == port.rate), "")
+        return _written(config, f"eee.{key}", value, ("phy", given, key))
+    known = phy.of_rate(port.rate)
+    return Setting(f"eee.{key}", value, f"{known.name if known else port.rate} (IEEE 802.3az-2010)")
+
+
+def _written(
+    config: FabricConfig, key: str, value: str, *paths: KeyPath, default: str = "default"
+) -> Setting:
+    """A value that stands at the first of `paths` that the files have, or else is a default."""
+    found = next((path for path in paths if config.document.has(path)), None)
+    if found is None:
+        return Setting(key, value, default)
+    return Setting(key, value, dotted(found), config.document.place(found))

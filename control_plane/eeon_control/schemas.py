@@ -1,0 +1,109 @@
+"""JSON Schemas of the files that people write: configuration, topology, targets. Made from the models.
+
+Editors use them (yaml-language-server, for example) to complete and to mark mistakes while one types. They
+describe the form of a file. What the loaders check beyond that, names that must exist, values that must be
+ordered or fit 32 bits, one way out of several, is listed in docs/configuration.md.
+
+    # yaml-language-server: $schema=config.schema.json
+
+The copies in control_plane/schema/ ship with the package; `python -m eeon_control.schemas FOLDER` writes
+them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import WithDefaultSchema
+
+from eeon_control.config import FabricConfig
+from eeon_control.fabric.targets import TargetsFile
+from eeon_control.topology.schema import TopologyFile
+from eeon_control.units import Quantity
+
+_DIALECT = "http://json-schema.org/draft-07/schema#"  # what editors' YAML plugins know best
+MODELS: dict[str, tuple[type[BaseModel], str]] = {
+    "config": (FabricConfig, "E-EON configuration"),
+    "topology": (TopologyFile, "E-EON topology"),
+    "targets": (TargetsFile, "E-EON targets"),
+}
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """The JSON Schema of one kind of file: `config`, `topology` or `targets`."""
+    model, title = MODELS[kind]
+    made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
+    _tidy(made)
+    return {"$schema": _DIALECT, **made, "title": title}
+
+
+def text(kind: str) -> str:
+    """The schema as it is committed: indented JSON with a newline at its end."""
+    return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+
+
+def write(folder: Path) -> list[Path]:
+    """Write all schemas into a folder; gives back their paths."""
+    paths = [folder / f"{kind}.schema.json" for kind in MODELS]
+    for path, kind in zip(paths, MODELS, strict=True):
+        path.write_text(text(kind), encoding="utf-8")
+    return paths
+
+
+class _Generator(GenerateJsonSchema):
+    """Without titles that repeat the key, and with defaults as people write them."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
+        made = self.generate_inner(schema["schema"])
+        default = schema.get("default")
+        if isinstance(default, Quantity):
+            default = str(default)
+        if isinstance(default, (str, bool, int)) and default != "":
+            return {**made, "default": default}
+        return made
+
+
+def _tidy(part: Any) -> None:
+    """Everywhere: descriptions on one line, no keys beside patterns of keys, optional keys without a
+    value."""
+    if isinstance(part, list):
+        for one in part:
+            _tidy(one)
+        return
+    if not isinstance(part, dict):
+        return
+    for one in part.values():
+        _tidy(one)
+    if isinstance(part.get("description"), str):
+        part["description"] = (
+            part["description"].replace("\n\n", "\0").replace("\n", " ").replace("\0", "\n\n")
+        )
+    if "patternProperties" in part:
+        part["additionalProperties"] = False
+    if isinstance(part.get("properties"), dict):
+        _allow_empty_values(part["properties"], part.get("required", []))
+
+
+def _allow_empty_values(properties: dict[str, Any], required: list[str]) -> None:
+    """A key that is not required may stand without a value; see model_base.Strict."""
+    for key, value in properties.items():
+        if key in required:
+            continue
+        kept = {name: value.pop(name) for name in ("description", "default", "examples") if name in value}
+        choices = value["anyOf"] if set(value) == {"anyOf"} else [value]
+        if {"type": "null"} not in choices:
+            choices = [*choices, {"type": "null"}]
+        properties[key] = {**kept, "anyOf": choices}
+
+
+if __name__ == "__main__":
+    for written in write(Path(sys.argv[1])):
+        print(written)
