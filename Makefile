@@ -21,7 +21,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-live reference switch-names fuzz fuzz-corpus p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-live reference switch-names fuzz fuzz-corpus man p4 p4-check lint format clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ reference: setup ## write what is made from the configuration's models: the JSON
 switch-names: setup ## put the commands simple_switch and simple_switch_grpc, which are eeon-switch, into DIR
 	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }
 	$(VENV)/bin/eeon-switch --install-names "$(DIR)"
+
+man: setup ## manual pages of every eeon command, for man(1), in out/man/
+	$(VENV)/bin/eeon help --man out/man
 
 p4: setup ## recompile p4src/ and the engine's test programs with p4c-bm2-ss
 	$(PY) p4src/compile.py

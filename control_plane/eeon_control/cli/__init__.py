@@ -6,6 +6,8 @@ wrong usage included, so that a script can tell 2 from a mistake.
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from eeon_control import __version__
@@ -13,7 +15,11 @@ from eeon_control.cli.config import config
 from eeon_control.cli.controller import controller
 from eeon_control.cli.doctor import doctor
 from eeon_control.cli.group import EeonGroup
+from eeon_control.cli.help import complete_own_help, completion, help_
 from eeon_control.cli.show import clear, show
+
+# gRPC would write lines of its own to stderr about what commands say in words. It reads this at first use.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
 @click.group(
@@ -24,8 +30,12 @@ def main() -> None:
     """E-EON: data-centre switches in P4, their controller and their tools."""
 
 
+main.add_command(completion)
 main.add_command(config)
 main.add_command(controller)
 main.add_command(clear)
 main.add_command(doctor)
+main.add_command(help_)
 main.add_command(show)
+
+complete_own_help(main)

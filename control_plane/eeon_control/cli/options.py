@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 
 import click
 
+from eeon_control.cli import completions
 from eeon_control.errors import EeonError, UnitError
 from eeon_control.fabric import Target, Targets, load_targets
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
@@ -60,6 +61,7 @@ def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
         "topology_name",
         required=required,
         metavar="NAME|FILE",
+        shell_complete=completions.topology_names,
         help="topology: one that ships (leaf-spine-4, ...) or a file",
     )
 
@@ -73,6 +75,7 @@ def config_options(*, required: bool = True) -> Callable[[_F], _F]:
         required=required,
         multiple=True,
         metavar="NAME|FILE",
+        shell_complete=completions.config_names,
         help="configuration: an example that ships (red_ack_syn, eee_120us100, ...) or a file; "
         "given several times, later ones win",
     )
@@ -104,6 +107,7 @@ def target_options(function: _F) -> _F:
         "target_texts",
         multiple=True,
         metavar="SWITCH=HOST:PORT",
+        shell_complete=completions.target_names,
         help="one switch's P4Runtime server; repeat for each",
     )(function)
     return click.option(

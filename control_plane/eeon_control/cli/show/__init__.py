@@ -11,7 +11,7 @@ import click
 
 from eeon_control import topology as topologies
 from eeon_control import views
-from eeon_control.cli import options
+from eeon_control.cli import completions, options
 from eeon_control.cli.output import errors
 from eeon_control.cli.show import baselines
 from eeon_control.cli.show.looking import How, Kind, Looked, Looker
@@ -83,10 +83,20 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
 
 
 _SWITCH = click.option(
-    "--switch", "switches", multiple=True, metavar="NAME", help="only this switch; repeatable"
+    "--switch",
+    "switches",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completions.switch_names,
+    help="only this switch; repeatable",
 )
 _PORT = click.option(
-    "--port", "ports", multiple=True, metavar="SWITCH:PORT", help="only this port; repeatable"
+    "--port",
+    "ports",
+    multiple=True,
+    metavar="SWITCH:PORT",
+    shell_complete=completions.port_names,
+    help="only this port; repeatable",
 )
 _ROLE = click.option(
     "--role",

@@ -1,0 +1,93 @@
+"""`eeon help` and `eeon completion`: manual pages and shell completion, made from the commands themselves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from click.shell_completion import get_completion_class
+
+from eeon_control.cli.help.page import Page, complete, page_of
+from eeon_control.errors import EeonError
+
+_SHELLS = ("bash", "zsh", "fish")
+_VARIABLE = "_EEON_COMPLETE"  # click's, for a program of this name
+
+
+@click.command("help")
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.option(
+    "--man",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="write the pages of all commands for man(1) into FOLDER instead",
+)
+@click.pass_context
+def help_(ctx: click.Context, words: tuple[str, ...], folder: Path | None) -> None:
+    """Show a command's manual page: what it does, options, examples, exit codes."""
+    root = root_context(ctx.find_root().command)
+    if folder is not None:
+        pages = [page_of(one) for one in contexts(root)]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for page in pages:
+                (folder / page.file_name).write_text(page.as_roff(), encoding="utf-8")
+        except OSError as error:
+            raise EeonError(f"{folder}: cannot be written: {error.strerror}") from None
+        click.echo(f"{len(pages)} pages in {folder}; try: man {folder}/eeon-show.1")
+        return
+    click.echo_via_pager(_page(root, words).as_text())
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(_SHELLS), required=False)
+@click.pass_context
+def completion(ctx: click.Context, shell: str | None) -> None:
+    """Print a script that completes `eeon` in a shell.
+
+    It knows commands, options, topologies and examples that ship, and of the topology and state folder given
+    before, switches, ports and revisions. Without SHELL it is for the shell that $SHELL names.
+    """
+    wanted = shell or Path(os.environ.get("SHELL", "")).name
+    found = get_completion_class(wanted) if wanted in _SHELLS else None
+    if found is None:
+        raise EeonError(f"which shell? write eeon completion {'|'.join(_SHELLS)}")
+    click.echo(found(ctx.find_root().command, {}, "eeon", _VARIABLE).source())
+
+
+def contexts(root: click.Context) -> Iterator[click.Context]:
+    """A context for a group and all of its commands, in order of name."""
+    yield root
+    if not isinstance(root.command, click.Group):
+        return
+    for name in root.command.list_commands(root):
+        command = root.command.get_command(root, name)
+        if command is not None and not command.hidden:
+            yield from contexts(click.Context(command, info_name=name, parent=root))
+
+
+def root_context(command: click.Command) -> click.Context:
+    """Of the program as people call it, whatever the process was started as."""
+    return click.Context(command, info_name="eeon", **command.context_settings)
+
+
+def complete_own_help(group: click.Group) -> None:
+    """Give every command that the group itself holds its examples and exit codes."""
+    root = root_context(group)
+    for name, command in group.commands.items():
+        for one in contexts(click.Context(command, info_name=name, parent=root)):
+            if not isinstance(one.command, click.Group):
+                complete(one)
+
+
+def _page(root: click.Context, words: tuple[str, ...]) -> Page:
+    found = root
+    for word in words:
+        command = found.command.get_command(found, word) if isinstance(found.command, click.Group) else None
+        if command is None:
+            raise EeonError(f"no command {' '.join(('eeon', *words))}; `eeon help` lists them")
+        found = click.Context(command, info_name=word, parent=found)
+    return page_of(found)

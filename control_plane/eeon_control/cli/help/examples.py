@@ -1,0 +1,51 @@
+"""What the commands' own help texts leave to one place: examples, and exit codes that are not 0 and 1.
+
+By command path without `eeon`. Text that a command has in its help stays as it is.
+"""
+
+from __future__ import annotations
+
+_FABRIC = "-t leaf-spine-4 -T targets.yaml"
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "clear counters": (f"eeon clear counters {_FABRIC}",),
+    "completion": (
+        "eeon completion bash > ~/.local/share/bash-completion/completions/eeon",
+        'eeon completion zsh > "${fpath[1]}/_eeon"',
+        "eeon completion fish > ~/.config/fish/completions/eeon.fish",
+    ),
+    "config apply": (
+        f"eeon config apply -c red_ack_syn -c eee_120us100 {_FABRIC}",
+        "eeon config apply thursday.plan --confirm 10m --comment 'lower thresholds'",
+    ),
+    "config confirm": ("eeon config confirm -t leaf-spine-4",),
+    "config drift": ("eeon config drift -t leaf-spine-4", "eeon config drift -t leaf-spine-4 -o json"),
+    "config explain": ("eeon config explain leaf1:3 -c my.yaml -t leaf-spine-4",),
+    "config history": ("eeon config history -t leaf-spine-4",),
+    "config list": ("eeon config list",),
+    "config plan": (
+        f"eeon config plan -c my.yaml {_FABRIC}",
+        f"eeon config plan -c my.yaml {_FABRIC} --out thursday.plan",
+    ),
+    "config recover": ("eeon config recover -t leaf-spine-4",),
+    "config rollback": ("eeon config rollback -t leaf-spine-4", "eeon config rollback 3 -t leaf-spine-4"),
+    "config schema": ("eeon config schema config > config.schema.json",),
+    "config show": ("eeon config show -t leaf-spine-4", "eeon config show -t leaf-spine-4 --diff 2 3"),
+    "config validate": ("eeon config validate -c my.yaml -t leaf-spine-4",),
+    "controller run": ("eeon controller run -t leaf-spine-4 --metrics-address 9464",),
+    "help": ("eeon help config apply", "eeon help --man ~/.local/share/man/man1"),
+    "show counters": (f"eeon show counters {_FABRIC} --nonzero --switch leaf1",),
+    "show ecn": (f"eeon show ecn {_FABRIC} --nonzero", f"eeon show ecn {_FABRIC} --rate 5s --role uplink"),
+    "show eee": (f"eeon show eee {_FABRIC}", f"eeon show eee {_FABRIC} --rate 5s"),
+    "show energy": (f"eeon show energy {_FABRIC} --rate 10s",),
+    "show fabric": (f"eeon show fabric {_FABRIC}",),
+    "show ports": (f"eeon show ports {_FABRIC} --watch", f"eeon show ports {_FABRIC} --rate 5s -o json"),
+    "show queues": (f"eeon show queues {_FABRIC} --watch 1s --port leaf1:3",),
+}
+
+EXIT_CODES: dict[str, tuple[tuple[int, str], ...]] = {
+    "config drift": ((0, "the switches hold the revision"), (2, "they differ"), (1, "an error")),
+    "config plan": ((0, "nothing to change"), (2, "changes"), (1, "an error")),
+}
+
+USUAL_EXIT_CODES: tuple[tuple[int, str], ...] = ((0, "done"), (1, "an error, wrong usage included"))

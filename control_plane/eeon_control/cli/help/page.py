@@ -1,0 +1,166 @@
+"""One command's manual page as data, made from click's description of it: text, or roff for man."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from dataclasses import dataclass, field
+
+import click
+
+from eeon_control import __version__
+from eeon_control.cli.help.examples import EXAMPLES, EXIT_CODES, USUAL_EXIT_CODES
+
+_WIDTH = 96
+_SECTION = re.compile(r"[A-Z][A-Z ]+")
+_ENVIRONMENT = (
+    ("EEON_STATE", "the fabric's state folder, where --state is not given"),
+    ("XDG_STATE_HOME", "where state folders and counter baselines are  [default: ~/.local/state]"),
+)
+
+
+@dataclass
+class Page:
+    """`path`: `eeon config plan`. `options` and `commands`: (name, text). `examples`: lines to type."""
+
+    path: str
+    summary: str
+    usage: str
+    description: list[str]
+    options: list[tuple[str, str]] = field(default_factory=list)
+    commands: list[tuple[str, str]] = field(default_factory=list)
+    examples: list[str] = field(default_factory=list)
+    exit_codes: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def file_name(self) -> str:
+        """Of the page for man: `eeon-config-plan.1`."""
+        return f"{self.path.replace(' ', '-')}.1"
+
+    def as_text(self) -> str:
+        """For a terminal or a pager."""
+        lines = [
+            "NAME",
+            f"    {self.path} - {self.summary}",
+            "",
+            "SYNOPSIS",
+            f"    {self.usage}",
+            "",
+            "DESCRIPTION",
+        ]
+        for paragraph in self.description:
+            lines += [*_wrapped(paragraph, 4), ""]
+        for heading, pairs in self._lists():
+            lines.append(heading)
+            for name, text in pairs:
+                lines += [f"    {name}", *_wrapped(text, 8)]
+            lines.append("")
+        lines += ["EXAMPLES", *(f"    {line}" for line in self.examples), ""]
+        return "\n".join(lines).rstrip() + "\n"
+
+    def as_roff(self) -> str:
+        """For man(1), in the macros of man(7)."""
+        name = self.path.replace(" ", "-")
+        lines = [
+            f'.TH "{_roff(name.upper())}" 1 "" "eeon {__version__}" "E-EON"',
+            ".SH NAME",
+            rf"{_roff(name)} \- {_roff(self.summary)}",
+            ".SH SYNOPSIS",
+            _roff(self.usage),
+            ".SH DESCRIPTION",
+        ]
+        for number, paragraph in enumerate(self.description):
+            lines += [*([".PP"] if number else []), _roff(paragraph)]
+        for heading, pairs in self._lists():
+            lines.append(f".SH {heading}")
+            for term, text in pairs:
+                lines += [".TP", rf"\fB{_roff(term)}\fR", _roff(text) or r"\ "]
+        lines += [".SH EXAMPLES", ".nf", *(_roff(line) for line in self.examples), ".fi"]
+        if self.commands:
+            below = ", ".join(rf"\fB{_roff(f'{name}-{command}')}\fR(1)" for command, _ in self.commands)
+            lines += [".SH SEE ALSO", below]
+        return "\n".join(lines) + "\n"
+
+    def _lists(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        lists = [
+            ("OPTIONS", self.options),
+            ("COMMANDS", self.commands),
+            ("EXIT CODES", self.exit_codes),
+            ("ENVIRONMENT", list(_ENVIRONMENT)),
+        ]
+        return [(heading, pairs) for heading, pairs in lists if pairs]
+
+
+def page_of(ctx: click.Context) -> Page:
+    """The page of a context's command."""
+    command = ctx.command
+    below = ctx.command_path.partition(" ")[2]
+    paragraphs, sections = _parts(inspect.cleandoc(f"{command.help or ''}"))
+    _, from_epilog = _parts(inspect.cleandoc(command.epilog or ""))
+    sections |= from_epilog
+    codes = EXIT_CODES.get(below, USUAL_EXIT_CODES)
+    return Page(
+        path=ctx.command_path,
+        summary=command.get_short_help_str(limit=_WIDTH).rstrip("."),
+        usage=" ".join([ctx.command_path, *command.collect_usage_pieces(ctx)]),
+        description=paragraphs,
+        options=[record for param in command.get_params(ctx) if (record := param.get_help_record(ctx))],
+        commands=_commands(ctx),
+        examples=sections.get("EXAMPLES", list(EXAMPLES.get(below, (f"{ctx.command_path} --help",)))),
+        exit_codes=[_code(line) for line in sections.get("EXIT CODES", [])]
+        or [(str(code), text) for code, text in codes],
+    )
+
+
+def complete(ctx: click.Context) -> None:
+    """Give a command's --help the examples and exit codes that its own text leaves out."""
+    command = ctx.command
+    page = page_of(ctx)
+    text = f"{command.help or ''}\n{command.epilog or ''}"
+    more = []
+    if "EXAMPLES" not in text:
+        more.append("\b\nEXAMPLES\n" + "\n".join(f"  {line}" for line in page.examples))
+    if "EXIT CODES" not in text:
+        more.append("\b\nEXIT CODES\n" + "\n".join(f"  {code}  {text}" for code, text in page.exit_codes))
+    command.epilog = "\n\n".join([*([command.epilog.strip()] if command.epilog else []), *more])
+
+
+def _commands(ctx: click.Context) -> list[tuple[str, str]]:
+    if not isinstance(ctx.command, click.Group):
+        return []
+    found = ((name, ctx.command.get_command(ctx, name)) for name in ctx.command.list_commands(ctx))
+    return [
+        (name, command.get_short_help_str(limit=_WIDTH))
+        for name, command in found
+        if command is not None and not command.hidden
+    ]
+
+
+def _parts(text: str) -> tuple[list[str], dict[str, list[str]]]:
+    """Paragraphs, and sections: a verbatim block (click's \\b) that begins with a line in capitals."""
+    paragraphs: list[str] = []
+    sections: dict[str, list[str]] = {}
+    for block in re.split(r"\n\s*\n", text.strip()):
+        lines = block.splitlines()
+        if lines and lines[0].strip() == "\b" and len(lines) > 1 and _SECTION.fullmatch(lines[1].strip()):
+            sections[lines[1].strip()] = textwrap.dedent("\n".join(lines[2:])).splitlines()
+        elif block.strip():
+            paragraphs.append(" ".join(block.replace("\b", "").split()))
+    return paragraphs, sections
+
+
+def _code(line: str) -> tuple[str, str]:
+    code, _, text = line.strip().partition(" ")
+    return code, text.strip()
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    pad = " " * indent
+    return textwrap.wrap(text, _WIDTH, initial_indent=pad, subsequent_indent=pad, break_long_words=False)
+
+
+def _roff(text: str) -> str:
+    """Text in which nothing is a command of roff."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
+    return "\n".join(f"\\&{line}" if line.startswith(".") else line for line in escaped.splitlines())

@@ -1,0 +1,146 @@
+"""Manual pages, help texts and shell completion, made from the commands themselves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
+from eeon_control import topology
+from eeon_control.cli import main
+from eeon_control.cli.help import contexts, root_context
+from eeon_control.cli.help.page import Page, page_of
+from eeon_control.state import StateStore
+
+
+def eeon(*arguments: str):
+    return CliRunner().invoke(main, list(arguments))
+
+
+def own_commands() -> list[click.Context]:
+    root = root_context(main)
+    return [
+        one
+        for name, command in main.commands.items()
+        for one in contexts(click.Context(command, info_name=name, parent=root))
+    ]
+
+
+@pytest.mark.parametrize("ctx", own_commands(), ids=lambda ctx: ctx.command_path)
+def test_every_command_has_a_page_with_examples_and_exit_codes_and_so_has_its_help(ctx):
+    path = ctx.command_path.split()[1:]
+    page = eeon("help", *path).output
+    for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT CODES", "ENVIRONMENT", "EXAMPLES"):
+        assert f"\n{heading}\n" in f"\n{page}"
+    if isinstance(ctx.command, click.Group):
+        return
+    help_text = eeon(*path, "--help").output
+    assert "EXAMPLES\n" in help_text and "EXIT CODES\n" in help_text and "-h, --help" in help_text
+    examples = page_of(ctx).examples
+    assert all(line.startswith("eeon ") for line in examples)
+    assert any(line.startswith(ctx.command_path) and not line.endswith(" --help") for line in examples)
+
+
+@pytest.mark.parametrize("ctx", own_commands(), ids=lambda ctx: ctx.command_path)
+def test_the_options_in_a_commands_examples_are_options_it_has(ctx):
+    known = {name for param in ctx.command.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
+    for line in page_of(ctx).examples:
+        if line.startswith(f"{ctx.command_path} ") and not isinstance(ctx.command, click.Group):
+            used = {word for word in line.split(" > ")[0].split() if word.startswith("-")}
+            assert used <= known, line
+
+
+def test_help_without_a_command_lists_them_and_an_unknown_one_is_told():
+    assert "\n    doctor\n" in eeon("help").output
+    wrong = eeon("help", "config", "nonsense")
+    assert wrong.exit_code == 1 and "no command eeon config nonsense" in wrong.stderr
+
+
+def test_pages_for_man_are_written_one_a_command(tmp_path):
+    result = eeon("help", "--man", str(tmp_path / "man"))
+    assert result.exit_code == 0
+    names = {path.name for path in (tmp_path / "man").iterdir()}
+    assert {"eeon.1", "eeon-config-plan.1", "eeon-show-energy.1", "eeon-doctor.1"} <= names
+    page = (tmp_path / "man" / "eeon-config-plan.1").read_text()
+    assert page.startswith('.TH "EEON\\-CONFIG\\-PLAN" 1') and ".SH EXIT CODES" in page
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not on PATH")
+def test_groff_has_nothing_to_say_against_the_pages(tmp_path):
+    eeon("help", "--man", str(tmp_path))
+    for page in sorted(tmp_path.iterdir()):
+        done = subprocess.run(
+            ["groff", "-man", "-ww", "-z", str(page)], capture_output=True, text=True, check=True
+        )
+        assert done.stderr == "", page.name
+
+
+def test_text_that_roff_would_take_for_commands_is_escaped():
+    page = Page("eeon x", "a\\b", "eeon x", [".so /etc/passwd", "it's -n"])
+    assert "\\&.so /etc/passwd" in page.as_roff()
+    assert "a\\eb" in page.as_roff() and "it\\(aqs \\-n" in page.as_roff()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_of_each_shell_asks_eeon(shell):
+    result = eeon("completion", shell)
+    assert result.exit_code == 0 and f"_EEON_COMPLETE={shell}_complete" in result.stdout
+
+
+def test_the_shell_may_be_left_out_where_the_environment_names_it(monkeypatch):
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    assert "fish_complete" in eeon("completion").stdout
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    assert "which shell? write eeon completion bash|zsh|fish" in eeon("completion").stderr
+
+
+def offered(*words: str, incomplete: str = "") -> list[str]:
+    complete = ShellComplete(main, {}, "eeon", "_EEON_COMPLETE")
+    return [item.value for item in complete.get_completions(list(words), incomplete)]
+
+
+def test_names_that_ship_are_offered_and_files_where_none_fits():
+    assert offered("show", "ports", "-t", incomplete="leaf-spine-4") == ["leaf-spine-4"]
+    assert "red_ack_syn" in offered("config", "plan", "-c", incomplete="red")
+    complete = ShellComplete(main, {}, "eeon", "_EEON_COMPLETE")
+    assert [item.type for item in complete.get_completions(["show", "ports", "-t"], "./my")] == ["file"]
+
+
+def test_switches_ports_and_targets_are_those_of_the_topology_given_before():
+    before = ("show", "ports", "-t", "leaf-spine-4")
+    assert offered(*before, "--switch", incomplete="sp") == ["spine1", "spine2"]
+    assert offered(*before, "--port", incomplete="leaf2:") == [f"leaf2:{port}" for port in (1, 2, 3, 4)]
+    assert offered(*before, "--target", incomplete="leaf1") == ["leaf1="]
+    assert offered(*before, "--role", incomplete="up") == ["uplink"]
+
+
+def test_nothing_is_offered_and_nothing_is_said_where_the_topology_is_missing_or_wrong(capsys):
+    assert offered("show", "ports", "--switch") == []
+    assert offered("show", "ports", "-t", "nonsense", "--port") == []
+    assert capsys.readouterr() == ("", "")
+
+
+def test_revisions_are_offered_newest_first(tmp_path, monkeypatch):
+    monkeypatch.delenv("EEON_STATE", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(StateStore, "current_number", lambda self: 3)
+    StateStore.open(tmp_path / "eeon" / topology.load("leaf-spine-4").name)
+    assert offered("config", "rollback", "-t", "leaf-spine-4") == ["3", "2", "1"]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not on PATH")
+def test_bash_gets_what_it_asks_for():
+    environment = os.environ | {
+        "_EEON_COMPLETE": "bash_complete",
+        "COMP_WORDS": "eeon show en",
+        "COMP_CWORD": "2",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "eeon_control"], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["plain,energy"]
