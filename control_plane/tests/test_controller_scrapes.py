@@ -151,6 +151,21 @@ def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
     assert found["eeon_switch_in_sync", "leaf2"] == 0
 
 
+def test_standby_reads_no_switch_and_tells_of_no_port(tmp_path):
+    async def work():
+        async with supervised(tmp_path) as (fabric, supervisor):
+            with supervisor.store.controller_lock(99):
+                async with asyncio.timeout(60):
+                    while supervisor.in_charge:
+                        await asyncio.sleep(0.01)
+                return await scraped(Readings(supervisor)), [one.reads for one in fabric.switches.values()]
+
+    found, reads = asyncio.run(work())
+    assert reads == [0, 0, 0, 0] and found["eeon_controller_in_charge",] == 0
+    assert [found["eeon_switch_up", name] for name in TOPOLOGY.switches] == [1, 1, 1, 1]
+    assert not [key for key in found if key[0].startswith("eeon_port_")]
+
+
 def test_energy_of_a_port_that_does_not_sleep_is_its_full_power_over_the_time_between_readings(
     tmp_path, monkeypatch
 ):

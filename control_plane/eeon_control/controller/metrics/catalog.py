@@ -83,13 +83,16 @@ _FAMILIES = (
     # The controller.
     _gauge("controller_info", ("version", "election_id"), "1; the labels tell which controller this is."),
     _gauge(
-        "controller_in_charge", (), "1 when no controller of larger election id runs on the state folder."
+        "controller_in_charge",
+        (),
+        "1 when no controller of larger election id runs on the state folder; only this one tells of ports.",
     ),
     # Switches.
     _gauge(
         "switch_up",
         _SWITCH,
-        "1 when the switch is connected and its counters were read within the last 30 s, else 0.",
+        "1 when the switch is connected and, by the controller in charge, was read within the last 30 s; "
+        "else 0.",
     ),
     _gauge("switch_primary", _SWITCH, "1 when this controller is the switch's primary, else 0."),
     _gauge(

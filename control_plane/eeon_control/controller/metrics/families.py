@@ -91,9 +91,9 @@ def _switch(made: _Families, one: SwitchSample) -> None:
     made.add("switch_restored_entries_total", one.restores.entries, name)
     made.add("switch_connections_lost_total", one.connections_lost, name)
     made.add("switch_refusals_total", one.refusals, name)
-    for port in one.switch.ports:
-        made.add("port_speed_bytes", int(port.rate) / 8, name, str(port.number))
+    speeds = {port.number: int(port.rate) / 8 for port in one.switch.ports}
     for number, limit in one.buffers.items():
+        made.add("port_speed_bytes", speeds[number], name, str(number))
         made.add("port_buffer_bytes", limit, name, str(number))
     if one.observation is not None:
         made.add("switch_reading_age_seconds", one.age_seconds, name)

@@ -54,9 +54,12 @@ class Readings:
         self._program = programs.load()
 
     async def sample(self) -> FabricSample:
-        """What is known now, after reading what is not young any more."""
+        """What is known now, after reading what is not young any more.
+
+        A standby reads no switch and tells of no port: sums over all controllers would count twice.
+        """
         wanted = self._supervisor.wanted
-        if wanted is not None:
+        if wanted is not None and self._supervisor.in_charge:
             now = time.monotonic()
             for name, link in self._supervisor.links.items():
                 known = self._known.setdefault(name, _Known())
@@ -136,17 +139,18 @@ class Readings:
         link = self._supervisor.links[switch.name]
         known = self._known.get(switch.name, _Known())
         age = now - known.at
-        fresh = link.machine.is_connected and known.observation is not None and age <= _TOO_OLD_SECONDS
+        connected, in_charge = link.machine.is_connected, self._supervisor.in_charge
+        fresh = connected and in_charge and known.observation is not None and age <= _TOO_OLD_SECONDS
         return SwitchSample(
             switch=switch,
-            up=fresh,
+            up=fresh if in_charge else connected,
             primary=link.machine.is_primary,
             in_sync=link.machine.state is State.IN_SYNC,
             drift_entries=link.machine.drift_entries,
             connections_lost=link.machine.connections_lost,
             refusals=link.machine.refusals,
             restores=self._supervisor.counts.restores.get(switch.name, Restores()),
-            buffers=_buffers(link),
+            buffers=_buffers(link) if in_charge else {},
             observation=known.observation if fresh else None,
             age_seconds=age,
             reading_seconds=known.seconds,

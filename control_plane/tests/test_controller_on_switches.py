@@ -1,7 +1,8 @@
-"""`eeon controller run` against engine switches in processes of their own, which are killed and started again."""
+"""`eeon controller run` against switches in processes of their own, which are killed and started again."""
 
 from __future__ import annotations
 
+import shutil
 import signal
 import time
 
@@ -15,10 +16,10 @@ from eeon_control.fabric.targets import resolve
 from eeon_control.program import load as load_program
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from eeon_control.units import Duration
-from engine_switch_process import TICK_PS, running
+from scraping import scrape
+from switch_processes import running
 
-pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-
+ON_BOTH = pytest.mark.parametrize("switches", ["engine", "bmv2"], indirect=True)
 RED, THRESHOLD = "red_ack_syn", "mark_threshold"
 NAMES = ["leaf1", "leaf2", "spine1", "spine2"]
 
@@ -29,9 +30,19 @@ def fabric4():
 
 
 @pytest.fixture(scope="module")
-def switches(fabric4):
-    with running(fabric4) as found:
+def switches(request, fabric4):
+    """Four switches, of the engine unless a test says that it is for both targets."""
+    target = getattr(request, "param", "engine")
+    if target == "engine":
+        pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    elif shutil.which("simple_switch_grpc") is None:
+        pytest.skip("simple_switch_grpc (BMv2) is not on PATH")
+    with running(target, fabric4) as found:
         yield found
+
+
+def tick_ps(switches) -> int:
+    return switches["leaf1"].tick_ps
 
 
 @pytest.fixture
@@ -61,7 +72,7 @@ def controllers(store):
 
 def meant(fabric4, switches, name: str) -> state.Intended:
     targets = {switch: Target(one.address) for switch, one in switches.items()}
-    return state.Intended(fabric4, config.load(name), Targets(Duration(TICK_PS), targets))
+    return state.Intended(fabric4, config.load(name), Targets(Duration(tick_ps(switches)), targets))
 
 
 def apply(store, fabric4, switches, name: str, **options):
@@ -72,7 +83,7 @@ def apply(store, fabric4, switches, name: str, **options):
 def held(fabric4, switches, name: str) -> bool:
     """Whether all switches hold an example configuration, read without the controller."""
     of = {switch: one.address for switch, one in switches.items()}
-    return fabric.plan_sync(fabric4, config.load(name), of, TICK_PS).is_empty
+    return fabric.plan_sync(fabric4, config.load(name), of, tick_ps(switches)).is_empty
 
 
 def wait_until(what, why: str) -> None:
@@ -89,6 +100,7 @@ async def write_behind_its_back(fabric4, switches, name: str) -> None:
         await session.write_changes(fabric.difference(await session.read_entries(["ipv4_route"]), []))
 
 
+@ON_BOTH
 def test_killed_switch_is_restored_when_it_is_back(fabric4, switches, store, controllers):
     controller = controllers()
     controller.wait_for_all("in_sync", NAMES)
@@ -101,6 +113,27 @@ def test_killed_switch_is_restored_when_it_is_back(fabric4, switches, store, con
     assert {line["switch"] for line in controller.events("writing")} == {"leaf1"}
 
 
+def test_metrics_tell_of_a_switch_that_died_and_was_restored(fabric4, switches, store, controllers):
+    controller = controllers("--metrics-address", "0")
+    address = str(controller.wait_for("metrics")["address"])
+    controller.wait_for_all("in_sync", NAMES)
+    before = scrape(address)
+    assert [before["eeon_switch_up", name] for name in NAMES] == [1, 1, 1, 1]
+    assert before["eeon_config_applies_total", "committed"] == 1
+    switches["leaf1"].kill()
+    controller.wait_for("disconnected", switch="leaf1")
+    down = scrape(address)
+    assert [down["eeon_switch_up", name] for name in NAMES] == [0, 1, 1, 1]
+    switches["leaf1"].restart()
+    controller.wait_for("restored", switch="leaf1")
+    wait_until(lambda: scrape(address)["eeon_switch_up", "leaf1"] == 1, "leaf1 is not up again")
+    after = scrape(address)
+    assert after["eeon_switch_restores_total", "leaf1", "program"] == 1
+    assert after["eeon_switch_connections_lost_total", "leaf1"] == 1
+    assert {key[0] for key in after} >= {"eeon_port_lpi_seconds_total", "eeon_port_energy_joules_total"}
+
+
+@ON_BOTH
 def test_whole_fabric_that_loses_its_power_is_restored(fabric4, switches, store, controllers):
     controller = controllers()
     controller.wait_for_all("in_sync", NAMES)
@@ -114,6 +147,7 @@ def test_whole_fabric_that_loses_its_power_is_restored(fabric4, switches, store,
     assert held(fabric4, switches, RED)
 
 
+@ON_BOTH
 def test_entries_taken_away_behind_its_back_come_again_at_once_because_it_was_demoted(
     fabric4, switches, store, controllers
 ):
@@ -124,6 +158,7 @@ def test_entries_taken_away_behind_its_back_come_again_at_once_because_it_was_de
     assert held(fabric4, switches, RED)
 
 
+@ON_BOTH
 def test_apply_beside_a_running_controller_works_and_the_controller_writes_nothing(
     fabric4, switches, store, controllers
 ):
@@ -146,6 +181,7 @@ def test_controller_that_was_away_during_an_apply_enforces_the_new_revision_on_a
     assert held(fabric4, switches, THRESHOLD)
 
 
+@ON_BOTH
 def test_standby_takes_over_from_a_killed_controller_which_is_primary_again_when_it_returns(
     fabric4, switches, store, controllers
 ):
@@ -161,10 +197,7 @@ def test_standby_takes_over_from_a_killed_controller_which_is_primary_again_when
     again = controllers()
     again.wait_for_all("in_sync", NAMES)
     standby.wait_for_all("backup", NAMES)
-    assert not again.events("writing")
-    switches["spine1"].restart()
-    again.wait_for("restored", switch="spine1")
-    assert held(fabric4, switches, RED)
+    assert not again.events("writing") and held(fabric4, switches, RED)
     assert standby.end() == 0
     assert [line["switch"] for line in standby.read_rest() if line["event"] == "writing"] == ["spine1"]
 
@@ -191,6 +224,7 @@ def test_killed_apply_is_finished_first(fabric4, switches, store, controllers):
     assert held(fabric4, switches, RED) and not store.has_journal()
 
 
+@ON_BOTH
 def test_killed_apply_is_finished_by_a_controller_that_runs(fabric4, switches, store, controllers):
     controller = controllers()
     controller.wait_for_all("in_sync", NAMES)
@@ -252,7 +286,7 @@ def kill_apply_half_way(store, fabric4, switches) -> None:
         target = resolve(fabric4, wanted.targets.switches)[name]
         async with Session(name, target, load_program().schema(), election_id=work.bid()) as session:
             before = await snapshot.take(session)
-            plan = await fabric.plan(fabric4, wanted.config, wanted.targets.switches, TICK_PS)
+            plan = await fabric.plan(fabric4, wanted.config, wanted.targets.switches, tick_ps(switches))
             work.store.begin(
                 work.lock,
                 state.Journal(

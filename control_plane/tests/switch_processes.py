@@ -1,0 +1,146 @@
+"""Switches in processes of their own, which can be killed and started again: the engine's, or BMv2.
+
+As a program (`python switch_processes.py DEVICE_ID ADDRESS TICK_PS PORT:RATE:OVERHEAD ...`) it is an engine
+switch with a P4Runtime server; it prints `ready` when it serves, and ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+
+_START_SECONDS = 60.0
+
+
+class SwitchProcess(ABC):
+    """A switch of a topology at an address that stays the same over restarts."""
+
+    tick_ps: int
+
+    def __init__(self, switch) -> None:
+        self.switch = switch
+        self.address = f"127.0.0.1:{_free_port()}"
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Start it; `wait` says when it serves."""
+        self.process = subprocess.Popen(
+            self.command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+    def kill(self) -> None:
+        """SIGKILL, as a power cut."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate(timeout=60)
+            self.process = None
+
+    def restart(self) -> None:
+        self.kill()
+        self.start()
+        self.wait()
+
+    @abstractmethod
+    def command(self) -> list[str]: ...
+
+    @abstractmethod
+    def wait(self) -> None: ...
+
+
+class EngineSwitch(SwitchProcess):
+    tick_ps = 1000
+
+    def command(self) -> list[str]:
+        ports = [f"{port.number}:{int(port.rate)}:{int(port.overhead)}" for port in self.switch.ports]
+        identity = [str(self.switch.device_id), self.address, str(self.tick_ps)]
+        return [sys.executable, str(Path(__file__)), *identity, *ports]
+
+    def wait(self) -> None:
+        assert self.process is not None and self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line == b"ready\n", f"{self.switch.name} did not start: {line!r}"
+
+
+class Bmv2Switch(SwitchProcess):
+    tick_ps = 1_000_000
+
+    def __init__(self, switch) -> None:
+        super().__init__(switch)
+        self.folder = tempfile.TemporaryDirectory(prefix="eeon-bmv2-")
+        self.thrift = f"127.0.0.1:{_free_port()}"
+
+    def command(self) -> list[str]:
+        return [
+            *("simple_switch_grpc", "--no-p4", "--device-id", str(self.switch.device_id)),
+            *("--notifications-addr", f"ipc://{self.folder.name}/notifications.ipc"),
+            *("--thrift-port", self.thrift.rpartition(":")[2]),
+            *("--", "--grpc-server-addr", self.address, "--cpu-port", "510"),
+        ]
+
+    def wait(self) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        for address in (self.address, self.thrift):
+            while not _listens(address):
+                assert time.monotonic() < deadline, f"{self.switch.name} does not listen on {address}"
+                time.sleep(0.02)
+
+
+TARGETS = {"engine": EngineSwitch, "bmv2": Bmv2Switch}
+
+
+@contextlib.contextmanager
+def running(target: str, topology) -> Iterator[dict[str, SwitchProcess]]:
+    """All switches of a topology, of one of TARGETS."""
+    found = {name: TARGETS[target](switch) for name, switch in topology.switches.items()}
+    try:
+        for one in found.values():
+            one.start()
+        for one in found.values():
+            one.wait()
+        yield found
+    finally:
+        for one in found.values():
+            one.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def _listens(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
+        return True
+    return False
+
+
+def main() -> None:
+    from eeon_engine import _engine as engine
+    from eeon_engine import p4runtime
+
+    device_id, address, tick_ps, *ports = sys.argv[1:]
+    switch = engine.Switch(
+        device_id=int(device_id),
+        tick_ps=int(tick_ps),
+        gate_register="gate_open_at",
+        ports=[
+            engine.Port(number, rate_bps=rate, overhead_bytes=overhead)
+            for number, rate, overhead in (map(int, port.split(":")) for port in ports)
+        ],
+    )
+    with p4runtime.serve(switch, address=address):
+        print("ready", flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

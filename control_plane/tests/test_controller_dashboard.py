@@ -1,0 +1,137 @@
+"""The Grafana dashboard and the alert rules: every expression is PromQL, of metrics and labels that exist."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import promql_parser
+import pytest
+from eeon_control.controller.metrics import CATALOG, Kind
+from ruamel.yaml import YAML
+
+FOLDER = Path(__file__).parents[1]
+DASHBOARD = json.loads((FOLDER / "grafana" / "eeon.json").read_text())
+RULES = YAML(typ="safe").load((FOLDER / "prometheus" / "eeon.rules.yaml").read_text())
+
+# What the exporter answers with for a histogram, besides what Prometheus adds to every series.
+_OF_HISTOGRAM = ("_bucket", "_sum", "_count")
+_ADDED = {"instance", "job", "le"}
+
+
+def panels() -> list[dict[str, Any]]:
+    return [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
+
+
+def expressions() -> list[tuple[str, str]]:
+    """(where, expression) of all there are."""
+    found = [(f"panel {panel['title']}", target["expr"]) for panel in panels() for target in panel["targets"]]
+    found += [(f"annotation {one['name']}", one["expr"]) for one in DASHBOARD["annotations"]["list"]]
+    rules = [rule for group in RULES["groups"] for rule in group["rules"]]
+    return found + [(f"alert {rule['alert']}", rule["expr"]) for rule in rules]
+
+
+def parsed(expression: str) -> Any:
+    """Grafana's own variables replaced by what they stand for."""
+    text = re.sub(r"\$__(rate_)?interval", "1m", expression)
+    return promql_parser.parse(text.replace("$switch", ".*").replace("$port", ".*"))
+
+
+def selectors(expr: Any) -> list[Any]:
+    """All vector selectors in an expression."""
+    match expr:
+        case promql_parser.VectorSelector():
+            return [expr]
+        case promql_parser.MatrixSelector():
+            return selectors(expr.vector_selector)
+        case promql_parser.BinaryExpr():
+            return selectors(expr.lhs) + selectors(expr.rhs)
+        case promql_parser.AggregateExpr() | promql_parser.ParenExpr() | promql_parser.UnaryExpr():
+            return selectors(expr.expr)
+        case promql_parser.SubqueryExpr():
+            return selectors(expr.expr)
+        case promql_parser.Call():
+            return [found for one in expr.args for found in selectors(one)]
+        case promql_parser.NumberLiteral() | promql_parser.StringLiteral():
+            return []
+        case _:
+            raise AssertionError(f"unknown kind of expression: {expr!r}")
+
+
+def labels_in(expression: str) -> set[str]:
+    """Label names in grouping clauses; promql_parser does not give them in one form for all."""
+    clauses = re.findall(r"\b(?:by|on|group_left|ignoring|without) *\(([^)]*)\)", expression)
+    return {label.strip() for clause in clauses for label in clause.split(",") if label.strip()}
+
+
+def family_of(name: str):
+    if name in CATALOG:
+        return CATALOG[name]
+    for suffix in _OF_HISTOGRAM:
+        family = CATALOG.get(name.removesuffix(suffix))
+        if name.endswith(suffix) and family is not None and family.kind is Kind.HISTOGRAM:
+            return family
+    return None
+
+
+@pytest.mark.parametrize(("where", "expression"), expressions())
+def test_expression_is_promql_of_metrics_and_labels_that_the_exporter_has(where, expression):
+    found = selectors(parsed(expression))
+    assert found, f"{where} names no metric"
+    known: set[str] = set(_ADDED)
+    for selector in found:
+        family = family_of(selector.name)
+        assert family is not None, f"{where}: the exporter has no {selector.name}"
+        known |= set(family.labels)
+        matched = {matcher.name for matcher in selector.matchers.matchers}
+        assert matched <= {*family.labels, *_ADDED}, f"{where}: {selector.name} has no label {matched}"
+    assert labels_in(expression) <= known, where
+
+
+@pytest.mark.parametrize(("where", "expression"), expressions())
+def test_counters_are_only_used_as_rates(where, expression):
+    """A counter's value says nothing; and a wrong one here shows a line that only ever goes up."""
+    text = expression
+    for call in re.findall(r"(?:rate|increase|changes)\([^()]*\)", expression):
+        text = text.replace(call, "")
+    left = [name for name in CATALOG if CATALOG[name].kind is Kind.COUNTER and name in text]
+    assert not left, f"{where}: {left} outside of rate() and increase()"
+
+
+def test_every_metric_is_in_the_dashboard_or_the_alerts():
+    shown = {selector.name for _, expression in expressions() for selector in selectors(parsed(expression))}
+    families = {family_of(name).name for name in shown}
+    # Time series that say what others are about, or that are shown by another one.
+    only_for_queries = {
+        "eeon_switch_restored_entries_total",
+        "eeon_port_buffer_bytes",
+        "eeon_port_occupancy_packets",
+        "eeon_port_received_packets_total",
+        "eeon_port_marked_bytes_total",
+        "eeon_port_dropped_bytes_total",
+    }
+    assert families | only_for_queries == set(CATALOG)
+
+
+def test_panels_do_not_overlap_and_have_ids_of_their_own():
+    taken: set[tuple[int, int]] = set()
+    for panel in DASHBOARD["panels"]:
+        at = panel["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        assert at["x"] + at["w"] <= 24 and not cells & taken, panel["title"]
+        taken |= cells
+    ids = [panel["id"] for panel in DASHBOARD["panels"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_dashboard_asks_for_its_data_source_instead_of_naming_one():
+    uids = set(re.findall(r'"uid": "([^"]*)"', json.dumps(DASHBOARD["panels"])))
+    assert uids == {"${datasource}"}
+
+
+def test_alerts_say_what_is_wrong_and_how_bad_it_is():
+    for group in RULES["groups"]:
+        for rule in group["rules"]:
+            assert rule["annotations"]["summary"] and rule["labels"]["severity"] in ("warning", "critical")
