@@ -76,8 +76,9 @@ fuzz-corpus: $(CARGO_FUZZ) ## keep what `make fuzz` has found: minimise engine/f
 	done
 	$(FUZZ_CORPUS) pack engine/fuzz/corpus engine/fuzz/corpora
 
-bench-live: setup ## frames per second of eeon-switch, and of BMv2 where it is installed, through pcap files and veth pairs (root)
+bench-live: setup ## eeon-switch, and BMv2 where it is installed: frames per second through pcap files and veth pairs (root), memory
 	$(PY) engine/live/benches/throughput.py
+	$(PY) engine/live/benches/memory.py
 
 reference: setup ## write what is made from the configuration's models: the JSON Schemas, the reference in docs/configuration.md
 	$(PY) -m eeon_control.schemas control_plane/schema

@@ -43,7 +43,8 @@ class Service(p4r_grpc.P4RuntimeServicer):
 
     def SetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:
         """Checks, saves or commits a program."""
-        _guard(context, lambda: self._device.set_pipeline(request))
+        # Rare, and what an operator looks for when a switch does nothing.
+        _guard(context, lambda: self._device.set_pipeline(request), logging.WARNING)
         return p4r.SetForwardingPipelineConfigResponse()
 
     def GetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:
@@ -94,9 +95,9 @@ def requests_active(requests: Any) -> bool:
     return bool(getattr(requests, "is_active", lambda: False)())
 
 
-def _guard(context: Any, call: Callable[[], _T]) -> _T:
-    """Runs one RPC; errors end it with their status. A bug is logged with its traceback and answered as
-    INTERNAL.
+def _guard(context: Any, call: Callable[[], _T], level: int = logging.INFO) -> _T:
+    """Runs one RPC; errors end it with their status and a line in the log, at `level`. A bug is logged with
+    its traceback and answered as INTERNAL.
     """
     try:
         return call()
@@ -107,5 +108,6 @@ def _guard(context: Any, call: Callable[[], _T]) -> _T:
     except Exception as error:
         _LOG.exception("P4Runtime request failed")
         failure = StatusError(rpc_code.INTERNAL, f"{type(error).__name__}: {error}")
+    _LOG.log(level, "call of %s refused: %s (code %d)", context.peer(), failure.message, failure.code)
     abort(context, failure)
     raise AssertionError("abort does not return")

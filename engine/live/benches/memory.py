@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Memory of a live `eeon-switch` whose tables and action profiles are full, as Linux counts it (proc(5)).
+
+The switch is started as a user starts it, with a P4Runtime and a Thrift server, and gets the E-EON program
+and its entries over P4Runtime, so that what the servers keep of them counts too. With BMv2's
+simple_switch_grpc on PATH the same is done to it. Each row is the resident set after the step, and the
+highest so far.
+"""
+
+import argparse
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+from finsy.proto import U128, p4i, p4r, p4r_grpc
+from google.protobuf import text_format
+
+COMPILED = Path(__file__).resolve().parents[3] / "p4src" / "compiled"
+GROUP_MEMBERS = 16
+"""A leaf of a large fabric has as many spines; the program's own limit is 64."""
+PORTS = 510
+"""All that v1model's field holds, but the program's CPU port and the drop port."""
+_BATCH = 512
+_READY_SECS = 60.0
+_SETTLE_SECS = 1.0
+
+
+def resident(pid: int) -> tuple[int, int]:
+    """Resident set now and at its highest, in kB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    fields = {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
+    return int(fields["VmRSS"][0]), int(fields["VmHWM"][0])
+
+
+def number(value: int) -> bytes:
+    """The canonical bytestring."""
+    return value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
+
+
+class Filler:
+    """Everything that the program has room for, as updates."""
+
+    def __init__(self, info: Any) -> None:
+        self._info = info
+        self._actions = {action.preamble.id: action for action in info.actions}
+
+    def updates(self) -> Iterator[Any]:
+        """Members, groups, entries of every table with a key."""
+        for profile in self._info.action_profiles:
+            yield from self._profile(profile)
+        for table in self._info.tables:
+            if table.match_fields:
+                yield from self._table(table)
+
+    def _largest(self, table: Any) -> Any:
+        found = max(
+            (self._actions[ref.id] for ref in table.action_refs), key=lambda action: len(action.params)
+        )
+        action = p4r.Action(action_id=found.preamble.id)
+        for param in found.params:
+            action.params.add(param_id=param.id, value=b"\x01")
+        return action
+
+    def _profile(self, profile: Any) -> Iterator[Any]:
+        table = next(table for table in self._info.tables if table.preamble.id == profile.table_ids[0])
+        kind, action = profile.preamble.id, self._largest(table)
+        for member in range(1, profile.size + 1):
+            yield p4r.ActionProfileMember(action_profile_id=kind, member_id=member, action=action)
+        for group in range(self._groups(profile)):
+            made = p4r.ActionProfileGroup(action_profile_id=kind, group_id=group + 1, max_size=GROUP_MEMBERS)
+            for place in range(GROUP_MEMBERS):
+                made.members.add(member_id=1 + group * GROUP_MEMBERS + place, weight=1)
+            yield made
+
+    def _groups(self, profile: Any) -> int:
+        return int(profile.size) // GROUP_MEMBERS
+
+    def _table(self, table: Any) -> Iterator[Any]:
+        profiles = {profile.preamble.id: profile for profile in self._info.action_profiles}
+        (field,) = table.match_fields
+        room = min(table.size, 1 << field.bitwidth)
+        for entry in range(min(room, PORTS) if field.bitwidth == 9 else room):
+            made = p4r.TableEntry(table_id=table.preamble.id)
+            match = made.match.add(field_id=field.id)
+            if field.match_type == p4i.MatchField.LPM:
+                match.lpm.value, match.lpm.prefix_len = number(entry + 1), field.bitwidth
+            else:
+                match.exact.value = number(entry)
+            if table.implementation_id:
+                groups = self._groups(profiles[table.implementation_id])
+                made.action.action_profile_group_id = 1 + entry % groups
+            else:
+                made.action.action.CopyFrom(self._largest(table))
+            yield made
+
+
+def entity(of: Any) -> Any:
+    """An entity that holds this."""
+    kinds = {
+        p4r.ActionProfileMember: "action_profile_member",
+        p4r.ActionProfileGroup: "action_profile_group",
+        p4r.TableEntry: "table_entry",
+    }
+    made = p4r.Entity()
+    getattr(made, kinds[type(of)]).CopyFrom(of)
+    return made
+
+
+def batches(updates: Iterable[Any]) -> Iterator[list[Any]]:
+    """Lists of some updates."""
+    batch = []
+    for one in updates:
+        batch.append(p4r.Update(type=p4r.Update.INSERT, entity=entity(one)))
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def free_port() -> int:
+    """A TCP port that nobody has."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def measure(name: str, command: list[str]) -> None:
+    """Starts a switch, fills it, prints a row for each step."""
+    info = text_format.Parse((COMPILED / "eeon.p4info.txtpb").read_text(), p4i.P4Info())
+    address, thrift = f"127.0.0.1:{free_port()}", free_port()
+    with tempfile.TemporaryDirectory() as scratch:
+        arguments = [*command, "--no-p4", "--device-id", "1", "--thrift-port", str(thrift)]
+        arguments += ["--packet-in", f"ipc://{scratch}/p", "--", "--grpc-server-addr", address]
+        process = subprocess.Popen([*arguments, "--cpu-port", "510"], cwd=scratch, stdout=subprocess.DEVNULL)
+        try:
+            with grpc.insecure_channel(address) as channel:
+                grpc.channel_ready_future(channel).result(timeout=_READY_SECS)
+
+                def row(step: str) -> None:
+                    time.sleep(_SETTLE_SECS)
+                    now, highest = resident(process.pid)
+                    print(f"{name:20} {step:34} {now / 1000:8.1f} {highest / 1000:8.1f}", flush=True)
+
+                row("started")
+                fill(p4r_grpc.P4RuntimeStub(channel), info, row)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def fill(stub: Any, info: Any, row: Any) -> None:
+    """Loads the program and writes everything that it has room for."""
+    election = U128.encode(1)
+    request = p4r.StreamMessageRequest()
+    request.arbitration.device_id = 1
+    request.arbitration.election_id.CopyFrom(election)
+    hold = iter([request])
+
+    def requests() -> Iterator[Any]:
+        yield next(hold)
+        while True:
+            time.sleep(_READY_SECS)
+            yield request
+
+    stream = stub.StreamChannel(requests())
+    next(stream)
+    config = p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=(COMPILED / "eeon.json").read_bytes())
+    push = p4r.SetForwardingPipelineConfigRequest(
+        device_id=1,
+        election_id=election,
+        action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+        config=config,
+    )
+    stub.SetForwardingPipelineConfig(push)
+    row("with the program")
+    count = 0
+    for batch in batches(Filler(info).updates()):
+        stub.Write(p4r.WriteRequest(device_id=1, election_id=election, updates=batch))
+        count += len(batch)
+    row(f"with {count:,} members, groups, entries")
+    read = p4r.ReadRequest(device_id=1)
+    for kind in (p4r.TableEntry(), p4r.ActionProfileMember(), p4r.ActionProfileGroup()):
+        read.entities.append(entity(kind))
+    found = sum(len(response.entities) for response in stub.Read(read))
+    row(f"after reading {found:,} of them at once")
+    stream.cancel()
+
+
+def main() -> int:
+    """Prints a table."""
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    print(f"{'switch':20} {'step':34} {'MB now':>8} {'highest':>8}")
+    measure("eeon-switch", [sys.executable, "-m", "eeon_engine.switch_command"])
+    if shutil.which("simple_switch_grpc"):
+        measure("simple_switch_grpc", ["simple_switch_grpc", "--log-level", "off"])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+"""What goes wrong around a running `eeon-switch`, while frames pass through it: it goes on, and no frame is
+unaccounted for.
+
+A peer sends numbered frames through BMv2's nanomsg socket; what it gets back and what the switch prints at
+its end must add up. Faults of interfaces are in `test_switch_interfaces.py`, hostile messages by the thousand
+in `test_p4rt_hostile.py` and `test_thrift_hostile.py`.
+"""
+
+import contextlib
+import re
+import signal
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+from finsy.proto import p4i, p4r
+from google.protobuf import text_format
+from p4rt_client import Client, Failed
+from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, local_doors, running
+from test_switch_command import NanomsgPeer, ethernet
+from thrift_client import ThriftClient
+
+SECONDS = 60.0
+COMMIT = p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT
+_QUIET_SECS = 1.0
+_FRAME = struct.Struct("!I")
+
+
+class Traffic:
+    """Frames through port 0, in windows, until it is stopped; those that come back on port 1."""
+
+    WINDOW = 64
+
+    def __init__(self, path: Path) -> None:
+        self.sent = 0
+        self.received: list[int] = []
+        self._peer = NanomsgPeer(path)
+        self._stop = threading.Event()
+        self._moved = threading.Condition()
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._send, self._receive)]
+        for thread in self._threads:
+            thread.start()
+
+    def _send(self) -> None:
+        with contextlib.suppress(OSError):
+            while not self._stop.is_set():
+                # Frames that a switch drops never come back: the window moves on after a while.
+                with self._moved:
+                    self._moved.wait_for(lambda: self.sent - len(self.received) < self.WINDOW, 0.05)
+                for _ in range(self.WINDOW // 2):
+                    self._peer.send(0, ethernet(self.sent))
+                    self.sent += 1
+
+    def _receive(self) -> None:
+        with contextlib.suppress(OSError, AssertionError):
+            while True:
+                port, frame = self._peer.receive()
+                assert port == 1
+                with self._moved:
+                    self.received.append(_FRAME.unpack_from(frame, 14)[0])
+                    self._moved.notify_all()
+
+    def wait_for_more(self, frames: int = 500) -> None:
+        """Until so many more have come back."""
+        with self._moved:
+            goal = len(self.received) + frames
+            assert self._moved.wait_for(lambda: len(self.received) >= goal, SECONDS), "no frames come back"
+
+    def finish(self) -> None:
+        """Sends no more, and waits until nothing comes back any more."""
+        self._stop.set()
+        self._threads[0].join(SECONDS)
+        with self._moved:
+            while self._moved.wait(_QUIET_SECS):
+                pass
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._stop.set()
+        self._peer.socket.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(SECONDS)
+        self._peer.close()
+
+
+@contextlib.contextmanager
+def traffic_through(path: Path) -> Iterator[Traffic]:
+    traffic = Traffic(path)
+    try:
+        traffic.wait_for_more()
+        yield traffic
+    finally:
+        traffic.close()
+
+
+@contextlib.contextmanager
+def switch_at(folder: Path, doors: list[str], grpc_port: int) -> Iterator[SwitchProcess]:
+    arguments = ["--packet-in", f"ipc://{folder}/p", "--device-id", "1", "--log-console", *doors, str(PATCH)]
+    target = ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}"]
+    with running(*arguments, *target, cwd=folder) as switch:
+        switch.wait_for("Server listening on ")
+        yield switch
+
+
+def pipeline(p4info: str | None = None, json: bytes | None = None) -> p4r.ForwardingPipelineConfig:
+    info = text_format.Parse(PATCH_P4INFO.read_text() if p4info is None else p4info, p4i.P4Info())
+    return p4r.ForwardingPipelineConfig(
+        p4info=info, p4_device_config=PATCH.read_bytes() if json is None else json
+    )
+
+
+def accounts(output: str) -> tuple[int, int, int]:
+    """Frames received, sent and dropped for any reason, as the switch prints them at its end."""
+    line = next(line for line in reversed(output.splitlines()) if "received=" in line)
+    counts = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", line)}
+    lost = sum(count for name, count in counts.items() if name.startswith(("drops_", "tx_")))
+    return counts["received"], counts["sent"], lost
+
+
+def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_path: Path) -> None:
+    doors, port = local_doors(), free_port()
+    with switch_at(tmp_path, doors, port) as first, traffic_through(tmp_path / "p"):
+        client = Client(f"127.0.0.1:{port}")
+        client.arbitrate()
+        client.push(COMMIT, pipeline())
+        first.process.kill()
+        assert first.process.wait(SECONDS) == -signal.SIGKILL
+        client.close()
+    assert (tmp_path / "p").exists(), "nobody could tidy up, or this test shows nothing"
+    with switch_at(tmp_path, doors, port) as second:
+        with traffic_through(tmp_path / "p") as traffic:
+            client = Client(f"127.0.0.1:{port}")
+            # Nobody is primary any more, and the pipeline that was pushed is gone.
+            assert client.arbitrate(election_id=1).status.code == 0
+            with pytest.raises(Failed, match="No forwarding pipeline"):
+                client.read(p4r.TableEntry())
+            client.push(COMMIT, pipeline())
+            traffic.wait_for_more()
+            traffic.finish()
+            client.close()
+        status, output = second.end()
+    assert status == 0
+    assert accounts(output)[:2] == (traffic.sent, len(traffic.received))
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("door", ["thrift", "p4runtime"])
+def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path: Path, door: str) -> None:
+    doors, port = local_doors(), free_port()
+    with switch_at(tmp_path, doors, port) as switch:
+        with traffic_through(tmp_path / "p") as traffic:
+            thrift, client = ThriftClient(f"127.0.0.1:{doors[1]}"), Client(f"127.0.0.1:{port}")
+            client.arbitrate()
+            for _ in range(15):
+                if door == "thrift":
+                    thrift.standard.bm_load_new_config(PATCH.read_text())
+                    thrift.standard.bm_swap_configs()
+                else:
+                    client.push(COMMIT, pipeline())
+                traffic.wait_for_more(100)
+            traffic.finish()
+            client.close()
+            thrift.close()
+        status, output = switch.end()
+    assert status == 0
+    received, sent, dropped = accounts(output)
+    assert received == traffic.sent
+    assert sent == len(traffic.received)
+    assert received == sent + dropped
+    # Order, and none twice.
+    assert traffic.received == sorted(set(traffic.received))
+
+
+def reset(address: tuple[str, int], content: bytes) -> None:
+    """A client that says something and is gone, as one that was killed with data unread."""
+    with socket.create_connection(address, timeout=SECONDS) as vanishing:
+        vanishing.sendall(content)
+        vanishing.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def test_clients_that_vanish_or_talk_nonsense_hold_nobody_up(tmp_path: Path) -> None:
+    doors, port = local_doors(), free_port()
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
+    half_headers = b"\0\x40\0\x01\x04\0\0\0\x01" + b"\x83\x86\x44"
+    half_call = struct.pack("!IIs", 0x80010001, 30, b"s")
+    with switch_at(tmp_path, doors, port) as switch, traffic_through(tmp_path / "p") as traffic:
+        primary = Client(f"127.0.0.1:{port}", election_id=7)
+        primary.arbitrate()
+        for _ in range(20):
+            for content in (b"", preface, preface + half_headers, b"\xff" * 500, b"GET / HTTP/1.1\r\n\r\n"):
+                reset(("127.0.0.1", port), content)
+            for content in (b"", half_call, b"\xff" * 500, b"\0\0\0\x10garbage"):
+                reset(("127.0.0.1", int(doors[1])), content)
+        # The primary vanishes without a word, in the middle of its stream.
+        primary.channel.close()
+        successor = Client(f"127.0.0.1:{port}", election_id=8)
+        assert successor.arbitrate().status.code == 0
+        successor.push(COMMIT, pipeline())
+        with ThriftClient(f"127.0.0.1:{doors[1]}") as client:
+            assert client.standard.bm_mt_get_num_entries(0, "PatchIngress.forward") == 0
+        bad = successor.channel.unary_unary("/p4.v1.P4Runtime/Write")
+        with pytest.raises(grpc.RpcError) as refused:
+            bad(b"\xff" * 20)
+        assert refused.value.code() == grpc.StatusCode.INTERNAL
+        traffic.wait_for_more()
+        successor.close()
+        assert switch.process.poll() is None
+        assert "connection closed" in switch.end()[1]
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "reason"),
+    [
+        (
+            pipeline(p4info=PATCH_P4INFO.read_text().replace("PatchIngress.forward", "PatchIngress.other")),
+            3,
+            "other",
+        ),
+        (pipeline(json=b"{"), 3, "JSON"),
+        (pipeline(json=b""), 3, "p4_device_config|JSON"),
+    ],
+    ids=["another table", "damaged JSON", "no JSON"],
+)
+def test_a_pipeline_that_cannot_be_is_refused_logged_and_changes_nothing(
+    tmp_path: Path, config: p4r.ForwardingPipelineConfig, code: int, reason: str
+) -> None:
+    doors, port = local_doors(), free_port()
+    with switch_at(tmp_path, doors, port) as switch, traffic_through(tmp_path / "p") as traffic:
+        client = Client(f"127.0.0.1:{port}")
+        client.arbitrate()
+        client.push(COMMIT, pipeline())
+        with pytest.raises(Failed, match=reason) as refused:
+            client.push(COMMIT, config)
+        assert refused.value.code == code
+        switch.wait_for("refused: " + refused.value.message[:40])
+        assert client.pipeline().p4_device_config == PATCH.read_bytes()
+        traffic.wait_for_more()
+        client.close()
