@@ -4,10 +4,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::ethernet::{MacAddress, ETHERTYPE_IPV4, ETHERTYPE_IPV6};
-use crate::{checksum, ipv4, tcp, udp, Ecn};
+use crate::tcp_options::Options;
+use crate::{checksum, ipv4, tcp, tcp_options, udp, Ecn};
 
 /// Shortest Ethernet frame without its FCS (IEEE 802.3, 4.2.3.3).
 pub const MIN_FRAME_LEN: usize = 60;
+/// Most bytes before the payload of a TCP frame: Ethernet, IPv6, TCP with all its options.
+const MAX_TCP_HEADERS_LEN: usize = 14 + 40 + tcp::MIN_HEADER_LEN + tcp_options::MAX_LEN;
 /// TTL and hop limit of built packets (RFC 1340's recommendation).
 const TTL: u8 = 64;
 
@@ -26,7 +29,7 @@ pub struct Addresses {
     pub ecn: Ecn,
 }
 
-/// The TCP part of a frame to be built, without options.
+/// The TCP part of a frame to be built.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpFields {
     /// Source port.
@@ -41,6 +44,8 @@ pub struct TcpFields {
     pub flags: u8,
     /// Receive window.
     pub window: u16,
+    /// Options.
+    pub options: Options,
 }
 
 /// A TCP frame, padded to Ethernet's minimum.
@@ -48,18 +53,54 @@ pub struct TcpFields {
 /// # Panics
 /// When the addresses are of two IP versions, or the packet exceeds 65 535 bytes: mistakes of the caller.
 pub fn tcp(addresses: &Addresses, fields: &TcpFields, payload: &[u8]) -> Vec<u8> {
-    let mut segment = Vec::with_capacity(tcp::MIN_HEADER_LEN + payload.len());
-    segment.extend_from_slice(&fields.source_port.to_be_bytes());
-    segment.extend_from_slice(&fields.destination_port.to_be_bytes());
-    segment.extend_from_slice(&fields.sequence.to_be_bytes());
-    segment.extend_from_slice(&fields.acknowledgement.to_be_bytes());
-    segment.extend_from_slice(&[(tcp::MIN_HEADER_LEN as u8 / 4) << 4, fields.flags]);
-    segment.extend_from_slice(&fields.window.to_be_bytes());
-    segment.extend_from_slice(&[0; 4]);
-    segment.extend_from_slice(payload);
-    let sum = transport_checksum(addresses, tcp::PROTOCOL, &segment);
-    segment[16..18].copy_from_slice(&sum.to_be_bytes());
-    ip(addresses, tcp::PROTOCOL, &segment)
+    let mut frame = Vec::with_capacity(MAX_TCP_HEADERS_LEN + payload.len());
+    tcp_into(&mut frame, addresses, fields, payload, payload.len());
+    frame.extend_from_slice(payload);
+    frame.resize(frame.len().max(MIN_FRAME_LEN), 0);
+    frame
+}
+
+/// The headers of a TCP frame whose payload is `payload_len` zeros, with right lengths and checksums. `frame` is replaced;
+/// the payload is left to the caller. Returns the frame's length, padded to Ethernet's minimum.
+///
+/// # Panics
+/// As [`tcp()`].
+pub fn tcp_headers(
+    frame: &mut Vec<u8>,
+    addresses: &Addresses,
+    fields: &TcpFields,
+    payload_len: usize,
+) -> usize {
+    frame.clear();
+    tcp_into(frame, addresses, fields, &[], payload_len);
+    (frame.len() + payload_len).max(MIN_FRAME_LEN)
+}
+
+/// Appends the headers of a frame with `payload`, followed by zeros up to `payload_len`.
+fn tcp_into(
+    frame: &mut Vec<u8>,
+    addresses: &Addresses,
+    fields: &TcpFields,
+    payload: &[u8],
+    payload_len: usize,
+) {
+    let mut header = [0; tcp::MIN_HEADER_LEN + tcp_options::MAX_LEN];
+    let header_len = tcp::MIN_HEADER_LEN + fields.options.header_len();
+    let header = &mut header[..header_len];
+    header[0..2].copy_from_slice(&fields.source_port.to_be_bytes());
+    header[2..4].copy_from_slice(&fields.destination_port.to_be_bytes());
+    header[4..8].copy_from_slice(&fields.sequence.to_be_bytes());
+    header[8..12].copy_from_slice(&fields.acknowledgement.to_be_bytes());
+    header[12] = (header_len as u8 / 4) << 4;
+    header[13] = fields.flags;
+    header[14..16].copy_from_slice(&fields.window.to_be_bytes());
+    fields.options.write(&mut header[tcp::MIN_HEADER_LEN..]);
+    let len = header_len + payload_len;
+    let sum = pseudo_header_sum(addresses, tcp::PROTOCOL, len);
+    let sum = checksum::finish(checksum::sum(checksum::sum(sum, header), payload));
+    header[16..18].copy_from_slice(&sum.to_be_bytes());
+    ip_headers(frame, addresses, tcp::PROTOCOL, len);
+    frame.extend_from_slice(header);
 }
 
 /// A UDP frame, padded to Ethernet's minimum.
@@ -75,28 +116,33 @@ pub fn udp(addresses: &Addresses, source_port: u16, destination_port: u16, paylo
     datagram.extend_from_slice(&[0; 2]);
     datagram.extend_from_slice(payload);
     // RFC 768: a computed zero is sent as all ones, because zero says that there is no checksum.
-    let sum = match transport_checksum(addresses, udp::PROTOCOL, &datagram) {
+    let pseudo = pseudo_header_sum(addresses, udp::PROTOCOL, datagram.len());
+    let sum = match checksum::finish(checksum::sum(pseudo, &datagram)) {
         0 => 0xffff,
         sum => sum,
     };
     datagram[6..8].copy_from_slice(&sum.to_be_bytes());
-    ip(addresses, udp::PROTOCOL, &datagram)
+    let mut frame = Vec::with_capacity(54 + datagram.len());
+    ip_headers(&mut frame, addresses, udp::PROTOCOL, datagram.len());
+    frame.extend_from_slice(&datagram);
+    frame.resize(frame.len().max(MIN_FRAME_LEN), 0);
+    frame
 }
 
-fn ip(addresses: &Addresses, protocol: u8, payload: &[u8]) -> Vec<u8> {
-    let mut frame = Vec::with_capacity(54 + payload.len());
+/// Appends the Ethernet and IP headers of a packet that carries `len` bytes of `protocol`.
+fn ip_headers(frame: &mut Vec<u8>, addresses: &Addresses, protocol: u8, len: usize) {
     frame.extend_from_slice(&addresses.destination_mac);
     frame.extend_from_slice(&addresses.source_mac);
     match (addresses.source, addresses.destination) {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
             frame.extend_from_slice(&ETHERTYPE_IPV4.to_be_bytes());
-            let total = u16::try_from(ipv4::MIN_HEADER_LEN + payload.len());
+            let total = u16::try_from(ipv4::MIN_HEADER_LEN + len);
             let total = total.expect("an IPv4 packet has at most 65535 bytes");
             frame.extend_from_slice(&ipv4_header(source, destination, protocol, addresses.ecn, total));
         }
         (IpAddr::V6(source), IpAddr::V6(destination)) => {
             frame.extend_from_slice(&ETHERTYPE_IPV6.to_be_bytes());
-            let len = u16::try_from(payload.len()).expect("an IPv6 payload has at most 65535 bytes");
+            let len = u16::try_from(len).expect("an IPv6 payload has at most 65535 bytes");
             frame.extend_from_slice(&[0x60, addresses.ecn.bits() << 4, 0, 0]);
             frame.extend_from_slice(&len.to_be_bytes());
             frame.extend_from_slice(&[protocol, TTL]);
@@ -105,9 +151,6 @@ fn ip(addresses: &Addresses, protocol: u8, payload: &[u8]) -> Vec<u8> {
         }
         _ => panic!("source and destination must be of one IP version"),
     }
-    frame.extend_from_slice(payload);
-    frame.resize(frame.len().max(MIN_FRAME_LEN), 0);
-    frame
 }
 
 fn ipv4_header(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, ecn: Ecn, total: u16) -> [u8; 20] {
@@ -125,8 +168,8 @@ fn ipv4_header(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, ecn: Ecn, 
     header
 }
 
-/// The checksum over the pseudo header (RFC 9293, 3.1; RFC 8200, 8.1) and the segment.
-fn transport_checksum(addresses: &Addresses, protocol: u8, segment: &[u8]) -> u16 {
+/// The running sum over the pseudo header (RFC 9293, 3.1; RFC 8200, 8.1) of `len` bytes of `protocol`.
+fn pseudo_header_sum(addresses: &Addresses, protocol: u8, len: usize) -> u32 {
     let mut sum = 0;
     for address in [addresses.source, addresses.destination] {
         sum = match address {
@@ -135,6 +178,5 @@ fn transport_checksum(addresses: &Addresses, protocol: u8, segment: &[u8]) -> u1
         };
     }
     sum = checksum::sum(sum, &[0, protocol]);
-    sum = checksum::sum(sum, &(segment.len() as u32).to_be_bytes());
-    checksum::finish(checksum::sum(sum, segment))
+    checksum::sum(sum, &(len as u32).to_be_bytes())
 }

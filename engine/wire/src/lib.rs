@@ -22,6 +22,7 @@ pub mod ipv4;
 pub mod ipv6;
 mod network;
 pub mod tcp;
+pub mod tcp_options;
 pub mod udp;
 pub mod vlan;
 

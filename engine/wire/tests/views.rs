@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use proptest::prelude::*;
 use wire::build::{self, Addresses, TcpFields};
 use wire::tcp::{ACK, CWR, ECE, FIN, PSH, RST, SYN};
+use wire::tcp_options::{Options, Timestamps};
 use wire::{
     checksum, classify, classify_snapped, ecn, ethernet, ipv4, ipv6, tcp, udp, vlan, Ecn, Error, FiveTuple,
     Network, PacketClass,
@@ -146,6 +147,7 @@ fn built_frames_read_back_with_right_checksums() {
         acknowledgement: 0xf0f0_0001,
         flags: ACK | PSH,
         window: 4096,
+        ..TcpFields::default()
     };
     let frame = build::tcp(&v4(Ecn::Ect0), &fields, b"shuffle");
     let Network::Ipv4(packet) = Network::of(&frame).unwrap() else { panic!("not IPv4") };
@@ -161,6 +163,30 @@ fn built_frames_read_back_with_right_checksums() {
     let mut pseudo = vec![10, 0, 1, 1, 10, 0, 2, 1, 0, 6, 0, 27];
     pseudo.extend_from_slice(packet.payload());
     assert_eq!(checksum::internet(&pseudo), 0);
+}
+
+#[test]
+fn headers_for_a_payload_of_zeros_are_those_of_the_whole_frame() {
+    let timestamps = Some(Timestamps { value: 0xffff_0001, echo_reply: 7 });
+    let options = Options { timestamps, mss: Some(1460), sack_permitted: true, ..Options::default() };
+    for addresses in [v4(Ecn::Ect0), v6(Ecn::Ce)] {
+        for (payload_len, options) in [(0, Options::default()), (0, options), (3, options), (1448, options)] {
+            let fields = TcpFields { source_port: 9, flags: ACK, options, ..TcpFields::default() };
+            let whole = build::tcp(&addresses, &fields, &vec![0; payload_len]);
+            let mut headers = vec![1, 2, 3];
+            let len = build::tcp_headers(&mut headers, &addresses, &fields, payload_len);
+            assert_eq!(len, whole.len());
+            headers.resize(len, 0);
+            assert_eq!(headers, whole);
+            let payload = match Network::of(&whole).unwrap() {
+                Network::Ipv4(packet) => packet.payload(),
+                Network::Ipv6(packet) => packet.payload(),
+                Network::Other(_) => panic!("not IP"),
+            };
+            let segment = tcp::Segment::new_checked(payload).unwrap();
+            assert_eq!(Options::parse(segment.options()), options);
+        }
+    }
 }
 
 #[test]
