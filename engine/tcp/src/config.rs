@@ -1,0 +1,275 @@
+//! What an endpoint is told to be.
+
+use std::ops::Deref;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use units::{Bytes, Duration};
+use wire::tcp_options::MAX_WINDOW_SCALE;
+
+/// Largest receive window that the window scale option can express (RFC 7323, 2.2): 1 GiB less 16 KiB.
+pub const MAX_WINDOW: u64 = (u16::MAX as u64) << MAX_WINDOW_SCALE;
+
+/// How the congestion window moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Algorithm {
+    /// RFC 5681 with RFC 6582.
+    NewReno,
+    /// RFC 8257. Needs ECN, and the same at the other end.
+    Dctcp,
+    /// RFC 9438.
+    Cubic,
+    /// Brakmo, O'Malley, Peterson 1994.
+    Vegas,
+}
+
+/// Which packets of a DCTCP endpoint are ECN-capable, once ECN is agreed on. RFC 8257, 3.6 leaves the choice; stacks differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DctcpEct {
+    /// New data only, as RFC 3168 has it for every TCP.
+    DataOnly,
+    /// Everything after the handshake: pure ACKs, retransmissions, FIN and RST, too. As DCTCP's patch for ns-2 does.
+    #[default]
+    Ns2,
+    /// Everything, SYN and SYN-ACK included, as Linux does.
+    Linux,
+}
+
+/// When data in order is acknowledged (RFC 9293, 3.8.6.3; RFC 5681, 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayedAck {
+    /// At the latest with this many segments; at least 1. The RFCs ask for 2.
+    pub segments: u32,
+    /// At the latest after this time; at most 500 ms by the RFCs.
+    pub timer: Duration,
+}
+
+/// Settings of an endpoint. [`Config::check`] makes [`Settings`] of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How the congestion window moves. Default NewReno.
+    pub algorithm: Algorithm,
+    /// Offer and accept ECN (RFC 3168). Default off. With DCTCP it must be on.
+    pub ecn: bool,
+    /// What a DCTCP endpoint sends ECN-capable. Default `Ns2`. Other algorithms do as RFC 3168 says.
+    pub dctcp_ect: DctcpEct,
+    /// DCTCP's estimation gain g, in (0, 1]. Default 1/16 (RFC 8257, 4.2).
+    pub dctcp_gain: f64,
+    /// DCTCP's alpha at the start, in [0, 1]. Default 1 (RFC 8257, 4.2).
+    pub dctcp_initial_alpha: f64,
+    /// Most bytes of payload in a segment without options, 88 to 65 435. Default 1460: Ethernet and IPv4.
+    pub mss: u16,
+    /// Initial window in segments. Default 10 (RFC 6928); ns-2 starts with 2.
+    pub initial_window_segments: u32,
+    /// An ECN mark never makes the congestion window smaller than this many segments. Default 2, as ssthresh (RFC 5681, equation
+    /// 4) and Linux; 1 lets classic ECN come to the case of RFC 3168, 6.1.2 where only a timer sends, as in ns-2.
+    pub min_window_segments: u32,
+    /// Receive buffer: the largest window announced. Default unlimited (`None`): [`MAX_WINDOW`]. Above 65 535 bytes the window
+    /// is scaled.
+    pub receive_buffer: Option<Bytes>,
+    /// The application reads what arrives at once. Default yes. If not, it calls `Connection::read`.
+    pub reads_at_once: bool,
+    /// Offer and accept SACK (RFC 2018; recovery RFC 6675). Default on; without it recovery is RFC 6582's.
+    pub sack: bool,
+    /// Offer and accept timestamps (RFC 7323), with a clock of this tick. Default off: 12 bytes less in each header.
+    pub timestamps: Option<Duration>,
+    /// Delay ACKs. Default every second segment or 40 ms, Linux' smallest; `None` acknowledges each segment.
+    pub delayed_ack: Option<DelayedAck>,
+    /// Send new data on the first two duplicate ACKs (RFC 3042). Default on.
+    pub limited_transmit: bool,
+    /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1). Default on.
+    pub restart_after_idle: bool,
+    /// RTO before there is a measurement. Default 1 s (RFC 6298, 2.1).
+    pub initial_rto: Duration,
+    /// Smallest RTO. Default 200 ms, as ns-2 and Linux; RFC 6298, 2.4 says 1 s.
+    pub min_rto: Duration,
+    /// Largest RTO. Default 60 s (RFC 6298, 2.5).
+    pub max_rto: Duration,
+    /// Granularity G of the clock in RFC 6298, 2.2. Default 1 us.
+    pub clock_granularity: Duration,
+    /// SYNs or SYN-ACKs sent again before giving up. Default 6, as Linux.
+    pub syn_retries: u32,
+    /// Times that one segment is sent again by timer before giving up (R2 of RFC 9293, 3.8.3). Default 15, as Linux.
+    pub retries: u32,
+    /// How long TIME-WAIT lasts. Default 60 s, as Linux; RFC 9293, 3.4.2 says 4 minutes.
+    pub time_wait: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            algorithm: Algorithm::NewReno,
+            ecn: false,
+            dctcp_ect: DctcpEct::default(),
+            dctcp_gain: 1.0 / 16.0,
+            dctcp_initial_alpha: 1.0,
+            mss: 1460,
+            initial_window_segments: 10,
+            min_window_segments: 2,
+            receive_buffer: None,
+            reads_at_once: true,
+            sack: true,
+            timestamps: None,
+            delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
+            limited_transmit: true,
+            restart_after_idle: true,
+            initial_rto: Duration::from_secs(1),
+            min_rto: Duration::from_ms(200),
+            max_rto: Duration::from_secs(60),
+            clock_granularity: Duration::from_us(1),
+            syn_retries: 6,
+            retries: 15,
+            time_wait: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The defaults under one of the names `newreno`, `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas`.
+impl FromStr for Config {
+    type Err = ConfigError;
+
+    fn from_str(name: &str) -> Result<Self, ConfigError> {
+        let (algorithm, ecn) = match name {
+            "newreno" => (Algorithm::NewReno, false),
+            "ecn" => (Algorithm::NewReno, true),
+            "dctcp" => (Algorithm::Dctcp, true),
+            "cubic" => (Algorithm::Cubic, false),
+            "vegas" => (Algorithm::Vegas, false),
+            _ => {
+                let name = name.chars().take(40).collect();
+                return Err(ConfigError::UnknownName { name });
+            }
+        };
+        Ok(Self { algorithm, ecn, ..Self::default() })
+    }
+}
+
+impl Config {
+    /// Checks every value and makes them shareable.
+    pub fn check(self) -> Result<Settings, ConfigError> {
+        let refuse = |field, value: String, expected| Err(ConfigError::Value { field, value, expected });
+        if self.algorithm == Algorithm::Dctcp && !self.ecn {
+            return refuse("ecn", "false".to_owned(), "true, because DCTCP needs it");
+        }
+        if !(self.dctcp_gain > 0.0 && self.dctcp_gain <= 1.0) {
+            return refuse("dctcp_gain", self.dctcp_gain.to_string(), "more than 0, at most 1");
+        }
+        if !(0.0..=1.0).contains(&self.dctcp_initial_alpha) {
+            return refuse("dctcp_initial_alpha", self.dctcp_initial_alpha.to_string(), "0 to 1");
+        }
+        if !(MIN_MSS..=MAX_MSS).contains(&self.mss) {
+            return refuse("mss", self.mss.to_string(), "88 to 65435 bytes");
+        }
+        for (field, value) in [
+            ("initial_window_segments", self.initial_window_segments),
+            ("min_window_segments", self.min_window_segments),
+        ] {
+            if !(1..=65_535).contains(&value) {
+                return refuse(field, value.to_string(), "1 to 65535 segments");
+            }
+        }
+        if let Some(buffer) = self.receive_buffer.filter(|buffer| !(1..=MAX_WINDOW).contains(&buffer.get())) {
+            return refuse("receive_buffer", buffer.to_string(), "1 B to 1073725440 B, or unlimited");
+        }
+        if let Some(DelayedAck { segments, timer }) = self.delayed_ack {
+            if segments == 0 || timer.is_zero() {
+                let value = format!("{segments} segments, {timer}");
+                return refuse("delayed_ack", value, "at least 1 segment and more than 0 s, or none");
+            }
+        }
+        for (field, value) in [
+            ("initial_rto", self.initial_rto),
+            ("min_rto", self.min_rto),
+            ("max_rto", self.max_rto),
+            ("timestamps", self.timestamps.unwrap_or(Duration::from_ms(1))),
+        ] {
+            if value.is_zero() {
+                return refuse(field, value.to_string(), "more than 0 s");
+            }
+        }
+        if self.max_rto < self.min_rto || self.max_rto < self.initial_rto {
+            return refuse("max_rto", self.max_rto.to_string(), "at least min_rto and initial_rto");
+        }
+        Ok(Settings(Arc::new(self)))
+    }
+}
+
+/// Smallest MSS that may be set: Linux' `TCP_MIN_MSS`.
+const MIN_MSS: u16 = 88;
+/// Largest: 65 535 less the headers of IPv6 and TCP with all options.
+const MAX_MSS: u16 = u16::MAX - 100;
+
+/// A checked [`Config`], shared by the connections that use it.
+#[derive(Clone, Debug)]
+pub struct Settings(Arc<Config>);
+
+impl Deref for Settings {
+    type Target = Config;
+
+    #[inline]
+    fn deref(&self) -> &Config {
+        &self.0
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A value is not possible.
+    #[error("tcp: {field} is {value}, it must be {expected}")]
+    Value {
+        /// The field of [`Config`].
+        field: &'static str,
+        /// What it holds.
+        value: String,
+        /// What it may hold.
+        expected: &'static str,
+    },
+    /// There is no behaviour of this name.
+    #[error("tcp: {name:?} is not known; there are newreno, ecn, dctcp, cubic and vegas")]
+    UnknownName {
+        /// The name.
+        name: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_five_names_are_known_and_check() {
+        for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
+            name.parse::<Config>().unwrap().check().unwrap();
+        }
+        let error = "reno".parse::<Config>().unwrap_err().to_string();
+        assert!(error.contains("\"reno\"") && error.contains("newreno"), "{error}");
+    }
+
+    #[test]
+    fn an_impossible_value_is_refused_with_its_field() {
+        let base = Config::default;
+        for (config, field) in [
+            (Config { algorithm: Algorithm::Dctcp, ..base() }, "ecn"),
+            (Config { dctcp_gain: f64::NAN, ..base() }, "dctcp_gain"),
+            (Config { dctcp_initial_alpha: 1.5, ..base() }, "dctcp_initial_alpha"),
+            (Config { mss: 20, ..base() }, "mss"),
+            (Config { initial_window_segments: 0, ..base() }, "initial_window_segments"),
+            (Config { min_window_segments: 0, ..base() }, "min_window_segments"),
+            (Config { receive_buffer: Some(Bytes::new(1 << 30)), ..base() }, "receive_buffer"),
+            (
+                Config {
+                    delayed_ack: Some(DelayedAck { segments: 0, timer: Duration::from_ms(1) }),
+                    ..base()
+                },
+                "delayed_ack",
+            ),
+            (Config { timestamps: Some(Duration::ZERO), ..base() }, "timestamps"),
+            (Config { max_rto: Duration::from_ms(100), ..base() }, "max_rto"),
+        ] {
+            let error = config.check().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("tcp: {field} is ")), "{field}: {error}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! RFC 9438: the window follows a cubic function of the time since the last reduction.
+//!
+//! Numbers of segments are floating point, as in the RFC's equations.
+
+use units::Time;
+
+use super::{newreno, Ack, Window};
+
+/// C, in segments per second cubed (RFC 9438, 5.1).
+const C: f64 = 0.4;
+/// Multiplicative decrease (RFC 9438, 4.6).
+const BETA: f64 = 0.7;
+/// Growth of the Reno-friendly estimate, in segments a round-trip time (RFC 9438, 4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// A stage of congestion avoidance.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    start: Time,
+    /// Seconds until the window is back at `w_max` (equation 2).
+    k: f64,
+    /// What Reno would have.
+    w_est: f64,
+}
+
+/// State of RFC 9438, 4.1.2; windows in segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cubic {
+    /// Window before the last reduction, less with fast convergence.
+    w_max: f64,
+    /// Window before the last reduction.
+    cwnd_prior: f64,
+    epoch: Option<Epoch>,
+    /// Part of a byte by which the window ought to be larger.
+    fraction: f64,
+}
+
+impl Cubic {
+    #[inline]
+    pub(super) fn grow(&mut self, window: &mut Window, ack: &Ack) {
+        if window.in_slow_start() {
+            return newreno::grow(window, ack);
+        }
+        let mss = window.mss as f64;
+        let cwnd = window.cwnd as f64 / mss;
+        let acked = ack.acked as f64 / mss;
+        let epoch = self.epoch.get_or_insert_with(|| {
+            // RFC 9438, 4.2 and 4.8: a stage that starts above W_max starts at its plateau.
+            self.w_max = self.w_max.max(cwnd);
+            Epoch { start: ack.now, k: cube_root((self.w_max - cwnd) / C), w_est: cwnd }
+        });
+        // RFC 9438, 4.3, equation 4.
+        let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
+        epoch.w_est += alpha * acked / cwnd;
+        let t = ack.now.saturating_since(epoch.start).as_secs_f64();
+        let at = |t: f64| C * (t - epoch.k) * (t - epoch.k) * (t - epoch.k) + self.w_max;
+        let grown = if at(t) < epoch.w_est {
+            epoch.w_est.max(cwnd)
+        } else {
+            // RFC 9438, 4.4 and 4.5: towards where the function will be in a round-trip time, at most half as much again.
+            let rtt = ack.srtt.map_or(0.0, |srtt| srtt.as_secs_f64());
+            let target = at(t + rtt).max(cwnd).min(1.5 * cwnd);
+            cwnd + (target - cwnd) / cwnd * acked
+        };
+        let bytes = (grown - cwnd) * mss + self.fraction;
+        window.cwnd += bytes as u64;
+        self.fraction = bytes - (bytes as u64) as f64;
+    }
+
+    /// RFC 9438, 4.6: the window before a reduction to BETA of it, and 4.7: fast convergence.
+    fn reduce(&mut self, window: &Window) {
+        let cwnd = window.cwnd as f64 / window.mss as f64;
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        self.cwnd_prior = cwnd;
+        (self.epoch, self.fraction) = (None, 0.0);
+    }
+
+    pub(super) fn on_mark(&mut self, window: &mut Window) {
+        self.reduce(window);
+        window.reduce_to((window.cwnd as f64 * BETA) as u64);
+    }
+
+    pub(super) fn on_loss(&mut self, window: &mut Window, flight: u64) {
+        self.reduce(window);
+        window.ssthresh = window.threshold((flight as f64 * BETA) as u64);
+    }
+
+    /// RFC 9438, 4.8: the first congestion avoidance after a time-out starts with K = 0 and W_max = cwnd.
+    pub(super) fn on_timeout(&mut self) {
+        self.w_max = 0.0;
+        self.after_idle();
+    }
+
+    /// RFC 9438, 4.2: time in which the flow did not use its window does not count.
+    pub(super) fn after_idle(&mut self) {
+        self.epoch = None;
+    }
+}
+
+/// The cube root of a number that is not negative, by Newton's method, to the last bits.
+fn cube_root(x: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    // A third of the exponent is a guess within a few percent.
+    let mut root = f64::from_bits(x.to_bits() / 3 + 0x2A9F_7893_0000_0000);
+    for _ in 0..4 {
+        root = (2.0 * root + x / (root * root)) / 3.0;
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Duration;
+
+    use super::super::testing::{ack, window, MSS};
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn the_cube_root_is_that_of_the_library() {
+        for x in [1e-9, 0.03, 1.0, 7.5, 1_000.0, 3e12] {
+            assert!((cube_root(x) / f64::cbrt(x) - 1.0).abs() < 1e-14, "{x}");
+        }
+        assert_eq!(cube_root(0.0), 0.0);
+    }
+
+    /// RFC 9438, 4.6 and 4.7.
+    #[test]
+    fn a_loss_leaves_seven_tenths_and_a_second_one_before_the_plateau_gives_way() {
+        let mut window = window(100, &Config::default());
+        let mut cubic = Cubic::default();
+        cubic.on_loss(&mut window, 100 * MSS);
+        assert_eq!((window.ssthresh, cubic.w_max), (70 * MSS, 100.0));
+        window.cwnd = 80 * MSS;
+        cubic.on_loss(&mut window, 80 * MSS);
+        assert_eq!((window.ssthresh, cubic.w_max), (56 * MSS, 80.0 * 0.85));
+    }
+
+    /// RFC 9438, 4.2, equations 1 and 2: from 70 of 100 segments it takes K = (30 / 0.4)^(1/3) = 4.217 s to be back, with a
+    /// round-trip time long enough that Reno is slower.
+    #[test]
+    fn the_window_is_back_at_its_maximum_after_k_seconds_and_flat_there() {
+        let config = Config::default();
+        let mut window = window(100, &config);
+        let mut cubic = Cubic::default();
+        cubic.on_loss(&mut window, 100 * MSS);
+        window.cwnd = window.ssthresh;
+        let rtt = Duration::from_ms(300);
+        let mut sizes = Vec::new();
+        let mut now = Time::ZERO;
+        for _ in 0..28 {
+            // One round-trip time's ACKs, spread over it.
+            let acks = window.cwnd / (2 * MSS);
+            for _ in 0..acks {
+                now += Duration::from_ps(rtt.as_ps() / acks);
+                cubic.grow(&mut window, &Ack { now, srtt: Some(rtt), ..ack(0, 2 * MSS, 0) });
+            }
+            sizes.push(window.cwnd as f64 / MSS as f64);
+        }
+        let at = |seconds: f64| sizes[(seconds / 0.3) as usize - 1];
+        assert!((at(4.2) - 100.0).abs() < 1.5, "at K: {}", at(4.2));
+        assert!(at(5.1) - at(3.3) < 2.0, "flat around K: {} to {}", at(3.3), at(5.1));
+        let expected = 100.0 + 0.4 * (8.4 - 4.217_f64).powi(3);
+        assert!((at(8.4) / expected - 1.0).abs() < 0.05, "far beyond K: {} of {expected}", at(8.4));
+    }
+
+    /// RFC 9438, 4.3: at short round-trip times it grows as Reno with its own decrease would: ALPHA a round-trip time.
+    #[test]
+    fn at_short_round_trip_times_it_is_as_fast_as_reno() {
+        let mut window = window(100, &Config::default());
+        let mut cubic = Cubic::default();
+        cubic.on_loss(&mut window, 100 * MSS);
+        window.cwnd = window.ssthresh;
+        let srtt = Some(Duration::from_us(100));
+        for round in 0..20 {
+            let now = Time::ZERO + Duration::from_us(100 * round);
+            let acked = window.cwnd;
+            cubic.grow(&mut window, &Ack { now, srtt, ..ack(0, acked, 0) });
+        }
+        let grown = (window.cwnd - 70 * MSS) as f64 / MSS as f64;
+        assert!((grown - 20.0 * ALPHA).abs() < 0.1, "{grown}");
+    }
+}

@@ -1,0 +1,91 @@
+//! RFC 8257: the window shrinks in proportion to the fraction of bytes that were marked.
+
+use super::{Ack, Window};
+use crate::config::Config;
+
+/// State of RFC 8257, 3.3.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dctcp {
+    /// DCTCP.Alpha.
+    alpha: f64,
+    /// g.
+    gain: f64,
+    /// DCTCP.WindowEnd: an observation window ends when this is acknowledged.
+    window_end: u64,
+    /// DCTCP.BytesAcked.
+    acked: u64,
+    /// DCTCP.BytesMarked.
+    marked: u64,
+}
+
+impl Dctcp {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            alpha: config.dctcp_initial_alpha,
+            gain: config.dctcp_gain,
+            window_end: 0,
+            acked: 0,
+            marked: 0,
+        }
+    }
+
+    pub(super) fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// RFC 8257, 3.3, steps 1 to 8.
+    #[inline]
+    pub(super) fn observe(&mut self, ack: &Ack) {
+        self.acked += ack.acked;
+        if ack.ece {
+            self.marked += ack.acked;
+        }
+        if ack.una <= self.window_end {
+            return;
+        }
+        let fraction = self.marked as f64 / self.acked as f64;
+        self.alpha = self.alpha * (1.0 - self.gain) + self.gain * fraction;
+        (self.acked, self.marked, self.window_end) = (0, 0, ack.sent);
+    }
+
+    /// RFC 8257, 3.3, step 9: cwnd = cwnd * (1 - alpha / 2), at most once a window of data.
+    pub(super) fn on_mark(&mut self, window: &mut Window) {
+        window.reduce_to((window.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, window, MSS};
+    use super::*;
+
+    fn dctcp(alpha: f64) -> Dctcp {
+        Dctcp::new(&Config { dctcp_initial_alpha: alpha, ..Config::default() })
+    }
+
+    /// RFC 8257, 3.3: alpha = alpha (1 - g) + g M, with M in bytes over one window.
+    #[test]
+    fn alpha_follows_the_fraction_of_marked_bytes_once_a_window() {
+        let mut dctcp = dctcp(0.5);
+        dctcp.observe(&ack(1, 1, 10 * MSS)); // Ends the window that began with nothing.
+        let start = dctcp.alpha();
+        assert_eq!(start, 0.5 * 15.0 / 16.0);
+        for step in 1..=9 {
+            dctcp.observe(&Ack { ece: step <= 3, ..ack(1 + step * MSS, MSS, 10 * MSS) });
+            assert_eq!(dctcp.alpha(), start, "not before the window ends");
+        }
+        dctcp.observe(&ack(1 + 10 * MSS, MSS, 10 * MSS));
+        assert_eq!(dctcp.alpha(), start, "the window's last byte does not end it");
+        dctcp.observe(&ack(1 + 12 * MSS, 2 * MSS, 10 * MSS));
+        assert_eq!(dctcp.alpha(), start * 15.0 / 16.0 + 3.0 / 12.0 / 16.0);
+    }
+
+    #[test]
+    fn a_mark_shrinks_the_window_by_half_of_alpha() {
+        for (alpha, after) in [(1.0, 50_000), (0.5, 75_000), (0.0625, 96_875), (0.0, 100_000)] {
+            let mut window = window(100, &Config::default());
+            dctcp(alpha).on_mark(&mut window);
+            assert_eq!((window.cwnd, window.ssthresh), (after, after), "alpha {alpha}");
+        }
+    }
+}

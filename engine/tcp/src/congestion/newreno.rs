@@ -1,0 +1,97 @@
+//! RFC 5681: slow start, congestion avoidance, halving; RFC 3465 for the counting.
+
+use super::{Ack, Window};
+
+/// RFC 5681, 3.1, in bytes as RFC 3465, 2.1 and 2.3 count them: in slow start by what is acknowledged, at most L segments
+/// an ACK; then one segment for each window of acknowledged bytes.
+#[inline]
+pub(super) fn grow(window: &mut Window, ack: &Ack) {
+    let mut acked = ack.acked;
+    if window.in_slow_start() {
+        let step = acked.min(ack.slow_start_limit * window.mss).min(window.ssthresh - window.cwnd);
+        window.cwnd += step;
+        if window.in_slow_start() {
+            return;
+        }
+        acked -= step;
+    }
+    window.credit += acked;
+    if window.credit >= window.cwnd {
+        window.credit -= window.cwnd;
+        window.cwnd += window.mss;
+        // An ACK for several windows' worth enlarges the window once.
+        window.credit = window.credit.min(window.cwnd);
+    }
+}
+
+/// RFC 3168, 6.1.2: as to a single lost packet, but nothing is sent again.
+pub(super) fn on_mark(window: &mut Window) {
+    window.reduce_to(window.cwnd / 2);
+}
+
+/// RFC 5681, equation 4.
+pub(super) fn on_loss(window: &mut Window, flight: u64) {
+    window.ssthresh = window.threshold(flight / 2);
+    window.credit = 0;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{ack, window, MSS};
+    use super::*;
+    use crate::config::Config;
+
+    /// RFC 3465, 2.3: with L = 2 an ACK of a stretch of four segments counts for two.
+    #[test]
+    fn slow_start_grows_by_what_is_acknowledged_at_most_two_segments_an_ack() {
+        let mut window = Window { ssthresh: u64::MAX, ..window(10, &Config::default()) };
+        grow(&mut window, &ack(0, MSS, 0));
+        grow(&mut window, &ack(0, 2 * MSS, 0));
+        grow(&mut window, &ack(0, 4 * MSS, 0));
+        assert_eq!(window.cwnd, 15 * MSS);
+        grow(&mut window, &super::Ack { slow_start_limit: 1, ..ack(0, 2 * MSS, 0) });
+        assert_eq!(window.cwnd, 16 * MSS, "after a time-out L is 1");
+    }
+
+    /// RFC 5681, 3.1: one SMSS per round-trip time.
+    #[test]
+    fn congestion_avoidance_grows_by_a_segment_a_window() {
+        let mut window = window(10, &Config::default());
+        for _ in 0..4 {
+            grow(&mut window, &ack(0, 2 * MSS, 0));
+        }
+        assert_eq!(window.cwnd, 10 * MSS);
+        grow(&mut window, &ack(0, 2 * MSS, 0));
+        assert_eq!(window.cwnd, 11 * MSS);
+    }
+
+    #[test]
+    fn what_goes_beyond_the_threshold_counts_for_congestion_avoidance() {
+        let mut window = Window { ssthresh: 10 * MSS + 500, ..window(10, &Config::default()) };
+        grow(&mut window, &ack(0, 2 * MSS, 0));
+        assert_eq!((window.cwnd, window.credit), (10 * MSS + 500, 1_500));
+    }
+
+    #[test]
+    fn a_mark_halves_down_to_the_floor_that_is_set() {
+        for (min_window_segments, floor) in [(2, 2 * MSS), (1, MSS)] {
+            let config = Config { min_window_segments, ..Config::default() };
+            let mut window = window(5, &config);
+            on_mark(&mut window);
+            assert_eq!((window.cwnd, window.ssthresh), (2_500, 2_500));
+            on_mark(&mut window);
+            on_mark(&mut window);
+            assert_eq!((window.cwnd, window.ssthresh), (floor, 2 * MSS));
+        }
+    }
+
+    /// RFC 5681, equation 4.
+    #[test]
+    fn a_loss_sets_the_threshold_to_half_of_what_is_under_way_at_least_two_segments() {
+        let mut window = window(10, &Config::default());
+        on_loss(&mut window, 8 * MSS);
+        assert_eq!(window.ssthresh, 4 * MSS);
+        on_loss(&mut window, MSS);
+        assert_eq!(window.ssthresh, 2 * MSS);
+    }
+}

@@ -1,0 +1,525 @@
+//! One end of a connection: its state (RFC 9293, 3.3.2), what the application may ask of it, and what arrives.
+
+use units::{Bytes, Duration, Time};
+use wire::tcp::{ACK, CWR, ECE, FIN, RST, SYN};
+use wire::tcp_options::Timestamps;
+use wire::Ecn;
+
+use crate::config::Settings;
+use crate::receiver::{Arrival, Receiver};
+use crate::sender::{Acknowledgement, Sender};
+use crate::{Segment, Stats};
+
+/// The states of RFC 9293, 3.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs)] // The names are the RFC's.
+pub enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+}
+
+/// How a connection has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// Both sides have closed, and everything has been acknowledged.
+    Finished,
+    /// The peer has answered the SYN with a reset.
+    Refused,
+    /// The peer has reset the connection.
+    Reset,
+    /// This side has given it up ([`Connection::abort`]), or closed it before it was established.
+    Aborted,
+    /// The peer has not answered for too long.
+    TimedOut,
+}
+
+/// Why bytes cannot be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The connection is closed in this direction.
+    #[error("tcp: {bytes} bytes cannot be sent in state {state:?}: this end has closed")]
+    Closed {
+        /// Bytes to be sent.
+        bytes: u64,
+        /// State of the connection.
+        state: State,
+    },
+    /// More than a connection can carry.
+    #[error("tcp: {bytes} more bytes cannot be sent: a connection carries 2^62, and {room} are left")]
+    TooMany {
+        /// Bytes to be sent.
+        bytes: u64,
+        /// Bytes that can still be sent.
+        room: u64,
+    },
+}
+
+/// Least time between two answers to segments that are not acceptable and carry nothing, so that two ends that disagree do
+/// not answer each other without end (RFC 5961, 7; the value is Linux').
+const CHALLENGE_GAP: Duration = Duration::from_ms(500);
+
+/// Timestamps that lie further back are not compared any more (RFC 7323, 5.5).
+const TIMESTAMP_LIFE: Duration = Duration::from_secs(24 * 24 * 3600);
+
+/// A reset that is to be sent: its sequence number, and its acknowledgement number if it has one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reset {
+    pub(crate) sequence: u32,
+    pub(crate) acknowledgement: Option<u32>,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    pub(crate) settings: Settings,
+    pub(crate) state: State,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    /// It began in LISTEN.
+    pub(crate) passive: bool,
+    /// The application has closed.
+    pub(crate) closing: bool,
+    /// SYN or SYN-ACK is to be sent.
+    pub(crate) syn_due: bool,
+    pub(crate) reset: Option<Reset>,
+    /// ECN has been agreed on.
+    pub(crate) ecn: bool,
+    /// Timestamps have been agreed on.
+    pub(crate) timestamps: bool,
+    /// What the peer's SYN offered.
+    pub(crate) peer_mss: u16,
+    pub(crate) peer_scale: u8,
+    pub(crate) peer_offered_scale: bool,
+    /// TS.Recent and when it was set (RFC 7323, 4.3).
+    pub(crate) ts_recent: u32,
+    pub(crate) ts_recent_at: Time,
+    /// Offset of the last ACK sent (Last.ACK.sent).
+    pub(crate) acknowledged: u64,
+    /// When TIME-WAIT ends.
+    linger_until: Time,
+    /// No answer to what carries nothing before this.
+    challenge_after: Time,
+    end: Option<End>,
+    segments_received: u64,
+    ce_received: u64,
+}
+
+impl Connection {
+    /// Opens a connection to a peer: the SYN is what comes out next. `isn` is its sequence number.
+    pub fn connect(settings: &Settings, isn: u32) -> Self {
+        Self { syn_due: true, ..Self::new(settings, isn, State::SynSent) }
+    }
+
+    /// Waits for a peer's SYN, which will be answered with sequence number `isn`.
+    pub fn listen(settings: &Settings, isn: u32) -> Self {
+        Self::new(settings, isn, State::Listen)
+    }
+
+    fn new(settings: &Settings, isn: u32, state: State) -> Self {
+        Self {
+            settings: settings.clone(),
+            state,
+            sender: Sender::new(settings, isn),
+            receiver: Receiver::new(settings),
+            passive: state == State::Listen,
+            closing: false,
+            syn_due: false,
+            reset: None,
+            ecn: false,
+            timestamps: false,
+            peer_mss: 0,
+            peer_scale: 0,
+            peer_offered_scale: false,
+            ts_recent: 0,
+            ts_recent_at: Time::ZERO,
+            acknowledged: 0,
+            linger_until: Time::MAX,
+            challenge_after: Time::ZERO,
+            end: None,
+            segments_received: 0,
+            ce_received: 0,
+        }
+    }
+
+    /// Writes `bytes` more bytes of the stream.
+    pub fn send(&mut self, bytes: u64) -> Result<(), SendError> {
+        if self.closing || self.state == State::Closed {
+            return Err(SendError::Closed { bytes, state: self.state });
+        }
+        let room = self.sender.room();
+        if bytes > room {
+            return Err(SendError::TooMany { bytes, room });
+        }
+        self.sender.write(bytes);
+        Ok(())
+    }
+
+    /// Takes up to `most` bytes that have arrived in order; with `reads_at_once` there are never any.
+    pub fn read(&mut self, most: u64) -> u64 {
+        self.receiver.take(most, self.sender.mss())
+    }
+
+    /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4).
+    pub fn close(&mut self) {
+        if self.closing {
+            return;
+        }
+        match self.state {
+            State::Closed => return,
+            // Nobody has been reached yet, so nothing can be kept.
+            State::Listen | State::SynSent if self.sender.unacknowledged() == 0 => {
+                return self.finish(End::Aborted)
+            }
+            State::Established => self.state = State::FinWait1,
+            State::CloseWait => self.state = State::LastAck,
+            // The FIN follows once the connection is established.
+            _ => {}
+        }
+        self.closing = true;
+        self.sender.close();
+    }
+
+    /// Gives the connection up; the peer is told with a reset (RFC 9293, 3.10.5).
+    pub fn abort(&mut self) {
+        if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
+            let sequence = self.sender.sequence(self.sender.max);
+            let acknowledgement = Some(self.receiver.acknowledgement());
+            self.reset = Some(Reset { sequence, acknowledgement });
+        }
+        if self.state != State::Closed {
+            self.finish(End::Aborted);
+        }
+    }
+
+    /// A segment of this connection has arrived.
+    pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
+        self.segments_received += 1;
+        self.ce_received += u64::from(segment.ecn == Ecn::Ce);
+        match self.state {
+            State::Closed => self.refuse(segment),
+            State::Listen => self.handle_in_listen(now, segment),
+            State::SynSent => self.handle_in_syn_sent(now, segment),
+            _ => self.handle_synchronized(now, segment),
+        }
+    }
+
+    /// RFC 9293, 3.10.7.4, with the checks of RFC 5961 and RFC 7323.
+    fn handle_synchronized(&mut self, now: Time, segment: &Segment) {
+        let start = self.receiver.offset(segment.sequence);
+        if !self.timestamp_is_fresh(now, segment) {
+            return self.challenge(now, segment);
+        }
+        let (next, edge) = (self.receiver.next() as i64, self.receiver.edge() as i64);
+        let len = segment.sequence_len() as i64;
+        // First: the sequence number. A closed window takes in nothing, but what comes with it is looked at.
+        let acceptable = if len == 0 {
+            (next..=edge).contains(&start)
+        } else {
+            start < edge.max(next + 1) && start + len > next
+        };
+        if !acceptable {
+            return self.handle_unacceptable(now, start, segment);
+        }
+        // Second: RST only exactly where it is expected (RFC 5961, 3.2).
+        if segment.has(RST) {
+            return if start == next { self.handle_reset() } else { self.challenge(now, segment) };
+        }
+        // Fourth: SYN never (RFC 5961, 4.2).
+        if segment.has(SYN) {
+            return self.challenge(now, segment);
+        }
+        // Fifth: ACK.
+        if !segment.has(ACK) || !self.handle_acknowledgement(now, start, segment) {
+            return;
+        }
+        self.note_timestamp(now, start, segment);
+        // Seventh and eighth: payload and FIN.
+        if len > 0 && matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
+            self.handle_data(now, start, segment);
+        }
+    }
+
+    /// What lies outside the window: an ACK says where this end is, unless the peer has reset.
+    fn handle_unacceptable(&mut self, now: Time, start: i64, segment: &Segment) {
+        if segment.has(RST) {
+            return;
+        }
+        if self.state == State::SynReceived && segment.has(SYN) && !segment.has(ACK) && start == 0 {
+            // The peer sends its SYN again, so our answer is lost.
+            self.syn_due = true;
+            return;
+        }
+        if self.state == State::TimeWait && segment.has(FIN) {
+            // RFC 9293, 3.10.7.4: the peer sends its FIN again, so the wait begins again.
+            self.linger_until = now.saturating_add(self.settings.time_wait);
+        }
+        self.challenge(now, segment);
+    }
+
+    /// Answers with an ACK; what carries nothing is not answered often.
+    fn challenge(&mut self, now: Time, segment: &Segment) {
+        if segment.is_pure_ack() || segment.has(RST) {
+            if now < self.challenge_after {
+                return;
+            }
+            self.challenge_after = now.saturating_add(CHALLENGE_GAP);
+        }
+        self.receiver.must_ack();
+    }
+
+    fn handle_reset(&mut self) {
+        match self.state {
+            State::SynReceived if self.passive => {
+                // RFC 9293, 3.10.7.4: back to LISTEN. What was written stays.
+                let (isn, written) = (self.sender.sequence(0), self.sender.unacknowledged());
+                let fresh = Self::listen(&self.settings.clone(), isn);
+                let closing = std::mem::replace(self, fresh).closing;
+                self.sender.write(written);
+                if closing {
+                    self.close();
+                }
+            }
+            State::SynReceived => self.finish(End::Refused),
+            State::TimeWait => self.finish(End::Finished),
+            _ => self.finish(End::Reset),
+        }
+    }
+
+    /// Whether the segment is to be looked at further.
+    #[inline]
+    fn handle_acknowledgement(&mut self, now: Time, start: i64, segment: &Segment) -> bool {
+        let offset = self.sender.offset(segment.acknowledgement);
+        if self.state == State::SynReceived {
+            if offset != 1 {
+                self.reset = Some(Reset { sequence: segment.acknowledgement, acknowledgement: None });
+                return false;
+            }
+            let window = u64::from(segment.window) << self.peer_scale;
+            self.establish(now, start.max(0) as u64, window);
+            return true;
+        }
+        if offset > self.sender.max as i64 || offset < self.sender.oldest_acknowledgement() {
+            // RFC 9293, 3.10.7.4; RFC 5961, 5.2.
+            self.challenge(now, segment);
+            return false;
+        }
+        if offset >= self.sender.una as i64 {
+            let acknowledgement = Acknowledgement {
+                offset: offset as u64,
+                sequence: start.max(0) as u64,
+                window: u64::from(segment.window) << self.peer_scale,
+                pure: segment.is_pure_ack(),
+                ece: segment.has(ECE),
+                sack: segment.options.sack.as_slice(),
+                timestamp_rtt: self.timestamp_rtt(now, segment),
+            };
+            self.sender.acknowledge(now, &acknowledgement, &self.settings);
+            if self.closing && self.sender.fin_acknowledged() {
+                match self.state {
+                    State::FinWait1 => self.state = State::FinWait2,
+                    State::Closing => self.linger(now),
+                    State::LastAck => {
+                        self.finish(End::Finished);
+                        return false;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        true
+    }
+
+    #[inline]
+    fn handle_data(&mut self, now: Time, start: i64, segment: &Segment) {
+        let edge = self.receiver.edge();
+        let end = (start + i64::from(segment.payload_len)) as u64;
+        let start = start.max(self.receiver.next() as i64) as u64;
+        // What lies beyond the window is cut off, and the FIN with it.
+        let fin = segment.has(FIN) && end < edge.max(start + 1);
+        let end = end.min(edge);
+        if end < start || (end == start && !fin) {
+            return self.receiver.must_ack();
+        }
+        let arrival = Arrival { start, end, fin, ecn: segment.ecn, cwr: segment.has(CWR) };
+        self.receiver.accept(now, &arrival, &self.settings);
+        if self.receiver.fin_received() {
+            match self.state {
+                State::Established => self.state = State::CloseWait,
+                State::FinWait1 => self.state = State::Closing,
+                State::FinWait2 => self.linger(now),
+                _ => {}
+            }
+        }
+    }
+
+    /// RFC 7323, 5.3 R1: not older than TS.Recent. Without timestamps everything is.
+    #[inline]
+    fn timestamp_is_fresh(&self, now: Time, segment: &Segment) -> bool {
+        if !self.timestamps || segment.has(RST) {
+            return true;
+        }
+        match segment.options.timestamps {
+            Some(Timestamps { value, .. }) => {
+                value.wrapping_sub(self.ts_recent) as i32 >= 0
+                    || now.saturating_since(self.ts_recent_at) > TIMESTAMP_LIFE
+            }
+            // RFC 7323, 3.2: once agreed on, they are in every segment.
+            None => false,
+        }
+    }
+
+    /// RFC 7323, 4.3.
+    #[inline]
+    fn note_timestamp(&mut self, now: Time, start: i64, segment: &Segment) {
+        if let (true, Some(timestamps)) = (self.timestamps, segment.options.timestamps) {
+            if start <= self.acknowledged as i64 {
+                (self.ts_recent, self.ts_recent_at) = (timestamps.value, now);
+            }
+        }
+    }
+
+    /// RFC 7323, 4.1, in whole ticks, at least one.
+    fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Duration> {
+        let tick = self.settings.timestamps.filter(|_| self.timestamps)?;
+        let ticks = self.timestamp(now).wrapping_sub(segment.options.timestamps?.echo_reply);
+        (ticks <= i32::MAX as u32).then(|| tick.saturating_mul(u64::from(ticks.max(1))))
+    }
+
+    /// TSval: the time in ticks.
+    pub(crate) fn timestamp(&self, now: Time) -> u32 {
+        self.settings.timestamps.map_or(0, |tick| (now.as_ps() / tick.as_ps()) as u32)
+    }
+
+    fn linger(&mut self, now: Time) {
+        self.state = State::TimeWait;
+        self.sender.stop();
+        self.linger_until = now.saturating_add(self.settings.time_wait);
+    }
+
+    pub(crate) fn finish(&mut self, end: End) {
+        self.state = State::Closed;
+        self.end = Some(end);
+        self.syn_due = false;
+        self.linger_until = Time::MAX;
+        self.sender.stop();
+        self.receiver.stop();
+    }
+
+    /// When [`Connection::handle_timeout`] is to be called, if nothing happens before. Any call may move it.
+    #[inline]
+    pub fn next_timeout(&self) -> Option<Time> {
+        let due = self.sender.next_timeout().min(self.receiver.next_timeout()).min(self.linger_until);
+        (due != Time::MAX).then_some(due)
+    }
+
+    /// Lets timers fire that are due; without effect when none is.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.receiver.handle_timeout(now);
+        if now >= self.linger_until {
+            return self.finish(End::Finished);
+        }
+        if now < self.sender.next_timeout() {
+            return;
+        }
+        let timeouts = self.sender.timeouts();
+        if !self.sender.handle_timeout(now, &self.settings) {
+            self.finish(End::TimedOut);
+        } else if self.sender.timeouts() > timeouts
+            && matches!(self.state, State::SynSent | State::SynReceived)
+        {
+            self.syn_due = true;
+        }
+    }
+
+    /// The state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// How it has ended; nothing happens any more.
+    pub fn end(&self) -> Option<End> {
+        self.end
+    }
+
+    /// Bytes of this end's stream that the peer has acknowledged.
+    pub fn bytes_acknowledged(&self) -> u64 {
+        self.sender.acknowledged()
+    }
+
+    /// Bytes written that the peer has not acknowledged.
+    pub fn bytes_unacknowledged(&self) -> u64 {
+        self.sender.unacknowledged()
+    }
+
+    /// Bytes of the peer's stream that have arrived in order.
+    pub fn bytes_received(&self) -> u64 {
+        self.receiver.received()
+    }
+
+    /// Of these, bytes that the application has not read.
+    pub fn bytes_unread(&self) -> u64 {
+        self.receiver.unread()
+    }
+
+    /// The peer has closed and everything that it has sent has arrived.
+    pub fn peer_has_closed(&self) -> bool {
+        self.receiver.fin_received()
+    }
+
+    /// Congestion window.
+    pub fn cwnd(&self) -> Bytes {
+        Bytes::new(self.sender.congestion_window.cwnd)
+    }
+
+    /// Slow start threshold; `None` before the first loss or mark.
+    pub fn ssthresh(&self) -> Option<Bytes> {
+        let ssthresh = self.sender.congestion_window.ssthresh;
+        (ssthresh != u64::MAX).then_some(Bytes::new(ssthresh))
+    }
+
+    /// Bytes sent and not acknowledged.
+    pub fn in_flight(&self) -> Bytes {
+        Bytes::new(self.sender.flight())
+    }
+
+    /// Most bytes of payload in one segment.
+    pub fn mss(&self) -> Bytes {
+        Bytes::new(self.sender.mss())
+    }
+
+    /// DCTCP's alpha (RFC 8257, 3.3).
+    pub fn dctcp_alpha(&self) -> Option<f64> {
+        self.sender.congestion.alpha()
+    }
+
+    /// Smoothed round-trip time (RFC 6298, 2).
+    pub fn srtt(&self) -> Option<Duration> {
+        self.sender.srtt()
+    }
+
+    /// Retransmission time-out with its back-off.
+    pub fn rto(&self) -> Duration {
+        self.sender.rto(&self.settings)
+    }
+
+    /// Whether both ends use ECN (RFC 3168, 6.1.1).
+    pub fn uses_ecn(&self) -> bool {
+        self.ecn
+    }
+
+    /// Counts so far.
+    pub fn stats(&self) -> Stats {
+        let (segments_received, ce_received) = (self.segments_received, self.ce_received);
+        Stats { segments_received, ce_received, ..self.sender.stats }
+    }
+}

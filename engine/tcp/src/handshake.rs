@@ -1,0 +1,108 @@
+//! How a connection begins (RFC 9293, 3.5 and 3.10.7.1 to 3.10.7.3), and what is agreed on: ECN, segment size, window scale,
+//! SACK, timestamps.
+
+use units::Time;
+use wire::tcp::{ACK, CWR, ECE, RST, SYN};
+
+use crate::connection::{Connection, End, Reset, State};
+use crate::Segment;
+
+/// Segment size of a peer that does not say (RFC 9293, 3.7.1, for IPv4).
+const DEFAULT_MSS: u16 = 536;
+/// Smallest segment size that a peer may ask for, so that nobody makes this end send a frame a byte. Linux' `TCP_MIN_SND_MSS`.
+const LEAST_MSS: u64 = 48;
+/// Bytes that timestamps take in each segment.
+const TIMESTAMPS_LEN: u64 = 12;
+
+impl Connection {
+    /// RFC 9293, 3.10.7.1: there is no connection, so a reset.
+    pub(crate) fn refuse(&mut self, segment: &Segment) {
+        if segment.has(RST) {
+            return;
+        }
+        self.reset = Some(if segment.has(ACK) {
+            Reset { sequence: segment.acknowledgement, acknowledgement: None }
+        } else {
+            let after = segment.sequence.wrapping_add(segment.sequence_len() as u32);
+            Reset { sequence: 0, acknowledgement: Some(after) }
+        });
+    }
+
+    /// RFC 9293, 3.10.7.2.
+    pub(crate) fn handle_in_listen(&mut self, now: Time, segment: &Segment) {
+        if segment.has(RST) {
+            return;
+        }
+        if segment.has(ACK) {
+            return self.refuse(segment);
+        }
+        if segment.has(SYN) {
+            self.take_syn(now, segment);
+            self.agree_on_ecn(segment.has(ECE) && segment.has(CWR));
+            self.state = State::SynReceived;
+            self.syn_due = true;
+        }
+    }
+
+    /// RFC 9293, 3.10.7.3.
+    pub(crate) fn handle_in_syn_sent(&mut self, now: Time, segment: &Segment) {
+        let acknowledges = segment.has(ACK);
+        if acknowledges && (self.sender.max == 0 || self.sender.offset(segment.acknowledgement) != 1) {
+            return self.refuse(segment);
+        }
+        if segment.has(RST) {
+            if acknowledges {
+                self.finish(End::Refused);
+            }
+            return;
+        }
+        if !segment.has(SYN) {
+            return;
+        }
+        self.take_syn(now, segment);
+        if acknowledges {
+            // RFC 3168, 6.1.1: ECE alone. With CWR, too, the peer reflects what it does not know.
+            self.agree_on_ecn(segment.has(ECE) && !segment.has(CWR));
+            self.syn_due = false;
+            // RFC 7323, 2.2: the window of a SYN is not scaled.
+            self.establish(now, 0, segment.window.into());
+            self.receiver.must_ack();
+        } else {
+            // Both have opened at once.
+            self.agree_on_ecn(segment.has(ECE) && segment.has(CWR));
+            self.state = State::SynReceived;
+            self.syn_due = true;
+        }
+    }
+
+    /// The peer's SYN: its sequence number and options. An option counts when both offer it.
+    fn take_syn(&mut self, now: Time, segment: &Segment) {
+        self.receiver.synchronize(segment.sequence);
+        let options = &segment.options;
+        self.peer_mss = options.mss.unwrap_or(DEFAULT_MSS);
+        self.peer_scale = options.window_scale.unwrap_or(0);
+        self.peer_offered_scale = options.window_scale.is_some();
+        self.receiver.scale = options.window_scale.map_or(0, |_| self.receiver.wanted_scale());
+        self.sender.sack = self.settings.sack && options.sack_permitted;
+        if let (Some(timestamps), Some(_)) = (options.timestamps, self.settings.timestamps) {
+            self.timestamps = true;
+            (self.ts_recent, self.ts_recent_at) = (timestamps.value, now);
+        }
+    }
+
+    fn agree_on_ecn(&mut self, peer_can: bool) {
+        self.ecn = self.settings.ecn && peer_can;
+        if self.ecn {
+            self.receiver.use_ecn(self.settings.algorithm);
+            self.sender.ecn = true;
+        }
+    }
+
+    /// Both SYNs are acknowledged.
+    pub(crate) fn establish(&mut self, now: Time, sequence: u64, window: u64) {
+        let options = if self.timestamps { TIMESTAMPS_LEN } else { 0 };
+        let mss = u64::from(self.settings.mss.min(self.peer_mss)).max(LEAST_MSS) - options;
+        self.sender.established(now, mss, window, sequence, &self.settings);
+        self.state = if self.closing { State::FinWait1 } else { State::Established };
+    }
+}

@@ -1,0 +1,56 @@
+//! TCP endpoints without I/O: time, segments and the application's calls go in; segments and the next timer come out.
+//!
+//! Read RFC 9293 first; each behaviour below names its section. A [`Connection`] is one end of one connection. Its calls are of four kinds:
+//!
+//! * what the application does: [`Connection::connect`], [`Connection::listen`], [`Connection::send`],
+//!   [`Connection::read`], [`Connection::close`], [`Connection::abort`];
+//! * what happens: [`Connection::handle_segment`], [`Connection::handle_timeout`];
+//! * what comes out: [`Connection::poll_transmit`] until it gives nothing, after any of the above, then
+//!   [`Connection::next_timeout`];
+//! * what can be looked at: all the others.
+//!
+//! A payload is a length, not bytes: [`Segment`] says how much, and `wire` makes a frame of it. Time never runs backwards.
+//! There is no clock and no random source here; the initial sequence number is given. Memory of a connection is bounded, whatever the
+//! peer sends, and without loss nothing is allocated after the start.
+//!
+//! ```
+//! use tcp::{Config, Connection};
+//! use units::Time;
+//!
+//! let settings = "dctcp".parse::<Config>()?.check()?;
+//! let mut client = Connection::connect(&settings, 1_000);
+//! let mut server = Connection::listen(&settings, 2_000);
+//! client.send(100_000)?;
+//! client.close();
+//! let now = Time::ZERO;
+//! loop {
+//!     let (to_server, to_client) = (client.poll_transmit(now), server.poll_transmit(now));
+//!     if to_server.is_none() && to_client.is_none() {
+//!         break;
+//!     }
+//!     to_server.inspect(|segment| server.handle_segment(now, segment));
+//!     to_client.inspect(|segment| client.handle_segment(now, segment));
+//! }
+//! assert_eq!(server.bytes_received(), 100_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod congestion;
+mod connection;
+mod handshake;
+mod output;
+mod ranges;
+mod receiver;
+mod recovery;
+mod rtt;
+mod segment;
+mod sender;
+mod stats;
+
+pub use config::{Algorithm, Config, ConfigError, DctcpEct, DelayedAck, Settings, MAX_WINDOW};
+pub use connection::{Connection, End, SendError, State};
+pub use segment::Segment;
+pub use stats::Stats;

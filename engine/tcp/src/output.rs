@@ -1,0 +1,168 @@
+//! What leaves: which segment is next, its flags, options, window, and whether it is ECN-capable.
+
+use units::Time;
+use wire::tcp::{ACK, CWR, ECE, FIN, PSH, RST, SYN};
+use wire::tcp_options::{Options, Timestamps};
+use wire::Ecn;
+
+use crate::config::{Algorithm, DctcpEct};
+use crate::connection::{Connection, State};
+use crate::sender::Chunk;
+use crate::Segment;
+
+/// Kinds of packets that differ in whether they are ECN-capable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Syn,
+    NewData,
+    /// Pure ACKs, data sent again, window probes, FINs without data, resets.
+    Other,
+}
+
+impl Connection {
+    /// The next segment to be sent now, if there is one. To be called until there is none.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let segment = self.poll_segment(now)?;
+        self.sender.stats.segments += 1;
+        Some(segment)
+    }
+
+    #[inline]
+    fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if self.reset.is_some() {
+            return self.poll_reset();
+        }
+        match self.state {
+            State::Closed | State::Listen => return None,
+            State::SynSent | State::SynReceived if self.syn_due => return Some(self.syn(now)),
+            State::SynSent => return None,
+            _ => {}
+        }
+        if let Some(earlier) = self.receiver.take_earlier_ack() {
+            let mut ack = self.segment(now, self.sender.max, ACK, Kind::Other);
+            ack.acknowledgement = self.receiver.acknowledgement_of(earlier.next);
+            ack.flags = if earlier.ece { ack.flags | ECE } else { ack.flags & !ECE };
+            return Some(ack);
+        }
+        if self.receiver.duplicate_ack_is_due() {
+            return Some(self.pure_ack(now));
+        }
+        if !matches!(self.state, State::SynReceived | State::TimeWait) {
+            if let Some(chunk) = self.sender.poll(now, &self.settings) {
+                return Some(self.data(now, &chunk));
+            }
+        }
+        self.receiver.ack_is_due().then(|| self.pure_ack(now))
+    }
+
+    fn poll_reset(&mut self) -> Option<Segment> {
+        let reset = self.reset.take()?;
+        Some(Segment {
+            sequence: reset.sequence,
+            acknowledgement: reset.acknowledgement.unwrap_or(0),
+            flags: if reset.acknowledgement.is_some() { RST | ACK } else { RST },
+            window: 0,
+            ecn: self.codepoint(Kind::Other),
+            payload_len: 0,
+            options: Options::default(),
+        })
+    }
+
+    /// SYN, or SYN-ACK once the peer's SYN has come. ECN-setup flags: RFC 3168, 6.1.1.
+    fn syn(&mut self, now: Time) -> Segment {
+        self.syn_due = false;
+        self.sender.syn_sent(now, &self.settings);
+        let answers = self.state == State::SynReceived;
+        let flags = match (answers, self.settings.ecn, self.ecn) {
+            (false, true, _) => SYN | ECE | CWR,
+            (false, false, _) => SYN,
+            (true, _, true) => SYN | ACK | ECE,
+            (true, _, false) => SYN | ACK,
+        };
+        let mut segment = self.segment(now, 0, flags, Kind::Syn);
+        segment.window = self.receiver.announce(self.sender.mss(), false);
+        // What the peer has not offered is not answered with; our own offers count in our SYN.
+        let timestamps = if answers { self.timestamps } else { self.settings.timestamps.is_some() };
+        let scale = self.receiver.wanted_scale();
+        segment.options = Options {
+            mss: Some(self.settings.mss),
+            window_scale: if answers { self.peer_offered_scale.then_some(scale) } else { Some(scale) },
+            sack_permitted: if answers { self.sender.sack } else { self.settings.sack },
+            timestamps: timestamps
+                .then(|| Timestamps { value: self.timestamp(now), echo_reply: self.ts_recent }),
+            ..Options::default()
+        };
+        segment
+    }
+
+    fn pure_ack(&mut self, now: Time) -> Segment {
+        let mut ack = self.segment(now, self.sender.max, ACK, Kind::Other);
+        if self.sender.sack {
+            ack.options.sack = self.receiver.sack_blocks();
+        }
+        self.receiver.acknowledged();
+        ack
+    }
+
+    #[inline]
+    fn data(&mut self, now: Time, chunk: &Chunk) -> Segment {
+        let new = !chunk.again && !chunk.probe && chunk.payload_len > 0;
+        let mut flags = ACK;
+        if chunk.push {
+            flags |= PSH;
+        }
+        if chunk.fin {
+            flags |= FIN;
+        }
+        if self.sender.take_cwr(chunk) {
+            flags |= CWR;
+        }
+        let kind = if new { Kind::NewData } else { Kind::Other };
+        let segment =
+            Segment { payload_len: chunk.payload_len, ..self.segment(now, chunk.start, flags, kind) };
+        self.sender.sent(now, chunk, &self.settings);
+        self.receiver.acknowledged();
+        segment
+    }
+
+    /// A segment at an offset of our stream, with what is the same for all.
+    #[inline]
+    fn segment(&mut self, now: Time, offset: u64, flags: u8, kind: Kind) -> Segment {
+        let echo = kind != Kind::Syn && self.receiver.echoes();
+        self.acknowledged = self.receiver.next();
+        Segment {
+            sequence: self.sender.sequence(offset),
+            acknowledgement: if flags & ACK != 0 { self.receiver.acknowledgement() } else { 0 },
+            flags: if echo { flags | ECE } else { flags },
+            window: if kind == Kind::Syn { 0 } else { self.receiver.announce(self.sender.mss(), true) },
+            ecn: self.codepoint(kind),
+            payload_len: 0,
+            options: Options {
+                timestamps: self
+                    .timestamps
+                    .then(|| Timestamps { value: self.timestamp(now), echo_reply: self.ts_recent }),
+                ..Options::default()
+            },
+        }
+    }
+
+    /// What is ECN-capable: new data only (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or what DCTCP is set to.
+    #[inline]
+    fn codepoint(&self, kind: Kind) -> Ecn {
+        let data_only = self.ecn && kind == Kind::NewData;
+        let capable = if self.settings.algorithm == Algorithm::Dctcp {
+            match self.settings.dctcp_ect {
+                DctcpEct::DataOnly => data_only,
+                DctcpEct::Ns2 => self.ecn && kind != Kind::Syn,
+                DctcpEct::Linux => self.ecn || self.state == State::SynSent,
+            }
+        } else {
+            data_only
+        };
+        if capable {
+            Ecn::Ect0
+        } else {
+            Ecn::NotEct
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The receiving half: reassembly, the window that is announced, when to acknowledge, and the echo of ECN marks.
+//!
+//! Offsets count the stream from 0 at the peer's SYN: data starts at 1, the FIN comes after the last byte.
+
+use units::Time;
+use wire::tcp_options::{SackBlock, SackBlocks};
+use wire::Ecn;
+
+use crate::config::{Algorithm, Config, MAX_WINDOW};
+use crate::ranges::Ranges;
+
+/// How marks are told to the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Echo {
+    /// ECN is not used.
+    Off,
+    /// RFC 3168, 6.1.3: from a mark on, until the sender says CWR.
+    UntilCwr(bool),
+    /// RFC 8257, 3.2: as the last data packet was.
+    AsReceived(bool),
+}
+
+/// An ACK with the mark of what came before a change (RFC 8257, 3.2): its offset and echo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EarlierAck {
+    pub(crate) next: u64,
+    pub(crate) ece: bool,
+}
+
+/// Data that has been found to be acceptable, as a range of offsets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) start: u64,
+    /// After the last byte of payload.
+    pub(crate) end: u64,
+    pub(crate) fin: bool,
+    pub(crate) ecn: Ecn,
+    pub(crate) cwr: bool,
+}
+
+/// State of the receiving half.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// Sequence number of the peer's SYN.
+    isn: u32,
+    /// RCV.NXT: everything below has arrived.
+    next: u64,
+    /// Everything below has been read by the application.
+    read: u64,
+    /// Right edge of the largest window announced: RCV.NXT + RCV.WND. It never moves back (RFC 9293, 3.8.6).
+    edge: u64,
+    buffer: u64,
+    /// Shift of the windows announced, once agreed on.
+    pub(crate) scale: u8,
+    /// What has arrived beyond `next`, the FIN included.
+    held: Ranges,
+    /// Places in `held`, the one that changed last first (RFC 2018, 4).
+    recent: [u64; SackBlocks::MAX],
+    /// Where the peer's FIN is, when it has arrived.
+    fin: Option<u64>,
+    echo: Echo,
+    earlier: Option<EarlierAck>,
+    /// Segments that have not been acknowledged.
+    waiting: u32,
+    /// Something must be acknowledged at once.
+    ack_now: bool,
+    /// When what waits must be acknowledged at the latest; `Time::MAX` when nothing waits.
+    ack_at: Time,
+}
+
+impl Receiver {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            isn: 0,
+            next: 0,
+            read: 0,
+            edge: 0,
+            buffer: config.receive_buffer.map_or(MAX_WINDOW, |buffer| buffer.get()),
+            scale: 0,
+            held: Ranges::default(),
+            recent: [0; SackBlocks::MAX],
+            fin: None,
+            echo: Echo::Off,
+            earlier: None,
+            waiting: 0,
+            ack_now: false,
+            ack_at: Time::MAX,
+        }
+    }
+
+    /// The shift with which the whole buffer can be announced (RFC 7323, 2.2).
+    pub(crate) fn wanted_scale(&self) -> u8 {
+        (0..).find(|shift| self.buffer >> shift <= u64::from(u16::MAX)).unwrap_or_default()
+    }
+
+    /// The peer's SYN has arrived.
+    pub(crate) fn synchronize(&mut self, isn: u32) {
+        // What our SYN announced counted from the first byte of data.
+        (self.isn, self.next, self.read, self.edge) = (isn, 1, 1, self.edge + 1);
+    }
+
+    /// ECN has been agreed on.
+    pub(crate) fn use_ecn(&mut self, algorithm: Algorithm) {
+        self.echo = match algorithm {
+            Algorithm::Dctcp => Echo::AsReceived(false),
+            _ => Echo::UntilCwr(false),
+        };
+    }
+
+    /// Distance of a sequence number from RCV.NXT, in the nearer direction.
+    #[inline]
+    pub(crate) fn offset(&self, sequence: u32) -> i64 {
+        let next = self.isn.wrapping_add(self.next as u32);
+        self.next as i64 + i64::from(sequence.wrapping_sub(next) as i32)
+    }
+
+    /// RCV.NXT as it is written.
+    #[inline]
+    pub(crate) fn acknowledgement(&self) -> u32 {
+        self.acknowledgement_of(self.next)
+    }
+
+    pub(crate) fn acknowledgement_of(&self, offset: u64) -> u32 {
+        self.isn.wrapping_add(offset as u32)
+    }
+
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(crate) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// Payload that has arrived in order.
+    pub(crate) fn received(&self) -> u64 {
+        self.next.saturating_sub(1 + u64::from(self.fin_received()))
+    }
+
+    pub(crate) fn unread(&self) -> u64 {
+        (1 + self.received()).saturating_sub(self.read.max(1))
+    }
+
+    /// The peer's FIN and everything before it have arrived.
+    pub(crate) fn fin_received(&self) -> bool {
+        self.fin.is_some_and(|fin| self.next > fin)
+    }
+
+    /// The application takes up to `most` bytes.
+    pub(crate) fn take(&mut self, most: u64, mss: u64) -> u64 {
+        let taken = most.min(self.unread());
+        self.read += taken;
+        // RFC 9293, 3.8.6.2.2: a window that has opened by enough is announced without waiting for data.
+        if taken > 0 && self.window_grows_by(mss) && self.edge - self.next < mss {
+            self.ack_now = true;
+        }
+        taken
+    }
+
+    /// Whether the right edge can move by at least a segment or half the buffer (RFC 9293, 3.8.6.2.2, with Fr = 1/2).
+    fn window_grows_by(&self, mss: u64) -> bool {
+        let possible = (self.read + self.buffer).saturating_sub(self.edge);
+        possible >= mss.min((self.buffer / 2).max(1))
+    }
+
+    /// The window to be written, and RCV.WND that follows; `scaled` but in a SYN.
+    #[inline]
+    pub(crate) fn announce(&mut self, mss: u64, scaled: bool) -> u16 {
+        if self.window_grows_by(mss) {
+            self.edge = self.read + self.buffer;
+        }
+        let scale = if scaled { self.scale } else { 0 };
+        let window = (self.edge - self.next) >> scale;
+        let window = u16::try_from(window).unwrap_or(u16::MAX);
+        // A window that its field cannot hold has not been announced.
+        self.edge = self.edge.min(self.next + (u64::from(window) << scale) + (1 << scale) - 1);
+        window
+    }
+
+    /// Takes in data or a FIN that lies at least in part in the window. Sent data ends below 2^63.
+    pub(crate) fn accept(&mut self, now: Time, arrival: &Arrival, config: &Config) {
+        let Arrival { start, end, fin, .. } = *arrival;
+        if fin && self.fin.is_none() {
+            self.fin = Some(end);
+        }
+        self.note_mark(arrival);
+        // Nothing comes after a FIN.
+        let end = (end + u64::from(fin)).min(self.fin.map_or(u64::MAX, |fin| fin + 1));
+        let start = start.max(self.next);
+        if end <= self.next.max(start) && end > self.next {
+            return;
+        }
+        if start > self.next {
+            // RFC 5681, 4.2: out of order, so a duplicate ACK at once.
+            if self.held.insert(start, end).is_some() {
+                self.remember(start);
+            }
+            self.ack_now = true;
+            return;
+        }
+        if end <= self.next {
+            self.ack_now = true;
+            return;
+        }
+        self.next = end;
+        if !self.held.is_empty() {
+            // RFC 5681, 4.2: fills a gap in whole or in part, at once as well.
+            self.ack_now = true;
+            if let Some((_, held_end)) = self.held.containing(end) {
+                self.next = held_end;
+            }
+            self.held.remove_below(self.next);
+        }
+        if config.reads_at_once {
+            self.read = 1 + self.received();
+        }
+        self.waiting += 1;
+        match config.delayed_ack {
+            Some(delay) if self.waiting < delay.segments && !self.fin_received() => {
+                if self.ack_at == Time::MAX {
+                    self.ack_at = now.saturating_add(delay.timer);
+                }
+            }
+            _ => self.ack_now = true,
+        }
+    }
+
+    /// The echo of CE, by data packets only.
+    #[inline]
+    fn note_mark(&mut self, arrival: &Arrival) {
+        let ce = arrival.ecn == Ecn::Ce;
+        match &mut self.echo {
+            Echo::Off => {}
+            // RFC 3168, 6.1.3: CWR ends the echo, unless this very packet is marked.
+            Echo::UntilCwr(on) => *on = ce || (*on && !arrival.cwr),
+            // RFC 8257, 3.2: at a change what came before is acknowledged with the mark it had, and this at once.
+            Echo::AsReceived(on) if *on != ce => {
+                if self.waiting > 0 {
+                    self.earlier = Some(EarlierAck { next: self.next, ece: *on });
+                }
+                *on = ce;
+                self.ack_now = true;
+            }
+            Echo::AsReceived(_) => {}
+        }
+    }
+
+    /// The range that holds `place` has changed last.
+    fn remember(&mut self, place: u64) {
+        let held = &self.held;
+        let range = held.containing(place);
+        let mut recent = [0; SackBlocks::MAX];
+        recent[0] = place;
+        let others = self.recent.iter().filter(|other| held.containing(**other) != range);
+        for (slot, other) in recent[1..].iter_mut().zip(others) {
+            *slot = *other;
+        }
+        self.recent = recent;
+    }
+
+    /// RFC 2018, 4: first the block that changed last, then those reported before.
+    pub(crate) fn sack_blocks(&self) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        if self.held.is_empty() {
+            return blocks;
+        }
+        let ranges = self.recent.map(|place| self.held.containing(place));
+        for (index, range) in ranges.iter().enumerate() {
+            let Some((start, end)) = *range else { continue };
+            if !ranges[..index].contains(range) {
+                let [left, right] = [start, end].map(|offset| self.acknowledgement_of(offset));
+                blocks.push(SackBlock { left, right });
+            }
+        }
+        blocks
+    }
+
+    /// Something unacceptable has come, or is due: answer with an ACK at once.
+    pub(crate) fn must_ack(&mut self) {
+        self.ack_now = true;
+    }
+
+    /// An ACK is due that must go by itself: what is out of order is told by duplicate ACKs, which carry no data (RFC 5681, 2).
+    pub(crate) fn duplicate_ack_is_due(&self) -> bool {
+        self.ack_now && !self.held.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn ack_is_due(&self) -> bool {
+        self.ack_now
+    }
+
+    pub(crate) fn take_earlier_ack(&mut self) -> Option<EarlierAck> {
+        self.earlier.take()
+    }
+
+    /// A segment with RCV.NXT leaves, whatever else it carries.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self) {
+        (self.ack_now, self.waiting, self.ack_at) = (false, 0, Time::MAX);
+    }
+
+    /// Whether ECE is set in what leaves.
+    #[inline]
+    pub(crate) fn echoes(&self) -> bool {
+        matches!(self.echo, Echo::UntilCwr(true) | Echo::AsReceived(true))
+    }
+
+    #[inline]
+    pub(crate) fn next_timeout(&self) -> Time {
+        self.ack_at
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        if now >= self.ack_at {
+            (self.ack_now, self.ack_at) = (true, Time::MAX);
+        }
+    }
+
+    /// Nothing is to be sent any more.
+    pub(crate) fn stop(&mut self) {
+        self.acknowledged();
+        self.earlier = None;
+    }
+}

@@ -1,0 +1,111 @@
+//! The retransmission time-out (RFC 6298).
+
+use units::Duration;
+
+use crate::config::Config;
+
+/// Smoothed round-trip time, its variation, and the RTO that follows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RttEstimator {
+    srtt: Option<Duration>,
+    rttvar: Duration,
+    rto: Duration,
+    /// Times that the RTO has been doubled since the last measurement.
+    backoff: u32,
+}
+
+impl RttEstimator {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self { srtt: None, rttvar: Duration::ZERO, rto: config.initial_rto, backoff: 0 }
+    }
+
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        self.srtt
+    }
+
+    /// The time-out with its back-off.
+    #[inline]
+    pub(crate) fn rto(&self, config: &Config) -> Duration {
+        self.rto.saturating_mul(1 << self.backoff.min(32)).min(config.max_rto)
+    }
+
+    /// RFC 6298, 5.5: the timer has fired. The RTO stays doubled until there is a measurement (section 5, last note).
+    pub(crate) fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// RFC 6298, 5.7: the timer fired for a SYN, so data starts with an RTO of at least 3 s.
+    pub(crate) fn after_lost_syn(&mut self) {
+        const RTO: Duration = Duration::from_secs(3);
+        (self.rto, self.backoff) = (self.rto.max(RTO), 0);
+    }
+
+    /// RFC 6298, 2.2 to 2.5: a measurement `r`, of a segment that was sent once (Karn).
+    #[inline]
+    pub(crate) fn sample(&mut self, r: Duration, config: &Config) {
+        let r = r.as_ps();
+        let (srtt, rttvar) = match self.srtt {
+            None => (r, r / 2),
+            Some(srtt) => {
+                let (srtt, rttvar) = (srtt.as_ps(), self.rttvar.as_ps());
+                // RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|, before SRTT = 7/8 SRTT + 1/8 R.
+                (srtt - srtt / 8 + r / 8, rttvar - rttvar / 4 + srtt.abs_diff(r) / 4)
+            }
+        };
+        self.srtt = Some(Duration::from_ps(srtt));
+        self.rttvar = Duration::from_ps(rttvar);
+        let spread = self.rttvar.saturating_mul(4).max(config.clock_granularity);
+        let rto = Duration::from_ps(srtt).saturating_add(spread);
+        self.rto = rto.max(config.min_rto).min(config.max_rto);
+        self.backoff = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> Config {
+        Config { min_rto: Duration::from_us(1), ..Config::default() }
+    }
+
+    /// RFC 6298, 2.1 to 2.3, worked by hand: R = 100 ms, then 180 ms.
+    #[test]
+    fn the_first_and_the_second_measurement_give_what_the_rfc_says() {
+        let config = config();
+        let mut rtt = RttEstimator::new(&config);
+        assert_eq!(rtt.rto(&config), Duration::from_secs(1));
+        rtt.sample(Duration::from_ms(100), &config);
+        assert_eq!(rtt.rto(&config), Duration::from_ms(300)); // 100 + 4 * 50
+        rtt.sample(Duration::from_ms(180), &config);
+        // RTTVAR = 37.5 + 20 = 57.5 ms, SRTT = 87.5 + 22.5 = 110 ms.
+        assert_eq!(rtt.srtt(), Some(Duration::from_ms(110)));
+        assert_eq!(rtt.rto(&config), Duration::from_ms(340));
+    }
+
+    #[test]
+    fn the_rto_is_kept_between_its_bounds() {
+        let config = Config::default();
+        let mut rtt = RttEstimator::new(&config);
+        rtt.sample(Duration::from_us(100), &config);
+        assert_eq!(rtt.rto(&config), Duration::from_ms(200));
+        for _ in 0..100 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.rto(&config), Duration::from_secs(60));
+        rtt.sample(Duration::MAX, &config);
+        assert_eq!(rtt.rto(&config), Duration::from_secs(60));
+    }
+
+    /// RFC 6298, 5.5 and the note at the end of section 5.
+    #[test]
+    fn the_back_off_doubles_and_ends_with_a_measurement() {
+        let config = Config::default();
+        let mut rtt = RttEstimator::new(&config);
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.rto(&config), Duration::from_secs(4));
+        rtt.sample(Duration::from_ms(100), &config);
+        assert_eq!(rtt.rto(&config), Duration::from_ms(300));
+    }
+}

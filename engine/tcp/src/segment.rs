@@ -1,0 +1,77 @@
+//! A segment as a value: what the header says, and how long the payload is.
+
+use wire::build::TcpFields;
+use wire::tcp::{ACK, FIN, RST, SYN};
+use wire::tcp_options::Options;
+use wire::Ecn;
+
+/// A TCP segment and the ECN codepoint of its packet. The payload is a length; its bytes never matter here.
+///
+/// Ports and addresses belong to whoever carries the segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first byte, or of the SYN.
+    pub sequence: u32,
+    /// Next sequence number expected; counts when [`ACK`] is set.
+    pub acknowledgement: u32,
+    /// Flags, as in [`wire::tcp`].
+    pub flags: u8,
+    /// Receive window as written, not scaled.
+    pub window: u16,
+    /// ECN codepoint of the IP header.
+    pub ecn: Ecn,
+    /// Bytes of payload.
+    pub payload_len: u32,
+    /// Options.
+    pub options: Options,
+}
+
+impl Segment {
+    /// Reads the header of a segment that came in a packet with `ecn` and carries `payload_len` bytes.
+    pub fn of_wire(segment: &wire::tcp::Segment<'_>, ecn: Ecn, payload_len: u32) -> Self {
+        Self {
+            sequence: segment.sequence(),
+            acknowledgement: segment.acknowledgement(),
+            flags: segment.flags(),
+            window: segment.window(),
+            ecn,
+            payload_len,
+            options: Options::parse(segment.options()),
+        }
+    }
+
+    /// What [`wire::build`] takes to make a frame of it; the codepoint goes into its `Addresses`.
+    pub fn fields(&self, source_port: u16, destination_port: u16) -> TcpFields {
+        TcpFields {
+            source_port,
+            destination_port,
+            sequence: self.sequence,
+            acknowledgement: self.acknowledgement,
+            flags: self.flags,
+            window: self.window,
+            options: self.options,
+        }
+    }
+
+    /// Bytes of TCP header with options.
+    pub fn header_len(&self) -> usize {
+        wire::tcp::MIN_HEADER_LEN + self.options.header_len()
+    }
+
+    /// Sequence numbers that it takes: payload, SYN and FIN (RFC 9293, 3.4).
+    #[inline]
+    pub fn sequence_len(&self) -> u64 {
+        u64::from(self.payload_len) + u64::from(self.has(SYN)) + u64::from(self.has(FIN))
+    }
+
+    /// Whether any of `flags` is set.
+    #[inline]
+    pub fn has(&self, flags: u8) -> bool {
+        self.flags & flags != 0
+    }
+
+    /// Whether it acknowledges and does nothing else.
+    pub fn is_pure_ack(&self) -> bool {
+        self.payload_len == 0 && self.flags & (SYN | FIN | RST | ACK) == ACK
+    }
+}

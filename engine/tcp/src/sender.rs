@@ -1,0 +1,580 @@
+//! The sending half: what may be sent now, what has been acknowledged, the retransmission and the persist timer.
+//!
+//! Offsets count the stream from 0 at our SYN: data starts at 1, the FIN comes after the last byte. Being 64 bits wide
+//! they never wrap; sequence numbers are made of them when a segment leaves.
+
+use units::{Duration, Time};
+use wire::tcp_options::SackBlock;
+
+use crate::config::Config;
+use crate::congestion::{Ack, Congestion, Window};
+use crate::ranges::Ranges;
+use crate::recovery::{FastRecovery, Recovery};
+use crate::rtt::RttEstimator;
+use crate::stats::Stats;
+
+/// Duplicate ACKs that tell of a loss (RFC 5681, 3.2).
+pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// A piece of the stream to be sent: a range of offsets, which ends with the FIN if `fin`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub(crate) start: u64,
+    pub(crate) payload_len: u32,
+    pub(crate) fin: bool,
+    /// It has been sent before, at least in part.
+    pub(crate) again: bool,
+    /// It asks for the window, whatever the window is.
+    pub(crate) probe: bool,
+    /// The last byte that the application has written so far.
+    pub(crate) push: bool,
+}
+
+impl Chunk {
+    pub(crate) fn end(&self) -> u64 {
+        self.start + u64::from(self.payload_len) + u64::from(self.fin)
+    }
+}
+
+/// What an acceptable segment with ACK says to the sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acknowledgement<'a> {
+    /// Offset of SEG.ACK, at most what has been sent.
+    pub(crate) offset: u64,
+    /// Offset of SEG.SEQ, to tell older windows from newer.
+    pub(crate) sequence: u64,
+    /// SEG.WND, scaled.
+    pub(crate) window: u64,
+    /// No payload and no FIN.
+    pub(crate) pure: bool,
+    pub(crate) ece: bool,
+    pub(crate) sack: &'a [SackBlock],
+    /// Round-trip time by the timestamp that came back.
+    pub(crate) timestamp_rtt: Option<Duration>,
+}
+
+/// State of the sending half.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    isn: u32,
+    /// SND.UNA: everything below is acknowledged.
+    pub(crate) una: u64,
+    /// SND.NXT: where sending goes on. Behind `max` after a time-out only, and while a small window is probed.
+    pub(crate) next: u64,
+    /// After the highest offset sent.
+    pub(crate) max: u64,
+    /// After the last byte written.
+    end: u64,
+    /// A FIN follows the last byte.
+    closing: bool,
+    /// SND.WND: bytes from `una` that the peer takes.
+    window: u64,
+    max_window: u64,
+    /// SND.WL1 and SND.WL2.
+    window_at: (u64, u64),
+    /// Most bytes in a segment: `congestion_window.mss`.
+    pub(crate) congestion_window: Window,
+    pub(crate) congestion: Congestion,
+    pub(crate) recovery: Recovery,
+    pub(crate) sacked: Ranges,
+    pub(crate) sack: bool,
+    limited_transmit: bool,
+    pub(crate) duplicates: u32,
+    /// Loss below this has been answered to: `max` at the last reduction by loss (RFC 6582, 3.2 "recover"; RFC 6675
+    /// "RecoveryPoint").
+    pub(crate) recover: u64,
+    /// A mark below this has been answered to: `max` at the last reduction (RFC 3168, 6.1.2).
+    mark_answered: u64,
+    /// The next new data says CWR.
+    reduced: bool,
+    pub(crate) ecn: bool,
+    /// With a window of one segment, a mark lets nothing out before this (RFC 3168, 6.1.2); zero when there is no such wait.
+    quiet_until: Time,
+    rtt: RttEstimator,
+    /// An offset whose acknowledgement gives a round-trip time, and when it was sent.
+    pub(crate) timed: Option<(u64, Time)>,
+    retransmit_at: Time,
+    /// Times that the timer has fired since the last progress.
+    timeouts: u32,
+    persist_at: Time,
+    /// Probes since the last progress.
+    probes: u32,
+    /// Probes since the peer was heard last.
+    unanswered: u32,
+    /// A probe is due.
+    probe: bool,
+    last_sent: Time,
+    pub(crate) stats: Stats,
+}
+
+impl Sender {
+    pub(crate) fn new(config: &Config, isn: u32) -> Self {
+        Self {
+            isn,
+            una: 0,
+            next: 0,
+            max: 0,
+            end: 1,
+            closing: false,
+            window: 0,
+            max_window: 0,
+            window_at: (0, 0),
+            congestion_window: Window::new(config, config.mss.into()),
+            congestion: Congestion::new(config),
+            recovery: Recovery::None,
+            sacked: Ranges::default(),
+            sack: false,
+            limited_transmit: config.limited_transmit,
+            duplicates: 0,
+            recover: 0,
+            mark_answered: 0,
+            reduced: false,
+            ecn: false,
+            quiet_until: Time::ZERO,
+            rtt: RttEstimator::new(config),
+            timed: None,
+            retransmit_at: Time::MAX,
+            timeouts: 0,
+            persist_at: Time::MAX,
+            probes: 0,
+            unanswered: 0,
+            probe: false,
+            last_sent: Time::ZERO,
+            stats: Stats::default(),
+        }
+    }
+
+    /// The sequence number at an offset.
+    #[inline]
+    pub(crate) fn sequence(&self, offset: u64) -> u32 {
+        self.isn.wrapping_add(offset as u32)
+    }
+
+    /// The offset of a sequence number near SND.UNA; negative when it is before the SYN.
+    #[inline]
+    pub(crate) fn offset(&self, sequence: u32) -> i64 {
+        self.una as i64 + i64::from(sequence.wrapping_sub(self.sequence(self.una)) as i32)
+    }
+
+    /// The oldest acknowledgement that is not stale (RFC 5961, 5.2): SND.UNA - MAX.SND.WND.
+    pub(crate) fn oldest_acknowledgement(&self) -> i64 {
+        self.una as i64 - self.max_window as i64
+    }
+
+    pub(crate) fn mss(&self) -> u64 {
+        self.congestion_window.mss
+    }
+
+    pub(crate) fn srtt(&self) -> Option<Duration> {
+        self.rtt.srtt()
+    }
+
+    pub(crate) fn rto(&self, config: &Config) -> Duration {
+        self.rtt.rto(config)
+    }
+
+    /// Bytes written and not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> u64 {
+        self.end.saturating_sub(self.una.max(1))
+    }
+
+    /// Bytes acknowledged, without SYN and FIN.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.una.clamp(1, self.end) - 1
+    }
+
+    /// FlightSize (RFC 5681, 2), after a time-out what has been sent since.
+    #[inline]
+    pub(crate) fn flight(&self) -> u64 {
+        self.next - self.una
+    }
+
+    pub(crate) fn fin_acknowledged(&self) -> bool {
+        self.closing && self.una > self.end
+    }
+
+    /// Bytes that fit until the stream's offsets are used up.
+    pub(crate) fn room(&self) -> u64 {
+        MAX_STREAM - self.end
+    }
+
+    pub(crate) fn write(&mut self, bytes: u64) {
+        self.end += bytes;
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// SYN or SYN-ACK has left.
+    pub(crate) fn syn_sent(&mut self, now: Time, config: &Config) {
+        (self.next, self.max) = (1, 1);
+        self.timed = (self.timeouts == 0).then_some((1, now));
+        self.retransmit_at = now.saturating_add(self.rtt.rto(config));
+    }
+
+    /// Our SYN is acknowledged; `mss` is what the peer takes, `window` as its segment says. Sending starts.
+    pub(crate) fn established(&mut self, now: Time, mss: u64, window: u64, sequence: u64, config: &Config) {
+        self.una = 1;
+        if let Some((_, sent)) = self.timed.take() {
+            self.rtt.sample(now.saturating_since(sent), config);
+        }
+        self.congestion_window = Window::new(config, mss);
+        if self.timeouts > 0 {
+            // RFC 5681, 3.1: when the SYN or SYN-ACK was lost the initial window is one segment.
+            self.congestion_window.cwnd = mss;
+            self.rtt.after_lost_syn();
+        }
+        self.timeouts = 0;
+        self.retransmit_at = Time::MAX;
+        self.last_sent = now;
+        (self.window, self.max_window, self.window_at) = (window, window, (sequence, 1));
+    }
+
+    /// Takes in an acceptable ACK.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, now: Time, ack: &Acknowledgement<'_>, config: &Config) {
+        let prior_flight = self.flight();
+        let same_window = ack.window == self.window;
+        self.unanswered = 0;
+        // RFC 9293, 3.10.7.4: an older segment does not set the window.
+        if (ack.sequence, ack.offset) >= self.window_at || ack.offset > self.una {
+            self.window_at = (ack.sequence, ack.offset);
+            self.window = ack.window;
+            self.max_window = self.max_window.max(ack.window);
+        }
+        let news = self.sack && !ack.sack.is_empty() && self.take_sack(ack);
+        if ack.offset > self.una {
+            self.progress(now, ack, prior_flight, config);
+        } else if ack.offset == self.una {
+            // RFC 6675, 2: with SACK, a duplicate ACK is one that tells something new; without, RFC 5681, 2.
+            if prior_flight > 0 && (news || (!self.sack && ack.pure && same_window)) {
+                self.duplicate();
+            }
+            if ack.ece {
+                self.answer_mark(now, config);
+            }
+        }
+    }
+
+    /// SND.UNA moves.
+    #[inline]
+    fn progress(&mut self, now: Time, ack: &Acknowledgement<'_>, prior_flight: u64, config: &Config) {
+        let acked = ack.offset - self.una;
+        self.una = ack.offset;
+        self.next = self.next.max(self.una);
+        self.sacked.remove_below(self.una);
+        (self.timeouts, self.probes) = (0, 0);
+        let mut rtt = None;
+        if let Some((_, sent)) = self.timed.filter(|(offset, _)| *offset <= self.una) {
+            self.timed = None;
+            rtt = Some(now.saturating_since(sent));
+        } else if self.timed.is_none() {
+            // RFC 7323, 4.1: timestamps measure where Karn's rule forbids it otherwise.
+            rtt = ack.timestamp_rtt;
+        }
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt, config);
+        }
+        let event = Ack {
+            now,
+            acked,
+            una: self.una,
+            sent: self.max,
+            ece: self.ecn && ack.ece,
+            rtt,
+            srtt: self.rtt.srtt(),
+            slow_start_limit: if matches!(self.recovery, Recovery::Timeout) { 1 } else { 2 },
+        };
+        self.congestion.observe(&event);
+        let was_recovering = self.is_in_fast_recovery();
+        let first_partial = self.recovery_progress(acked);
+        if event.ece {
+            self.answer_mark(now, config);
+        } else if !was_recovering && self.uses_window(prior_flight) {
+            self.congestion.grow(&mut self.congestion_window, &event);
+        }
+        // RFC 6298, 5.2 and 5.3; RFC 6582, 3.2 step 3: in recovery without SACK only the first partial ACK restarts it.
+        if self.una == self.max {
+            self.retransmit_at = Time::MAX;
+        } else if !was_recovering || self.sack || first_partial || !self.is_in_fast_recovery() {
+            self.retransmit_at = now.saturating_add(self.rtt.rto(config));
+        }
+    }
+
+    /// Whether the window limited what was sent (RFC 9438, 5.8; RFC 2861's aim): only then it may grow.
+    fn uses_window(&self, prior_flight: u64) -> bool {
+        let window = &self.congestion_window;
+        if window.in_slow_start() {
+            window.cwnd < 2 * prior_flight
+        } else {
+            window.cwnd < prior_flight + window.mss
+        }
+    }
+
+    /// Notes what the peer holds; whether something of it is new.
+    fn take_sack(&mut self, ack: &Acknowledgement<'_>) -> bool {
+        let floor = self.una.max(ack.offset);
+        let mut news = false;
+        for block in ack.sack {
+            let (left, right) = (self.offset(block.left), self.offset(block.right));
+            // RFC 2018, 5: only what has been sent and is not acknowledged; also rules out RFC 2883's duplicates.
+            if left < floor as i64 || right <= left || right > self.max as i64 {
+                continue;
+            }
+            news |= self.sacked.insert(left as u64, right as u64).is_some_and(|added| added > 0);
+        }
+        news
+    }
+
+    /// RFC 3168, 6.1.2 and RFC 8257, 3.3: at most one reduction for each window of data.
+    fn answer_mark(&mut self, now: Time, config: &Config) {
+        if !self.ecn || self.una <= self.mark_answered || !matches!(self.recovery, Recovery::None) {
+            return;
+        }
+        let window = &mut self.congestion_window;
+        if window.cwnd <= window.mss {
+            // RFC 3168, 6.1.2: the window cannot shrink any more, so the timer paces.
+            self.quiet_until = now.saturating_add(self.rtt.rto(config));
+        }
+        self.congestion.on_mark(window);
+        self.mark_answered = self.max;
+        self.reduced = true;
+        self.stats.mark_reductions += 1;
+    }
+
+    /// The window has shrunk for a loss: a mark of the same window adds nothing.
+    pub(crate) fn reduced_for_loss(&mut self) {
+        self.mark_answered = self.max;
+        self.reduced = true;
+    }
+
+    /// What is to be sent now, if anything.
+    #[inline]
+    pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
+        if let Recovery::Fast(_) = self.recovery {
+            if let Some((start, end)) = self.retransmission() {
+                return Some(self.chunk(start, end));
+            }
+        }
+        if let Recovery::Timeout = self.recovery {
+            // What the peer holds need not be sent again.
+            self.next = self.sacked.gap_from(self.next).0;
+        }
+        if self.next >= self.stream_end() || now < self.quiet_until {
+            return None;
+        }
+        if self.flight() == 0 && self.next == self.max {
+            self.restart_after_idle(now, config);
+        }
+        match self.allowance() {
+            Some(len) => Some(self.chunk(self.next, self.next + len)),
+            None if self.una == self.next => self.poll_probe(now, config),
+            None => None,
+        }
+    }
+
+    /// After the last offset that can be sent: the last byte written, or the FIN.
+    #[inline]
+    fn stream_end(&self) -> u64 {
+        self.end + u64::from(self.closing)
+    }
+
+    pub(crate) fn has_new_data(&self) -> bool {
+        self.next < self.stream_end() && self.allowance().is_some()
+    }
+
+    /// RFC 9293, 3.8.6.1: nothing is under way and the peer's window keeps data from being sent, so a timer asks. The probe is one
+    /// byte, or as much as there is room for, or the FIN.
+    fn poll_probe(&mut self, now: Time, config: &Config) -> Option<Chunk> {
+        // The timer of retransmissions must not count what cannot be sent.
+        self.retransmit_at = Time::MAX;
+        if self.persist_at == Time::MAX {
+            self.schedule_probe(now, config);
+        }
+        if !std::mem::take(&mut self.probe) {
+            return None;
+        }
+        let room = self.window.clamp(1, self.mss());
+        let end = (self.una + room).min(self.stream_end());
+        Some(Chunk { probe: true, ..self.chunk(self.una, end) })
+    }
+
+    /// Offsets from `next` that peer's window, congestion window and segment size allow.
+    #[inline]
+    fn allowance(&self) -> Option<u64> {
+        let mss = self.mss();
+        let unsent = self.end - self.next.min(self.end);
+        let fin = u64::from(self.closing);
+        // The FIN takes no room in a segment, but one offset of the windows.
+        let mut len = if unsent <= mss { unsent + fin } else { mss };
+        if self.next < self.max {
+            // Sent again after a time-out: up to what the peer holds.
+            if let Some(held) = self.sacked.gap_from(self.next).1 {
+                len = len.min(held - self.next);
+            }
+        }
+        let room = (self.una + self.window).saturating_sub(self.next);
+        if len > room {
+            // RFC 9293, 3.8.6.2.1: a piece only if it is large for this peer, or the FIN alone stays behind.
+            let whole = room >= unsent && unsent > 0;
+            if room == 0 || !(whole || 2 * room >= self.max_window) {
+                return None;
+            }
+            len = room;
+        }
+        let pipe = self.pipe();
+        (pipe == 0 || pipe + len <= self.congestion_window.cwnd + fin).then_some(len)
+    }
+
+    /// Bytes thought to be in the network (RFC 6675, 4 "SetPipe"), without SACK what RFC 5681 and 6582 take for it.
+    #[inline]
+    pub(crate) fn pipe(&self) -> u64 {
+        match &self.recovery {
+            Recovery::Fast(fast) => self.pipe_in_recovery(fast),
+            // RFC 3042: duplicate ACKs let new data out, without SACK the first two of them.
+            Recovery::None if !self.limited_transmit => self.flight(),
+            Recovery::None if self.sack => self.flight().saturating_sub(self.sacked.bytes()),
+            Recovery::None => {
+                let gone = u64::from(self.duplicates.min(2)) * self.mss();
+                self.flight().saturating_sub(gone)
+            }
+            Recovery::Timeout => self.flight().saturating_sub(self.sacked.bytes_below(self.next)),
+        }
+    }
+
+    /// RFC 5681, 4.1.
+    fn restart_after_idle(&mut self, now: Time, config: &Config) {
+        if config.restart_after_idle && now.saturating_since(self.last_sent) > self.rtt.rto(config) {
+            let initial = u64::from(config.initial_window_segments) * self.mss();
+            self.congestion_window.cwnd = self.congestion_window.cwnd.min(initial);
+            self.congestion.after_idle();
+        }
+    }
+
+    /// The chunk of the offsets `[start, end)`, which lie in the stream or are its FIN.
+    fn chunk(&self, start: u64, end: u64) -> Chunk {
+        let data_end = end.min(self.end);
+        let payload_len = data_end.saturating_sub(start) as u32;
+        let fin = end > self.end;
+        let push = payload_len > 0 && data_end == self.end;
+        Chunk { start, payload_len, fin, again: start < self.max, probe: false, push }
+    }
+
+    /// A chunk has left.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Time, chunk: &Chunk, config: &Config) {
+        let end = chunk.end();
+        self.last_sent = now;
+        if chunk.start < self.max {
+            self.stats.retransmitted_segments += 1;
+            self.stats.retransmitted_bytes += u64::from(chunk.payload_len);
+            // Karn: what has been sent twice does not measure.
+            if self.timed.is_some_and(|(offset, _)| offset > chunk.start && offset <= end) {
+                self.timed = None;
+            }
+        } else if self.timed.is_none() && !chunk.probe {
+            self.timed = Some((end, now));
+        }
+        if chunk.payload_len > 0 {
+            self.stats.data_segments += 1;
+        }
+        self.note_in_recovery(chunk);
+        self.max = self.max.max(end);
+        if chunk.probe {
+            // Until it is acknowledged it has been a question, not part of the flight.
+            return;
+        }
+        if chunk.start <= self.next {
+            self.next = self.next.max(end);
+        }
+        if self.retransmit_at == Time::MAX {
+            // RFC 6298, 5.1.
+            self.retransmit_at = now.saturating_add(self.rtt.rto(config));
+        }
+        (self.persist_at, self.probe) = (Time::MAX, false);
+    }
+
+    /// Whether what leaves is the first new data after a reduction (RFC 3168, 6.1.2: CWR).
+    #[inline]
+    pub(crate) fn take_cwr(&mut self, chunk: &Chunk) -> bool {
+        let says = self.ecn && self.reduced && !chunk.again && !chunk.probe && chunk.payload_len > 0;
+        self.reduced &= !says;
+        says
+    }
+
+    fn schedule_probe(&mut self, now: Time, config: &Config) {
+        let wait = self.rtt.rto(config).saturating_mul(1 << self.probes.min(16)).min(config.max_rto);
+        self.persist_at = now.saturating_add(wait);
+    }
+
+    #[inline]
+    pub(crate) fn next_timeout(&self) -> Time {
+        let quiet = if self.quiet_until == Time::ZERO { Time::MAX } else { self.quiet_until };
+        self.retransmit_at.min(self.persist_at).min(quiet)
+    }
+
+    /// `false` when the peer has not answered for so long that the connection is given up.
+    pub(crate) fn handle_timeout(&mut self, now: Time, config: &Config) -> bool {
+        if now >= self.quiet_until {
+            self.quiet_until = Time::ZERO;
+        }
+        if now >= self.persist_at {
+            self.probe = true;
+            (self.probes, self.unanswered) = (self.probes + 1, self.unanswered + 1);
+            self.stats.window_probes += 1;
+            self.schedule_probe(now, config);
+            if self.unanswered > config.retries {
+                return false;
+            }
+        }
+        now < self.retransmit_at || self.time_out(now, config)
+    }
+
+    /// The retransmission timer has fired (RFC 6298, 5.4 to 5.6).
+    fn time_out(&mut self, now: Time, config: &Config) -> bool {
+        self.timeouts += 1;
+        self.stats.timeouts += 1;
+        let most = if self.una == 0 { config.syn_retries } else { config.retries };
+        if self.timeouts > most {
+            self.retransmit_at = Time::MAX;
+            return false;
+        }
+        self.rtt.back_off();
+        self.timed = None;
+        self.quiet_until = Time::ZERO;
+        self.retransmit_at = now.saturating_add(self.rtt.rto(config));
+        if self.una > 0 {
+            let flight = self.flight().min(self.congestion_window.cwnd);
+            self.congestion.on_timeout(&mut self.congestion_window, flight, self.timeouts == 1);
+            self.recovery = Recovery::Timeout;
+            (self.recover, self.next, self.duplicates) = (self.max, self.una, 0);
+            self.reduced_for_loss();
+            if self.timeouts > 1 {
+                // RFC 2018, 8: the peer may have thrown away what it reported.
+                self.sacked.clear();
+            }
+        }
+        true
+    }
+
+    /// Times that the timer has fired since the last progress.
+    pub(crate) fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
+    /// Nothing is to be sent any more.
+    pub(crate) fn stop(&mut self) {
+        (self.retransmit_at, self.persist_at, self.quiet_until) = (Time::MAX, Time::MAX, Time::ZERO);
+        self.probe = false;
+        self.end = self.next.min(self.end).max(1);
+        self.sacked.clear();
+    }
+
+    fn is_in_fast_recovery(&self) -> bool {
+        matches!(self.recovery, Recovery::Fast(FastRecovery { .. }))
+    }
+}
+
+/// Most bytes of a stream. Offsets beyond would not fit 63 bits.
+pub(crate) const MAX_STREAM: u64 = 1 << 62;

@@ -1,0 +1,26 @@
+//! What an endpoint counts.
+
+/// Counts since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Segments sent, of any kind.
+    pub segments: u64,
+    /// Segments with payload sent, retransmissions included.
+    pub data_segments: u64,
+    /// Segments sent again, FINs included; SYNs not.
+    pub retransmitted_segments: u64,
+    /// Their bytes of payload.
+    pub retransmitted_bytes: u64,
+    /// Recoveries begun by duplicate ACKs (RFC 5681, 3.2; RFC 6675, 5).
+    pub fast_recoveries: u64,
+    /// Expirations of the retransmission timer, SYNs' included (RFC 6298, 5.4).
+    pub timeouts: u64,
+    /// Reductions of the window for an ECN mark (RFC 3168, 6.1.2).
+    pub mark_reductions: u64,
+    /// Probes of a window that is too small (RFC 9293, 3.8.6.1).
+    pub window_probes: u64,
+    /// Segments received.
+    pub segments_received: u64,
+    /// Of these, with CE.
+    pub ce_received: u64,
+}

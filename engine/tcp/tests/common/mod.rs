@@ -1,0 +1,167 @@
+//! A script: one endpoint, and a peer that says exactly what the test wants.
+//!
+//! Our sequence numbers start at 1000, the peer's at 5000: our first byte is 1001, the peer's 5001.
+
+#![allow(dead_code)] // Each test crate uses its part.
+
+use tcp::{Config, Connection, DelayedAck, Segment, State};
+use units::{Duration, Time};
+use wire::tcp::{ACK, CWR, ECE, FIN, PSH, SYN};
+use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
+use wire::Ecn;
+
+pub const OUR_ISN: u32 = 1000;
+pub const PEER_ISN: u32 = 5000;
+/// Payload of a full segment in scripts, so that numbers are easy to follow.
+pub const MSS: u32 = 1000;
+
+/// Settings for scripts: segments of 1000 bytes, every segment acknowledged at once.
+pub fn config(name: &str) -> Config {
+    Config { mss: MSS as u16, delayed_ack: None, ..name.parse().unwrap() }
+}
+
+/// Every second segment or 40 ms.
+pub const DELAYED: Option<DelayedAck> = Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) });
+
+pub fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_ms(ms)
+}
+
+/// Sequence numbers of our stream: byte `offset` of the data, from 0.
+pub fn ours(offset: u32) -> u32 {
+    (OUR_ISN + 1).wrapping_add(offset)
+}
+
+/// Sequence numbers of the peer's stream.
+pub fn theirs(offset: u32) -> u32 {
+    (PEER_ISN + 1).wrapping_add(offset)
+}
+
+pub struct Script {
+    pub tcp: Connection,
+    pub now: Time,
+    /// What the peer announces, not scaled.
+    pub window: u16,
+}
+
+impl Script {
+    pub fn connect(config: Config) -> Self {
+        let tcp = Connection::connect(&config.check().unwrap(), OUR_ISN);
+        Self { tcp, now: Time::ZERO, window: u16::MAX }
+    }
+
+    pub fn listen(config: Config) -> Self {
+        let tcp = Connection::listen(&config.check().unwrap(), OUR_ISN);
+        Self { tcp, now: Time::ZERO, window: u16::MAX }
+    }
+
+    /// An established connection that we opened; the peer can do all that we offer, and needs `rtt` for the SYN-ACK.
+    pub fn established(config: Config, rtt: Duration) -> Self {
+        let mut script = Self::connect(config);
+        let syn = script.expect_one();
+        script.now += rtt;
+        let flags = if syn.has(ECE) { SYN | ACK | ECE } else { SYN | ACK };
+        script.receive(Segment {
+            flags,
+            options: answer(&syn),
+            ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
+        });
+        let ack = script.expect_one();
+        assert!(ack.is_pure_ack(), "{ack:?}");
+        assert_eq!(script.tcp.state(), State::Established);
+        // From now on windows are scaled.
+        script.ack(0);
+        script
+    }
+
+    /// A segment of the peer without payload.
+    pub fn peer_segment(&self, sequence: u32, acknowledgement: u32) -> Segment {
+        Segment {
+            sequence,
+            acknowledgement,
+            flags: ACK,
+            window: self.window,
+            ecn: Ecn::NotEct,
+            payload_len: 0,
+            options: Options::default(),
+        }
+    }
+
+    pub fn receive(&mut self, segment: Segment) {
+        self.tcp.handle_segment(self.now, &segment);
+    }
+
+    /// The peer acknowledges our data up to `offset`.
+    pub fn ack(&mut self, offset: u32) {
+        self.receive(self.peer_segment(theirs(0), ours(offset)));
+    }
+
+    /// The same with ECE.
+    pub fn ack_ece(&mut self, offset: u32) {
+        self.receive(Segment { flags: ACK | ECE, ..self.peer_segment(theirs(0), ours(offset)) });
+    }
+
+    /// A (duplicate) ACK that reports blocks of our data.
+    pub fn sack(&mut self, offset: u32, blocks: &[(u32, u32)]) {
+        let mut sack = SackBlocks::default();
+        for (left, right) in blocks {
+            sack.push(SackBlock { left: ours(*left), right: ours(*right) });
+        }
+        let options = Options { sack, ..Options::default() };
+        self.receive(Segment { options, ..self.peer_segment(theirs(0), ours(offset)) });
+    }
+
+    /// Data of the peer.
+    pub fn data(&mut self, offset: u32, len: u32, ecn: Ecn) {
+        self.receive(Segment { payload_len: len, ecn, ..self.peer_segment(theirs(offset), ours(0)) });
+    }
+
+    /// Everything that we send now.
+    pub fn sent(&mut self) -> Vec<Segment> {
+        std::iter::from_fn(|| self.tcp.poll_transmit(self.now)).collect()
+    }
+
+    /// Where the data segments that we send now start, in bytes of our stream.
+    pub fn sent_data(&mut self) -> Vec<u32> {
+        let sent = self.sent();
+        assert!(sent.iter().all(|segment| segment.payload_len > 0), "not only data: {sent:?}");
+        sent.iter().map(|segment| segment.sequence - ours(0)).collect()
+    }
+
+    pub fn expect_one(&mut self) -> Segment {
+        let sent = self.sent();
+        assert_eq!(sent.len(), 1, "{sent:?}");
+        sent[0]
+    }
+
+    pub fn expect_nothing(&mut self) {
+        assert_eq!(self.sent(), []);
+    }
+
+    pub fn wait(&mut self, span: Duration) {
+        self.now += span;
+    }
+
+    /// The next timer fires.
+    pub fn time_out(&mut self) {
+        self.now = self.tcp.next_timeout().expect("no timer runs");
+        self.tcp.handle_timeout(self.now);
+    }
+
+    pub fn cwnd(&self) -> u64 {
+        self.tcp.cwnd().get()
+    }
+}
+
+/// The options with which a peer agrees to everything that a SYN offers.
+pub fn answer(syn: &Segment) -> Options {
+    let timestamps = syn.options.timestamps.map(|ours| Timestamps { value: 77, echo_reply: ours.value });
+    Options { timestamps, ..syn.options }
+}
+
+/// `SYN|ACK` for people.
+pub fn flags(segment: &Segment) -> String {
+    let names = [(SYN, "SYN"), (FIN, "FIN"), (ACK, "ACK"), (PSH, "PSH"), (ECE, "ECE"), (CWR, "CWR")];
+    let set: Vec<_> = names.iter().filter(|(flag, _)| segment.has(*flag)).map(|(_, name)| *name).collect();
+    set.join("|")
+}

@@ -1,0 +1,196 @@
+//! RFC 9293, 3.5 and 3.10.7: how a connection begins.
+
+use tcp::{Config, End, Segment, State};
+use units::{Bytes, Duration};
+use wire::tcp::{ACK, RST, SYN};
+use wire::tcp_options::{Options, Timestamps};
+
+use crate::common::{answer, config, flags, ms, ours, theirs, Script, OUR_ISN, PEER_ISN};
+
+/// RFC 9293, 3.5, figure 6, seen from the side that opens.
+#[test]
+fn an_active_open_sends_syn_and_answers_the_syn_ack() {
+    let mut script = Script::connect(config("newreno"));
+    let syn = script.expect_one();
+    assert_eq!((flags(&syn).as_str(), syn.sequence, syn.payload_len), ("SYN", OUR_ISN, 0));
+    script.expect_nothing();
+    script.receive(Segment {
+        flags: SYN | ACK,
+        options: answer(&syn),
+        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
+    });
+    let ack = script.expect_one();
+    assert_eq!(flags(&ack), "ACK");
+    assert_eq!((ack.sequence, ack.acknowledgement), (OUR_ISN + 1, PEER_ISN + 1));
+    assert_eq!(script.tcp.state(), State::Established);
+}
+
+/// RFC 9293, 3.5, figure 6, seen from the side that waits.
+#[test]
+fn a_passive_open_answers_syn_with_syn_ack_and_is_established_by_the_ack() {
+    let mut script = Script::listen(config("newreno"));
+    script.expect_nothing();
+    script.receive(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) });
+    let syn_ack = script.expect_one();
+    assert_eq!(flags(&syn_ack), "SYN|ACK");
+    assert_eq!((syn_ack.sequence, syn_ack.acknowledgement), (OUR_ISN, PEER_ISN + 1));
+    script.receive(script.peer_segment(theirs(0), ours(0)));
+    assert_eq!(script.tcp.state(), State::Established);
+    script.expect_nothing();
+}
+
+/// RFC 9293, 3.5, figure 7: both send a SYN at once.
+#[test]
+fn a_simultaneous_open_goes_through_syn_received() {
+    let mut script = Script::connect(config("newreno"));
+    script.expect_one();
+    script.receive(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) });
+    assert_eq!(script.tcp.state(), State::SynReceived);
+    assert_eq!(flags(&script.expect_one()), "SYN|ACK");
+    script.receive(Segment { flags: SYN | ACK, ..script.peer_segment(PEER_ISN, ours(0)) });
+    assert_eq!(flags(&script.expect_one()), "ACK", "the SYN has come before");
+    script.receive(script.peer_segment(theirs(0), ours(0)));
+    assert_eq!(script.tcp.state(), State::Established);
+}
+
+/// RFC 9293, 3.10.7.3: an ACK for what was never sent is answered with a reset, and the attempt goes on.
+#[test]
+fn an_old_syn_ack_is_reset() {
+    let mut script = Script::connect(config("newreno"));
+    script.expect_one();
+    script.receive(Segment { flags: SYN | ACK, ..script.peer_segment(PEER_ISN, OUR_ISN + 100) });
+    let reset = script.expect_one();
+    assert_eq!((reset.flags, reset.sequence), (RST, OUR_ISN + 100));
+    assert_eq!(script.tcp.state(), State::SynSent);
+}
+
+/// RFC 9293, 3.10.7.3: only a reset that acknowledges the SYN refuses.
+#[test]
+fn a_reset_refuses_the_connection_if_it_acknowledges_the_syn() {
+    let mut script = Script::connect(config("newreno"));
+    script.expect_one();
+    script.receive(Segment { flags: RST, ..script.peer_segment(0, 0) });
+    assert_eq!(script.tcp.state(), State::SynSent);
+    script.receive(Segment { flags: RST | ACK, ..script.peer_segment(0, OUR_ISN + 1) });
+    assert_eq!((script.tcp.state(), script.tcp.end()), (State::Closed, Some(End::Refused)));
+    assert_eq!(script.tcp.next_timeout(), None);
+}
+
+/// RFC 9293, 3.10.7.4: a passive open returns to LISTEN.
+#[test]
+fn a_reset_in_syn_received_returns_to_listen() {
+    let mut script = Script::listen(config("newreno"));
+    script.receive(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) });
+    script.expect_one();
+    script.receive(Segment { flags: RST, ..script.peer_segment(theirs(0), 0) });
+    assert_eq!((script.tcp.state(), script.tcp.next_timeout()), (State::Listen, None));
+    script.receive(Segment { flags: SYN, ..script.peer_segment(9_000, 0) });
+    assert_eq!(script.expect_one().acknowledgement, 9_001);
+}
+
+/// RFC 9293, 3.10.7.1: to what is closed nobody is connected.
+#[test]
+fn a_closed_endpoint_answers_with_a_reset_but_never_to_one() {
+    let mut script = Script::listen(config("newreno"));
+    script.tcp.abort();
+    script.receive(Segment { payload_len: 10, ..script.peer_segment(theirs(0), ours(7)) });
+    assert_eq!(script.expect_one().sequence, ours(7));
+    script.receive(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) });
+    let reset = script.expect_one();
+    assert_eq!(
+        (flags(&reset).as_str(), reset.acknowledgement, reset.flags),
+        ("ACK", PEER_ISN + 1, RST | ACK)
+    );
+    script.receive(Segment { flags: RST, ..script.peer_segment(PEER_ISN, 0) });
+    script.expect_nothing();
+}
+
+/// RFC 6298, 2.1 and 5.5: 1 s, then doubled.
+#[test]
+fn a_lost_syn_is_sent_again_after_1_3_and_7_seconds_and_given_up_after_its_retries() {
+    let mut script = Script::connect(Config { syn_retries: 3, ..config("newreno") });
+    script.expect_one();
+    for at in [1_000, 3_000, 7_000] {
+        script.time_out();
+        assert_eq!(script.now, ms(at));
+        assert_eq!(flags(&script.expect_one()), "SYN");
+    }
+    script.time_out();
+    assert_eq!((script.now, script.tcp.end()), (ms(15_000), Some(End::TimedOut)));
+    script.expect_nothing();
+}
+
+/// RFC 5681, 3.1: one segment when the SYN was lost. RFC 6298, 5.7: and an RTO of 3 s.
+#[test]
+fn after_a_lost_syn_data_starts_with_one_segment_and_an_rto_of_three_seconds() {
+    let mut script = Script::connect(config("newreno"));
+    let syn = script.expect_one();
+    script.time_out();
+    script.expect_one();
+    script.receive(Segment {
+        flags: SYN | ACK,
+        options: answer(&syn),
+        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
+    });
+    script.expect_one();
+    assert_eq!((script.cwnd(), script.tcp.rto()), (1_000, Duration::from_secs(3)));
+}
+
+#[test]
+fn a_syn_that_comes_again_is_answered_again() {
+    let mut script = Script::listen(config("newreno"));
+    for _ in 0..2 {
+        script.receive(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) });
+        assert_eq!(flags(&script.expect_one()), "SYN|ACK");
+    }
+}
+
+/// Options count when both offer them: RFC 7323, 2.2 and 3.2; RFC 2018, 2; RFC 9293, 3.7.1.
+#[test]
+fn a_syn_ack_answers_only_the_options_that_were_offered() {
+    let all = || Config {
+        timestamps: Some(Duration::from_ms(1)),
+        receive_buffer: Some(Bytes::new(1 << 20)),
+        ..config("newreno")
+    };
+    let mut script = Script::listen(all());
+    script.receive(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) });
+    let options = script.expect_one().options;
+    assert_eq!(options, Options { mss: Some(1000), ..Options::default() });
+
+    let mut script = Script::listen(all());
+    script.now = ms(5);
+    let offered = Options {
+        mss: Some(500),
+        window_scale: Some(3),
+        sack_permitted: true,
+        timestamps: Some(Timestamps { value: 42, echo_reply: 0 }),
+        ..Options::default()
+    };
+    script.receive(Segment { flags: SYN, options: offered, ..script.peer_segment(PEER_ISN, 0) });
+    let syn_ack = script.expect_one();
+    let timestamps = Some(Timestamps { value: 5, echo_reply: 42 });
+    // 1 MiB >> 5 fits 16 bits; the window of a SYN-ACK itself is not scaled.
+    let expected = Options { mss: Some(1000), window_scale: Some(5), timestamps, ..offered };
+    assert_eq!((syn_ack.options, syn_ack.window), (expected, u16::MAX));
+    assert_eq!(script.tcp.mss(), Bytes::new(1000));
+    let options = Options { timestamps: Some(Timestamps { value: 43, echo_reply: 5 }), ..Options::default() };
+    script.receive(Segment { options, ..script.peer_segment(theirs(0), ours(0)) });
+    assert_eq!(script.tcp.mss(), Bytes::new(488), "the peer's 500 less 12 for timestamps");
+}
+
+#[test]
+fn what_was_written_before_the_handshake_follows_it_with_the_fin() {
+    let mut script = Script::connect(config("newreno"));
+    script.tcp.send(300).unwrap();
+    script.tcp.close();
+    let syn = script.expect_one();
+    script.receive(Segment {
+        flags: SYN | ACK,
+        options: answer(&syn),
+        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
+    });
+    let data = script.expect_one();
+    assert_eq!((flags(&data).as_str(), data.payload_len), ("FIN|ACK|PSH", 300));
+    assert_eq!(script.tcp.state(), State::FinWait1);
+}

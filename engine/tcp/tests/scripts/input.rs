@@ -1,0 +1,201 @@
+//! What must not be believed: RFC 9293, 3.10.7.4; RFC 5961; and anything at all.
+
+use proptest::prelude::*;
+use tcp::{Config, Connection, Segment, State};
+use units::{Bytes, Duration, Time};
+use wire::tcp::{ACK, SYN};
+use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
+use wire::Ecn;
+
+use crate::common::{config, ours, theirs, Script, DELAYED, OUR_ISN, PEER_ISN};
+
+fn established() -> Script {
+    Script::established(config("newreno"), Duration::from_ms(10))
+}
+
+/// RFC 9293, 3.10.7.4: an ACK of what was never sent.
+#[test]
+fn an_ack_from_the_future_is_answered_and_ignored() {
+    let mut script = established();
+    script.tcp.send(2_000).unwrap();
+    script.sent();
+    script.ack(2_001);
+    assert_eq!(script.expect_one().acknowledgement, theirs(0));
+    assert_eq!(script.tcp.bytes_acknowledged(), 0);
+}
+
+/// RFC 5961, 7: two ends that disagree do not answer each other without end.
+#[test]
+fn empty_segments_outside_the_window_are_answered_seldom() {
+    let mut script = established();
+    let mut answers = 0;
+    for _ in 0..100 {
+        script.receive(script.peer_segment(theirs(0).wrapping_sub(1_000), ours(0)));
+        answers += script.sent().len();
+        script.wait(Duration::from_ms(10));
+    }
+    assert_eq!(answers, 2, "in one second");
+}
+
+/// RFC 5961, 4.2.
+#[test]
+fn a_syn_in_an_established_connection_is_answered_with_an_ack() {
+    let mut script = established();
+    script.receive(Segment { flags: SYN, ..script.peer_segment(theirs(100), 0) });
+    assert_eq!(script.expect_one().acknowledgement, theirs(0));
+    assert_eq!(script.tcp.state(), State::Established);
+}
+
+/// Linux' `TCP_MIN_SND_MSS`.
+#[test]
+fn a_peer_cannot_ask_for_a_frame_a_byte() {
+    let mut script = Script::connect(config("newreno"));
+    script.expect_one();
+    let options = Options { mss: Some(1), ..Options::default() };
+    script.receive(Segment { flags: SYN | ACK, options, ..script.peer_segment(PEER_ISN, ours(0)) });
+    assert_eq!(script.tcp.mss(), Bytes::new(48));
+}
+
+/// A call or a segment near the numbers that matter, so that many are acceptable.
+#[derive(Clone, Debug)]
+enum Step {
+    Segment {
+        sequence: i32,
+        acknowledgement: i32,
+        rest: (u8, u16, u8, u32),
+        sack: Vec<(i32, i32)>,
+        timestamps: (i32, i32),
+    },
+    Wait(u64),
+    TimeOut,
+    Send(u64),
+    Read(u64),
+    Close,
+    Abort,
+}
+
+fn near() -> impl Strategy<Value = i32> {
+    prop_oneof![4 => -3_000..30_000_i32, 1 => any::<i32>(), 2 => Just(0)]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let flags = prop_oneof![6 => Just(ACK), 2 => any::<u8>(), 1 => any::<u8>().prop_map(|flags| flags | ACK)];
+    let window = prop_oneof![Just(0), Just(u16::MAX), any::<u16>()];
+    let payload = prop_oneof![Just(0), 1..3_000_u32, any::<u32>()];
+    let sack = prop::collection::vec((near(), near()), 0..4);
+    prop_oneof![
+        12 => (near(), near(), (flags, window, 0..4_u8, payload), sack, (near(), near())).prop_map(
+            |(sequence, acknowledgement, rest, sack, timestamps)| Step::Segment {
+                sequence, acknowledgement, rest, sack, timestamps
+            }
+        ),
+        2 => (0..2_000_000_u64).prop_map(Step::Wait),
+        2 => Just(Step::TimeOut),
+        1 => prop_oneof![0..100_000_u64, any::<u64>()].prop_map(Step::Send),
+        1 => any::<u64>().prop_map(Step::Read),
+        1 => Just(Step::Close),
+        1 => prop::bool::weighted(0.1).prop_map(|abort| if abort { Step::Abort } else { Step::TimeOut }),
+    ]
+}
+
+fn any_config() -> impl Strategy<Value = Config> {
+    (
+        prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas"]),
+        any::<(bool, bool, bool, bool)>(),
+        prop::option::of(1..200_000_u64),
+        1..12_u32,
+    )
+        .prop_map(
+            |(name, (sack, timestamps, delayed, reads_at_once), buffer, initial_window_segments)| Config {
+                sack,
+                timestamps: timestamps.then_some(Duration::from_us(10)),
+                delayed_ack: DELAYED.filter(|_| delayed),
+                reads_at_once,
+                receive_buffer: buffer.map(Bytes::new),
+                initial_window_segments,
+                ..config(name)
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever comes: no panic, no endless output at one instant, timers that lie ahead once they have fired, and no more received
+    /// than the window allows.
+    #[test]
+    fn any_segments_and_calls_leave_an_endpoint_sound(
+        config in any_config(),
+        passive in any::<bool>(),
+        handshake in any::<bool>(),
+        steps in prop::collection::vec(step(), 1..120),
+    ) {
+        let settings = config.check().unwrap();
+        let mut now = Time::ZERO;
+        let mut tcp = if passive { Connection::listen(&settings, OUR_ISN) } else { Connection::connect(&settings, OUR_ISN) };
+        let segment = |sequence, acknowledgement, flags| Segment {
+            sequence, acknowledgement, flags, window: 60_000, ecn: Ecn::NotEct, payload_len: 0, options: Options {
+                mss: Some(1_000), window_scale: Some(3), sack_permitted: true,
+                timestamps: Some(Timestamps { value: 1, echo_reply: 0 }), ..Options::default()
+            },
+        };
+        while tcp.poll_transmit(now).is_some() {}
+        if handshake {
+            tcp.handle_segment(now, &segment(PEER_ISN, ours(0), if passive { SYN | 0xc0 } else { SYN | ACK | 0x40 }));
+            while tcp.poll_transmit(now).is_some() {}
+            if passive {
+                tcp.handle_segment(now, &segment(theirs(0), ours(0), ACK));
+            }
+        }
+        for step in steps {
+            match step {
+                Step::Segment { sequence, acknowledgement, rest: (flags, window, ecn, payload_len), sack, timestamps } => {
+                    let mut blocks = SackBlocks::default();
+                    for (left, right) in sack {
+                        blocks.push(SackBlock { left: ours(left as u32), right: ours(right as u32) });
+                    }
+                    tcp.handle_segment(now, &Segment {
+                        sequence: theirs(0).wrapping_add(sequence as u32),
+                        acknowledgement: ours(0).wrapping_add(acknowledgement as u32),
+                        flags,
+                        window,
+                        ecn: Ecn::from_bits(ecn),
+                        payload_len,
+                        options: Options {
+                            sack: blocks,
+                            timestamps: Some(Timestamps { value: timestamps.0 as u32, echo_reply: timestamps.1 as u32 }),
+                            ..Options::default()
+                        },
+                    });
+                }
+                Step::Wait(us) => {
+                    now += Duration::from_us(us);
+                    tcp.handle_timeout(now);
+                }
+                Step::TimeOut => if let Some(at) = tcp.next_timeout() {
+                    now = now.max(at);
+                    tcp.handle_timeout(now);
+                },
+                Step::Send(bytes) => { let _ = tcp.send(bytes); }
+                Step::Read(most) => { tcp.read(most); }
+                Step::Close => tcp.close(),
+                Step::Abort => tcp.abort(),
+            }
+            let mut sent = 0;
+            while let Some(segment) = tcp.poll_transmit(now) {
+                sent += 1;
+                prop_assert!(segment.payload_len <= 1_000);
+                prop_assert!(segment.header_len() <= 60);
+                // The peer's largest window in the smallest segments.
+                prop_assert!(sent < 25_000_000 / 36, "sending without end");
+            }
+            if let Some(at) = tcp.next_timeout() {
+                if at <= now {
+                    tcp.handle_timeout(now);
+                    while tcp.poll_transmit(now).is_some() {}
+                    prop_assert!(tcp.next_timeout().is_none_or(|next| next > now), "a timer that does not move on");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Scripted exchanges: one endpoint under test, a peer that says exactly what the situation needs. Each test names the section
+//! that it is about; numbers are written out.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod acknowledging;
+mod closing;
+mod dctcp;
+mod ecn;
+mod handshake;
+mod input;
+mod recovery;
+mod timers;
+mod window;
