@@ -33,7 +33,7 @@ def energy(topology: Topology, before: FabricObservation, after: FabricObservati
     if unknown:
         speeds = ", ".join(sorted({str(port.port.rate) for port in unknown}))
         notes.append(
-            f"{len(unknown)} ports are not in the totals: the power of a PHY of {speeds} is not known"
+            f"{len(unknown)} of {len(ports)} ports not in the totals: a PHY's power at {speeds} is not known"
         )
     assumptions = Assumptions()
     totals = _totals(ports)
