@@ -90,18 +90,26 @@ class Bmv2:
 
     def packet(self, port: int, frame: bytes, expected: int) -> list[tuple[int, bytes]]:
         """What leaves after a frame has arrived, as (port, frame); waits for as many as are expected."""
+        self.send(port, frame)
+        return self.receive(expected, OUTPUT_TIMEOUT_SECONDS)
+
+    def send(self, port: int, frame: bytes) -> None:
+        """A frame arrives; what leaves is for `receive`."""
         try:
             self._pair.send(port, frame)
-            return self._pair.receive(expected, OUTPUT_TIMEOUT_SECONDS)
+        except OSError as error:
+            raise self._ended(str(error)) from error
+
+    def receive(self, expected: int, seconds: float) -> list[tuple[int, bytes]]:
+        """What has left, as (port, frame): waits for as many as are expected, and so long at most."""
+        try:
+            return self._pair.receive(expected, seconds)
         except OSError as error:
             raise self._ended(str(error)) from error
 
     def surplus(self, quiet_seconds: float) -> list[tuple[int, bytes]]:
         """What leaves within a time in which nothing should."""
-        try:
-            return self._pair.receive(1, quiet_seconds)
-        except OSError as error:
-            raise self._ended(str(error)) from error
+        return self.receive(1, quiet_seconds)
 
     def _ended(self, what: str) -> Ended:
         with contextlib.suppress(subprocess.TimeoutExpired):
