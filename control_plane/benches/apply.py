@@ -1,0 +1,165 @@
+"""How long one threshold change takes on the switches of a twin: planned, journaled, written, read back.
+
+    python control_plane/benches/apply.py [TOPOLOGY] [--rounds N]
+
+The twin and its P4Runtime servers are in this process, as for `eeon replay`, so that the servers' time counts
+as well. `call` is operations.apply with a state folder; `command` is the whole `eeon config apply` in a
+process of its own, its start included. Needs the engine's extension.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from eeon_control import config, operations, program, state, topology
+from eeon_control.fabric import Step, Targets
+from eeon_control.fabric.sync import run
+
+TICK_PS = 1000
+BASE = ("mark_threshold", "eee_120us100")
+PROFILES = ("fast", "edge")
+THRESHOLDS = ("60KB", "90KB")  # on every port, by turns
+
+
+def twin_spec(fabric: topology.Topology) -> str:
+    """Switches, hosts and links, without EEE in the PHYs: nothing is sent here."""
+    links = [
+        {
+            "a": {"node": link.a.node, "port": 0 if link.a.node in fabric.hosts else link.a.port},
+            "b": {"node": link.b.node, "port": 0 if link.b.node in fabric.hosts else link.b.port},
+            "rate_bps": int(link.rate),
+            "delay_ps": int(link.delay),
+            "overhead_bytes": int(link.overhead),
+        }
+        for link in fabric.links
+    ]
+    hosts = [
+        {
+            "name": host.name,
+            "mac": host.mac,
+            "ipv4": str(host.ipv4),
+            "ipv6": str(host.ipv6),
+            "nic": {"eee": None, "buffer_bytes": None},
+        }
+        for host in fabric.hosts.values()
+    ]
+    switches = [{"name": one.name, "device_id": one.device_id} for one in fabric.switches.values()]
+    spec = {"seed": 1, "tick_ps": TICK_PS, "cpu_port": 510, "drop_port": 511, "gate_register": "gate_open_at"}
+    return json.dumps(spec | {"switches": switches, "hosts": hosts, "links": links, "phy": []})
+
+
+class Marks:
+    """When the apply came to each step for the last time."""
+
+    def __init__(self) -> None:
+        self.at: dict[Step, float] = {}
+
+    def __call__(self, step: Step, switch: str) -> None:
+        self.at[step] = time.perf_counter()
+
+
+def one_call(store: state.StateStore, meant: state.Intended) -> dict[str, float]:
+    """Milliseconds of one apply, and of its parts."""
+    marks = Marks()
+    start = time.perf_counter()
+    with store.lock("bench") as lock:
+        work = operations.Work(store, lock, observer=marks)
+        run(operations.settle(work))
+        outcome = run(operations.apply(work, meant))
+    end = time.perf_counter()
+    changed = sum(len(one.changes) for one in outcome.report.plan.switches.values())
+    assert changed, "a bench that changes nothing measures nothing"
+    times = [
+        start,
+        *(marks.at[step] for step in (Step.READ, Step.JOURNALED, Step.WRITTEN, Step.VERIFIED)),
+        end,
+    ]
+    names = ("connect and read", "journal", "write", "read back", "commit")
+    parts = {
+        name: (after - before) * 1e3 for name, before, after in zip(names, times, times[1:], strict=False)
+    }
+    return {"call": (end - start) * 1e3, **parts, "changes": changed}
+
+
+def one_command(fabric: str, targets: Path, threshold: str, folder: Path) -> float:
+    """Milliseconds of a whole command."""
+    override = folder / "override.yaml"
+    profiles = ", ".join(f"{name}: {{aqm: {{threshold: {threshold}}}}}" for name in PROFILES)
+    override.write_text(f"profiles: {{queue: {{{profiles}}}}}\n")
+    start = time.perf_counter()
+    command = [
+        sys.executable,
+        "-m",
+        "eeon_control",
+        "config",
+        "apply",
+        "-q",
+        "-t",
+        fabric,
+        "-T",
+        str(targets),
+    ]
+    for name in (*BASE, str(override)):
+        command += ["-c", name]
+    subprocess.run(
+        command, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"EEON_STATE": str(folder / "cli")}
+    )
+    return (time.perf_counter() - start) * 1e3
+
+
+def main() -> None:
+    """Run the rounds and print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("topology", nargs="?", default="leaf-spine-160")
+    parser.add_argument("--rounds", type=int, default=7)
+    given = parser.parse_args()
+    try:
+        from eeon_engine import Program, Twin
+        from eeon_engine.p4runtime import serve
+    except ImportError as error:
+        sys.exit(f"the engine is not installed ({error}); `make setup` builds it")
+    fabric = topology.load(given.topology)
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        twin = Twin(Program(program.load().json), twin_spec(fabric))
+        addresses = {name: stack.enter_context(serve(twin.switch(name))).address for name in fabric.switches}
+        targets = Targets.from_value({"tick": "1ns", "switches": addresses}, "bench")
+        (folder / "targets.yaml").write_text(json.dumps(targets.as_value()))
+        store = state.StateStore.open(folder / "state")
+        base = config.load(*BASE)
+        changes = [{f"profiles.queue.{name}.aqm.threshold": one for name in PROFILES} for one in THRESHOLDS]
+        meant = [state.Intended(fabric, config.overridden(base, change), targets) for change in changes]
+        first = one_call(store, meant[1])
+        calls = [one_call(store, meant[number % 2]) for number in range(given.rounds)]
+        commands = [
+            one_command(given.topology, folder / "targets.yaml", THRESHOLDS[number % 2], folder)
+            for number in range(given.rounds)
+        ][1:]
+    print(f"{given.topology}: {len(fabric.switches)} switches, {len(fabric.ports())} ports")
+    print(f"first apply, program included: {first['call']:.0f} ms, {first['changes']:.0f} changes")
+    print(f"{'threshold change':20} {'best':>8} {'median':>8} {'worst':>8}")
+    for name in calls[0]:
+        row(name, [one[name] for one in calls])
+    row("command", commands)
+
+
+def row(name: str, values: list[float]) -> None:
+    """One line of the table."""
+    unit = "" if name == "changes" else " ms"
+    shown = (min(values), statistics.median(values), max(values))
+    print(f"{name:20} " + " ".join(f"{value:>6.0f}{unit}" for value in shown))
+
+
+if __name__ == "__main__":
+    main()
