@@ -11,11 +11,14 @@ import socket
 import subprocess
 import time
 
+import config_verbs
 import pytest
-from eeon_control import config, fabric, topology
+from eeon_control import config, fabric, operations, state, topology
 from eeon_control.errors import ApplyError, NoRegisters
-from eeon_control.fabric import sync
+from eeon_control.fabric import Targets, sync
 from eeon_control.fabric.session import Session
+from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.state.saved_snapshot import SavedSnapshot
 from other_program import check_failed_apply_brings_the_other_program_back
 
 BMV2 = shutil.which("simple_switch_grpc")
@@ -96,6 +99,11 @@ EEE = {
 }
 
 
+def test_every_verb_of_eeon_config_in_one_story(targets, tmp_path):
+    """The first test here: its switches must have no program yet."""
+    config_verbs.tell(tmp_path, targets, "1us")
+
+
 def test_apply_loads_the_program_writes_every_entry_and_finds_no_difference_afterwards(fabric4, targets):
     wanted = config.overridden(config.load(*RED), EEE)
     report = fabric.apply_sync(fabric4, wanted, targets, TICK_PS)
@@ -149,3 +157,26 @@ def test_status_says_ready(fabric4, targets):
 
 def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(fabric4, targets, monkeypatch):
     check_failed_apply_brings_the_other_program_back(fabric4, targets, TICK_PS, monkeypatch)
+
+
+def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fabric4, targets, state_folder):
+    """PI takes a second, larger, bid on the same stream."""
+    store = state.StateStore.open(state_folder)
+    places = Targets.from_value({"tick": "1us", "switches": targets}, "test")
+    old = state.Intended(fabric4, config.load(*RED), places)
+    with store.lock("test") as lock:
+        work = operations.Work(store, lock)
+        sync.run(operations.apply(work, old))
+        held = sync.run(fabric.read_entries(fabric4, targets))
+        journal = state.Journal(
+            revision=2,
+            draft=work.draft(state.Intended(fabric4, config.load(*THRESHOLD), places), "apply", ""),
+            holder=lock.holder,
+            before={name: SavedSnapshot.of(Snapshot(True, entries)) for name, entries in held.items()},
+            confirm_seconds=600,
+        )
+        store.begin(lock, journal)
+        fabric.apply_sync(fabric4, config.load(*THRESHOLD), targets, TICK_PS)
+        assert sync.run(operations.recover(work)).direction == "back"
+        again = sync.run(operations.apply(work, state.Intended(fabric4, config.load(*RED), places)))
+    assert again.report.plan.is_empty and again.revision.number == 1

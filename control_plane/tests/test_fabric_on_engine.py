@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import config_verbs
 import pytest
 from eeon_control import config, fabric, program, topology
 from eeon_control.errors import ApplyError
@@ -141,3 +142,7 @@ def test_failure_while_loading_the_program_brings_back_the_one_that_ran_before(
     fabric4, switches, monkeypatch
 ):
     check_failed_apply_brings_the_other_program_back(fabric4, targets(switches), TICK_PS, monkeypatch)
+
+
+def test_every_verb_of_eeon_config_in_one_story(switches, tmp_path):
+    config_verbs.tell(tmp_path, targets(switches), "1ns")

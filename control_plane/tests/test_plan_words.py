@@ -1,0 +1,115 @@
+"""What a plan says to people: the words, the units, and which ports share a line."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control import config, topology
+from eeon_control.fabric.diff import Change, ChangeKind, difference
+from eeon_control.fabric.planning import FabricPlan, SwitchPlan
+from eeon_control.fabric.words import describe
+from eeon_control.plan import Action, Entry, Exact, intended
+from eeon_control.units import Duration
+
+TICK = Duration(1000)
+FABRIC = topology.load("leaf-spine-4")
+
+
+def lines(before, after, fabric=FABRIC) -> list[str]:
+    old, new = (intended(fabric, one, TICK) for one in (before, after))
+    plan = FabricPlan({name: SwitchPlan(False, tuple(difference(old[name], new[name]))) for name in new})
+    return [str(line) for line in describe(fabric, plan, TICK)]
+
+
+def one_port(**profile):
+    """leaf1:3 differs from the example in its queue or EEE."""
+    changes = {f"ports.leaf1:3.{kind}": "changed" for kind in profile}
+    changes |= {f"profiles.{kind}.changed": value for kind, value in profile.items()}
+    return config.overridden(config.load("mark_threshold"), changes)
+
+
+SHALLOW = {"buffer": "300KB", "aqm": {"mode": "mark_threshold", "threshold": "30KB"}}
+
+
+def test_port_is_named_with_what_it_leads_to():
+    after = one_port(queue=SHALLOW, eee={"mode": "coalesce", "hold": "120us", "trigger": "100pkt"})
+    assert lines(config.load("mark_threshold"), after) == [
+        "leaf1:3 (to spine1): marking threshold 97.5 KB -> 30 KB; EEE off -> coalesce, hold 120 us, 100 packets"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("queue", "says"),
+    [
+        ({"buffer": "150KB", "aqm": SHALLOW["aqm"] | {"threshold": "97.5KB"}}, "buffer 300 KB -> 150 KB"),
+        (
+            {"buffer": "300KB", "aqm": SHALLOW["aqm"] | {"threshold": "97.5KB", "l4s_threshold": "10KB"}},
+            "L4S threshold the same -> 10 KB",
+        ),
+        (
+            {"buffer": "300KB", "aqm": SHALLOW["aqm"] | {"threshold": "97.5KB", "at": "dequeue"}},
+            "marks at enqueue -> at dequeue",
+        ),
+        ({"buffer": "300KB", "aqm": {"mode": "drop_tail"}}, "AQM mark above 97.5 KB -> drop tail"),
+        (
+            {
+                "buffer": "300KB",
+                "aqm": {"mode": "red", "min": "30KB", "max": "90KB", "max_probability": "10%", "ecn": True},
+            },
+            "AQM mark above 97.5 KB -> RED, minimum 30 KB, maximum 90 KB, maximum probability 10%, average none, "
+            "ECN on, protects ect",
+        ),
+    ],
+)
+def test_change_of_a_queue_in_words(queue, says):
+    assert lines(config.load("mark_threshold"), one_port(queue=queue)) == [f"leaf1:3 (to spine1): {says}"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ("120us100", "12us10", "EEE hold 120 us -> 12 us, trigger 100 packets -> 10 packets"),
+        ("standard", "120us100", "EEE standard -> coalesce, hold 120 us, 100 packets"),
+        ("120us100", "off", "EEE coalesce, hold 120 us, 100 packets -> off"),
+    ],
+)
+def test_change_of_eee_in_words(before, after, says):
+    old, new = (
+        config.overridden(config.load("mark_threshold"), {"ports.leaf1:3.eee": one})
+        for one in (before, after)
+    )
+    assert lines(old, new) == [f"leaf1:3 (to spine1): {says}"]
+
+
+def test_ports_that_change_alike_share_a_line_with_their_role_and_number():
+    big = topology.load("leaf-spine-160")
+    change = {"roles.host_facing.eee": "standard", "ports.leaf2:7.eee": "off"}
+    said = lines(config.load("mark_threshold"), config.overridden(config.load("mark_threshold"), change), big)
+    assert said == [
+        "leaf1:1-40, leaf2:1-6,8-40, leaf3:1-40, leaf4:1-40 (host-facing, 159 ports): EEE off -> standard"
+    ]
+
+
+def test_routes_are_named_by_prefix_and_ports_and_counted_when_they_are_many():
+    with_ecmp = config.load("drop_tail")
+    without = config.overridden(with_ecmp, {"routing.ecmp": False})
+    assert lines(with_ecmp, without) == [
+        "leaf1: route 10.0.2.0/24: by ports 3-4 -> by port 3",
+        "leaf1: route fd00:0:0:2::/64: by ports 3-4 -> by port 3",
+        "leaf2: route 10.0.1.0/24: by ports 3-4 -> by port 3",
+        "leaf2: route fd00:0:0:1::/64: by ports 3-4 -> by port 3",
+    ]
+    fresh = intended(FABRIC, with_ecmp, TICK)["leaf1"]
+    routes = [entry for entry in fresh if entry.table.endswith("_route")]
+    plan = FabricPlan({"leaf1": SwitchPlan(True, tuple(difference([], routes)))})
+    assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
+        "leaf1: loads the E-EON program; it runs another, or none",
+        "leaf1: 6 routes added",
+    ]
+
+
+def test_entry_that_somebody_else_wrote_is_shown_as_it_is():
+    odd = Entry("port_aqm", (Exact("port", 400),), (Action("codel_of_tomorrow", (("target", 7),)),))
+    plan = FabricPlan({"leaf1": SwitchPlan(False, (Change(ChangeKind.DELETE, odd, None),))})
+    assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
+        "leaf1:400 (no link): AQM codel_of_tomorrow(target=7) -> program's default"
+    ]
