@@ -200,9 +200,7 @@ def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_ent
     client._take = lambda action: (told.append(action), take(action))[1]
     world.settle(70)
     refused = [one.reason for one in told if isinstance(one, m.Say) and one.event == "refused"]
-    assert (
-        refused[0] == "accepted every write, but 1 entries read back differ; the first is port_buffer port=1"
-    )
+    assert refused[0] == "accepted every write, but as read back 1 entry differs: port_buffer port=1"
 
 
 def test_answer_of_an_old_connection_is_not_taken_for_one_of_the_new():

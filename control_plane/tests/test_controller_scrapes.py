@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 from dataclasses import replace
 
-from eeon_control import config, state, topology
-from eeon_control.controller import Options, State, Supervisor
 from eeon_control.controller.metrics.families import families
 from eeon_control.controller.metrics.readings import Readings
-from eeon_control.fabric import Target, Targets
 from eeon_control.fabric.observe import observe_switch
-from eeon_control.units import Duration
-from fake_p4runtime import FakeFabric, FakeSwitch
+from fake_p4runtime import FakeSwitch
 from prometheus_client import CollectorRegistry, generate_latest
 from scraping import parsed
-
-TOPOLOGY = topology.load("leaf-spine-4")
+from supervised import TOPOLOGY, supervised, until
 
 
 class SlowSwitch(FakeSwitch):
@@ -38,30 +32,6 @@ class SlowSwitch(FakeSwitch):
             yield reply
 
 
-@contextlib.asynccontextmanager
-async def supervised(tmp_path):
-    """Four fake switches, kept by a supervisor until all are in sync."""
-    fabric = FakeFabric(TOPOLOGY)
-    fabric.switches = {name: SlowSwitch(switch.device_id) for name, switch in TOPOLOGY.switches.items()}
-    async with fabric:
-        store = state.StateStore.open(tmp_path / "state")
-        targets = {name: Target.parse(address) for name, address in fabric.targets.items()}
-        meant = state.Intended(TOPOLOGY, config.load("red_ack_syn"), Targets(Duration(1000), targets))
-        draft = state.Draft(made="", by="a test", action="apply", intent=state.Intent.of(meant))
-        with store.lock("a test") as lock:
-            store.commit(lock, draft)
-        supervisor = Supervisor(store, Options())
-        task = asyncio.create_task(supervisor.run())
-        async with asyncio.timeout(60):
-            while set(supervisor.states().values()) != {State.IN_SYNC}:
-                await asyncio.sleep(0.01)
-        try:
-            yield fabric, supervisor
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-
 async def scraped(readings: Readings) -> dict:
     of = await readings.sample()
 
@@ -76,7 +46,7 @@ async def scraped(readings: Readings) -> dict:
 
 def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port(tmp_path):
     async def work():
-        async with supervised(tmp_path) as (fabric, supervisor):
+        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
             leaf1 = fabric.switches["leaf1"]
             received = supervisor.links["leaf1"].session.schema.counters["received"].id
             occupancy = supervisor.links["leaf1"].session.schema.registers["occupancy_bytes"].id
@@ -99,7 +69,7 @@ def test_fabric_in_sync_is_told_with_counters_and_registers_of_every_linked_port
 
 def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
     async def work():
-        async with supervised(tmp_path) as (fabric, supervisor):
+        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
             readings = Readings(supervisor, young_seconds=3600)
             answers = [await scraped(readings) for _ in range(5)]
             assert all(one["eeon_switch_up", "leaf1"] == 1 for one in answers)
@@ -110,7 +80,7 @@ def test_hasty_scraper_is_answered_from_the_last_reading(tmp_path):
 
 def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
     async def work():
-        async with supervised(tmp_path) as (fabric, supervisor):
+        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
             readings = Readings(supervisor, young_seconds=0)
             await asyncio.gather(*(readings.sample() for _ in range(5)))
             return [one.reads for one in fabric.switches.values()]
@@ -120,7 +90,7 @@ def test_scrapes_at_the_same_time_share_one_reading(tmp_path):
 
 def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_it_has_answered(tmp_path):
     async def work():
-        async with supervised(tmp_path) as (fabric, supervisor):
+        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
             fabric.switches["spine1"].answers.clear()
             readings = Readings(supervisor, young_seconds=0, wait_seconds=0.5)
             first = await scraped(readings)
@@ -138,11 +108,9 @@ def test_switch_that_does_not_answer_holds_up_no_scrape_and_is_there_when_it_has
 
 def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
     async def work():
-        async with supervised(tmp_path) as (fabric, supervisor):
+        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
             await fabric.switches["leaf2"].stop()
-            async with asyncio.timeout(60):
-                while supervisor.links["leaf2"].machine.is_connected:
-                    await asyncio.sleep(0.01)
+            await until(lambda: not supervisor.links["leaf2"].machine.is_connected)
             return await scraped(Readings(supervisor))
 
     found = asyncio.run(work())
@@ -153,11 +121,9 @@ def test_switch_that_is_gone_is_down_and_the_others_are_told(tmp_path):
 
 def test_standby_reads_no_switch_and_tells_of_no_port(tmp_path):
     async def work():
-        async with supervised(tmp_path) as (fabric, supervisor):
+        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (fabric, supervisor):
             with supervisor.store.controller_lock(99):
-                async with asyncio.timeout(60):
-                    while supervisor.in_charge:
-                        await asyncio.sleep(0.01)
+                await until(lambda: not supervisor.in_charge)
                 return await scraped(Readings(supervisor)), [one.reads for one in fabric.switches.values()]
 
     found, reads = asyncio.run(work())
@@ -182,7 +148,7 @@ def test_energy_of_a_port_that_does_not_sleep_is_its_full_power_over_the_time_be
     )
 
     async def work():
-        async with supervised(tmp_path) as (_, supervisor):
+        async with supervised(tmp_path, lambda switch: SlowSwitch(switch.device_id)) as (_, supervisor):
             readings = Readings(supervisor, young_seconds=0)
             return [await scraped(readings) for _ in range(3)]
 

@@ -11,6 +11,7 @@ from typing import Any
 from finsy import P4Schema
 
 from eeon_control.controller import messages as m
+from eeon_control.controller import port_events
 from eeon_control.controller.log import say
 from eeon_control.controller.machine import SwitchMachine
 from eeon_control.controller.session import IdInUse, LastingSession, is_lost
@@ -130,6 +131,11 @@ class Link:
         except FabricError as error:
             self.tell(m.StreamLost(ticket, _short(error), isinstance(error, IdInUse)))
 
+    async def _watch_ports(self, session: LastingSession) -> None:
+        async for port, up in port_events.changes(session):
+            say(logging.INFO, "port", switch=self.name, port=port, up=up)
+            self.tell(m.PortChanged(port, up))
+
     async def _request(self, action: m.Action, session: LastingSession) -> None:
         assert not isinstance(action, (m.Say, m.Restored))
         try:
@@ -151,6 +157,7 @@ class Link:
                 await session.bid(election_id)
                 if first:
                     self._spawn(self._of_session, self._listen(ticket, session))
+                    self._spawn(self._of_session, self._watch_ports(session))
                 return m.Tick()  # the answer comes over the stream
             case m.ReadPipeline(ticket):
                 return m.PipelineRead(ticket, await session.has_pipeline())

@@ -34,7 +34,7 @@ from enum import StrEnum
 
 from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
-from eeon_control.fabric.diff import difference
+from eeon_control.fabric.diff import Change, difference
 
 
 class State(StrEnum):
@@ -339,19 +339,15 @@ class SwitchMachine:
         self.drift_entries = len(changes)
         if not changes:
             return self._set_or_rest(now)
-        first = f"{changes[0].entry.table} {changes[0].entry.match_text}"
+        differ = _differ(changes)
         if self._rounds == _ROUNDS:
-            return self._refused(
-                f"accepted every write, but {len(changes)} entries read back differ; the first is {first}",
-                now,
-            )
+            return self._refused(f"accepted every write, but as read back {differ}", now)
         self._trouble(now)
         self._drift = self._drift or (self._was_in_sync and not self._pushed)
         self._rounds += 1
         self._wrote += len(changes)
-        why = f"{len(changes)} entries differ; the first is {first}"
         write = self._ask(State.WRITING, lambda ticket: m.Write(ticket, self.election_id, changes))
-        return [m.Say("writing", why, "warning"), write]
+        return [m.Say("writing", differ, "warning"), write]
 
     def _done(self, now: float) -> list[m.Action]:
         if self.state is State.SETTING:
@@ -398,3 +394,10 @@ class SwitchMachine:
     def _ticket(self) -> int:
         self._tickets += 1
         return self._tickets
+
+
+def _differ(changes: tuple[Change, ...]) -> str:
+    first = f"{changes[0].entry.table} {changes[0].entry.match_text}"
+    if len(changes) == 1:
+        return f"1 entry differs: {first}"
+    return f"{len(changes)} entries differ; the first is {first}"

@@ -106,14 +106,17 @@ class Supervisor:
             await self._load_news()
             self.applies = await asyncio.to_thread(self.store.applies)
         except EeonError as error:
-            if self.folder_readable:
-                say(logging.ERROR, "state_unreadable", state=str(self.store.folder), reason=str(error))
-            self.folder_readable = False
+            self._unreadable(error)
         else:
             if not self.folder_readable:
                 say(logging.INFO, "state_readable_again", state=str(self.store.folder))
             self.folder_readable = True
         self._tell_writers()
+
+    def _unreadable(self, error: EeonError) -> None:
+        if self.folder_readable:
+            say(logging.ERROR, "state_unreadable", state=str(self.store.folder), reason=str(error))
+        self.folder_readable = False
 
     async def _finish(self) -> None:
         """What a killed command left, and what nobody has confirmed: the controller in charge sees to it."""
@@ -193,7 +196,7 @@ class Supervisor:
                 await self._load()
             except EeonError as error:
                 # Better an intention that was right a moment ago than a switch that is left alone.
-                say(logging.ERROR, "state_unreadable", state=str(self.store.folder), reason=str(error))
+                self._unreadable(error)
             assert self.wanted is not None
             link = self.links.get(name)
             return self.wanted.switches.get(name) or (link.machine.intended if link else m.Intended(0, ()))

@@ -1,0 +1,54 @@
+"""A supervisor in this process, over fake switches."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+
+from eeon_control import config, state, topology
+from eeon_control.controller import Options, State, Supervisor
+from eeon_control.fabric import Target, Targets
+from eeon_control.topology import Switch
+from eeon_control.units import Duration
+from fake_p4runtime import FakeFabric, FakeSwitch
+
+TOPOLOGY = topology.load("leaf-spine-4")
+SECONDS = 60.0
+
+
+async def until(what: Callable[[], bool]) -> None:
+    """Wait for something to come true; the limit is only there to end a test that fails."""
+    async with asyncio.timeout(SECONDS):
+        while not what():
+            await asyncio.sleep(0.01)
+
+
+def committed(folder, targets: dict[str, Target], wanted: config.FabricConfig) -> state.StateStore:
+    """A state folder with one revision that no switch has seen yet."""
+    store = state.StateStore.open(folder)
+    meant = state.Intended(TOPOLOGY, wanted, Targets(Duration(1000), targets))
+    draft = state.Draft(made="", by="a test", action="apply", intent=state.Intent.of(meant))
+    with store.lock("a test") as lock:
+        store.commit(lock, draft)
+    return store
+
+
+@contextlib.asynccontextmanager
+async def supervised(
+    folder, make: Callable[[Switch], FakeSwitch] = lambda switch: FakeSwitch(switch.device_id), **options
+) -> AsyncIterator[tuple[FakeFabric, Supervisor]]:
+    """Four fake switches, kept by a supervisor until all are in sync."""
+    fabric = FakeFabric(TOPOLOGY)
+    fabric.switches = {name: make(switch) for name, switch in TOPOLOGY.switches.items()}
+    async with fabric:
+        targets = {name: Target.parse(address) for name, address in fabric.targets.items()}
+        store = committed(folder / "state", targets, config.load("red_ack_syn"))
+        supervisor = Supervisor(store, Options(**options))
+        task = asyncio.create_task(supervisor.run())
+        try:
+            await until(lambda: set(supervisor.states().values()) == {State.IN_SYNC})
+            yield fabric, supervisor
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)

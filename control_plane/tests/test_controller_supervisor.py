@@ -1,0 +1,202 @@
+"""The supervisor over fake switches: what has to be seen from inside."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+
+import grpc
+import pytest
+from eeon_control import config, state
+from eeon_control.controller import Options, State, Supervisor, log
+from eeon_control.controller import messages as m
+from eeon_control.fabric import Target
+from eeon_control.fabric.thrift_client import QueueSettings
+from fake_p4runtime import FakeSwitch
+from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
+from supervised import TOPOLOGY, committed, supervised, until
+
+
+class SwitchWithPorts(FakeSwitch, gnmi_grpc.gNMIServicer):
+    """Also serves gNMI: tells the status of port 1, and every change of it."""
+
+    def __init__(self, device_id: int) -> None:
+        super().__init__(device_id)
+        self.statuses: asyncio.Queue[str] = asyncio.Queue()
+        self.watched = asyncio.Event()
+
+    async def __aenter__(self):
+        self._server = grpc.aio.server(options=[("grpc.so_reuseport", 0)])
+        p4r_grpc.add_P4RuntimeServicer_to_server(self, self._server)
+        gnmi_grpc.add_gNMIServicer_to_server(self, self._server)
+        self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
+        await self._server.start()
+        return self
+
+    async def Subscribe(self, request_iterator, context):
+        await anext(aiter(request_iterator))
+        yield _status("UP")
+        yield gnmi.SubscribeResponse(sync_response=True)
+        self.watched.set()
+        while True:
+            yield _status(await self.statuses.get())
+
+
+def _status(status: str) -> gnmi.SubscribeResponse:
+    elements = [
+        gnmi.PathElem(name="interfaces"),
+        gnmi.PathElem(name="interface", key={"name": "eth1"}),
+        gnmi.PathElem(name="state"),
+        gnmi.PathElem(name="oper-status"),
+    ]
+    update = gnmi.Update(path=gnmi.Path(elem=elements), val=gnmi.TypedValue(string_val=status))
+    return gnmi.SubscribeResponse(update=gnmi.Notification(update=[update]))
+
+
+@pytest.fixture
+def lines():
+    """Log lines, as dictionaries; the logging of this process is as before afterwards."""
+    stream = io.StringIO()
+    root, ours = logging.getLogger(), logging.getLogger("eeon.controller")
+    before = root.handlers[:], root.level, ours.level
+    log.set_up("json", "debug", stream)
+    yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
+    root.handlers[:], root.level, ours.level = before
+
+
+def test_port_that_goes_down_makes_it_look_at_the_switch_at_once(tmp_path, lines):
+    async def work():
+        async with supervised(tmp_path, lambda switch: SwitchWithPorts(switch.device_id)) as (fabric, of):
+            leaf1 = fabric.switches["leaf1"]
+            async with asyncio.timeout(60):
+                await leaf1.watched.wait()
+            leaf1.entries.clear()
+            leaf1.statuses.put_nowait("DOWN")
+            await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
+
+    asyncio.run(work())
+    told = [(line["port"], line["up"]) for line in lines() if line["event"] == "port"]
+    assert told == [("eth1", False)]
+    assert [line["reason"] for line in lines() if line["event"] == "comparing"] == ["port eth1 went down"]
+
+
+def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines):
+    async def work():
+        async with supervised(tmp_path) as (fabric, of):
+            fabric.switches["leaf1"].entries.popitem()
+            of.look_now()
+            await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
+
+    asyncio.run(work())
+    (restored,) = [line for line in lines() if line["event"] == "restored" and line["drift"]]
+    assert restored["switch"] == "leaf1" and restored["entries"] == 1 and not restored["program_loaded"]
+    (writing,) = [
+        line for line in lines() if line["event"] == "writing" and "1 entry differs" in line["reason"]
+    ]
+    assert writing["reason"].startswith("1 entry differs: ")
+
+
+def test_switch_that_refuses_a_write_is_tried_again_and_the_others_are_not_held_up(tmp_path, lines):
+    refuse = []
+
+    def fault(update):
+        return (13, "no memory left") if refuse else None
+
+    async def work():
+        async with supervised(tmp_path) as (fabric, of):
+            leaf2 = fabric.switches["leaf2"]
+            leaf2.fault = fault
+            refuse.append(True)
+            for one in fabric.switches.values():
+                one.entries.popitem()
+            of.look_now()
+            others = [name for name in TOPOLOGY.switches if name != "leaf2"]
+            await until(lambda: all(of.counts.restores[name].by_cause["drift"] for name in others))
+            await until(lambda: of.links["leaf2"].machine.refusals >= 2)
+            assert of.states()["leaf2"] is not State.IN_SYNC
+            refuse.clear()
+            await until(lambda: of.states()["leaf2"] is State.IN_SYNC)
+
+    asyncio.run(work())
+    refused = [line for line in lines() if line["event"] == "refused"]
+    assert {line["switch"] for line in refused} == {"leaf2"}
+    assert "no memory left" in refused[0]["reason"]
+
+
+def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away(tmp_path, monkeypatch):
+    """Queue depth and rate of BMv2, over Thrift."""
+    told: list[tuple[str, dict]] = []
+
+    async def set_queues(name, target, settings):
+        told.append((name, dict(settings)))
+
+    monkeypatch.setattr("eeon_control.controller.supervisor.thrift_door.set_queues", set_queues)
+    with_queues = config.overridden(
+        config.load("red_ack_syn"),
+        {"target_settings.bmv2": {"queue_depth": "1024pkt", "packet_rate": "unlimited"}},
+    )
+
+    async def work():
+        async with FakeSwitch(1) as leaf1:
+            targets = {name: Target("127.0.0.1:1") for name in TOPOLOGY.switches}
+            targets["leaf1"] = Target(leaf1.address, thrift="127.0.0.1:2")
+            supervisor = Supervisor(committed(tmp_path / "state", targets, with_queues), Options())
+            task = asyncio.create_task(supervisor.run())
+            await until(lambda: supervisor.states().get("leaf1") is State.IN_SYNC)
+            once = list(told)
+            link = supervisor.links["leaf1"]
+            link.tell(m.StreamLost(link.machine.connection, "the test says so"))
+            await until(lambda: link.machine.connections_lost == 1)
+            await until(lambda: supervisor.states()["leaf1"] is State.IN_SYNC)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            return once, told
+
+    once, twice = asyncio.run(work())
+    ports = [port.number for port in TOPOLOGY.switches["leaf1"].ports]
+    assert once == [("leaf1", {port: QueueSettings(1024, 0) for port in ports})]
+    assert twice == once * 2
+
+
+def test_damaged_state_folder_is_said_once_and_the_switches_stay_as_they_are(tmp_path, lines):
+    async def work():
+        async with supervised(tmp_path, look_seconds=0.02) as (fabric, of):
+            (of.store.folder / "current").write_text("nonsense")
+            await until(lambda: not of.folder_readable)
+            fabric.switches["leaf1"].entries.clear()
+            of.look_now()
+            await until(lambda: of.counts.restores["leaf1"].by_cause["drift"] == 1)
+            (of.store.folder / "current").write_text("1\n")
+            await until(lambda: of.folder_readable)
+
+    asyncio.run(work())
+    told = [line for line in lines() if line["event"].startswith("state_")]
+    assert [line["event"] for line in told] == ["state_unreadable", "state_readable_again"]
+    assert "current: damaged" in told[0]["reason"]
+
+
+def test_text_lines_quote_what_has_spaces_and_json_lines_are_json():
+    stream = io.StringIO()
+    root, ours = logging.getLogger(), logging.getLogger("eeon.controller")
+    before = root.handlers[:], root.level, ours.level
+    try:
+        log.set_up("text", "info", stream)
+        log.say(
+            logging.INFO, "restored", switch="leaf1", seconds=1.5, drift=False, reason='a "b" c', comment=""
+        )
+        log.say(logging.DEBUG, "unseen")
+    finally:
+        root.handlers[:], root.level, ours.level = before
+    stamp, line = stream.getvalue().split(" ", 1)
+    assert line == 'info restored switch=leaf1 seconds=1.5 drift=false reason="a \\"b\\" c"\n'
+    assert stamp.endswith("Z")
+
+
+def test_store_counts_an_apply_that_was_undone(tmp_path):
+    store = state.StateStore.open(tmp_path / "state")
+    with store.lock("a test") as lock:
+        store.end(lock, undone=True)
+        store.end(lock, undone=False)
+    assert store.applies() == {"committed": 0, "undone": 1}
