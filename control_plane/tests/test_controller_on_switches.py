@@ -224,6 +224,37 @@ def test_killed_apply_is_finished_first(fabric4, switches, store, controllers):
     assert held(fabric4, switches, RED) and not store.has_journal()
 
 
+def test_killed_apply_that_cannot_be_finished_does_not_keep_the_other_switches_waiting(
+    fabric4, switches, store, controllers
+):
+    kill_apply_half_way(store, fabric4, switches)
+    switches["leaf1"].kill()
+    switches["spine1"].restart()
+    controller = controllers()
+    unfinished = controller.wait_for("unfinished")
+    assert "leaf1" in str(unfinished["reason"])
+    controller.wait_for("restored", switch="spine1")
+    switches["leaf1"].restart()
+    controller.wait_for("finished")
+    wait_until(lambda: held(fabric4, switches, RED), "the old configuration is not back")
+    assert not store.has_journal()
+
+
+def test_switch_that_hangs_is_given_up_and_taken_back_when_it_answers_again(
+    fabric4, switches, store, controllers
+):
+    controller = controllers("--check-interval", "1s")
+    controller.wait_for_all("in_sync", NAMES)
+    process = switches["spine2"].process
+    process.send_signal(signal.SIGSTOP)
+    try:
+        controller.wait_for("disconnected", switch="spine2")
+    finally:
+        process.send_signal(signal.SIGCONT)
+    controller.wait_for("in_sync", switch="spine2")
+    assert held(fabric4, switches, RED)
+
+
 @ON_BOTH
 def test_killed_apply_is_finished_by_a_controller_that_runs(fabric4, switches, store, controllers):
     controller = controllers()
