@@ -199,6 +199,15 @@ def test_with_fewer_paths_than_there_are_all_of_them_still_serve():
     assert ports == {2, 3, 4, 5}
 
 
+def test_equal_next_hops_and_equal_ports_are_one_object():
+    """What keeps a plan for a thousand switches small; benches/scale.py measures it."""
+    entries = plan.intended(topology.load("leaf-spine-160"), config.load("drop_tail"), NS)
+    remote = {id(one.actions) for one in entries["leaf1"] if one.selector and len(one.actions) > 1}
+    assert len(remote) == 1
+    ports = {id(one) for name in ("leaf1", "leaf2") for one in entries[name] if one.table == "port_aqm"}
+    assert len(ports) == 42
+
+
 def test_a_family_can_be_left_out():
     wanted = config.overridden(config.from_text(CONFIG), {"routing.ipv6": False})
     entries = plan.intended(topology.load("leaf-spine-4"), wanted, NS)["leaf1"]

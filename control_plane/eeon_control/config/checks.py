@@ -7,6 +7,7 @@ it. A profile used by a hundred ports is reported once a cause.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.model import FabricConfig
@@ -23,21 +24,33 @@ from eeon_control.validation import did_you_mean
 
 def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Problem]:
     """Every error and warning, without duplicates, in the order of the files' lines."""
+    used = [
+        _Used(port, config.attached(port, "queue"), config.attached(port, "eee") or "off")
+        for port in topology.ports()
+    ]
     found = dict.fromkeys(
         [
-            *_attachments(config, topology),
-            *_queues(config, topology),
-            *_eee(config, topology, tick),
+            *_attachments(config, topology, used),
+            *_queues(config, topology, used),
+            *_eee(config, topology, used, tick),
             *_target_settings(config, topology),
         ]
     )
     return sorted(found, key=lambda problem: (problem.place.file, problem.place.line))
 
 
-def _attachments(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
+class _Used(NamedTuple):
+    """A switch port and the names of its profiles."""
+
+    port: Port
+    queue: str | None
+    eee: str
+
+
+def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
     document = config.document
     yield from _names(config, topology, ("switches",), config.switches, ("ports",), config.ports)
-    missing = [port for port in topology.ports() if config.attached(port, "queue") is None]
+    missing = [one.port for one in used if one.queue is None]
     for role in dict.fromkeys(port.role for port in missing):
         ports = [port.name for port in missing if port.role is role]
         yield document.problem(
@@ -80,14 +93,13 @@ def _names(
             )
 
 
-def _queues(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
-    used: dict[tuple[str, DataRate], Port] = {}
-    for port in topology.ports():
-        name = config.attached(port, "queue")
+def _queues(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
+    kinds: dict[tuple[str, DataRate], Port] = {}
+    for port, name, _ in used:
         if name is not None:
-            used.setdefault((name, port.rate), port)
+            kinds.setdefault((name, port.rate), port)
     rtt = base_rtt(topology)
-    for (name, rate), port in used.items():
+    for (name, rate), port in kinds.items():
         queue = config.profiles.queue[name]
         try:
             if isinstance(queue.aqm, MarkThreshold):
@@ -101,17 +113,16 @@ def _queues(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
             yield from queue_warnings(config, name, queue, rate, rtt)
 
 
-def _eee(config: FabricConfig, topology: Topology, tick: Duration) -> Iterator[Problem]:
-    used: dict[tuple[str, DataRate], Port] = {}
+def _eee(config: FabricConfig, topology: Topology, used: list[_Used], tick: Duration) -> Iterator[Problem]:
+    kinds: dict[tuple[str, DataRate], Port] = {}
     beside: dict[tuple[str, str, DataRate], Port] = {}
-    for port in topology.ports():
-        eee, queue = config.attached(port, "eee") or "off", config.attached(port, "queue")
-        used.setdefault((eee, port.rate), port)
+    for port, queue, eee in used:
+        kinds.setdefault((eee, port.rate), port)
         if queue is not None:
             beside.setdefault((eee, queue, port.rate), port)
     for host in topology.hosts.values():
-        used.setdefault((config.attached(host.port, "eee") or "off", host.port.rate), host.port)
-    for (name, rate), port in used.items():
+        kinds.setdefault((config.attached(host.port, "eee") or "off", host.port.rate), host.port)
+    for (name, rate), port in kinds.items():
         try:
             eee_ticks(config.eee_at(name, rate), rate, port.overhead, tick)
         except PlanError as error:

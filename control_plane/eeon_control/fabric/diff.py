@@ -39,26 +39,16 @@ def difference(current: Iterable[Entry], intended: Iterable[Entry]) -> list[Chan
     In that order no destination that is routed before and after is without a route in between. A default
     entry that is not intended stays: it cannot be deleted, and the program has a default of its own.
     """
-    have = {entry.key: entry for entry in current}
-    want = {entry.key: entry for entry in intended}
-    modifies = [
-        Change(ChangeKind.MODIFY, have[key], entry)
-        for key, entry in want.items()
-        if (key in have and have[key] != entry)
-    ]
-    modifies += [
-        Change(ChangeKind.MODIFY, None, entry)
-        for key, entry in want.items()
-        if key not in have and entry.is_default
-    ]
-    inserts = [
-        Change(ChangeKind.INSERT, None, entry)
-        for key, entry in want.items()
-        if key not in have and not entry.is_default
-    ]
-    deletes = [
-        Change(ChangeKind.DELETE, entry, None)
-        for key, entry in have.items()
-        if key not in want and not entry.is_default
-    ]
-    return [*modifies, *inserts, *deletes]
+    have = {(entry.table, entry.match, entry.is_default): entry for entry in current}
+    modifies, defaults, inserts = [], [], []
+    for entry in intended:
+        held = have.pop((entry.table, entry.match, entry.is_default), None)
+        if held is None:
+            if entry.is_default:
+                defaults.append(Change(ChangeKind.MODIFY, None, entry))
+            else:
+                inserts.append(Change(ChangeKind.INSERT, None, entry))
+        elif held != entry:
+            modifies.append(Change(ChangeKind.MODIFY, held, entry))
+    deletes = [Change(ChangeKind.DELETE, entry, None) for entry in have.values() if not entry.is_default]
+    return [*modifies, *defaults, *inserts, *deletes]

@@ -1,19 +1,19 @@
 """A table entry as a value: hashable, comparable, with whole numbers only, independent of any wire format.
 
 Names are P4Info aliases. Two entries are about the same thing when their `key` is equal; they say the same
-when they are equal.
+when they are equal. They are named tuples because a large fabric has millions of them, and tuples are made,
+hashed and compared by the interpreter itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Exact:
+class Exact(NamedTuple):
     """An exact match on one field."""
 
     field: str
@@ -23,8 +23,7 @@ class Exact:
         return f"{self.field}={self.value}"
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Lpm:
+class Lpm(NamedTuple):
     """A longest-prefix match on one field of `width` bits; bits beyond the prefix are zero."""
 
     field: str
@@ -40,8 +39,7 @@ class Lpm:
         return f"{self.field}={self.value:#x}/{self.prefix_length}"
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """An action and its parameters, in the order of the P4 program."""
 
     name: str
@@ -51,8 +49,7 @@ class Action:
         return f"{self.name}({', '.join(f'{name}={_param(name, value)}' for name, value in self.params)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry of one table.
 
     `actions` has one action; in a table with an action selector it is the set of equally likely actions (a

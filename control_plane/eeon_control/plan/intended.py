@@ -6,13 +6,16 @@ is intended can be read back, shown, and told from what somebody removed.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
+from operator import attrgetter
 
 from eeon_control.config import DropTail, FabricConfig, MarkThreshold, PortSettings, Red, check
 from eeon_control.config.thresholds import mark_thresholds, red_thresholds
 from eeon_control.config.timers import EeeTicks, eee_ticks, red_slope
 from eeon_control.constants import ECMP_SELECTOR_SIZE, PROTECT, ROUTE_TABLE_SIZE
 from eeon_control.errors import InputError, PlanError, Severity
+from eeon_control.memory import cyclic_collector_paused
 from eeon_control.plan.entries import Action, Entry, Exact
 from eeon_control.plan.routes import Router, ecmp_seed
 from eeon_control.topology import Port, Switch, Topology
@@ -35,11 +38,12 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
     if problems:
         raise InputError(problems)
     seeds = ecmp_seed(config.routing.seed, topology)
-    router, ports = Router(topology, config.routing), _PortEntries(config, tick)
-    return {
-        name: tuple(_switch_entries(switch, router, ports, seeds[name]))
-        for name, switch in topology.switches.items()
-    }
+    with cyclic_collector_paused():
+        router, ports = Router(topology, config.routing), _PortEntries(config, tick)
+        return {
+            name: tuple(_switch_entries(switch, router, ports, seeds[name]))
+            for name, switch in topology.switches.items()
+        }
 
 
 def host_nics(topology: Topology, config: FabricConfig, tick: Duration) -> dict[str, EeeTicks | None]:
@@ -52,12 +56,12 @@ def host_nics(topology: Topology, config: FabricConfig, tick: Duration) -> dict[
 
 def _switch_entries(switch: Switch, router: Router, ports: _PortEntries, seed: int) -> list[Entry]:
     entries = [Entry("switch_config", (), (Action("set_ecmp_seed", (("seed", seed),)),), is_default=True)]
-    routes = list(router.entries(switch))
-    for table in ("ipv4_route", "ipv6_route"):
-        count = sum(1 for route in routes if route.table == table)
+    routes = router.entries(switch)
+    counts = Counter(route.table for route in routes)
+    for table, count in counts.items():
         if count > ROUTE_TABLE_SIZE:
             raise PlanError(f"{switch.name} needs {count} entries in {table}; it holds {ROUTE_TABLE_SIZE}")
-    members = sum(len(route.actions) for route in routes)
+    members = sum(map(len, map(attrgetter("actions"), routes)))
     if members > ECMP_SELECTOR_SIZE:
         raise PlanError(
             f"{switch.name} needs {members} next hops in all; ecmp_selector holds {ECMP_SELECTOR_SIZE}. "
@@ -70,22 +74,23 @@ def _switch_entries(switch: Switch, router: Router, ports: _PortEntries, seed: i
 
 
 class _PortEntries:
-    """Buffer, AQM and EEE of ports; ports with equal settings, speed and overhead share the actions."""
+    """Buffer, AQM and EEE of ports; equal ports of different switches share their entries."""
 
     def __init__(self, config: FabricConfig, tick: Duration) -> None:
         self._config = config
         self._tick = tick
-        self._actions: dict[tuple[str, str, DataRate, Bytes], tuple[tuple[str, tuple[Action, ...]], ...]] = {}
+        self._entries: dict[tuple[int, str, str, DataRate, Bytes], tuple[Entry, ...]] = {}
 
-    def of(self, port: Port) -> list[Entry]:
+    def of(self, port: Port) -> tuple[Entry, ...]:
         """The three entries of one port."""
         settings = self._config.settings_of(port)
-        kind = (settings.queue_name, settings.eee_name, port.rate, port.overhead)
-        actions = self._actions.get(kind)
-        if actions is None:
-            actions = self._actions[kind] = self._actions_of(port, settings)
-        match = (Exact("port", port.number),)
-        return [Entry(table, match, action) for table, action in actions]
+        kind = (port.number, settings.queue_name, settings.eee_name, port.rate, port.overhead)
+        entries = self._entries.get(kind)
+        if entries is None:
+            match = (Exact("port", port.number),)
+            actions = self._actions_of(port, settings)
+            entries = self._entries[kind] = tuple(Entry(table, match, action) for table, action in actions)
+        return entries
 
     def _actions_of(self, port: Port, settings: PortSettings) -> tuple[tuple[str, tuple[Action, ...]], ...]:
         eee = eee_ticks(settings.eee, port.rate, port.overhead, self._tick)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
+from operator import attrgetter
 
 from eeon_control.config import Routing
 from eeon_control.config.model import ECMP_PATHS_LIMIT
@@ -63,65 +63,43 @@ class Router:
             group.distance = self._distances_to(group)
         self._groups = list(groups.values())
 
-    def entries(self, switch: Switch) -> Iterator[Entry]:
+    def entries(self, switch: Switch) -> list[Entry]:
         """Entries of `ipv4_route` and `ipv6_route` of one switch. Raises PlanError for too large a group."""
+        hops = _NextHops(switch, self._mac, self._paths_limit, self._rotate)
+        entries = []
         for port in switch.ports:
             if port.role is PortRole.HOST_FACING:
                 host = self._topology.hosts[port.peer.node]
-                to_host = (self._forward(switch, port, _mac(host.mac)),)
+                to_host = (_forward(port, self._mac[switch.name], _mac(host.mac)),)
                 addresses = {4: _match(host.ipv4, 32), 6: _match(host.ipv6, 128)}
                 for version in self._versions:
                     table, match = addresses[version]
-                    yield Entry(table, match, to_host, selector=True)
+                    entries.append(Entry(table, match, to_host, selector=True))
         to_leaf: dict[str, tuple[Action, ...]] = {}
         for group in self._groups:
-            self._add_next_hops(switch, group, to_leaf)
+            self._add_next_hops(hops, group, to_leaf)
         for leaf in self._topology.leaves:
             if leaf.name != switch.name:
                 actions = to_leaf[leaf.name]
-                for table, match in self._matches[leaf.name]:
-                    yield Entry(table, match, actions, selector=True)
+                entries += [
+                    Entry(table, match, actions, False, True) for table, match in self._matches[leaf.name]
+                ]
+        return entries
 
-    def _add_next_hops(self, switch: Switch, group: _Group, to_leaf: dict[str, tuple[Action, ...]]) -> None:
+    def _add_next_hops(self, hops: _NextHops, group: _Group, to_leaf: dict[str, tuple[Action, ...]]) -> None:
         """The set of next hops from a switch to each leaf of a group."""
-        towards = self._towards[switch.name]
-        if switch.name in group.neighbours:
+        name = hops.switch.name
+        towards = self._towards[name]
+        if name in group.neighbours:
             for leaf in group.leaves:
-                to_leaf[leaf.name] = self._next_hops(switch, towards[leaf.name], leaf)
+                to_leaf[leaf.name] = hops.to(leaf, towards[leaf.name])
             return
-        closer = group.distance.get(switch.name, 0) - 1
-        hops = [port for peer, ports in towards.items() if group.distance[peer] == closer for port in ports]
-        hops.sort(key=lambda port: port.number)
-        chosen: dict[int, tuple[Action, ...]] = {}
+        closer = group.distance.get(name, 0) - 1
+        ports = [port for peer, ports in towards.items() if group.distance[peer] == closer for port in ports]
+        ports.sort(key=attrgetter("number"))
         for leaf in group.leaves:
-            if leaf.name == switch.name:
-                continue
-            start = self._start(switch, leaf, len(hops))
-            if start not in chosen:
-                chosen[start] = self._next_hops(switch, hops, leaf)
-            to_leaf[leaf.name] = chosen[start]
-
-    def _start(self, switch: Switch, leaf: Switch, paths: int) -> int:
-        """The first of the paths to use where not all are: different by switch and by leaf, so that all
-        serve."""
-        if not self._rotate or self._paths_limit is None or paths <= self._paths_limit:
-            return 0
-        return (switch.device_id + (leaf.leaf_number or 0)) * self._paths_limit % paths
-
-    def _next_hops(self, switch: Switch, hops: list[Port], leaf: Switch) -> tuple[Action, ...]:
-        if self._paths_limit is not None and len(hops) > self._paths_limit:
-            start = self._start(switch, leaf, len(hops))
-            hops = [hops[(start + index) % len(hops)] for index in range(self._paths_limit)]
-        if len(hops) > ECMP_PATHS_LIMIT:
-            raise PlanError(
-                f"{switch.name} has {len(hops)} equal-cost paths to {leaf.name}; the program's ecmp_selector "
-                f"holds {ECMP_PATHS_LIMIT} in a group. Set routing.max_paths, or use fewer, faster links"
-            )
-        return tuple(sorted(self._forward(switch, port, self._mac[port.peer.node]) for port in hops))
-
-    def _forward(self, switch: Switch, port: Port, next_hop_mac: int) -> Action:
-        params = (("port", port.number), ("src_mac", self._mac[switch.name]), ("dst_mac", next_hop_mac))
-        return Action("forward", params)
+            if leaf.name != name:
+                to_leaf[leaf.name] = hops.to(leaf, ports)
 
     def _prefixes(self, leaf: Switch) -> list[_Match]:
         v4, v6 = leaf.ipv4_prefix, leaf.ipv6_prefix
@@ -143,6 +121,57 @@ class Router:
                     distance[there] = distance[here] + 1
                     queue.append(there)
         return distance
+
+
+class _NextHops:
+    """Sets of next hops of one switch; equal ones are one object."""
+
+    def __init__(self, switch: Switch, macs: dict[str, int], limit: int | None, rotate: bool) -> None:
+        self.switch = switch
+        self._macs = macs
+        self._limit = limit  # None: all paths
+        self._rotate = rotate
+        self._actions: dict[int, Action] = {}
+        self._sets: dict[tuple[int, ...], dict[int, tuple[Action, ...]]] = {}
+        self._last: tuple[list[Port], dict[int, tuple[Action, ...]]] | None = None
+
+    def to(self, leaf: Switch, ports: list[Port]) -> tuple[Action, ...]:
+        """The next hops to a leaf over `ports`, or over as many of them as are to be used."""
+        if self._last is None or self._last[0] is not ports:
+            self._last = (ports, self._sets.setdefault(tuple(port.number for port in ports), {}))
+        start = self._start(leaf, len(ports))
+        known = self._last[1]
+        if start not in known:
+            known[start] = self._made(leaf, ports, start)
+        return known[start]
+
+    def _start(self, leaf: Switch, paths: int) -> int:
+        """The first path to use where not all are; by switch and by leaf, so that all of them serve."""
+        if not self._rotate or self._limit is None or paths <= self._limit:
+            return 0
+        return (self.switch.device_id + (leaf.leaf_number or 0)) * self._limit % paths
+
+    def _made(self, leaf: Switch, ports: list[Port], start: int) -> tuple[Action, ...]:
+        if self._limit is not None and len(ports) > self._limit:
+            ports = [ports[(start + index) % len(ports)] for index in range(self._limit)]
+        if len(ports) > ECMP_PATHS_LIMIT:
+            raise PlanError(
+                f"{self.switch.name} has {len(ports)} equal-cost paths to {leaf.name}; the program's "
+                f"ecmp_selector holds {ECMP_PATHS_LIMIT} in a group. Set routing.max_paths, or use fewer, "
+                "faster links"
+            )
+        return tuple(sorted(map(self._action, ports)))
+
+    def _action(self, port: Port) -> Action:
+        action = self._actions.get(port.number)
+        if action is None:
+            macs = self._macs
+            action = self._actions[port.number] = _forward(port, macs[self.switch.name], macs[port.peer.node])
+        return action
+
+
+def _forward(port: Port, source_mac: int, next_hop_mac: int) -> Action:
+    return Action("forward", (("port", port.number), ("src_mac", source_mac), ("dst_mac", next_hop_mac)))
 
 
 def ecmp_seed(seed: int, topology: Topology) -> dict[str, int]:

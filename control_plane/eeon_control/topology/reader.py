@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from eeon_control import data
 from eeon_control.errors import InputError
+from eeon_control.memory import cyclic_collector_paused
 from eeon_control.sources import Document, KeyPath, parse_yaml, read_yaml
 from eeon_control.topology import compact
 from eeon_control.topology.addresses import AddressPlan
@@ -46,6 +47,11 @@ def from_document(document: Document, source: str) -> Topology:
         file = TopologyFile.model_validate(document.value)
     except ValidationError as error:
         raise document.from_validation(error, TopologyFile) from None
+    with cyclic_collector_paused():
+        return _from_file(document, file, source)
+
+
+def _from_file(document: Document, file: TopologyFile, source: str) -> Topology:
     addressing = AddressPlan(file.addressing.ipv4, file.addressing.ipv6)
     forms = [key for key in ("leaf_spine", "clos") if document.get((key,)) is not None]
     given = [key for key in ("nodes", "links") if document.get((key,)) is not None]
