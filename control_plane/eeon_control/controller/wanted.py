@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from finsy import P4Schema
 
-from eeon_control.config import FabricConfig
 from eeon_control.controller.messages import Intended
+from eeon_control.fabric import bmv2_queues
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.thrift_client import QueueSettings
 from eeon_control.plan import intended
 from eeon_control.state import Revision, StateStore
-from eeon_control.topology import Switch, Topology
+from eeon_control.topology import Topology
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
     queues = {
         name: of
         for name, switch in meant.topology.switches.items()
-        if targets[name].thrift is not None and (of := _queues(meant.config, switch))
+        if targets[name].thrift is not None and (of := bmv2_queues.of_switch(meant.config, switch))
     }
     return Wanted(
         revision,
@@ -55,12 +55,3 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
         {name: Intended(revision.number, of, name in queues) for name, of in entries.items()},
         queues,
     )
-
-
-def _queues(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
-    found = {port.number: config.bmv2_queue(port) for port in switch.ports}
-    return {
-        number: QueueSettings(values.depth_packets, values.packets_per_second)
-        for number, values in found.items()
-        if values is not None
-    }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from eeon_control import fabric
 from eeon_control.errors import FabricError, StateError
-from eeon_control.fabric import ApplyReport, FabricPlan
+from eeon_control.fabric import ApplyReport, FabricPlan, bmv2_queues
 from eeon_control.fabric.snapshot import Snapshot
 from eeon_control.operations.saved_plan import SavedPlan
 from eeon_control.operations.work import Work
@@ -22,12 +22,14 @@ class PlanOutdated(FabricError):
 @dataclass(frozen=True)
 class Outcome:
     """`report`: what was written and read back. `revision`: the one in force now. `is_new`: whether it was
-    made by this apply; when nothing changed at all, there is no new one."""
+    made by this apply; when nothing changed at all, there is no new one. `queues_not_set`: switch -> why
+    BMv2's own queues were not set as the configuration says, which undoes nothing."""
 
     report: ApplyReport
     revision: Revision
     is_new: bool
     pending: Pending | None = None
+    queues_not_set: Mapping[str, str] = field(default_factory=dict)
 
 
 async def apply(
@@ -72,7 +74,8 @@ async def apply(
         observer=work.observer,
     )
     assert ledger.revision is not None
-    return Outcome(report, ledger.revision, ledger.is_new, ledger.pending)
+    not_set = await bmv2_queues.set_all(meant.topology, meant.config, meant.targets.switches)
+    return Outcome(report, ledger.revision, ledger.is_new, ledger.pending, not_set)
 
 
 class _Ledger:

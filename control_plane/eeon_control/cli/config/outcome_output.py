@@ -7,6 +7,7 @@ import json
 import click
 
 from eeon_control.cli.config.plan_output import summary
+from eeon_control.cli.output import errors
 from eeon_control.operations import Outcome
 
 
@@ -14,6 +15,9 @@ def show(outcome: Outcome, output: str) -> None:
     """In words, or as JSON."""
     plan = outcome.report.plan
     number, pending = outcome.revision.number, outcome.pending
+    for why in outcome.queues_not_set.values():
+        text = f"warning: the entries are in force, but BMv2's queues were not set: {why}"
+        errors.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
     if output == "json":
         value = {
             "revision": number,
@@ -21,6 +25,7 @@ def show(outcome: Outcome, output: str) -> None:
             "changed_switches": [name for name, one in plan.switches.items() if not one.is_empty],
             "entries_verified": outcome.report.entries_verified,
             "confirm_within_seconds": pending.seconds if pending is not None else None,
+            "queues_not_set": dict(outcome.queues_not_set),
         }
         click.echo(json.dumps(value, indent=1))
         return

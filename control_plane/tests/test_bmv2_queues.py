@@ -1,0 +1,87 @@
+"""`target_settings.bmv2` on `eeon config apply`: set over Thrift on every switch, and what was not is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import topology
+from eeon_control.cli import main
+from eeon_control.fabric import sync
+from eeon_control.fabric.thrift_client import QueueSettings, ThriftClient
+from fake_p4runtime import FakeFabric
+
+SETTINGS = """
+target_settings:
+  bmv2:
+    queue_depth: 1024pkt
+    packet_rate: unlimited
+    ports: {"leaf1:3": {packet_rate: 8000pps}}
+"""
+
+
+@pytest.fixture
+def fabric():
+    fakes = FakeFabric(topology.load("leaf-spine-4"))
+    sync.run(fakes.__aenter__())
+    yield fakes
+    sync.run(fakes.__aexit__())
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Thrift calls by address, without a network: spine2 does not answer."""
+    made: dict[str, dict[int, QueueSettings]] = {}
+
+    def enter(self):
+        if self._address.endswith(":4"):
+            raise self._error("Connection refused")
+        return self
+
+    monkeypatch.setattr(ThriftClient, "__enter__", enter)
+    monkeypatch.setattr(ThriftClient, "__exit__", lambda *_: None)
+    monkeypatch.setattr(ThriftClient, "check_identity", lambda self: None)
+    monkeypatch.setattr(
+        ThriftClient,
+        "set_queue",
+        lambda self, port, settings: made.setdefault(self._address, {}).update({port: settings}),
+    )
+    return made
+
+
+def apply(tmp_path, fabric, *more: str):
+    (tmp_path / "bmv2.yaml").write_text(SETTINGS)
+    lines = [
+        f'  {name}: {{address: "{address}", thrift: "127.0.0.1:{number}"}}'
+        for number, (name, address) in enumerate(fabric.targets.items(), 1)
+    ]
+    targets = tmp_path / "targets.yaml"
+    targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+    options = ["-c", "drop_tail", "-c", str(tmp_path / "bmv2.yaml"), "-t", "leaf-spine-4", "-T", str(targets)]
+    return CliRunner().invoke(main, ["config", "apply", *options, *more])
+
+
+def test_every_linked_port_gets_its_settings_and_the_switch_that_did_not_is_told(tmp_path, fabric, calls):
+    result = apply(tmp_path, fabric)
+    assert result.exit_code == 0
+    assert set(calls) == {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
+    assert calls["127.0.0.1:1"] == {
+        1: QueueSettings(1024, 0),
+        2: QueueSettings(1024, 0),
+        3: QueueSettings(1024, 8000),
+        4: QueueSettings(1024, 0),
+    }
+    assert (
+        "warning: the entries are in force, but BMv2's queues were not set: spine2 (Thrift 127.0.0.1:4)"
+        in result.stderr
+    )
+    assert "applied; " in result.stdout
+
+
+def test_an_apply_without_changes_sets_them_again_because_nobody_can_read_them(tmp_path, fabric, calls):
+    apply(tmp_path, fabric)
+    calls.clear()
+    again = apply(tmp_path, fabric, "-o", "json")
+    assert set(calls) == {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
+    assert list(json.loads(again.stdout)["queues_not_set"]) == ["spine2"]
