@@ -13,8 +13,10 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 from eeon_control import topology
 from eeon_control.cli import main
-from eeon_control.cli.help import contexts, root_context
+from eeon_control.cli.config import config
 from eeon_control.cli.help.page import Page, page_of
+from eeon_control.cli.help.tree import contexts, root_context
+from eeon_control.cli.lazy import load, summary_of
 from eeon_control.state import StateStore
 
 
@@ -26,8 +28,8 @@ def own_commands() -> list[click.Context]:
     root = root_context(main)
     return [
         one
-        for name, command in main.commands.items()
-        for one in contexts(click.Context(command, info_name=name, parent=root))
+        for name in main.places
+        for one in contexts(click.Context(main.get_command(root, name), info_name=name, parent=root))
     ]
 
 
@@ -53,6 +55,25 @@ def test_the_options_in_a_commands_examples_are_options_it_has(ctx):
         if line.startswith(f"{ctx.command_path} ") and not isinstance(ctx.command, click.Group):
             used = {word for word in line.split(" > ")[0].split() if word.startswith("-")}
             assert used <= known, line
+
+
+@pytest.mark.parametrize("place", [*main.places.values(), *config.places.values()])
+def test_a_list_of_commands_says_of_each_what_its_own_help_says(place):
+    assert summary_of(place) == load(place).get_short_help_str(96)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["config", "--help"], ["completion", "bash"]]
+)
+def test_what_needs_no_switch_waits_for_no_library_of_switches(arguments):
+    program = (
+        "import sys; from eeon_control.cli import main; main(sys.argv[1:], standalone_mode=False); "
+        "print({'grpc', 'finsy', 'pydantic', 'ruamel', 'rich'} & {name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "set()"
 
 
 def test_help_without_a_command_lists_them_and_an_unknown_one_is_told():

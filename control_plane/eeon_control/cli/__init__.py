@@ -11,31 +11,27 @@ import os
 import click
 
 from eeon_control import __version__
-from eeon_control.cli.config import config
-from eeon_control.cli.controller import controller
-from eeon_control.cli.doctor import doctor
 from eeon_control.cli.group import EeonGroup
-from eeon_control.cli.help import complete_own_help, completion, help_
-from eeon_control.cli.show import clear, show
 
 # gRPC would write lines of its own to stderr about what commands say in words. It reads this at first use.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
+_PLACES = {
+    "clear": "eeon_control.cli.show:clear",
+    "completion": "eeon_control.cli.help:completion",
+    "config": "eeon_control.cli.config:config",
+    "controller": "eeon_control.cli.controller:controller",
+    "doctor": "eeon_control.cli.doctor:doctor",
+    "help": "eeon_control.cli.help:help_",
+    "show": "eeon_control.cli.show:show",
+}
+
 
 @click.group(
-    cls=EeonGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    cls=EeonGroup,
+    places=_PLACES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="eeon")
 def main() -> None:
     """E-EON: data-centre switches in P4, their controller and their tools."""
-
-
-main.add_command(completion)
-main.add_command(config)
-main.add_command(controller)
-main.add_command(clear)
-main.add_command(doctor)
-main.add_command(help_)
-main.add_command(show)
-
-complete_own_help(main)

@@ -9,14 +9,15 @@ from typing import Any
 
 import click
 
+from eeon_control.cli.lazy import LazyGroup, summary_of
 from eeon_control.cli.output import errors
 from eeon_control.errors import EeonError, InputError
 
 _PLUGINS = "eeon.commands"
 
 
-class EeonGroup(click.Group):
-    """A click group with commands of installed packages, each loaded only when it is used."""
+class EeonGroup(LazyGroup):
+    """The commands of this package and of installed ones, each loaded only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Own commands and those of other packages, by name."""
@@ -35,6 +36,11 @@ class EeonGroup(click.Group):
         if not isinstance(command, click.Command):
             return _broken(cmd_name, f"{plugin.value} is not a click command")
         return command
+
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """What a command does, in a few words."""
+        plugin = None if name in self.places else _plugins().get(name)
+        return (summary_of(plugin.value) if plugin is not None else None) or super().summary(ctx, name)
 
     def main(
         self,

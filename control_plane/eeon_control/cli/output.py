@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import Any
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any
 
 from eeon_control.errors import Problem, Severity
+
+if TYPE_CHECKING:  # imported when something is printed: completion and --help do without
+    from rich.console import Console
 
 _PIPE_WIDTH = 200  # a table that goes to a file or a pipe must not be folded to 80 columns
 
@@ -18,7 +19,7 @@ class _Errors:
 
     def print(self, text: str, **style: Any) -> None:
         """Print one message."""
-        Console(stderr=True, width=None if sys.stderr.isatty() else _PIPE_WIDTH).print(text, **style)
+        _console(stderr=True, is_terminal=sys.stderr.isatty()).print(text, **style)
 
 
 errors = _Errors()
@@ -26,7 +27,13 @@ errors = _Errors()
 
 def console() -> Console:
     """stdout as a rich console."""
-    return Console(width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    return _console(stderr=False, is_terminal=sys.stdout.isatty())
+
+
+def _console(*, stderr: bool, is_terminal: bool) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr, width=None if is_terminal else _PIPE_WIDTH)
 
 
 def print_problems(problems: Iterable[Problem]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 from click.shell_completion import get_completion_class
 
-from eeon_control.cli.help.page import Page, complete, page_of
+from eeon_control.cli.help.page import Page, page_of
+from eeon_control.cli.help.tree import contexts, root_context
 from eeon_control.errors import EeonError
 
 _SHELLS = ("bash", "zsh", "fish")
@@ -56,31 +56,6 @@ def completion(ctx: click.Context, shell: str | None) -> None:
     if found is None:
         raise EeonError(f"which shell? write eeon completion {'|'.join(_SHELLS)}")
     click.echo(found(ctx.find_root().command, {}, "eeon", _VARIABLE).source())
-
-
-def contexts(root: click.Context) -> Iterator[click.Context]:
-    """A context for a group and all of its commands, in order of name."""
-    yield root
-    if not isinstance(root.command, click.Group):
-        return
-    for name in root.command.list_commands(root):
-        command = root.command.get_command(root, name)
-        if command is not None and not command.hidden:
-            yield from contexts(click.Context(command, info_name=name, parent=root))
-
-
-def root_context(command: click.Command) -> click.Context:
-    """Of the program as people call it, whatever the process was started as."""
-    return click.Context(command, info_name="eeon", **command.context_settings)
-
-
-def complete_own_help(group: click.Group) -> None:
-    """Give every command that the group itself holds its examples and exit codes."""
-    root = root_context(group)
-    for name, command in group.commands.items():
-        for one in contexts(click.Context(command, info_name=name, parent=root)):
-            if not isinstance(one.command, click.Group):
-                complete(one)
 
 
 def _page(root: click.Context, words: tuple[str, ...]) -> Page:

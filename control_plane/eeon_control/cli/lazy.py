@@ -1,0 +1,96 @@
+"""Commands that are imported when they are used: `eeon --help` and completion wait for no gRPC, no pydantic.
+
+A command is written as an entry point is, `package.module:function`. What it does in a few words is the first
+sentence of the function's docstring, read from the source without running it.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from eeon_control.cli.help.page import complete
+from eeon_control.cli.help.tree import contexts
+
+_SUMMARY_WIDTH = 96
+
+
+class LazyGroup(click.Group):
+    """A click group of `places`: name -> `package.module:function`. Each is imported once, at first use."""
+
+    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.places = dict(places or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names, in order."""
+        return sorted({*super().list_commands(ctx), *self.places})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command itself, imported, its help with examples and exit codes."""
+        if cmd_name in self.places and cmd_name not in self.commands:
+            command = load(self.places[cmd_name])
+            if not isinstance(command, LazyGroup):
+                for one in contexts(click.Context(command, info_name=cmd_name, parent=ctx)):
+                    if not isinstance(one.command, click.Group):
+                        complete(one)
+            self.add_command(command, cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """What a command does, in a few words; nothing is imported for it if that can be avoided."""
+        found = summary_of(self.places[name]) if name in self.places else None
+        if found is None:
+            command = self.get_command(ctx, name)
+            found = command.get_short_help_str(_SUMMARY_WIDTH) if command is not None else ""
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in --help."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self._summaries(ctx)))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names of commands, and what every command completes."""
+        found = [
+            CompletionItem(name, help=text)
+            for name, text in self._summaries(ctx)
+            if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def _summaries(self, ctx: click.Context) -> Iterator[tuple[str, str]]:
+        return ((name, self.summary(ctx, name)) for name in self.list_commands(ctx))
+
+
+def load(place: str) -> click.Command:
+    """Import `package.module:function`. Raises what the import raises; TypeError for what is no command."""
+    module, _, name = place.partition(":")
+    command = getattr(importlib.import_module(module), name)
+    if not isinstance(command, click.Command):
+        raise TypeError(f"{place} is not a click command")
+    return command
+
+
+def summary_of(place: str) -> str | None:
+    """The first sentence of the docstring of a function at the top level of its module, if there is one."""
+    module, _, name = place.partition(":")
+    try:
+        spec = find_spec(module)
+        if spec is None or spec.origin is None:
+            return None
+        tree = ast.parse(Path(spec.origin).read_bytes())
+    except (ImportError, OSError, SyntaxError, ValueError):
+        return None
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            text = ast.get_docstring(node)
+            return click.Command(name, help=text).get_short_help_str(_SUMMARY_WIDTH) if text else None
+    return None
