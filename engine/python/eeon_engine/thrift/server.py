@@ -33,6 +33,24 @@ MAX_CONNECTIONS = 64
 _POLL_SECONDS = 0.5
 
 
+def dispatcher(control: SwitchControl, port: int) -> Dispatcher:
+    """The calls of a switch whose server listens on `port`."""
+    context = Context(control)
+    return Dispatcher(
+        {
+            "standard": [
+                TableCalls(context),
+                ActionProfileCalls(context),
+                CellCalls(context),
+                HashAndDigestCalls(context),
+                WholeCalls(context, port),
+            ],
+            "simple_pre_lag": [PreCalls(context)],
+            "simple_switch": [SimpleSwitchCalls(context)],
+        }
+    )
+
+
 class Server:
     """A running Thrift server. Made by `serve`."""
 
@@ -40,20 +58,7 @@ class Server:
         self._listener = _listen(address)
         host, port = self._listener.getsockname()[:2]
         self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        context = Context(control)
-        self._dispatcher = Dispatcher(
-            {
-                "standard": [
-                    TableCalls(context),
-                    ActionProfileCalls(context),
-                    CellCalls(context),
-                    HashAndDigestCalls(context),
-                    WholeCalls(context, port),
-                ],
-                "simple_pre_lag": [PreCalls(context)],
-                "simple_switch": [SimpleSwitchCalls(context)],
-            }
-        )
+        self._dispatcher = dispatcher(control, port)
         self._stopping = threading.Event()
         self._long_calls = threading.Lock()
         self._guard = threading.Lock()

@@ -1,0 +1,118 @@
+"""Runs the targets: `python -m doors fuzz TARGET`, `minimise TARGET`, `run TARGET FILE...`.
+
+`fuzz` and `minimise` need atheris, which is a development tool and on PyPI for Linux on x86-64 and for macOS.
+"""
+
+import argparse
+import logging
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NoReturn
+
+from . import corpora
+
+_MAX_LENGTH = 1500
+
+
+def main() -> int:
+    """Exit status 0: nothing was found."""
+    arguments = _parser().parse_args()
+    logging.basicConfig(level=logging.CRITICAL)
+    return int(arguments.do(arguments))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="doors", description="Fuzz the P4Runtime and the Thrift door.")
+    commands = parser.add_subparsers(required=True)
+    fuzz = commands.add_parser("fuzz", help="fuzz one target for some time")
+    fuzz.add_argument("target")
+    fuzz.add_argument("--seconds", type=int, default=60)
+    fuzz.set_defaults(do=_fuzz)
+    minimise = commands.add_parser(
+        "minimise", help="keep the inputs of a target that add coverage, and pack them"
+    )
+    minimise.add_argument("target")
+    minimise.set_defaults(do=_minimise)
+    libfuzzer = commands.add_parser("libfuzzer", help="run libFuzzer with options of its own")
+    libfuzzer.add_argument("target")
+    libfuzzer.add_argument("command", nargs=argparse.REMAINDER)
+    libfuzzer.set_defaults(do=_run_libfuzzer)
+    run = commands.add_parser("run", help="run a target with the bytes of files")
+    run.add_argument("target")
+    run.add_argument("file", type=Path, nargs="+")
+    run.set_defaults(do=_run)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from .targets import TARGETS
+
+    for file in arguments.file:
+        TARGETS[arguments.target].run(file.read_bytes())
+        print(f"{file}: nothing found")
+    return 0
+
+
+def _fuzz(arguments: argparse.Namespace) -> NoReturn:
+    findings = corpora.ENGINE_FUZZ / "artifacts" / arguments.target
+    findings.mkdir(parents=True, exist_ok=True)
+    folder = corpora.ENGINE_FUZZ / "corpus" / arguments.target
+    _libfuzzer(
+        arguments.target,
+        [
+            sys.argv[0],
+            str(folder),
+            f"-max_total_time={arguments.seconds}",
+            "-timeout=20",
+            "-rss_limit_mb=1500",
+            f"-max_len={_MAX_LENGTH}",
+            f"-artifact_prefix={findings}/",
+            "-print_final_stats=1",
+        ],
+    )
+
+
+def _minimise(arguments: argparse.Namespace) -> int:
+    folder = corpora.ENGINE_FUZZ / "corpus" / arguments.target
+    with tempfile.TemporaryDirectory() as scratch:
+        # libFuzzer runs itself again for each part of the inputs, by the name that it was called with.
+        again, kept = Path(scratch, "again"), Path(scratch, "kept")
+        kept.mkdir()
+        again.write_text(
+            f'#!/bin/sh\nexec {sys.executable} -m doors libfuzzer {arguments.target} "$0" "$@"\n'
+        )
+        again.chmod(0o700)
+        subprocess.run([again, "-merge=1", kept, folder], check=True)
+        inputs = corpora.read_folder(kept)
+    packed = corpora.PACKED / f"{arguments.target}.corpus"
+    packed.write_bytes(corpora.pack(inputs))
+    print(f"{packed.name}: {len(inputs)} inputs, {packed.stat().st_size} bytes")
+    return 0
+
+
+def _run_libfuzzer(arguments: argparse.Namespace) -> NoReturn:
+    _libfuzzer(arguments.target, arguments.command)
+
+
+def _libfuzzer(target: str, command: list[str]) -> NoReturn:
+    try:
+        import atheris
+    except ImportError:
+        sys.exit("atheris is not installed: `pip install atheris`; it has wheels for few platforms")
+    # Only what is imported here, for the first time, is watched.
+    with atheris.instrument_imports(include=["eeon_engine"]):
+        from .targets import TARGETS
+    folder = corpora.ENGINE_FUZZ / "corpus" / target
+    if not folder.is_dir():
+        packed = corpora.PACKED / f"{target}.corpus"
+        kept = corpora.committed(target) if packed.exists() else []
+        corpora.write_folder(folder, [*kept, *TARGETS[target].seeds()])
+    atheris.Setup(command, TARGETS[target].run)
+    atheris.Fuzz()
+    raise AssertionError("libFuzzer ends the process")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

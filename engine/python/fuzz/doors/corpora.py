@@ -1,0 +1,77 @@
+"""Inputs as files: packed corpora as `engine/fuzz/checks` packs them, folders that libFuzzer reads, inputs
+changed from a fixed seed."""
+
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+ENGINE_FUZZ = Path(__file__).resolve().parents[3] / "fuzz"
+PACKED = ENGINE_FUZZ / "corpora"
+REGRESSIONS = Path(__file__).resolve().parents[1] / "regressions"
+
+
+def pack(inputs: Iterable[bytes]) -> bytes:
+    """One file of many inputs: each after its length in four bytes, the short ones first."""
+    return b"".join(
+        len(item).to_bytes(4, "big") + item for item in sorted(set(inputs), key=lambda i: (len(i), i))
+    )
+
+
+def unpack(file: bytes) -> list[bytes]:
+    """The inputs of a packed corpus. Raises `ValueError` when it breaks off."""
+    inputs = []
+    at = 0
+    while at < len(file):
+        length = int.from_bytes(file[at : at + 4], "big")
+        item = file[at + 4 : at + 4 + length]
+        if len(file) < at + 4 or len(item) < length:
+            raise ValueError("the corpus breaks off")
+        inputs.append(item)
+        at += 4 + length
+    return inputs
+
+
+def committed(target: str) -> list[bytes]:
+    """The packed corpus of a target."""
+    return unpack((PACKED / f"{target}.corpus").read_bytes())
+
+
+def regressions(target: str) -> list[bytes]:
+    """Inputs that once showed a fault: files named for their target, TARGET-what."""
+    return [path.read_bytes() for path in sorted(REGRESSIONS.glob(f"{target}-*"))]
+
+
+def write_folder(folder: Path, inputs: Iterable[bytes]) -> None:
+    """Inputs as libFuzzer reads them: a file each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for at, item in enumerate(inputs):
+        (folder / f"seed-{at:04}").write_bytes(item)
+
+
+def read_folder(folder: Path) -> list[bytes]:
+    """What libFuzzer has left."""
+    return [path.read_bytes() for path in sorted(folder.iterdir())]
+
+
+def changed(item: bytes, other: bytes, rng: random.Random) -> bytes:
+    """An input with one to four changes: bits, bytes, extreme numbers, parts taken out, repeated or exchanged
+    with those of another."""
+    data = bytearray(item)
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randint(0, len(data))
+        length = rng.randint(1, 16)
+        match rng.randrange(6):
+            case 0 if data:
+                data[at % len(data)] ^= 1 << rng.randrange(8)
+            case 1 if data:
+                data[at % len(data)] = rng.randrange(256)
+            case 2:
+                data[at : at + length] = rng.choice([b"\0", b"\xff", b"\x7f\xff\xff\xff", b"\x80\0\0\0"])
+            case 3:
+                del data[at : at + length]
+            case 4:
+                data[at:at] = data[at : at + length]
+            case _:
+                start = rng.randint(0, len(other))
+                data[at : at + length] = other[start : start + length]
+    return bytes(data)

@@ -1,0 +1,46 @@
+"""Choices read off an input, so that a fuzzer that changes a byte changes a choice. An input that is used up
+gives zeros, which choose the first and the fewest."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+class Draws:
+    """A reader of one input."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to read."""
+        return self._at >= len(self._data)
+
+    def bytes(self, count: int) -> bytes:
+        """The next `count` bytes; fewer where the input ends."""
+        taken = self._data[self._at : self._at + count]
+        self._at += count
+        return taken
+
+    def rest(self) -> bytes:
+        """Everything that is left."""
+        return self.bytes(max(0, len(self._data) - self._at))
+
+    def number(self, size: int) -> int:
+        """An unsigned number of `size` bytes."""
+        return int.from_bytes(self.bytes(size).ljust(size, b"\0"), "big")
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to `limit` - 1."""
+        return self.number(1 if limit <= 256 else 2 if limit <= 65_536 else 4) % limit
+
+    def one_in(self, limit: int) -> bool:
+        """True once in `limit` times; never once the input is over."""
+        return self.below(limit) == limit - 1
+
+    def pick(self, choices: Sequence[_T]) -> _T:
+        """One of them."""
+        return choices[self.below(len(choices))]

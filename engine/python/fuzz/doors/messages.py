@@ -1,0 +1,117 @@
+"""Changes to any protobuf message, field by field: numbers, byte strings, names, repetition, absence."""
+
+from typing import Any
+
+from google.protobuf.descriptor import FieldDescriptor
+
+from .draws import Draws
+
+_INTEGERS = {
+    FieldDescriptor.CPPTYPE_INT32: (32, True),
+    FieldDescriptor.CPPTYPE_UINT32: (32, False),
+    FieldDescriptor.CPPTYPE_INT64: (64, True),
+    FieldDescriptor.CPPTYPE_UINT64: (64, False),
+    FieldDescriptor.CPPTYPE_ENUM: (32, True),
+}
+_LONGEST = 64
+
+
+def change(message: Any, draws: Draws) -> None:
+    """Changes one thing, somewhere inside."""
+    while True:
+        present = [field for field, _ in message.ListFields()]
+        known = message.DESCRIPTOR.fields
+        if not known:
+            return
+        field = draws.pick(present) if present and not draws.one_in(6) else draws.pick(known)
+        inside = _descend(message, field, draws)
+        if inside is None:
+            return
+        message = inside
+
+
+def _descend(message: Any, field: Any, draws: Draws) -> Any:
+    """The message in which to go on, or None when the change is made."""
+    is_message = field.cpp_type == FieldDescriptor.CPPTYPE_MESSAGE
+    if field.is_repeated:
+        return _change_list(message, field, draws, is_message)
+    if not is_message:
+        setattr(message, field.name, _value(getattr(message, field.name), field, draws))
+        return None
+    there = message.HasField(field.name)
+    if there and draws.one_in(8):
+        message.ClearField(field.name)
+        return None
+    inside = getattr(message, field.name)
+    if not there:
+        inside.SetInParent()
+        return None
+    return inside
+
+
+def _change_list(message: Any, field: Any, draws: Draws, is_message: bool) -> Any:
+    items = getattr(message, field.name)
+    if field.message_type is not None and field.message_type.GetOptions().map_entry:
+        return None
+    if not items:
+        items.add() if is_message else items.append(_value(field.default_value or _zero(field), field, draws))
+        return None
+    at = draws.below(len(items))
+    match draws.below(8):
+        case 0:
+            del items[at]
+        case 1 if len(items) < _LONGEST:
+            items.extend([items[at]])
+        case 2 if is_message and len(items) < _LONGEST:
+            items.add()
+        case 3:
+            order = [items[at], *items[:at], *items[at + 1 :]]
+            copies = [
+                type(item).FromString(item.SerializeToString()) if is_message else item for item in order
+            ]
+            del items[:]
+            items.extend(copies)
+        case _ if is_message:
+            return items[at]
+        case _:
+            items[at] = _value(items[at], field, draws)
+    return None
+
+
+def _zero(field: Any) -> Any:
+    if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
+        return b"" if field.type == field.TYPE_BYTES else ""
+    return 0
+
+
+def _value(now: Any, field: Any, draws: Draws) -> Any:
+    if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
+        return not now
+    if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
+        return _bytes(now, draws) if field.type == field.TYPE_BYTES else _text(now, draws)
+    if field.cpp_type not in _INTEGERS:
+        return draws.pick((0.0, 1.5, -1.0, float("inf"), float("nan")))
+    bits, is_signed = _INTEGERS[field.cpp_type]
+    lowest, beyond = (-(1 << bits - 1), 1 << bits - 1) if is_signed else (0, 1 << bits)
+    number = draws.pick((now + 1, now - 1, 0, 1, now ^ 1 << draws.below(bits - 1), beyond - 1, lowest))
+    return min(max(number, lowest), beyond - 1)
+
+
+def _bytes(now: bytes, draws: Draws) -> bytes:
+    match draws.below(6):
+        case 0:
+            return b""
+        case 1:
+            return b"\0" + now
+        case 2:
+            return now + draws.bytes(1 + draws.below(4))
+        case 3:
+            return now[:-1]
+        case 4:
+            return b"\xff" * draws.pick((1, 2, 4, 16, 300))
+        case _:
+            return draws.bytes(1 + draws.below(8))
+
+
+def _text(now: str, draws: Draws) -> str:
+    return draws.pick(("", now + "x", now[:-1], "a b", "é\0", "x" * 300, now.upper(), "@" + now))

@@ -1,0 +1,114 @@
+"""Target: pipelines. A program of ours with its P4Info, both changed here and there, in any action of
+SetForwardingPipelineConfig, with entries before and after.
+
+What is refused leaves the switch as it was; what is taken can be read back, written to, and run.
+"""
+
+import json
+from functools import cache
+from typing import Any
+
+from finsy.proto import p4r
+
+from . import messages
+from .draws import Draws
+from .entities import Maker
+from .p4runtime_session import Refused, Session
+from .p4runtime_write import forwards
+from .world import PROGRAMS, World, check_books, engine_state, no_bug_is_logged, require, traffic, world
+
+# E-EON's own program takes a hundred times as long to be checked, and has little that these have not.
+_SMALL = PROGRAMS[1:]
+_MOST_PUSHES = 4
+_MOST_ENTITIES = 4
+
+
+def run(data: bytes) -> None:
+    """One input."""
+    draws = Draws(data)
+    first = world(draws.pick(_SMALL))
+    with no_bug_is_logged():
+        session = Session(first.switch(), first.pipeline)
+        session.arbitrate()
+        try:
+            for _ in range(1 + draws.below(_MOST_PUSHES)):
+                _write(session, first, draws)
+                _push(session, first, draws)
+                _write(session, first, draws)
+                traffic(session.switch, draws)
+                check_books(session.switch)
+            forwards(session, first)
+        finally:
+            session.close()
+
+
+def _write(session: Session, of: World, draws: Draws) -> None:
+    maker = Maker(of.info, draws)
+    request = p4r.WriteRequest()
+    for _ in range(draws.below(_MOST_ENTITIES)):
+        request.updates.add(
+            type=p4r.Update.INSERT if draws.below(2) else p4r.Update.MODIFY, entity=maker.entity()
+        )
+    session.sign(request)
+    session.write(request)
+
+
+def _push(session: Session, of: World, draws: Draws) -> None:
+    other = world(draws.pick(_SMALL)) if draws.one_in(6) else of
+    request = p4r.SetForwardingPipelineConfigRequest(action=draws.pick((3, 4, 1, 2, 5, 3, 4, 0)))
+    if request.action != 5:
+        request.config.CopyFrom(other.pipeline.config)
+        for _ in range(draws.below(4)):
+            messages.change(request.config.p4info, draws)
+        if draws.one_in(3):
+            request.config.p4_device_config = _edited(other.name, draws)
+        elif draws.one_in(24):
+            messages.change(request.config, draws)
+    session.sign(request)
+    program, before = session.switch.program, None
+    runs_first = program is not None and program.json == of.program.json
+    if runs_first:
+        before = engine_state(session.switch, of)
+    try:
+        session.set_pipeline(request)
+    except Refused:
+        # The one refusal that follows a commit is that of a class of service, for which there is no queue.
+        if runs_first and session.switch.program is program:
+            require(engine_state(session.switch, of) == before, "a refused pipeline changed the switch")
+        return
+    answer = session.get_pipeline(p4r.GetForwardingPipelineConfigRequest(device_id=session.switch.device_id))
+    if request.action in (2, 3, 4):
+        require(answer.config == request.config, "the pipeline that is read is not the one that was set")
+
+
+@cache
+def _document(name: str) -> str:
+    return json.dumps(json.loads(world(name).program.json))
+
+
+def _edited(name: str, draws: Draws) -> bytes:
+    """The program's JSON with one to three values exchanged, taken out or made extreme."""
+    document = json.loads(_document(name))
+    for _ in range(1 + draws.below(3)):
+        _edit(document, draws)
+    return json.dumps(document).encode()
+
+
+def _edit(node: Any, draws: Draws) -> None:
+    while True:
+        keys = list(node) if isinstance(node, dict) else range(len(node))
+        if not keys:
+            return
+        key = draws.pick(keys)
+        inside = node[key]
+        if isinstance(inside, dict | list) and inside and not draws.one_in(12):
+            node = inside
+            continue
+        match draws.below(3):
+            case 0:
+                del node[key]
+            case 1:
+                node[key] = draws.pick((None, 0, -1, 2**31, "x", [], {}, True, 1.5, "9" * 20))
+            case _:
+                node[key] = node[draws.pick(keys)]
+        return

@@ -1,0 +1,206 @@
+"""The P4Runtime servicer in this process: its methods are called as gRPC calls them, without a socket, and
+what it answers is checked."""
+
+import queue
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+from eeon_engine import Switch
+from eeon_engine.p4runtime.device import Device
+from eeon_engine.p4runtime.pipeline import Pipeline
+from eeon_engine.p4runtime.service import Service
+from finsy.proto import U128, p4r, rpc_code, rpc_status
+
+from .world import require
+
+ELECTION_ID = 7
+
+DOCUMENTED = frozenset(
+    {
+        rpc_code.INVALID_ARGUMENT,
+        rpc_code.NOT_FOUND,
+        rpc_code.ALREADY_EXISTS,
+        rpc_code.PERMISSION_DENIED,
+        rpc_code.FAILED_PRECONDITION,
+        rpc_code.RESOURCE_EXHAUSTED,
+        rpc_code.ABORTED,
+        rpc_code.OUT_OF_RANGE,
+        rpc_code.UNIMPLEMENTED,
+    }
+)
+"""What the server may refuse with. INTERNAL is a bug, UNKNOWN is for batches with details."""
+
+_LONGEST_MESSAGE = 4000
+
+
+class Refused(Exception):
+    """A call that ended with a status: `code`, and the code of each item of a batch."""
+
+    def __init__(self, code: int, codes: list[int]) -> None:
+        super().__init__(code, codes)
+        self.code = code
+        self.codes = codes
+
+
+class _Context:
+    """What the servicer uses of a `grpc.ServicerContext`."""
+
+    def peer(self) -> str:
+        return "fuzzer"
+
+    def abort(self, code: grpc.StatusCode, message: str) -> None:
+        require(code.value[0] in DOCUMENTED, f"status {code.name}: {message}")
+        require(
+            0 < len(message) < _LONGEST_MESSAGE, f"a status of {len(message)} characters: {message[:200]}"
+        )
+        raise Refused(code.value[0], [])
+
+    def abort_with_status(self, status: Any) -> None:
+        require(status.code == grpc.StatusCode.UNKNOWN, status.code)
+        ((key, value),) = status.trailing_metadata
+        require(key == "grpc-status-details-bin", key)
+        codes = []
+        for detail in rpc_status.Status.FromString(value).details:
+            error = p4r.Error.FromString(detail.value)
+            code = error.canonical_code
+            require(code in DOCUMENTED or code == rpc_code.OK, f"code {code} of an update: {error.message}")
+            require(code == rpc_code.OK or bool(error.message), "an error without a message")
+            codes.append(code)
+        require(any(codes), "a failed batch without an error")
+        raise Refused(rpc_code.UNKNOWN, codes)
+
+
+class _Requests:
+    """The request iterator of a stream."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def put(self, message: Any) -> None:
+        self._queue.put(message)
+
+    def is_active(self) -> bool:
+        return True
+
+    def __iter__(self) -> "_Requests":
+        return self
+
+    def __next__(self) -> Any:
+        message = self._queue.get()
+        if message is None:
+            raise StopIteration
+        return message
+
+
+class Stream:
+    """One client's stream. What the server sends is taken with `end`."""
+
+    def __init__(self, service: Service) -> None:
+        self._requests = _Requests()
+        self._answers: Iterator[Any] = service.StreamChannel(self._requests, _Context())
+
+    def send(self, message: Any) -> None:
+        """A `StreamMessageRequest`."""
+        self._requests.put(message)
+
+    def receive(self) -> Any:
+        """The next message."""
+        return next(self._answers)
+
+    def end(self) -> list[Any]:
+        """Ends the stream, takes what is left on it, and checks its errors."""
+        self._requests.put(None)
+        left = []
+        try:
+            for message in self._answers:
+                left.append(message)
+                message.SerializeToString()
+                if message.WhichOneof("update") == "error":
+                    code = message.error.canonical_code
+                    require(code in DOCUMENTED, f"code {code} on the stream: {message.error.message}")
+        except Refused:
+            # A status of the stream, which has been checked.
+            pass
+        return left
+
+
+class Session:
+    """A device of its own, its servicer, and the stream of its primary."""
+
+    def __init__(self, switch: Switch, pipeline: Pipeline | None) -> None:
+        self.switch = switch
+        self.device = Device(switch, pipeline)
+        self.service = Service(self.device)
+        self._primary: Stream | None = None
+
+    def arbitrate(self) -> None:
+        """Makes this client primary."""
+        self._primary = Stream(self.service)
+        update = p4r.MasterArbitrationUpdate(
+            device_id=self.switch.device_id, election_id=U128.encode(ELECTION_ID)
+        )
+        self._primary.send(p4r.StreamMessageRequest(arbitration=update))
+        status = self._primary.receive().arbitration.status
+        require(status.code == rpc_code.OK, f"the only client is not primary: {status}")
+
+    def send(self, message: Any) -> None:
+        """A message on the primary's stream."""
+        if self._primary is not None:
+            self._primary.send(message)
+
+    def close(self) -> None:
+        """Ends the primary's stream."""
+        if self._primary is not None:
+            self._primary.end()
+
+    def sign(self, request: Any) -> None:
+        """Makes a request one of the primary."""
+        request.device_id = self.switch.device_id
+        request.role = ""
+        request.role_id = 0
+        request.election_id.CopyFrom(U128.encode(ELECTION_ID))
+
+    def write(self, request: Any) -> list[int]:
+        """A Write: the code of each update. Raises `Refused` when the whole of it is refused."""
+        try:
+            self.service.Write(request, _Context())
+        except Refused as refused:
+            if refused.code != rpc_code.UNKNOWN:
+                raise
+            require(len(refused.codes) == len(request.updates), "not one error an update")
+            return refused.codes
+        return [rpc_code.OK] * len(request.updates)
+
+    def read(self, request: Any) -> tuple[list[Any], list[int]]:
+        """A Read: entities, and the code of each thing asked for."""
+        found: list[Any] = []
+        try:
+            for response in self.service.Read(request, _Context()):
+                response.SerializeToString()
+                found += response.entities
+        except Refused as refused:
+            if refused.code != rpc_code.UNKNOWN:
+                raise
+            require(len(refused.codes) == len(request.entities), "not one error an item")
+            return found, refused.codes
+        return found, [rpc_code.OK] * len(request.entities)
+
+    def read_all(self, *entities: Any) -> list[Any]:
+        """What is there of these, all of which can be asked for."""
+        request = p4r.ReadRequest(device_id=self.switch.device_id, entities=entities)
+        found, codes = self.read(request)
+        require(not any(codes), f"a plain read is refused: {codes}")
+        return found
+
+    def set_pipeline(self, request: Any) -> None:
+        """A SetForwardingPipelineConfig. Raises `Refused`."""
+        self.service.SetForwardingPipelineConfig(request, _Context())
+
+    def get_pipeline(self, request: Any) -> Any:
+        """A GetForwardingPipelineConfig. Raises `Refused`."""
+        return self.service.GetForwardingPipelineConfig(request, _Context())
+
+    def capabilities(self, request: Any) -> Any:
+        """A Capabilities. Raises `Refused`."""
+        return self.service.Capabilities(request, _Context())

@@ -1,0 +1,189 @@
+"""Target: valid requests for a program, and what becomes of them when they are changed here and there.
+
+An input is a program and a sequence of batches, reads, packets, stream messages and moments. Entities are
+made from the P4Info and some are changed as messages. After every batch what can be read is what was written;
+after one that was taken back everything is as before; at the end the switch takes its program anew and
+forwards.
+"""
+
+from typing import Any
+
+from finsy.proto import p4r, rpc_code
+
+from . import messages
+from .draws import Draws
+from .entities import Maker
+from .p4runtime_session import Refused, Session
+from .readback import Books, canonical
+from .world import PROGRAMS, World, check_books, engine_state, no_bug_is_logged, require, traffic, world
+
+_MOST_STEPS = 12
+_MOST_UPDATES = 8
+_KINDS = (p4r.Update.INSERT, p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE)
+_PROOF_PORT = 3
+_PROOF_PAYLOAD = bytes.fromhex("0200000000010200000000029999") + bytes(50)
+
+
+def run(data: bytes) -> None:
+    """One input."""
+    draws = Draws(data)
+    with no_bug_is_logged():
+        case = _Case(world(draws.pick(PROGRAMS)), draws)
+        try:
+            for _ in range(_MOST_STEPS):
+                if draws.is_over:
+                    break
+                case.step()
+            forwards(case.session, case.world)
+        finally:
+            case.session.close()
+
+
+def forwards(session: Session, world: World) -> None:
+    """Takes the program anew, and a packet-out leaves by its port."""
+    switch = session.switch
+    request = p4r.SetForwardingPipelineConfigRequest(
+        action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config=world.pipeline.config
+    )
+    session.sign(request)
+    session.set_pipeline(request)
+    # Packets that are still to arrive, packets-out among them.
+    switch.advance_to(switch.now_ps + 10**12)
+    header = next(h for h in world.info.controller_packet_metadata if h.preamble.name == "packet_out")
+    packet = p4r.PacketOut(payload=_PROOF_PAYLOAD)
+    for field in header.metadata:
+        packet.metadata.add(metadata_id=field.id, value=bytes([_PROOF_PORT if field.id == 1 else 0]))
+    # In this thread: what is sent on the stream comes when another one has run.
+    client = session.device._arbitration.primaries()[0]
+    session.device.stream_message(client, p4r.StreamMessageRequest(packet=packet))
+    sent = switch.advance_to(switch.now_ps + 10**12)
+    require([port for _, port, _ in sent] == [_PROOF_PORT], f"a packet-out left as {sent}")
+    check_books(switch)
+
+
+class _Case:
+    """One switch, and what is known of it."""
+
+    def __init__(self, world: World, draws: Draws) -> None:
+        self.world = world
+        self._draws = draws
+        self._maker = Maker(world.info, draws)
+        self._books = Books(world.info)
+        self._past: list[Any] = []
+        self.session = Session(world.switch(), world.pipeline)
+        self.session.arbitrate()
+
+    def step(self) -> None:
+        """One thing that happens."""
+        match self._draws.below(8):
+            case 0:
+                self._read()
+            case 1:
+                traffic(self.session.switch, self._draws)
+                self._books.forget()
+                self.session.device.notify(self.session.switch.now_ps // 1000, 0)
+                for packet in self.session.switch.take_packets_in(0):
+                    self.session.device.packet_in(packet)
+                check_books(self.session.switch)
+            case 2:
+                self._stream_message()
+            case _:
+                self._write()
+
+    # ---- batches
+
+    def _entity(self) -> Any:
+        draws = self._draws
+        entity = draws.pick(self._past) if self._past and draws.below(3) == 2 else self._maker.entity()
+        entity = p4r.Entity.FromString(entity.SerializeToString())
+        if draws.one_in(4):
+            messages.change(entity, draws)
+        self._past = [*self._past[-15:], entity]
+        return entity
+
+    def _write(self) -> None:
+        draws, session = self._draws, self.session
+        request = p4r.WriteRequest(atomicity=draws.pick((0, 1, 2, 1, 2, 0, 0, 3)))
+        for _ in range(1 + draws.below(_MOST_UPDATES)):
+            kind = 0 if draws.one_in(32) else draws.pick(_KINDS)
+            request.updates.add(type=kind, entity=self._entity())
+        session.sign(request)
+        if draws.one_in(40):
+            messages.change(request, draws)
+        before = self._state() if request.atomicity else None
+        try:
+            codes = session.write(request)
+        except Refused:
+            codes = [rpc_code.ABORTED] * len(request.updates)
+        if before is not None and any(codes):
+            require(rpc_code.OK not in codes, f"a part of an atomic batch was done: {codes}")
+            after = self._state()
+            for kind in before:
+                require(
+                    before[kind] == after[kind], f"taken back: {kind}: {before[kind]} became {after[kind]}"
+                )
+        for update, code in zip(request.updates, codes, strict=True):
+            if code == rpc_code.OK:
+                self._books.note(update.type, update.entity)
+        self._check_books()
+
+    def _state(self) -> dict[str, Any]:
+        """Everything that can be read, and what the engine has."""
+        plain = p4r.TableEntry(counter_data=p4r.CounterData(), meter_config=p4r.MeterConfig())
+        default = p4r.TableEntry(is_default_action=True)
+        default.MergeFrom(plain)
+        found = self.session.read_all(
+            p4r.Entity(table_entry=plain),
+            p4r.Entity(table_entry=default),
+            p4r.Entity(action_profile_member=p4r.ActionProfileMember()),
+            p4r.Entity(action_profile_group=p4r.ActionProfileGroup()),
+            p4r.Entity(value_set_entry=p4r.ValueSetEntry()),
+            p4r.Entity(digest_entry=p4r.DigestEntry()),
+            p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry()),
+        )
+        state = engine_state(self.session.switch, self.world)
+        # Entries that a deletion took out and the way back put in again are the last ones now.
+        state["read"] = sorted(entity.SerializeToString(deterministic=True) for entity in found)
+        return state
+
+    def _check_books(self) -> None:
+        """What was written is what is read, and tables hold as many entries here as in the engine."""
+        for key, answer in self._books.expected():
+            found = [canonical(entity) for entity in self.session.read_all(key)]
+            require(found == ([] if answer is None else [answer]), f"{key} reads {found}, not {answer}")
+        for table in self.world.info.tables:
+            there = self.session.read_all(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.preamble.id)))
+            count = self.session.switch.mt_get_num_entries(table.preamble.name)
+            require(len(there) == count, f"{table.preamble.name}: {len(there)} entries, engine {count}")
+
+    # ---- the rest
+
+    def _read(self) -> None:
+        draws = self._draws
+        request = p4r.ReadRequest(device_id=self.session.switch.device_id)
+        for _ in range(1 + draws.below(3)):
+            request.entities.append(self._entity())
+        if draws.one_in(40):
+            messages.change(request, draws)
+        try:
+            self.session.read(request)
+        except Refused:
+            return
+
+    def _stream_message(self) -> None:
+        draws = self._draws
+        message = p4r.StreamMessageRequest()
+        match draws.below(3):
+            case 0:
+                message.packet.payload = _PROOF_PAYLOAD[: draws.below(64)]
+                for field_id in (1, 2):
+                    message.packet.metadata.add(metadata_id=field_id, value=draws.bytes(1) or b"\0")
+            case 1:
+                digests = [0, *(item.preamble.id for item in self.world.info.digests)]
+                message.digest_ack.digest_id, message.digest_ack.list_id = draws.pick(digests), draws.below(4)
+            case _:
+                message.other.SetInParent()
+        messages.change(message, draws)
+        if message.WhichOneof("update") != "arbitration":
+            client = self.session.device._arbitration.primaries()[0]
+            self.session.device.stream_message(client, message)

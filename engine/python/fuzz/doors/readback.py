@@ -1,0 +1,118 @@
+"""What a Read must answer for an entity that was written: the same, in the shortest form."""
+
+from typing import Any
+
+from finsy.proto import p4r
+
+_ANNOTATIONS = frozenset({"metadata", "payload"})
+
+
+def canonical(message: Any) -> Any:
+    """A copy with numbers in their shortest form, and in order what has no order."""
+    copy = type(message).FromString(message.SerializeToString())
+    _shorten(copy)
+    return copy
+
+
+def _shorten(message: Any) -> None:
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_MESSAGE:
+            for item in value if field.is_repeated else [value]:
+                _shorten(item)
+            key = {"match": "field_id", "params": "param_id"}.get(field.name)
+            if key is not None:
+                ordered = sorted(value, key=lambda item: getattr(item, key))
+                kept = [type(item).FromString(item.SerializeToString()) for item in ordered]
+                del value[:]
+                value.extend(kept)
+        elif field.type == field.TYPE_BYTES and not field.is_repeated and field.name not in _ANNOTATIONS:
+            setattr(message, field.name, value.lstrip(b"\0") or (b"\0" if value else b""))
+
+
+class Books:
+    """The last that was written under each key and can be read back by it."""
+
+    def __init__(self, info: Any) -> None:
+        self._bit_registers = {
+            item.preamble.id for item in info.registers if item.type_spec.bitstring.HasField("bit")
+        }
+        self._units = {item.preamble.id: item.spec.unit for item in info.counters}
+        self._written: dict[bytes, tuple[Any, Any]] = {}
+
+    def forget(self) -> None:
+        """Something else may have changed what was written."""
+        self._written.clear()
+
+    def note(self, kind: int, entity: Any) -> None:
+        """An update that worked."""
+        found = self._key_and_answer(canonical(entity))
+        if found is None:
+            self._forget_array(entity)
+            return
+        key, answer = found
+        name = key.SerializeToString(deterministic=True)
+        is_entry = kind == p4r.Update.MODIFY and entity.HasField("table_entry")
+        if is_entry and not entity.table_entry.HasField("action"):
+            # It leaves the action as it is; which one that is, is known if it was noted.
+            known = self._written.get(name)
+            if known is None or known[1] is None:
+                return
+            answer.table_entry.action.CopyFrom(known[1].table_entry.action)
+        self._written[name] = (key, None if kind == p4r.Update.DELETE else answer)
+
+    def _forget_array(self, entity: Any) -> None:
+        """A write without an index reaches every cell."""
+        kind = entity.WhichOneof("entity")
+        if kind in ("register_entry", "counter_entry"):
+            self._written = {
+                name: item for name, item in self._written.items() if item[0].WhichOneof("entity") != kind
+            }
+
+    def expected(self) -> list[tuple[Any, Any]]:
+        """What to ask for, and the answer; None where nothing is to be there."""
+        return list(self._written.values())
+
+    def _key_and_answer(self, entity: Any) -> tuple[Any, Any] | None:
+        match entity.WhichOneof("entity"):
+            case "table_entry" if not entity.table_entry.is_default_action:
+                entry = entity.table_entry
+                key = p4r.TableEntry(table_id=entry.table_id, match=entry.match, priority=entry.priority)
+                for name in ("counter_data", "meter_config", "time_since_last_hit"):
+                    entry.ClearField(name)
+                return p4r.Entity(table_entry=key), entity
+            case "action_profile_member":
+                member = entity.action_profile_member
+                key = p4r.ActionProfileMember(
+                    action_profile_id=member.action_profile_id, member_id=member.member_id
+                )
+                return p4r.Entity(action_profile_member=key), entity
+            case "packet_replication_engine_entry":
+                return self._replication(entity)
+            case "register_entry":
+                cell = entity.register_entry
+                if cell.register_id not in self._bit_registers or not cell.HasField("index"):
+                    return None
+                return p4r.Entity(
+                    register_entry=p4r.RegisterEntry(register_id=cell.register_id, index=cell.index)
+                ), entity
+            case "counter_entry":
+                cell = entity.counter_entry
+                if not cell.HasField("index"):
+                    return None
+                for name, unit in (("byte_count", 2), ("packet_count", 1)):
+                    if self._units[cell.counter_id] == unit:
+                        cell.data.ClearField(name)
+                return p4r.Entity(
+                    counter_entry=p4r.CounterEntry(counter_id=cell.counter_id, index=cell.index)
+                ), entity
+        return None
+
+    @staticmethod
+    def _replication(entity: Any) -> tuple[Any, Any]:
+        key = p4r.Entity()
+        entry, asked = entity.packet_replication_engine_entry, key.packet_replication_engine_entry
+        if entry.HasField("multicast_group_entry"):
+            asked.multicast_group_entry.multicast_group_id = entry.multicast_group_entry.multicast_group_id
+        else:
+            asked.clone_session_entry.session_id = entry.clone_session_entry.session_id
+        return key, entity

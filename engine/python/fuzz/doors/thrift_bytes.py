@@ -1,0 +1,42 @@
+"""Target: bytes at the Thrift door. Where pieces end makes no difference; what is answered are answers; the
+switch goes on."""
+
+from itertools import pairwise
+
+from .draws import Draws
+from .thrift_stream import Door, answers
+from .world import PROGRAMS, Finding, World, check_books, no_bug_is_logged, require, traffic, world
+
+_MOST_PIECES = 8
+
+
+def run(data: bytes) -> None:
+    """One input: a program, where to cut, the bytes."""
+    draws = Draws(data)
+    chosen = world(draws.pick(PROGRAMS))
+    cuts = draws.bytes(draws.below(_MOST_PIECES))
+    frames = Draws(draws.bytes(4))
+    sent = draws.rest()
+    with no_bug_is_logged():
+        whole = _talk(chosen, [sent], frames)
+        try:
+            answers(whole)
+        except (EOFError, StopIteration) as error:
+            raise Finding(f"what was answered is no answer: {error!r}") from error
+        if cuts:
+            in_pieces = _talk(chosen, _cut(sent, cuts), None)
+            require(in_pieces == whole, "cut in pieces the same bytes get other answers")
+
+
+def _talk(chosen: World, pieces: list[bytes], frames: Draws | None) -> bytes:
+    switch = chosen.switch()
+    answer = Door(switch).talk(pieces)
+    if frames is not None:
+        traffic(switch, frames)
+        check_books(switch)
+    return answer
+
+
+def _cut(sent: bytes, cuts: bytes) -> list[bytes]:
+    places = sorted({0, len(sent), *(cut * len(sent) // 256 for cut in cuts)})
+    return [sent[start:end] for start, end in pairwise(places)]

@@ -1,0 +1,107 @@
+"""The Thrift server's connection in this process: the bytes of a client in, its answers out, no socket.
+
+Reader, dispatcher and calls are the server's own; `Wire` stands where a socket would, and hands the bytes out
+in pieces.
+"""
+
+import threading
+from typing import Any
+
+from eeon_engine import Switch
+from eeon_engine.thrift.connection import Connection
+from eeon_engine.thrift.interface import SERVICES
+from eeon_engine.thrift.server import dispatcher
+from thriftpy2.protocol.binary import TBinaryProtocol
+from thriftpy2.thrift import TApplicationException, TMessageType
+from thriftpy2.transport.memory import TMemoryBuffer
+
+from .world import require
+
+_PORT = 9090
+
+
+class Wire:
+    """What `Connection` uses of a socket. After the last piece the client is gone."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = [piece for piece in pieces if piece]
+        self.sent = bytearray()
+
+    def settimeout(self, seconds: float) -> None:
+        require(seconds > 0, f"a time-out of {seconds} s")
+
+    def recv(self, limit: int) -> bytes:
+        if not self._pieces:
+            return b""
+        piece = self._pieces[0][:limit]
+        self._pieces[0] = self._pieces[0][limit:]
+        if not self._pieces[0]:
+            del self._pieces[0]
+        return piece
+
+    def sendall(self, answer: bytes) -> None:
+        self.sent += answer
+
+    def shutdown(self, how: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Door:
+    """The calls of one switch. Each `talk` is a connection of its own."""
+
+    def __init__(self, switch: Switch) -> None:
+        self._dispatcher = dispatcher(switch, _PORT)
+        self._long_calls = threading.Lock()
+
+    def talk(self, pieces: list[bytes]) -> bytes:
+        """What the server sends to a client that sends these pieces and goes."""
+        wire = Wire(pieces)
+        Connection(wire, "fuzzer", self._dispatcher, self._long_calls, lambda: False).run()  # type: ignore[arg-type]
+        require(not self._long_calls.locked(), "the place of long calls is not given back")
+        return bytes(wire.sent)
+
+    def call(self, service: str, name: str, arguments: Any, pieces: int) -> Any:
+        """One call: its result, or the TApplicationException."""
+        sent = message(f"{service}:{name}", arguments)
+        length = max(1, len(sent) // max(1, pieces))
+        (answer,) = answers(
+            self.talk([sent[at : at + length] for at in range(0, len(sent), length)]), service
+        )
+        return answer[1]
+
+
+def message(name: str, arguments: Any) -> bytes:
+    """A call as a client writes it."""
+    buffer = TMemoryBuffer()
+    protocol = TBinaryProtocol(buffer)
+    protocol.write_message_begin(name, TMessageType.CALL, 1)
+    arguments.write(protocol)
+    protocol.write_message_end()
+    return bytes(buffer.getvalue())
+
+
+def answers(sent: bytes, service: str | None = None) -> list[tuple[str, Any]]:
+    """The messages that a server has sent, each with its method's name. A `Finding` if they are none."""
+    found = []
+    buffer = TMemoryBuffer(sent)
+    protocol = TBinaryProtocol(buffer)
+    while buffer._pos < len(sent):
+        name, kind, _ = protocol.read_message_begin()
+        if kind == TMessageType.EXCEPTION:
+            outcome: Any = TApplicationException()
+        else:
+            require(kind == TMessageType.REPLY, f"a message of type {kind} is no answer")
+            of = next(
+                s for s in ([service] if service else SERVICES) if hasattr(SERVICES[s], f"{name}_result")
+            )
+            outcome = getattr(SERVICES[of], f"{name}_result")()
+        outcome.read(protocol)
+        protocol.read_message_end()
+        if isinstance(outcome, TApplicationException):
+            require(bool(outcome.message), f"{name}: an exception without a message")
+            require("internal error" not in outcome.message, f"{name}: {outcome.message}")
+        found.append((name, outcome))
+    return found

@@ -1,0 +1,175 @@
+"""What every target needs: programs with their P4Info, fresh switches, frames, and the checks that hold for a
+switch whatever was asked of it."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from eeon_engine import Program, Switch
+from eeon_engine.exceptions import InvalidValueError
+from eeon_engine.p4runtime.pipeline import Pipeline, config_from_files
+
+from .draws import Draws
+
+_REPOSITORY = Path(__file__).resolve().parents[4]
+_FILES = {
+    "eeon": (_REPOSITORY / "p4src" / "compiled", "eeon"),
+    "everything": (_REPOSITORY / "engine/python/tests/programs", "everything"),
+    "resources": (_REPOSITORY / "engine/python/tests/programs", "resources"),
+}
+PROGRAMS = tuple(_FILES)
+
+_FAST_PS = 1_000_000
+_SHORT = 32
+_PORTS = (0, 1, 2, 3, 7, 510, 511)
+
+
+class Finding(AssertionError):
+    """Something that must hold does not."""
+
+
+def require(holds: bool, what: object) -> None:
+    """Raises a `Finding` unless it holds. No `assert`: it must stay under `python -O`."""
+    if not holds:
+        raise Finding(what)
+
+
+@dataclass(frozen=True)
+class World:
+    """A program with its P4Info, checked."""
+
+    name: str
+    program: Program
+    pipeline: Pipeline
+
+    @property
+    def info(self) -> Any:
+        """The P4Info."""
+        return self.pipeline.config.p4info
+
+    def names(self, kind: str) -> list[str]:
+        """Full names of the objects of one kind."""
+        return [item.preamble.name for item in getattr(self.info, kind)]
+
+    def switch(self) -> Switch:
+        """A fresh switch that runs the program."""
+        return Switch(self.program)
+
+
+@cache
+def world(name: str) -> World:
+    """One of `PROGRAMS`."""
+    folder, stem = _FILES[name]
+    config = config_from_files(
+        (folder / f"{stem}.json").read_bytes(), (folder / f"{stem}.p4info.txtpb").read_bytes()
+    )
+    pipeline = Pipeline.from_config(config)
+    return World(name, pipeline.program, pipeline)
+
+
+class _Caught(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@contextmanager
+def no_bug_is_logged() -> Iterator[None]:
+    """A `Finding` when the servers log an error meanwhile: they answer a bug of theirs with a status, and log
+    its traceback. Warnings are for strangers' mistakes, and dropped."""
+    log = logging.getLogger("eeon_engine")
+    caught, propagate = _Caught(), log.propagate
+    log.addHandler(caught)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(caught)
+        log.propagate = propagate
+    for record in caught.records:
+        cause = record.exc_info[1] if record.exc_info else None
+        raise Finding(f"the server logged: {record.getMessage()}: {cause!r}") from cause
+
+
+def frame(draws: Draws) -> bytes:
+    """A frame that the programs understand, more or less."""
+    ethernet = bytes.fromhex("020000000001020000000002")
+    match draws.below(4):
+        case 0:
+            return ethernet + b"\x12\x34" + draws.number(1).to_bytes(4, "big") + b"payload"
+        case 1:
+            addresses = bytes([10, 0, 0, draws.below(4)]) + bytes([10, 0, 1, draws.below(4)])
+            ip = b"\x45" + draws.bytes(1) + b"\0\x28\0\0\0\0\x40\x06\0\0" + addresses
+            return (ethernet + b"\x08\0" + ip).ljust(54, b"\0")
+        case 2:
+            return ethernet + draws.bytes(24)
+        case _:
+            return draws.bytes(draws.below(64))
+
+
+def traffic(switch: Switch, draws: Draws) -> None:
+    """One to four frames, and time for them."""
+    for _ in range(1 + draws.below(4)):
+        switch.inject(draws.pick(_PORTS), frame(draws))
+        switch.advance_to(switch.now_ps + draws.pick((0, 1, _FAST_PS, 10**12)))
+
+
+def check_books(switch: Switch) -> None:
+    """No packet is lost or made out of nothing."""
+    stats: dict[str, Any] = switch.stats()
+    came = stats["received"] + stats["copies"]
+    gone = stats["sent"] + sum(stats["drops"].values()) + stats["in_flight"]
+    require(came == gone, f"the books do not balance: {stats}")
+
+
+def engine_state(switch: Switch, world: World) -> Any:
+    """What the engine holds, without handles: they differ once a deletion has been taken back."""
+    profiles = {}
+    for name in world.names("action_profiles"):
+        members = {handle: (action, data) for handle, action, data in switch.mt_act_prof_get_members(name)}
+        try:
+            groups = switch.mt_act_prof_get_groups(name)
+        except InvalidValueError:
+            groups = []
+        contents = [sorted(members[member] for member in group) for _, group in groups]
+        profiles[name] = (sorted(members.values()), sorted(contents))
+    state = {
+        "profiles": profiles,
+        "tables": {name: _entries(switch, name) for name in world.names("tables")},
+        "registers": _cells(world.info.registers, switch.register_read_all, switch.register_read),
+        "counters": _cells(world.info.counters, switch.read_counters_all, switch.read_counters),
+        "value_sets": {name: sorted(switch.parse_vset_get(name)) for name in world.names("value_sets")},
+    }
+    groups, nodes, lags = switch.mc_get_entries()
+    shapes = {node: (rid, ports, members) for node, rid, ports, members in nodes}
+    state["multicast"] = (
+        sorted((group, sorted(shapes[node] for node in members)) for group, members in groups),
+        sorted(shapes.values()),
+        lags,
+    )
+    return state
+
+
+def _cells(arrays: Any, read_all: Callable[[str], Any], read: Callable[[str, int], Any]) -> Any:
+    """Arrays by name: short ones whole, of long ones the cells that targets write to most."""
+    return {
+        array.preamble.name: read_all(array.preamble.name)
+        if array.size <= _SHORT
+        else [read(array.preamble.name, cell) for cell in (*range(_SHORT // 2), array.size - 1)]
+        for array in arrays
+    }
+
+
+def _entries(switch: Switch, table: str) -> Any:
+    entries = [
+        (key, priority, action if action[0] == "action" else action[0])
+        for _, key, priority, action in switch.mt_get_entries(table)
+    ]
+    return sorted(entries, key=repr), repr(switch.mt_get_default_entry(table))

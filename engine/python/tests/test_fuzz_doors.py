@@ -1,0 +1,69 @@
+"""A little fuzzing of the P4Runtime and the Thrift door wherever tests run, without a fuzzer: inputs of the
+committed corpora, every input that once showed a fault, and changed ones from a fixed seed.
+
+What must hold is in `engine/python/fuzz/doors`; the last test sees that a broken server is noticed.
+"""
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
+
+from doors import corpora
+from doors.draws import Draws
+from doors.targets import TARGETS
+from doors.world import Finding
+from eeon_engine.p4runtime import batch
+from eeon_engine.thrift.cells import CellCalls
+
+# Spread over the corpus, whose longest inputs take the longest.
+_REPLAYED = 40
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_committed_and_changed_inputs_find_nothing(name: str) -> None:
+    target, corpus = TARGETS[name], corpora.committed(name)
+    assert corpus
+    for item in [*corpora.regressions(name), *corpus[:: -(-len(corpus) // _REPLAYED)]]:
+        target.run(item)
+    rng = random.Random(0x5EED)
+    for _ in range(target.mutations):
+        target.run(corpora.changed(rng.choice(corpus), rng.choice(corpus), rng))
+
+
+def test_a_corpus_is_unpacked_as_it_was_packed_and_refused_when_it_breaks_off() -> None:
+    file = corpora.pack([b"\3" * 300, b"", b"\1", b"\1"])
+    assert corpora.unpack(file) == [b"", b"\1", b"\3" * 300]
+    for end in (1, 3, 5, len(file) - 1):
+        with pytest.raises(ValueError, match="breaks off"):
+            corpora.unpack(file[:end])
+
+
+def test_an_input_that_is_used_up_gives_zeros() -> None:
+    draws = Draws(b"\xff")
+    assert (draws.below(256), draws.below(256), draws.is_over) == (255, 0, True)
+
+
+def test_a_batch_that_is_not_taken_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eeon_engine.p4runtime.journal.Journal.rollback", lambda journal: None)
+    with pytest.raises(Finding, match="taken back"):
+        for item in corpora.committed("p4runtime_write"):
+            TARGETS["p4runtime_write"].run(item)
+
+
+def test_a_servicer_that_fails_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "write", lambda *arguments: 1 // 0)
+    with pytest.raises(Finding, match="ZeroDivisionError"):
+        for item in corpora.committed("p4runtime_bytes"):
+            TARGETS["p4runtime_bytes"].run(item)
+
+
+def test_a_register_that_is_written_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = CellCalls._cut
+    monkeypatch.setattr(CellCalls, "_cut", lambda calls, reg, value: right(calls, reg, value ^ 1))
+    with pytest.raises(Finding, match="reads"):
+        for item in corpora.committed("thrift_calls"):
+            TARGETS["thrift_calls"].run(item)
