@@ -93,6 +93,7 @@ bench-live: setup ## eeon-switch, and BMv2 where it is installed: frames per sec
 
 reference: setup ## write what is made from the configuration's models: the JSON Schemas, the reference in docs/configuration.md
 	$(PY) -m eeon_control.schemas control_plane/schema
+	$(PY) -m eeon_control.reference docs/configuration.md
 
 switch-names: setup ## put the commands simple_switch and simple_switch_grpc, which are eeon-switch, into DIR
 	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }

@@ -1,0 +1,137 @@
+"""The reference of configuration keys, made from the JSON Schema, as Markdown.
+
+`docs/configuration.md` has it between two markers, under an introduction that people write. `python -m
+eeon_control.reference FILE` puts it there.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from eeon_control import schemas
+
+BEGIN = "<!-- made by `make reference` from the JSON Schema: do not edit below -->"
+END = "<!-- end of what is made -->"
+_UNITS = {
+    "pkt": "packets",
+    "KiB": "bytes",
+    "us": "time",
+    "Gbps": "bit rate",
+    "kpps": "packet rate",
+}
+
+
+def reference() -> str:
+    """One table for each mapping of a configuration file, from the top down."""
+    schema = schemas.schema("config")
+    parts = ["### The file", _described(schema), *_tables(schema, schema["$defs"])]
+    return "\n\n".join(parts)
+
+
+def into(page: str) -> str:
+    """A page with the reference between its markers. Raises ValueError when it has none."""
+    start, end = page.find(BEGIN), page.find(END)
+    if not 0 <= start < end:
+        raise ValueError(f"the page needs the lines {BEGIN} and {END}")
+    return f"{page[: start + len(BEGIN)]}\n\n{reference()}\n\n{page[end:]}"
+
+
+def _tables(schema: dict[str, Any], models: dict[str, Any]) -> Iterator[str]:
+    yield _table(schema)
+    written: set[str] = set()
+    waiting = _references(schema)
+    while waiting:
+        name = waiting.pop(0)
+        if name in written:
+            continue
+        written.add(name)
+        yield f"### {name}"
+        yield _described(models[name])
+        yield _table(models[name])
+        waiting += _references(models[name])
+
+
+def _described(model: dict[str, Any]) -> str:
+    return " ".join(str(model.get("description", "")).split())
+
+
+def _table(model: dict[str, Any]) -> str:
+    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    required = model.get("required", [])
+    for key, value in model.get("properties", {}).items():
+        default = "required" if key in required else f"`{value['default']}`" if "default" in value else ""
+        if isinstance(value.get("default"), bool):
+            default = f"`{str(value['default']).lower()}`"
+        rows.append(f"| `{key}` | {_value(value)} | {default} | {_described(value)} |")
+    return "\n".join(rows)
+
+
+def _value(schema: dict[str, Any]) -> str:
+    """What may stand behind a key, in words."""
+    if "$ref" in schema:
+        return _link(schema["$ref"])
+    if "enum" in schema:
+        return ", ".join(f"`{one}`" for one in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if choices := schema.get("anyOf") or schema.get("oneOf"):
+        return " or ".join(dict.fromkeys(_value(one) for one in choices if one != {"type": "null"}))
+    match schema.get("type"):
+        case "object":
+            return _mapping(schema)
+        case "array":
+            return f"list of {_value(schema['items'])}"
+        case "boolean":
+            return "`true`, `false`"
+        case "integer" if "maximum" in schema:
+            return f"{schema.get('minimum', 0)} to {schema['maximum']}"
+        case "string" if "pattern" in schema:
+            return _text(schema)
+        case "string":
+            return "text"
+        case kind:
+            return str(kind)
+
+
+def _text(schema: dict[str, Any]) -> str:
+    """The kind of a text by the units that its pattern has, with its examples."""
+    pattern = schema["pattern"]
+    kinds = [kind for unit, kind in _UNITS.items() if re.search(rf"[(|]{unit}[)|]", pattern)]
+    shown = [" or ".join(kinds) or ("probability" if "%" in pattern else "weight")]
+    return ", ".join(shown + [f"`{one}`" for one in schema.get("examples", [])])
+
+
+def _mapping(schema: dict[str, Any]) -> str:
+    if "properties" in schema:
+        return f"`{{{schema['required'][0]}: ...}}` (short form)"
+    if "patternProperties" in schema:
+        return f"link speed: {_value(next(iter(schema['patternProperties'].values())))}"
+    if isinstance(schema.get("additionalProperties"), dict):
+        return f"name: {_value(schema['additionalProperties'])}"
+    return "mapping"
+
+
+def _link(reference_: str) -> str:
+    name = reference_.rpartition("/")[2]
+    return f"[{name}](#{name.lower()})"
+
+
+def _references(part: Any) -> list[str]:
+    """Names of the models that a schema refers to, in order."""
+    if isinstance(part, list):
+        return [name for one in part for name in _references(one)]
+    if not isinstance(part, dict):
+        return []
+    own = [str(part["$ref"]).rpartition("/")[2]] if "$ref" in part else []
+    inner = (value for key, value in part.items() if key not in ("$defs", "$ref"))
+    return own + [name for one in inner for name in _references(one)]
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(into(path.read_text(encoding="utf-8")), encoding="utf-8")
+    print(path)

@@ -1,0 +1,59 @@
+"""docs/configuration.md: its reference is fresh, its examples are legal, its tables are what the program says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from eeon_control import config, reference, topology
+from eeon_control.config.thresholds import default_threshold
+from eeon_control.errors import Severity
+from eeon_control.units import DataRate, Duration
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+
+
+def test_reference_is_what_the_schema_says():
+    assert reference.into(PAGE) == PAGE, "run `make reference`"
+
+
+def test_every_key_of_the_models_is_in_the_reference():
+    made = reference.reference()
+    for key in ("threshold", "target_delay", "by_speed", "max_paths", "queue_depth", "host_facing", "phy"):
+        assert f"| `{key}` |" in made
+    links = set(re.findall(r"\]\(#(\w+)\)", made))
+    assert links <= {title.lower() for title in re.findall(r"^### (\w+)$", made, re.MULTILINE)}
+
+
+def test_a_page_without_markers_is_refused():
+    with pytest.raises(ValueError, match="the page needs the lines"):
+        reference.into("# nothing\n")
+
+
+def test_example_is_legal():
+    [example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    found = config.check(config.from_text(example), topology.load("leaf-spine-4"), Duration.parse("1ns"))
+    assert [one for one in found if one.severity is Severity.ERROR] == []
+
+
+def test_short_forms_mean_what_the_table_says():
+    rows = re.findall(r"^\| (`.*`) \| `(\{mode: .*\})` \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 6
+    for shorts, long in rows:
+        for short in re.findall(r"`(.*?)`", shorts):
+            both = [
+                config.from_text(f"profiles: {{queue: {{q: {{buffer: 1MB, aqm: {aqm}}}}}}}").profiles.queue[
+                    "q"
+                ]
+                for aqm in (short, long)
+            ]
+            assert both[0] == both[1]
+
+
+def test_default_thresholds_are_those_of_the_table():
+    [rates] = re.findall(r"^\| link \| (.*) \|$", PAGE, re.MULTILINE)
+    [thresholds] = re.findall(r"^\| threshold \| (.*) \|$", PAGE, re.MULTILINE)
+    said = dict(zip(rates.split(" | "), thresholds.split(" | "), strict=True))
+    assert said == {rate: str(default_threshold(DataRate.parse(rate))) for rate in said}
+    assert len(said) == 6
