@@ -95,7 +95,13 @@ def test_damaged_long_topology_is_read_or_refused(text):
 
 
 @settings(max_examples=60, deadline=None)
-@given(text=damaged("tick: 1ns\nswitches:\n  leaf1: 127.0.0.1:9559\n  leaf2: 127.0.0.1:9560?device_id=2\n"))
+@given(
+    text=damaged("tick: 1ns\nswitches:\n  leaf1: 127.0.0.1:9559\n  leaf2: 127.0.0.1:9560?device_id=2\n")
+    | damaged(
+        "tick: 1us\nthrift_remote: allow\ntls: {ca: ca.pem, certificate: c.pem, key: c.key}\n"
+        "switches:\n  leaf1: {address: 'h:1', device_id: 3, thrift: 'h:2', tls: {server_name: x}}\n  s: {address: 'h:4', tls: off}\n"
+    )
+)
 def test_damaged_targets_are_read_or_refused(tmp_path_factory, text):
     path = tmp_path_factory.mktemp("targets") / "targets.yaml"
     path.write_text(text, encoding="utf-8", errors="replace", newline="")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -294,3 +299,32 @@ def test_eee_over_an_interval_has_shares(fabric):
     document = fabric.document("eee", "--rate", "0.1s")
     idle = next(row for row in document["rows"] if row["port"] == "leaf2:1")
     assert idle["lpi_share"] == pytest.approx(1, abs=0.02) and idle["wakes_per_s"] == 0
+
+
+def test_without_targets_the_switches_are_where_the_current_revision_has_them(fabric):
+    shown = eeon("show", "ports", "-t", "leaf-spine-4", "-o", "json")
+    assert shown.exit_code == 0 and json.loads(shown.stdout)["unreachable"] == {}
+    never_applied = eeon("show", "ports", "-t", "two-rack-24")
+    assert never_applied.exit_code == 1 and "no switches: give a targets file (-T)" in never_applied.stderr
+
+
+def test_watch_redraws_the_screen_of_a_terminal_and_leaves_it_as_it_was(fabric):
+    command = [sys.executable, "-m", "eeon_control", "show", "queues", "--watch", "0.1s", "--count", "2"]
+    primary, secondary = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "120", "LINES": "40"}
+    with subprocess.Popen([*command, *fabric.options], stdout=secondary, env=environment) as process:
+        os.close(secondary)
+        screen = read_all(primary)
+    assert process.returncode == 0
+    assert "\x1b[?1049h" in screen and "\x1b[?1049l" in screen  # xterm's alternate screen, on and off
+    assert "leaf1:3" in screen and "97.5KB" in screen and "Ctrl-C ends" in screen
+
+
+def read_all(terminal: int) -> str:
+    """What is written to a terminal until nobody has it open any more, which Linux tells by EIO."""
+    read = b""
+    with contextlib.suppress(OSError):
+        while chunk := os.read(terminal, 1 << 16):
+            read += chunk
+    os.close(terminal)
+    return read.decode()

@@ -13,6 +13,7 @@ from eeon_control.cli import completions
 from eeon_control.errors import EeonError, UnitError
 from eeon_control.fabric import Target, Targets, load_targets
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
+from eeon_control.state import StateStore, folder_of
 from eeon_control.units import Duration
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -157,6 +158,22 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
     if tick is None:
         raise EeonError("no tick: give --tick (1us for BMv2), or a targets file with the key tick")
     return Targets(tick=tick, switches=switches)
+
+
+def targets_or_known(
+    fabric: str, file: Path | None, texts: tuple[str, ...], tick: Duration | None
+) -> Targets:
+    """Those of the command line, else where the fabric's current revision has its switches. Only for reading.
+
+    Raises EeonError when neither says.
+    """
+    folder = folder_of(fabric)
+    if file is None and not texts and folder.is_dir():
+        revision = StateStore.open(folder, create=False).current()
+        if revision is not None and revision.intent.fabric == fabric:
+            known = Targets.from_value(revision.intent.targets, f"{folder}: revision {revision.number}")
+            return Targets(tick or known.tick, known.switches)
+    return targets(file, texts, tick)
 
 
 def targets_if_given(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets | None:

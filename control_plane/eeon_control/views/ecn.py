@@ -14,7 +14,8 @@ def ecn(counters: FabricCounters) -> View:
     for count in counters.verdicts:
         if count.verdict in verdicts:
             key = count.switch, count.port, count.packet_class
-            row = cells.setdefault(key, {"port": f"{count.switch}:{count.port}", "class": count.packet_class})
+            zero = {"port": f"{count.switch}:{count.port}", "class": count.packet_class}
+            row = cells.setdefault(key, zero | dict.fromkeys(verdicts, 0))
             row[count.verdict] = count.packets
     columns = [
         PORT,

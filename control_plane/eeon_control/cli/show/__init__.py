@@ -36,6 +36,7 @@ def show() -> None:
     """Show switches, ports, queues, marks and drops, EEE, energy, counters.
 
     Nothing is written to a switch. A switch that cannot be reached is named on stderr; the others are shown.
+    Without -T and --target the switches are where the fabric's current revision has them.
 
     \b
     EXAMPLES
@@ -63,7 +64,7 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
     ) -> int:
         whole = topologies.load(topology_name)
         part = views.select(whole, Selection(switches, ports, tuple(PortRole(role) for role in roles)))
-        targets = options.targets(targets_file, target_texts, tick)
+        targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
         if blocks is not None and watch_s is None:
             raise click.UsageError("--count goes with --watch")
         how = How(output, watch_s=watch_s, blocks=blocks, **more)
@@ -243,7 +244,7 @@ def clear_counters(
         there = baselines.forget(topology.name)
         click.echo("counters are shown since the switches started" if there else "there was nothing to undo")
         return 0
-    targets = options.targets(targets_file, target_texts, tick)
+    targets = options.targets_or_known(topology.name, targets_file, target_texts, tick)
     observed = run(observe(topology, targets.switches, _COUNTERS))
     for why in observed.failures.values():
         errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)

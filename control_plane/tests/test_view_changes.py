@@ -1,0 +1,64 @@
+"""Restarts, differences and rates of views: pure, on observations made by hand."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control import views
+from eeon_control.fabric import VerdictCount
+from eeon_control.fabric.observe import FabricObservation, Observation
+from eeon_control.fabric.read import FabricCounters
+
+SECOND_US = 1_000_000
+
+
+def observed(packets: int, *, elapsed_us: int | None = None, at_ps: int = 0) -> FabricObservation:
+    count = VerdictCount("leaf1", 3, "data", "forwarded", packets, packets * 1500)
+    one = Observation(at_ps, counters=FabricCounters((), (count,)), elapsed_us=elapsed_us)
+    return FabricObservation({"leaf1": one}, {})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wall_us", "gone"),
+    [
+        (observed(10), observed(10), None, []),
+        (observed(10), observed(9), None, ["leaf1"]),
+        # More than before, but its clock is younger: it has restarted and caught up.
+        (observed(10, elapsed_us=9 * SECOND_US), observed(50, elapsed_us=2 * SECOND_US), None, ["leaf1"]),
+        # Its clock is older than then, and yet it has not run for as long as has passed.
+        (
+            observed(10, elapsed_us=SECOND_US),
+            observed(50, elapsed_us=60 * SECOND_US),
+            3600 * SECOND_US,
+            ["leaf1"],
+        ),
+        (observed(10, elapsed_us=SECOND_US), observed(50, elapsed_us=61 * SECOND_US), 60 * SECOND_US, []),
+        # The computer's clock was set by some seconds.
+        (observed(10, elapsed_us=SECOND_US), observed(50, elapsed_us=61 * SECOND_US), 64 * SECOND_US, []),
+        # Nobody asked for its clock then.
+        (observed(10), observed(50, elapsed_us=SECOND_US), 3600 * SECOND_US, []),
+    ],
+)
+def test_a_restart_shows_in_counters_or_in_the_switchs_clock(before, after, wall_us, gone):
+    assert views.restarted(before, after, wall_us=wall_us) == gone
+
+
+def test_a_switch_that_was_not_seen_before_has_not_restarted():
+    assert views.restarted(FabricObservation({}, {}), observed(3)) == []
+
+
+def test_a_rate_is_the_difference_by_the_second_and_unknown_without_time():
+    before, after = (views.ecn(observed(packets).counters) for packets in (10, 40))
+    row = views.rates(after, before, 2 * 10**12).rows[0]
+    assert row["forwarded_per_s"] == 15 and "forwarded" not in row
+    assert views.rates(after, before, 0).rows[0]["forwarded_per_s"] is None
+    assert views.rates(after, before, 10**12, ignored=["leaf1"]).rows[0]["forwarded_per_s"] is None
+
+
+def test_what_a_baseline_does_not_have_is_shown_whole():
+    now = views.ecn(observed(40).counters)
+    assert views.since(now, views.ecn(FabricCounters((), ()))).rows == now.rows
+
+
+def test_views_without_counts_have_nothing_to_leave_out():
+    view = views.View("queues", "queues", [], [{"port": "leaf1:3"}])
+    assert views.nonzero(view) is view
