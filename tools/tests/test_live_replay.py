@@ -85,8 +85,24 @@ def test_every_packet_arrives_where_there_is_room_and_hosts_and_switches_count_t
     assert 0 < data["p50"] <= data["p99"]
     lateness = result["lateness"]
     assert 0 < lateness["p50_us"] <= lateness["p99_us"] <= lateness["max_us"]
+    assert result["wakes"] == 0
     assert result["kept_its_times"] == (lateness["late"] <= 0.01 * total(result, "sent"))
     assert "live fabric" in page.read_text()
+
+
+def test_a_hold_is_seen_in_wakes_and_latency(fabric: Fabric, small_trace: Path) -> None:
+    held = """
+profiles:
+  eee: {held: {mode: coalesce, hold: 20ms, trigger: 1000pkt, sleep: 200us, wake: 30us}}
+roles: {host_facing: {eee: held}}
+"""
+    (fabric.folder / "held.yaml").write_text(held)
+    options = ("-c", configuration(fabric, DEEP), "-c", str(fabric.folder / "held.yaml"))
+    result = replay(fabric, small_trace, *options, "--speed", "0.05")
+    assert total(result, "delivered") == total(result, "sent")
+    assert result["wakes"] > 0
+    # A SYN finds its host's link asleep, and waits for the hold.
+    assert result["latency_us"]["syn"]["p50"] > 10_000
 
 
 def test_marks_that_switches_count_are_those_that_hosts_see(fabric: Fabric, small_trace: Path) -> None:

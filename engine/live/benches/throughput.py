@@ -170,7 +170,7 @@ def through_veth(command: list[str], program: Program, load: Path, seconds: floa
     with veth_pairs() as pairs, tempfile.TemporaryDirectory() as scratch:
         interfaces = [flag for port, pair in enumerate(pairs) for flag in ("-i", f"{port}@{pair[0]}")]
         with switch(command, program, interfaces, Path(scratch)):
-            rate = 5_000.0
+            rate = 1_000.0
             while True:
                 count = max(1, int(rate * seconds))
                 ends = [pairs[0][1], pairs[1][1]]
@@ -202,7 +202,8 @@ def main() -> int:
     subprocess.run(build, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ENGINE / "target"))
     load = target / "release" / "examples" / "load"
-    print(f"{options.frame_bytes}-byte frames; frames per second")
+    load_average = os.getloadavg()[0]
+    print(f"{options.frame_bytes}-byte frames; frames per second; load average {load_average:.1f} before")
     print(f"{'switch':14} {'program':8} {'files':>10} {'loss':>8} {'veth':>10} {'loss':>8}")
     for program in programs(options.frame_bytes):
         if program.commands and not has_cli:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +22,10 @@ from eeon_control import config as configs
 from eeon_control import fabric
 from eeon_control import program as programs
 from eeon_control import topology as topologies
-from eeon_control.errors import NoRegisters
-from eeon_control.fabric import FabricCounters
+from eeon_control.errors import FabricError
+from eeon_control.fabric import FabricCounters, Target
+from eeon_control.fabric.observe import Wanted, observe
+from eeon_control.fabric.sync import run
 from eeon_control.topology import PortRole, Topology
 
 from eeon_tools.errors import ReplayError, TraceError, UnavailableError
@@ -80,18 +81,21 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
     manifest = own_manifest(settings.trace)
     feed = Feed(settings.trace, hosts, settings.speed, AddressMap.parse(settings.mapping, hosts))
     tick_ps = TICK_PS[record.target]
+    # BMv2's registers come over Thrift.
+    targets = {
+        name: Target(address, thrift=f"127.0.0.1:{record.thrift_ports[name]}")
+        for name, address in record.addresses.items()
+    }
     if settings.config:
-        fabric.apply_sync(topology, configs.load(*settings.config), record.addresses, tick_ps)
+        fabric.apply_sync(topology, configs.load(*settings.config), targets, tick_ps)
     traffic = _open(topology, record.namespaces)
     for batch in feed.batches():
         _add(traffic, settings.trace, batch)
     with silent_hosts(record):
-        before = fabric.read_counters_sync(topology, record.addresses)
-        wakes_before = _wakes(topology, record.addresses)
+        before, wakes_before = _look(topology, targets)
         while not traffic.run(_SLICE_MS):
             progress(traffic.passed)
-        after = fabric.read_counters_sync(topology, record.addresses)
-        wakes_after = _wakes(topology, record.addresses)
+        after, wakes_after = _look(topology, targets)
     # A link carries a full frame in this time, and a frame that leaves later than that may change places.
     slowest = min(host.rate_bps for host in hosts)
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
@@ -171,14 +175,16 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
         raise TraceError(trace, f"packets {batch[0].number} to {batch[-1].number}", str(error)) from error
 
 
-def _wakes(topology: Topology, addresses: Mapping[str, str]) -> int | None:
-    """Of all ports; None on a target whose registers cannot be read."""
-    with suppress(NoRegisters):
-        registers: Mapping[tuple[str, int], Mapping[str, int]] = fabric.read_registers_sync(
-            topology, addresses, ["wakes"]
-        )
-        return sum(values["wakes"] for values in registers.values())
-    return None
+def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCounters, int | None]:
+    """The counters of all switches, and the wakes of all ports; None where registers cannot be read."""
+    seen = run(observe(topology, targets, Wanted(counters=True, registers=("wakes",))))
+    if seen.failures:
+        raise FabricError("; ".join(seen.failures.values()))
+    registers = [found.registers for found in seen.switches.values()]
+    wakes: int | None = 0
+    for ports in registers:
+        wakes = None if ports is None or wakes is None else wakes + sum(v["wakes"] for v in ports.values())
+    return seen.counters, wakes
 
 
 def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
