@@ -20,6 +20,25 @@ defaults: {rate: 1Gbps, delay: 500ns}
 nodes: {leaf1: {kind: switch}, h1: {kind: host}, h2: {kind: host}}
 links: [{endpoints: ["leaf1:1", "h1:0"]}, {endpoints: ["leaf1:2", "h2:0"]}]
 """
+EVERY_KIND = """\
+profiles:
+  queue:
+    a: {buffer: deep, aqm: {mark_threshold: auto, rtt: 1ms}}
+    b: {buffer: 1MB, aqm: {autored: 500us, protect: ack_syn}}
+  eee:
+    c: {mode: coalesce, hold: 120us, trigger: [10pkt, 15KB], by_speed: {10Gbps: {mode: standard, wake: 5us}}}
+phy: {1Gbps: {wake: 17us}}
+roles: {host_facing: {queue: a, eee: c}, uplink: {queue: b, eee: 120us100+}, spine: {queue: b}, host: {eee: c}}
+ports: {"leaf1:3": {eee: off}}
+routing: {max_paths: 4, seed: 7, ipv6: false}
+target_settings: {bmv2: {queue_depth: auto, packet_rate: 10kpps, ports: {"leaf1:3": {packet_rate: auto}}}}
+"""
+PODS = """\
+name: pods
+addressing: {ipv4: 172.16.0.0/12, ipv6: "2001:db8::/40"}
+defaults: {delay: 500ns, rate: 10Gbps}
+clos: {pods: 2, leaves_per_pod: 2, hosts_per_leaf: 1, aggregations_per_pod: 2, uplinks_per_aggregation: 2, spines: 2}
+"""
 FABRIC = topology.load("leaf-spine-4")
 PIECES = st.one_of(
     st.sampled_from(
@@ -78,6 +97,26 @@ def test_damaged_configuration_is_read_or_refused(text):
         loaded = config.from_text(text)
         config.check(loaded, FABRIC, Duration.parse("1ns"))
         plan.intended(FABRIC, loaded, Duration.parse("1ns"))
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=damaged(EVERY_KIND))
+def test_damaged_configuration_with_every_kind_of_key_is_read_or_refused(text):
+    with contextlib.suppress(EeonError):
+        loaded = config.from_text(text)
+        if not [
+            one for one in config.check(loaded, FABRIC, Duration.parse("1ns")) if one.severity == "error"
+        ]:
+            for port in FABRIC.ports():
+                config.explain(loaded, port)
+                loaded.bmv2_queue(port)
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=damaged(PODS))
+def test_damaged_topology_of_three_tiers_is_read_or_refused(text):
+    with contextlib.suppress(EeonError):
+        topology.base_rtt(topology.from_text(text))
 
 
 @settings(max_examples=100, deadline=None)
