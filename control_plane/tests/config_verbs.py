@@ -65,7 +65,7 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     assert "this is revision 2" in eeon("apply", saved).stdout
     threshold = held()
     assert threshold != red
-    assert "leaf1 has moved on: port_aqm port=1 was red(" in eeon("apply", saved, code=1).stderr
+    assert "leaf1 has moved on: port=1: AQM RED, minimum 13 packets" in eeon("apply", saved, code=1).stderr
 
     # It goes back by itself unless confirmed, and cannot be applied over meanwhile.
     waiting = eeon("apply", *place, "-c", "drop_tail", "--confirm", "10m", "--detach")

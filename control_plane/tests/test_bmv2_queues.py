@@ -31,7 +31,7 @@ def fabric():
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Thrift calls by address, without a network: spine2 does not answer."""
+    """Thrift calls by address, without a network: the server of port 4 does not answer."""
     made: dict[str, dict[int, QueueSettings]] = {}
 
     def enter(self):
@@ -50,11 +50,15 @@ def calls(monkeypatch):
     return made
 
 
-def apply(tmp_path, fabric, *more: str):
+def apply(tmp_path, fabric, *more: str, spine2: str = ""):
+    """`spine2`: its Thrift server, none when empty."""
     (tmp_path / "bmv2.yaml").write_text(SETTINGS)
+    doors = {name: f"127.0.0.1:{number}" for number, name in enumerate(fabric.targets, 1)} | {
+        "spine2": spine2
+    }
     lines = [
-        f'  {name}: {{address: "{address}", thrift: "127.0.0.1:{number}"}}'
-        for number, (name, address) in enumerate(fabric.targets.items(), 1)
+        f'  {name}: {{address: "{address}"' + (f', thrift: "{doors[name]}"}}' if doors[name] else "}")
+        for name, address in fabric.targets.items()
     ]
     targets = tmp_path / "targets.yaml"
     targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
@@ -62,7 +66,7 @@ def apply(tmp_path, fabric, *more: str):
     return CliRunner().invoke(main, ["config", "apply", *options, *more])
 
 
-def test_every_linked_port_gets_its_settings_and_the_switch_that_did_not_is_told(tmp_path, fabric, calls):
+def test_every_linked_port_gets_its_settings_and_a_switch_without_thrift_is_told(tmp_path, fabric, calls):
     result = apply(tmp_path, fabric)
     assert result.exit_code == 0
     assert set(calls) == {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
@@ -73,7 +77,7 @@ def test_every_linked_port_gets_its_settings_and_the_switch_that_did_not_is_told
         4: QueueSettings(1024, 0),
     }
     assert (
-        "warning: the entries are in force, but BMv2's queues were not set: spine2 (Thrift 127.0.0.1:4)"
+        "warning: the entries are in force, but BMv2's queues were not set: spine2: no Thrift server is known"
         in result.stderr
     )
     assert "applied; " in result.stdout
@@ -85,3 +89,13 @@ def test_an_apply_without_changes_sets_them_again_because_nobody_can_read_them(t
     again = apply(tmp_path, fabric, "-o", "json")
     assert set(calls) == {"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}
     assert list(json.loads(again.stdout)["queues_not_set"]) == ["spine2"]
+
+
+def test_a_switch_whose_thrift_server_does_not_answer_fails_the_apply(tmp_path, fabric, calls):
+    result = apply(tmp_path, fabric, spine2="127.0.0.1:4")
+    assert result.exit_code == 1
+    assert (
+        "spine2 (Thrift 127.0.0.1:4)" in result.stderr and "every switch is as it was before" in result.stderr
+    )
+    assert "leaf1: BMv2's queues may stay as they were set; no revision says what they were" in result.stderr
+    assert not any(entries for entries, _ in fabric.state().values())

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from finsy import P4Schema
 
 from eeon_control.controller.messages import Intended
-from eeon_control.fabric import bmv2_queues
+from eeon_control.fabric.bmv2_queues import Queues, of_fabric
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.fabric.thrift_client import QueueSettings
 from eeon_control.plan import intended
 from eeon_control.state import Revision, StateStore
 from eeon_control.topology import Topology
@@ -30,7 +29,7 @@ class Wanted:
     tick_ps: int
     targets: Mapping[str, Target]
     switches: Mapping[str, Intended]
-    queues: Mapping[str, Mapping[int, QueueSettings]]
+    queues: Queues
 
 
 def load(store: StateStore, schema: P4Schema) -> Wanted | None:
@@ -42,11 +41,7 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
     tick = meant.targets.tick
     entries = with_defaults(intended(meant.topology, meant.config, tick), schema)
     targets = resolve(meant.topology, meant.targets.switches)
-    queues = {
-        name: of
-        for name, switch in meant.topology.switches.items()
-        if targets[name].thrift is not None and (of := bmv2_queues.of_switch(meant.config, switch))
-    }
+    queues = of_fabric(meant.topology, meant.config, targets)
     return Wanted(
         revision,
         meant.topology,

@@ -1,4 +1,8 @@
-"""BMv2's own queues, as the configuration's `target_settings.bmv2` says: set over Thrift, never read back."""
+"""BMv2's own queues (`target_settings.bmv2`): set over Thrift, and not to be read back by anybody.
+
+They are set after the entries were read back and before the commit. Undoing sets them to what the revision
+before says; where that says nothing, they stay, because nobody knows what they were.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,16 @@ from collections.abc import Mapping
 from eeon_control.config import FabricConfig
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift_door
-from eeon_control.fabric.targets import Target, resolve
+from eeon_control.fabric.targets import Target
 from eeon_control.fabric.thrift_client import QueueSettings
 from eeon_control.topology import Switch, Topology
 
+Queues = Mapping[str, Mapping[int, QueueSettings]]
+"""Switch -> port -> what its queue is to be set to."""
+
 
 def of_switch(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
-    """Port -> what is to be set; empty where the configuration says nothing."""
+    """What a configuration says about the queues of one switch's linked ports; empty when it says nothing."""
     found = {port.number: config.bmv2_queue(port) for port in switch.ports}
     return {
         number: QueueSettings(values.depth_packets, values.packets_per_second)
@@ -23,20 +30,24 @@ def of_switch(config: FabricConfig, switch: Switch) -> dict[int, QueueSettings]:
     }
 
 
-async def set_all(
-    topology: Topology, config: FabricConfig, targets: Mapping[str, str | Target]
-) -> dict[str, str]:
-    """Set the queues of every switch that the configuration names. Returns switch -> why not, of the rest."""
-    resolved = resolve(topology, targets)
+def of_fabric(topology: Topology, config: FabricConfig, targets: Mapping[str, Target]) -> Queues:
+    """The same for all switches whose Thrift server is known; the engine's switches have and need none."""
+    return {
+        name: of
+        for name, switch in topology.switches.items()
+        if name in targets and targets[name].thrift is not None and (of := of_switch(config, switch))
+    }
 
-    async def one(name: str, settings: dict[int, QueueSettings]) -> str | None:
+
+async def set_all(queues: Queues, targets: Mapping[str, Target]) -> dict[str, str]:
+    """Set them. Returns switch -> why, for those that failed."""
+
+    async def one(name: str) -> str:
         try:
-            await thrift_door.set_queues(name, resolved[name], settings)
+            await thrift_door.set_queues(name, targets[name], queues[name])
         except FabricError as error:
             return str(error)
-        return None
+        return ""
 
-    wanted = {name: of_switch(config, switch) for name, switch in topology.switches.items()}
-    asked = {name: settings for name, settings in wanted.items() if settings}
-    results = await asyncio.gather(*(one(name, settings) for name, settings in asked.items()))
-    return {name: why for name, why in zip(asked, results, strict=True) if why is not None}
+    failures = await asyncio.gather(*(one(name) for name in queues))
+    return {name: why for name, why in zip(queues, failures, strict=True) if why}

@@ -21,7 +21,9 @@ from finsy import P4Schema
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
 from eeon_control.errors import ApplyError, EeonError, FabricError
+from eeon_control.fabric import bmv2_queues
 from eeon_control.fabric import snapshot as snapshots
+from eeon_control.fabric.bmv2_queues import Queues
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.planning import FabricPlan, plan_from, with_defaults
 from eeon_control.fabric.progress import Observer, Step, nobody
@@ -94,8 +96,11 @@ async def apply(
     election_id: int = DEFAULT_ELECTION_ID,
     ledger: Ledger | None = None,
     observer: Observer = nobody,
+    queues_before: Queues | None = None,
 ) -> ApplyReport:
     """Make every switch hold what is intended, or leave all of them as they were.
+
+    `queues_before`: what BMv2's own queues were last set to, for undoing; it cannot be read.
 
     Raises ApplyError when a switch fails; it says what was undone. Raises InputError, PlanError, DataNotFound
     or FabricError before anything is written. When cancelled, it undoes and then ends. Without a `ledger`,
@@ -113,7 +118,18 @@ async def apply(
                 steps[switch] = step
             observer(step, switch)
 
-        work = _Work(wanted, resolved, schema, election_id, sessions, ledger or _NoLedger(), observe, steps)
+        work = _Work(
+            wanted,
+            resolved,
+            schema,
+            election_id,
+            sessions,
+            ledger or _NoLedger(),
+            observe,
+            steps,
+            bmv2_queues.of_fabric(topology, config, resolved),
+            queues_before or {},
+        )
         return await work.carry_out()
 
 
@@ -127,6 +143,8 @@ class _Work:
     ledger: Ledger
     observer: Observer
     last_step: Mapping[str, Step]
+    queues: Queues
+    queues_before: Queues
 
     async def carry_out(self) -> ApplyReport:
         taken = await each(self.sessions, self._read)
@@ -135,17 +153,21 @@ class _Work:
         touched = {name: self.sessions[name] for name in before}
         self.ledger.begin(todo, before)
         self.observer(Step.JOURNALED, "")
+        queues_touched = False
         try:
             failures = await failures_of(touched, lambda one: self._write(one, todo))
             if not failures:
                 failures = await failures_of(self.sessions, self._verify)
+            if not failures and self.queues:
+                queues_touched = True
+                failures = await bmv2_queues.set_all(self.queues, self.targets)
             if not failures:
                 failures = self._commit(todo)
         except BaseException:  # cancelled, or a bug here: the switches come first
-            await asyncio.shield(self._undo(before))
+            await asyncio.shield(self._undo(before, queues_touched))
             raise
         if failures:
-            back = await self._undo(before)
+            back = await self._undo(before, queues_touched)
             lost = {name: f"{why}; {self._last_known(name)}" for name, why in back.not_undone.items()}
             raise ApplyError(failures, back.undone, lost, back.notes, self.ledger.advice)
         self.observer(Step.COMMITTED, "")
@@ -193,8 +215,21 @@ class _Work:
             case _:
                 return "it may hold a part of the new configuration"
 
-    async def _undo(self, before: Mapping[str, Snapshot]) -> Undone:
+    async def _undo(self, before: Mapping[str, Snapshot], queues_touched: bool) -> Undone:
         back = await undo(before, self.targets, self.schema, self.election_id, self.observer, self.sessions)
+        if queues_touched:
+            back = await self._undo_queues(back)
         if not back.not_undone:
             self.ledger.undone()
         return back
+
+    async def _undo_queues(self, back: Undone) -> Undone:
+        known = {name: of for name, of in self.queues_before.items() if name in self.queues}
+        left = await bmv2_queues.set_all(known, self.targets)
+        unknown = {
+            name: f"{name}: BMv2's queues may stay as they were set; no revision says what they were before"
+            for name in self.queues
+            if name not in known
+        }
+        undone = tuple(name for name in back.undone if name not in left)
+        return Undone(undone, {**left, **back.not_undone}, {**back.notes, **unknown})

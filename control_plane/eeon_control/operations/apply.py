@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from eeon_control import fabric
 from eeon_control.errors import FabricError, StateError
-from eeon_control.fabric import ApplyReport, FabricPlan, bmv2_queues
+from eeon_control.fabric import ApplyReport, FabricPlan
+from eeon_control.fabric.bmv2_queues import Queues, of_fabric, of_switch
 from eeon_control.fabric.snapshot import Snapshot
 from eeon_control.operations.saved_plan import SavedPlan
 from eeon_control.operations.work import Work
@@ -23,7 +24,7 @@ class PlanOutdated(FabricError):
 class Outcome:
     """`report`: what was written and read back. `revision`: the one in force now. `is_new`: whether it was
     made by this apply; when nothing changed at all, there is no new one. `queues_not_set`: switch -> why
-    BMv2's own queues were not set as the configuration says, which undoes nothing."""
+    BMv2's own queues were not set as the configuration says: no Thrift server is known."""
 
     report: ApplyReport
     revision: Revision
@@ -72,10 +73,24 @@ async def apply(
         election_id=work.bid(),
         ledger=ledger,
         observer=work.observer,
+        queues_before=queues_in_force(work, meant),
     )
     assert ledger.revision is not None
-    not_set = await bmv2_queues.set_all(meant.topology, meant.config, meant.targets.switches)
+    not_set = {
+        name: f"{name}: no Thrift server is known; give `thrift` in the targets file"
+        for name, switch in meant.topology.switches.items()
+        if meant.targets.switches[name].thrift is None and of_switch(meant.config, switch)
+    }
     return Outcome(report, ledger.revision, ledger.is_new, ledger.pending, not_set)
+
+
+def queues_in_force(work: Work, now: Intended) -> Queues:
+    """What the current revision says about BMv2's own queues, for the switches where they are now."""
+    current = work.store.current()
+    if current is None:
+        return {}
+    held = current.intended()
+    return of_fabric(held.topology, held.config, now.targets.switches)
 
 
 class _Ledger:

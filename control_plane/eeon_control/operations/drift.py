@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from eeon_control import fabric
 from eeon_control.errors import StateError
 from eeon_control.fabric import FabricPlan, Targets
+from eeon_control.fabric.bmv2_queues import of_switch
 from eeon_control.operations.work import Work
 from eeon_control.state import Intended, Revision, StateStore
 
@@ -34,4 +36,13 @@ async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
         raise StateError(f"{store.folder}: there is no revision yet, so nothing can have drifted from it")
     meant = Work(store, store.lock("drift"), targets=targets).located(revision.intended())
     plan = await fabric.plan(meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick))
-    return Drift(revision, meant, plan)
+    return Drift(revision, meant, plan, tuple(_not_read_back(meant)))
+
+
+def _not_read_back(meant: Intended) -> Iterator[str]:
+    said = [name for name, switch in meant.topology.switches.items() if of_switch(meant.config, switch)]
+    unknown = [name for name in said if meant.targets.switches[name].thrift is None]
+    if said:
+        yield f"BMv2's queue depths and packet rates, set over Thrift, of {', '.join(said)}"
+    if unknown:
+        yield f"(they were not set on {', '.join(unknown)}: the targets give no `thrift`)"

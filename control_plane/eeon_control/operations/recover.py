@@ -10,12 +10,14 @@ from finsy import P4Schema
 
 from eeon_control import program as programs
 from eeon_control.errors import FabricError, StateError
+from eeon_control.fabric.bmv2_queues import of_fabric, set_all
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.session import Session
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.fabric.together import each
 from eeon_control.fabric.undo import undo
+from eeon_control.operations.apply import queues_in_force
 from eeon_control.operations.work import Work
 from eeon_control.plan import TABLES, intended
 from eeon_control.state import Intended
@@ -70,7 +72,9 @@ async def recover(work: Work) -> Recovered | None:
     meant = work.located(journal.draft.intent.revive("the journal"))
     resolved = resolve(meant.topology, meant.targets.switches)
     targets = {name: resolved[name] for name in touched}
-    if journal.confirm_seconds is None and await _all_hold(meant, targets, schema):
+    new_queues = of_fabric(meant.topology, meant.config, resolved)
+    forward = journal.confirm_seconds is None and await _all_hold(meant, targets, schema)
+    if forward and not await set_all(new_queues, resolved):
         revision = work.store.commit(work.lock, journal.draft)
         return Recovered(Direction.FORWARD, revision.number, killed, touched)
     try:
@@ -78,10 +82,12 @@ async def recover(work: Work) -> Recovered | None:
     except ValueError as error:
         raise StateError(f"{work.store.folder / 'journal.json'}: damaged: {error}") from None
     back = await undo(before, targets, schema, work.bid(), work.observer)
-    if back.not_undone:
+    set_before = queues_in_force(work, meant)
+    left = await set_all({name: set_before[name] for name in new_queues if name in set_before}, resolved)
+    if back.not_undone or left:
         lines = [
             f"{killed} was killed, and is not undone on:",
-            *(f"  {why}" for why in back.not_undone.values()),
+            *(f"  {why}" for why in {**left, **back.not_undone}.values()),
             f"as before it, read back: {', '.join(back.undone) or 'none'}",
             f"the journal in {work.store.folder} is kept; run `eeon config recover` when these "
             "switches can be reached (-T says where they are now)",

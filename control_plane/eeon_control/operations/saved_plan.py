@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from eeon_control.errors import InputError, Place, Problem, StateError
 from eeon_control.fabric import FabricPlan, SwitchPlan
 from eeon_control.fabric.diff import Change
+from eeon_control.fabric.settings_words import BY_TABLE
 from eeon_control.plan import Entry
 from eeon_control.state import Intended, Intent
 from eeon_control.state.files import Disk
 from eeon_control.state.saved_snapshot import entry_from, entry_value
+from eeon_control.units import Duration
 
 _FILE_LIMIT_BYTES = 1 << 30
 
@@ -75,7 +77,8 @@ class SavedPlan(BaseModel):
         for name, now in plan.switches.items():
             then = self.switches.get(name)
             if then is not None and then.held != now.held:
-                return f"{name} has moved on: {_first(then, now.push_pipeline, now.changes)}"
+                tick = Duration.parse(self.intent.targets["tick"])
+                return f"{name} has moved on: {_first(then, now.push_pipeline, now.changes, tick)}"
         return ""
 
 
@@ -102,7 +105,7 @@ def _saved(one: SwitchPlan) -> SavedSwitch:
     return SavedSwitch(held=one.held, push_pipeline=one.push_pipeline, changes=changes)
 
 
-def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...]) -> str:
+def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...], tick: Duration) -> str:
     if then.push_pipeline != pushes:
         return "it now runs the program" if then.push_pipeline else "it no longer runs the program"
     old = {entry.key: change for change in then.changes for entry in _entries(change)}
@@ -115,8 +118,16 @@ def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...]) -> str:
         held_now = is_changed.before if is_changed else intended
         some = held_then or held_now
         if held_then != held_now and some is not None:
-            return f"{some.table} {some.match_text} was {_text(held_then)}, and now is {_text(held_now)}"
+            return f"{_moved(some, held_then, held_now, tick)} since"
     return "what it ran before the program is not what it was"
+
+
+def _moved(some: Entry, then: Entry | None, now: Entry | None, tick: Duration) -> str:
+    describe = BY_TABLE.get(some.table)
+    if describe is None or some.is_default:
+        return f"{some.table} {some.match_text}: {_text(then)} -> {_text(now)}"
+    before, after = (None if one is None else one.actions[0] for one in (then, now))
+    return f"{some.match_text}: {describe(before, after, tick)}"
 
 
 def _entries(change: SavedChange) -> list[Entry]:

@@ -93,4 +93,4 @@ def apply(
         )
     outcome_output.show(outcome, output)
     if outcome.pending is not None and not detach:
-        waiting.wait(ctx, store, outcome.pending, election_id, given)
+        waiting.wait(ctx, store, outcome.pending, election_id, given, quiet)

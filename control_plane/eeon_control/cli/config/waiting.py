@@ -18,7 +18,12 @@ _LOOK_SECONDS = 0.5  # how often the state folder, on this machine, is looked at
 
 
 def wait(
-    ctx: click.Context, store: StateStore, pending: Pending, election_id: int | None, targets: Targets | None
+    ctx: click.Context,
+    store: StateStore,
+    pending: Pending,
+    election_id: int | None,
+    targets: Targets | None,
+    quiet: bool,
 ) -> None:
     """Returns when the revision was confirmed; ends the command with exit code 1 when it was taken back.
 
@@ -32,14 +37,14 @@ def wait(
             while store.pending() == pending:
                 left = pending.seconds_left(clock.now())
                 if left <= 0:
-                    _settle(store, election_id, targets)
+                    _settle(store, election_id, targets, quiet)
                     continue
                 if shown:
                     click.echo(f"\r{_span(left)} left to confirm; Ctrl-C goes back now ", nl=False, err=True)
                 time.sleep(min(_LOOK_SECONDS, left))
     except KeyboardInterrupt:
         tell("")
-        with changing(store, election_id, targets) as work:
+        with changing(store, election_id, targets, quiet) as work:
             if store.pending() == pending:
                 outcome = run(rollback(work, pending.back_to, reason="not confirmed, stopped by its user"))
                 outcome_output.show(outcome, "table")
@@ -52,9 +57,9 @@ def wait(
     click.echo(f"confirmed: revision {pending.revision} stays")
 
 
-def _settle(store: StateStore, election_id: int | None, targets: Targets | None) -> None:
+def _settle(store: StateStore, election_id: int | None, targets: Targets | None, quiet: bool) -> None:
     try:
-        with changing(store, election_id, targets):
+        with changing(store, election_id, targets, quiet):
             pass  # taking the lock finishes what is overdue
     except LockHeld:
         time.sleep(_LOOK_SECONDS)  # somebody else is doing it

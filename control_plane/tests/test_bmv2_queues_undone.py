@@ -1,0 +1,115 @@
+"""BMv2's own queues in an apply that fails or is killed, and in drift. Thrift itself is not here."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control import config, operations, state, topology
+from eeon_control.errors import ApplyError, FabricError
+from eeon_control.fabric import Targets, sync, thrift_door
+from fake_p4runtime import FakeFabric
+
+FABRIC = topology.load("leaf-spine-4")
+
+
+def load(name: str, depth: str):
+    return config.overridden(
+        config.load(name), {"target_settings.bmv2": {"queue_depth": depth, "packet_rate": "100pps"}}
+    )
+
+
+@pytest.fixture
+def door(monkeypatch):
+    """What was set, as (switch, depth of port 1's queue), and a switch whose Thrift server is away."""
+
+    class Door:
+        def __init__(self) -> None:
+            self.was_set: list[tuple[str, int]] = []
+            self.away = ""
+
+        async def set_queues(self, name, target, settings):
+            if name == self.away:
+                raise FabricError(f"{name}: Thrift server {target.thrift} does not answer")
+            self.was_set.append((name, settings[1].depth_packets))
+
+    door = Door()
+    monkeypatch.setattr(thrift_door, "set_queues", door.set_queues)
+    return door
+
+
+@pytest.fixture
+def fakes():
+    fabric = FakeFabric(FABRIC)
+    sync.run(fabric.__aenter__())
+    yield fabric
+    sync.run(fabric.__aexit__())
+
+
+def targets(fakes, with_thrift=("leaf1", "leaf2")) -> Targets:
+    switches = {
+        name: {"address": address} | ({"thrift": "127.0.0.1:9090"} if name in with_thrift else {})
+        for name, address in fakes.targets.items()
+    }
+    return Targets.from_value({"tick": "1us", "switches": switches}, "test")
+
+
+def apply(store, fakes, wanted):
+    with store.lock("test") as lock:
+        meant = state.Intended(FABRIC, wanted, targets(fakes))
+        return sync.run(operations.apply(operations.Work(store, lock), meant))
+
+
+def test_queues_are_set_on_the_switches_whose_thrift_server_is_known(fakes, door, state_folder):
+    apply(state.StateStore.open(state_folder), fakes, load("drop_tail", "1000pkt"))
+    assert sorted(door.was_set) == [("leaf1", 1000), ("leaf2", 1000)]
+
+
+def test_thrift_server_that_is_away_undoes_the_entries_and_puts_the_queues_back(fakes, door, state_folder):
+    store = state.StateStore.open(state_folder)
+    apply(store, fakes, load("drop_tail", "1000pkt"))
+    before = fakes.state()
+    door.was_set.clear()
+    door.away = "leaf2"
+    with pytest.raises(ApplyError, match=r"leaf2: Thrift server 127.0.0.1:9090 does not answer") as error:
+        apply(store, fakes, load("mark_threshold", "2000pkt"))
+    assert fakes.state() == before
+    assert door.was_set == [("leaf1", 2000), ("leaf1", 1000)]
+    assert set(error.value.not_undone) == {"leaf2"}  # nobody can know what its queues are now
+    assert store.journal() is not None and store.current_number() == 1
+    door.away = ""
+    with store.lock("test") as lock:
+        assert sync.run(operations.recover(operations.Work(store, lock))).direction == "back"
+    assert door.was_set[-2:] == [("leaf1", 1000), ("leaf2", 1000)]
+    assert store.journal() is None and fakes.state() == before
+
+
+def test_killed_apply_whose_entries_are_all_there_sets_the_queues_before_it_goes_forward(
+    fakes, door, state_folder, monkeypatch
+):
+    store = state.StateStore.open(state_folder)
+    apply(store, fakes, load("drop_tail", "1000pkt"))
+
+    async def die(name, target, settings):
+        raise RuntimeError("as good as killed: nothing is undone")
+
+    monkeypatch.setattr("eeon_control.fabric.transaction.undo", die)
+    monkeypatch.setattr(thrift_door, "set_queues", die)
+    with pytest.raises((RuntimeError, TypeError)):
+        apply(store, fakes, load("mark_threshold", "2000pkt"))
+    assert store.journal() is not None
+    door.was_set.clear()
+    monkeypatch.setattr(thrift_door, "set_queues", door.set_queues)
+    with store.lock("test") as lock:
+        assert sync.run(operations.recover(operations.Work(store, lock))).direction == "forward"
+    assert door.was_set == [("leaf1", 2000), ("leaf2", 2000)]
+    assert store.current_number() == 2
+
+
+def test_drift_names_what_cannot_be_read_back(fakes, door, state_folder):
+    store = state.StateStore.open(state_folder)
+    apply(store, fakes, load("drop_tail", "1000pkt"))
+    found = sync.run(operations.drift(store))
+    assert found.plan.is_empty
+    assert found.not_read_back == (
+        "BMv2's queue depths and packet rates, set over Thrift, of leaf1, leaf2, spine1, spine2",
+        "(they were not set on spine1, spine2: the targets give no `thrift`)",
+    )
