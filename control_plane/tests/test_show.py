@@ -190,6 +190,18 @@ def test_a_switch_without_the_program_is_left_out_and_told(fabric):
     assert "\nleaf1:1" in result.stdout and "\nleaf2:" not in result.stdout
 
 
+def test_a_thrift_server_that_does_not_answer_costs_the_clock_and_not_the_rows(fabric):
+    lines = [
+        f'  {name}: {{address: "{address}", thrift: "127.0.0.1:1"}}'
+        for name, address in fabric.fakes.targets.items()
+    ]
+    fabric.path.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+    result = fabric.show("ports", "-o", "json")
+    assert result.exit_code == 1 and "leaf1 (Thrift 127.0.0.1:1): Connection refused" in result.stderr
+    document = json.loads(result.stdout)
+    assert len(document["rows"]) == 12 and document["unreachable"] == {}
+
+
 def test_without_registers_the_rest_is_shown_and_the_way_to_them_told(fabric):
     for switch in fabric.fakes.switches.values():
         switch.refuse_registers = True

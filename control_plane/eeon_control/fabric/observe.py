@@ -39,7 +39,8 @@ class Observation:
     """One switch at one moment; what was not asked for is empty.
 
     `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None where the switch has
-    none to be read. `elapsed_us`: since the switch started, None where its clock cannot be read.
+    none to be read. `elapsed_us`: since the switch started, None where its clock cannot be read. `missing`:
+    why registers or clock are, when its Thrift server was to be asked and did not answer.
     """
 
     at_ps: int
@@ -47,6 +48,7 @@ class Observation:
     counters: FabricCounters = field(default_factory=lambda: FabricCounters((), ()))
     registers: Mapping[int, Mapping[str, int]] | None = None
     elapsed_us: int | None = None
+    missing: str | None = None
 
     def now_ticks(self, tick_ps: int) -> int | None:
         """The switch's clock in ticks of its timestamps."""
@@ -109,18 +111,23 @@ async def observe_switch(
     entries = await session.read_entries(TABLES) if wanted.entries else []
     received, verdicts = await counters_of(session, switch) if wanted.counters else ([], [])
     registers: Mapping[int, Mapping[str, int]] | None = None
-    elapsed_us = None
+    elapsed_us = missing = None
     at_ps = time.monotonic_ns() * _NS_TO_PS
+    has_registers = True
     if wanted.registers:
         try:
             registers = await registers_of(session, switch, wanted.registers)
         except NoRegisters:
-            if target.thrift is not None:
+            has_registers = False
+    if target.thrift is not None and (wanted.clock or not has_registers):
+        try:
+            if has_registers:
+                elapsed_us = await thrift_door.read_clock(session.name, target)
+            else:
                 ports = [port.number for port in switch.ports]
                 reading = await thrift_door.read(session.name, target, program, ports, wanted.registers)
                 registers, elapsed_us = reading.registers, reading.elapsed_us
-    if wanted.clock and elapsed_us is None and target.thrift is not None:
-        elapsed_us = await thrift_door.read_clock(session.name, target)
-    return Observation(
-        at_ps, tuple(entries), FabricCounters(tuple(received), tuple(verdicts)), registers, elapsed_us
-    )
+        except FabricError as error:
+            missing = str(error)
+    counters = FabricCounters(tuple(received), tuple(verdicts))
+    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing)

@@ -89,7 +89,7 @@ class Looker:
     def _live(self) -> None:
         with Live(console=console(), auto_refresh=False, screen=True) as live:
             for block in self._blocks():
-                failures = [Text(why, style="red") for why in block[1].failures.values()]
+                failures = [Text(why, style="red") for why in _troubles(block[1])]
                 live.update(
                     Group(
                         Text(f"{block[2]}  (Ctrl-C ends)", style="dim"),
@@ -125,7 +125,7 @@ class Looker:
 
     def _observe(self) -> FabricObservation:
         observed = run(observe(self._whole, self._targets.switches, self._kind.wanted, self._part))
-        self.failed = self.failed or bool(observed.failures)
+        self.failed = self.failed or bool(_troubles(observed))
         return observed
 
     def _view(self, observed: FabricObservation) -> View:
@@ -168,8 +168,14 @@ class Looker:
             if self._how.watch_s is not None:
                 click.echo(taken_at)
             console().print(printing.as_table(view), highlight=False)
-        for why in observed.failures.values():
+        for why in _troubles(observed):
             errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)
+
+
+def _troubles(observed: FabricObservation) -> list[str]:
+    """Why switches were not read, and why something of a switch that was is missing."""
+    missing = (one.missing for one in observed.switches.values() if one.missing is not None)
+    return [*observed.failures.values(), *missing]
 
 
 def _elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
