@@ -84,8 +84,9 @@ fuzz-doors: $(VENV)/.atheris ## fuzz the P4Runtime and Thrift servers: each of D
 fuzz-doors-corpus: $(VENV)/.atheris ## keep what `make fuzz-doors` has found, as `make fuzz-corpus` does
 	for target in $(DOOR_TARGETS); do $(DOORS) minimise $$target || exit 1; done
 
-bench-control: setup ## the controller: 1,000 switches of 64 ports loaded, planned and diffed; fails above 10 s or 1 GB
+bench-control: setup ## the controller: 1,000 switches planned and diffed (fails above 10 s or 1 GB); one change applied to a twin
 	$(PY) control_plane/benches/scale.py
+	$(PY) control_plane/benches/apply.py
 
 bench-live: setup ## eeon-switch, and BMv2 where it is installed: frames per second through pcap files and veth pairs (root), memory
 	$(PY) engine/live/benches/throughput.py

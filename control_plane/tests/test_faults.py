@@ -307,6 +307,16 @@ def test_command_after_a_kill_finishes_it_first_and_says_so(faulty, store, old):
     assert again.stdout == "there was nothing to finish\n"
 
 
+def test_journal_of_a_switch_that_is_gone_for_good_can_be_forgotten(faulty, store):
+    faulty.killed_controller(store, "journaled", 1)
+    faulty.switches["leaf2"].kill()
+    stuck = CliRunner().invoke(main, ["config", "recover"])
+    assert stuck.exit_code == 1 and "is not undone on:\n  leaf2 " in stuck.stderr
+    done = CliRunner().invoke(main, ["config", "recover", "--forget"])
+    assert done.stdout == "forgotten; leaf1, leaf2, spine1 may hold a mix\n"
+    assert store.journal() is None and store.current_number() == 1
+
+
 # -- two controllers ------------------------------------------------------------------------------------------
 
 

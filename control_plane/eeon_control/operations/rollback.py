@@ -5,7 +5,7 @@ from __future__ import annotations
 from eeon_control.errors import StateError
 from eeon_control.operations.apply import Outcome, apply
 from eeon_control.operations.work import Work
-from eeon_control.state import Intended
+from eeon_control.state import Intended, Intent
 
 
 def meant_by(work: Work, number: int) -> Intended:
@@ -26,5 +26,10 @@ async def rollback(work: Work, number: int | None = None, *, comment: str = "", 
         if number < 1:
             last = work.store.current_number()
             raise StateError("there is no revision " + ("before the current one, 1" if last else "yet"))
+    meant = meant_by(work, number)
+    if Intent.of(meant).entries != work.store.revision(number).intent.entries:
+        work.say(
+            f"this version of eeon makes other entries of revision {number} than the one that made it did"
+        )
     action = f"rollback to {number}" + (f": {reason}" if reason else "")
-    return await apply(work, meant_by(work, number), action=action, comment=comment)
+    return await apply(work, meant, action=action, comment=comment)
