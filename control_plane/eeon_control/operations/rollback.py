@@ -28,8 +28,6 @@ async def rollback(work: Work, number: int | None = None, *, comment: str = "", 
             raise StateError("there is no revision " + ("before the current one, 1" if last else "yet"))
     meant = meant_by(work, number)
     if Intent.of(meant).entries != work.store.revision(number).intent.entries:
-        work.say(
-            f"this version of eeon makes other entries of revision {number} than the one that made it did"
-        )
+        work.say(f"this version of eeon makes other entries of revision {number} than the one that made it")
     action = f"rollback to {number}" + (f": {reason}" if reason else "")
     return await apply(work, meant, action=action, comment=comment)
