@@ -16,7 +16,7 @@ from eeon_control.fabric import Target
 from eeon_control.fabric.thrift_client import QueueSettings
 from fake_p4runtime import FakeSwitch
 from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
-from supervised import TOPOLOGY, committed, supervised, until
+from supervised import SECONDS, TOPOLOGY, committed, supervised, until
 
 
 class SwitchWithPorts(FakeSwitch, gnmi_grpc.gNMIServicer):
@@ -200,3 +200,18 @@ def test_store_counts_an_apply_that_was_undone(tmp_path):
         store.end(lock, undone=True)
         store.end(lock, undone=False)
     assert store.applies() == {"committed": 0, "undone": 1}
+
+
+@pytest.mark.parametrize("turns", range(5))
+def test_a_controller_that_is_stopped_as_an_event_arrives_ends(tmp_path, turns):
+    async def stop_in_the_middle():
+        async with supervised(tmp_path) as (_, supervisor):
+            for link in supervisor.links.values():
+                link.tell(m.Suspect("a test"))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            async with asyncio.timeout(SECONDS):
+                for name in list(supervisor.links):
+                    await supervisor._stop(name)
+
+    asyncio.run(stop_in_the_middle())

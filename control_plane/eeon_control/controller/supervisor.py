@@ -90,7 +90,8 @@ class Supervisor:
                     await self._look()
                     self.started.set()
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._nudge.wait(), self.options.look_seconds)
+                        async with asyncio.timeout(self.options.look_seconds):
+                            await self._nudge.wait()
                     self._nudge.clear()
             finally:
                 for name in list(self.links):
