@@ -72,9 +72,21 @@ def fabric() -> None:
     show_default=True,
     help="Of a live fabric: factor on every link's rate. A computer is slower than its switches' links.",
 )
+@click.option(
+    "--first-port",
+    type=click.IntRange(1, 65535),
+    help="Of a twin: TCP port of the first switch, the others follow.  [default: free ones]",
+)
 @_name_option
 @reports_errors
-def up(topology: str, target: str, targets_path: Path, rate_scale: Fraction, name: str) -> None:
+def up(
+    topology: str,
+    target: str,
+    targets_path: Path,
+    rate_scale: Fraction,
+    first_port: int | None,
+    name: str,
+) -> None:
     """Serve the switches of TOPOLOGY over P4Runtime on loopback until interrupted.
 
     A twin's virtual clock stands still: the tables can be written and read, but no packet moves. The engine
@@ -84,19 +96,23 @@ def up(topology: str, target: str, targets_path: Path, rate_scale: Fraction, nam
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
     loaded = topologies.load(topology)
+    if first_port is not None and (target != "twin" or first_port + len(loaded.switches) > 65536):
+        raise click.UsageError("--first-port is of a twin, and needs a free port above it for every switch")
     if target == "twin":
-        _serve_twin(loaded, topology, targets_path, stop)
+        _serve_twin(loaded, topology, targets_path, first_port, stop)
     else:
         _run_live(loaded, target, rate_scale, name, targets_path, stop)
     click.echo("the fabric is down")
 
 
-def _serve_twin(loaded: Topology, topology: str, targets_path: Path, stop: threading.Event) -> None:
+def _serve_twin(
+    loaded: Topology, topology: str, targets_path: Path, first_port: int | None, stop: threading.Event
+) -> None:
     from eeon_tools.replay.spec import TICK_PS, fabric_spec
     from eeon_tools.replay.twin import RunningTwin
 
     idle = configs.load("drop_tail")
-    with RunningTwin(loaded, programs.load(), fabric_spec(loaded, idle, seed=1)) as twin:
+    with RunningTwin(loaded, programs.load(), fabric_spec(loaded, idle, seed=1), first_port) as twin:
         _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {})
         _say_what_to_try(topology, targets_path)
         stop.wait()

@@ -27,12 +27,16 @@ from eeon_tools.replay.spec import TICK_PS
 
 
 class RunningTwin:
-    """A twin between `with` and its end; virtual time stands at zero until `run_until`."""
+    """A twin between `with` and its end; virtual time stands at zero until `run_until`. The servers take
+    free TCP ports, or `first_port` and those after it."""
 
-    def __init__(self, topology: Topology, program: Program, spec: dict[str, Any]) -> None:
+    def __init__(
+        self, topology: Topology, program: Program, spec: dict[str, Any], first_port: int | None = None
+    ) -> None:
         self._topology = topology
         self._program = program
         self._spec = spec
+        self._first_port = first_port
         self._stack = ExitStack()
         self.targets: dict[str, str] = {}
         """Where each switch's P4Runtime server listens."""
@@ -51,8 +55,12 @@ class RunningTwin:
                 self._twin = Twin(EngineProgram(self._program.json), json.dumps(self._spec))
             except EngineError as error:
                 raise ReplayError(f"the engine cannot run this fabric: {error}") from error
-            for name in self._topology.switches:
-                server = stack.enter_context(serve(self._twin.switch(name)))
+            for index, name in enumerate(self._topology.switches):
+                port = 0 if self._first_port is None else self._first_port + index
+                try:
+                    server = stack.enter_context(serve(self._twin.switch(name), address=f"127.0.0.1:{port}"))
+                except EngineError as error:
+                    raise ReplayError(f"{name} cannot be served: {error}") from error
                 self.targets[name] = server.address
             self._stack = stack.pop_all()
         return self
