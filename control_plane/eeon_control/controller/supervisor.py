@@ -65,6 +65,7 @@ class Supervisor:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._nudge = asyncio.Event()
         self._bids: dict[str, int] = {}
+        self._roles: dict[str, m.Role | None] = {}
         self._loading = asyncio.Lock()
         self._unfinished = unfinished.Finisher(store, self.counts)
 
@@ -221,6 +222,10 @@ class Supervisor:
             link.tell(self._writers(name))
 
     def _changed(self, link: Link) -> None:
+        role = link.machine.role
+        if self._roles.get(link.name) is not role and role is not m.Role.OTHER:
+            self._nudge.set()  # whoever was primary may have died: its locks then tell at once
+        self._roles[link.name] = role
         bid = link.machine.election_id
         if self._bids.get(link.name, self.options.rank) != bid:
             if bid == self.options.rank:

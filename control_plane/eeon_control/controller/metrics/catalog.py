@@ -218,3 +218,14 @@ _FAMILIES = (
 )
 
 CATALOG: dict[str, Family] = {family.name: family for family in _FAMILIES}
+
+
+def as_markdown() -> str:
+    """The catalogue as the table of docs/controller.md."""
+    lines = ["| metric | labels | what it is |", "|---|---|---|"]
+    for family in CATALOG.values():
+        labels = ", ".join(f"`{label}`" for label in family.labels)
+        text = family.help.replace("|", "\\|")
+        resets = f" Begins anew {family.resets}." if family.resets else ""
+        lines.append(f"| `{family.name}` | {labels} | {family.kind}. {text}{resets} |")
+    return "\n".join(lines) + "\n"

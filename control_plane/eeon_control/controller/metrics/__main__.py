@@ -1,0 +1,5 @@
+"""`python -m eeon_control.controller.metrics`: the catalogue as a table in Markdown."""
+
+from eeon_control.controller.metrics.catalog import as_markdown
+
+print(as_markdown(), end="")
