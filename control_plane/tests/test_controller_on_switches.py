@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import socket
 import time
 
 import pytest
@@ -296,6 +297,20 @@ def test_signal_ends_it_cleanly_and_the_switches_keep_what_they_hold(
     assert controller.end(number) == 0
     assert controller.read_rest()[-1]["event"] == "stopped"
     assert held(fabric4, switches, RED)
+
+
+def test_service_manager_is_told_when_it_is_ready_and_when_it_stops(
+    store, controllers, monkeypatch, tmp_path
+):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(SECONDS)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        controller = controllers()
+        assert systemd.recv(100) == b"READY=1"
+        controller.wait_for("started")
+        assert controller.end() == 0
+        assert systemd.recv(100) == b"STOPPING=1"
 
 
 def test_controller_without_a_revision_waits_for_the_first(tmp_path, fabric4, switches):
