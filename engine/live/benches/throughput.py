@@ -191,11 +191,17 @@ def main() -> int:
     parser.add_argument("--frame-bytes", type=int, default=64)
     parser.add_argument("--frames", type=int, default=200_000, help="through files, a multiple of 1000")
     parser.add_argument("--seconds", type=float, default=2.0, help="of each rate on veth")
+    parser.add_argument(
+        "--bmv2",
+        metavar="FILE",
+        help="BMv2's simple_switch, where it is not that of PATH; one built with "
+        "-DENABLE_LOGGING_MACROS=OFF is faster",
+    )
     options = parser.parse_args()
     ours = [sys.executable, "-m", "eeon_engine.switch_command", "--as", "simple_switch"]
     commands = {"eeon-switch": ours}
-    if shutil.which("simple_switch"):
-        commands["simple_switch"] = ["simple_switch"]
+    if options.bmv2 or shutil.which("simple_switch"):
+        commands["simple_switch"] = [options.bmv2 or "simple_switch"]
     has_cli = shutil.which("simple_switch_CLI") is not None
     manifest = ["--manifest-path", str(ENGINE / "Cargo.toml")]
     build = ["cargo", "build", "--release", "--quiet", *manifest, "-p", "port_io", "--example", "load"]
