@@ -80,7 +80,7 @@ class Link:
         wake_at = self.machine.wake_at
         wait = None if wake_at is None else max(0.0, wake_at - time.monotonic())
         try:
-            # Not asyncio.wait_for: that of Python 3.11 loses a cancellation that comes together with an event.
+            # Not asyncio.wait_for: before Python 3.12 it loses a cancellation that comes with an event.
             async with asyncio.timeout(wait):
                 return await self._events.get()
         except TimeoutError:
