@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import multiprocessing
 import os
 import queue
 import random
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,13 +29,12 @@ from eeon_control.fabric.sync import run
 from finsy.proto import p4r, p4r_grpc, rpc_code
 
 TICK_PS = 1000
-TOPOLOGY = topology.from_text(
-    """
+TOPOLOGY_TEXT = """
 name: faults
 leaf_spine: {leaves: 2, spines: 1, hosts_per_leaf: 2, host_link: {rate: 1Gbps}, uplink: {rate: 10Gbps}}
 defaults: {delay: 500ns}
 """
-)
+TOPOLOGY = topology.from_text(TOPOLOGY_TEXT)
 OLD = ("red_ack_syn", "eee_120us100")
 NEW = ("mark_threshold", "eee_standard")
 FOREIGN_COOKIE = 7
@@ -195,6 +197,17 @@ class FaultyFabric:
         process.start()
         process.join(120)
         return process.exitcode
+
+    def command(self, folder: Path, *arguments: str) -> subprocess.Popen[str]:
+        """`eeon config apply` in a process of its own, on the topology and targets of this fabric."""
+        (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
+        (folder / "targets.yaml").write_text(json.dumps(self.targets().as_value()))
+        place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
+        return subprocess.Popen(
+            [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     # -- an independent look ------------------------------------------------------------------------------
 

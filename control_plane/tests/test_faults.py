@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import signal
 
 import grpc
 import pytest
@@ -530,6 +531,22 @@ def test_killed_apply_that_asked_for_a_confirmation_goes_back(faulty, store, old
     assert faulty.killed_controller(store, "written", 3, confirm_seconds=600) == -9
     faulty.settle(store)
     assert faulty.image() == old
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_command_that_waits_for_a_confirmation_goes_back_at_once_when_it_is_stopped(
+    faulty, store, old, new, tmp_path, number
+):
+    arguments = [word for name in NEW for word in ("-c", name)]
+    with faulty.command(tmp_path, *arguments, "--confirm", "1h") as waiting:
+        while "it goes back to revision 1 in 3600 s" not in (line := waiting.stdout.readline()):
+            assert line, "the command ended"
+        assert faulty.image() == new
+        waiting.send_signal(number)
+        rest = waiting.stdout.read()
+    assert waiting.returncode == 1
+    assert "this is revision 3" in rest
+    assert faulty.image() == old and store.pending() is None
 
 
 # -- and a rollback is an apply like any other ----------------------------------------------------------------------
