@@ -36,7 +36,7 @@ pub enum End {
     Refused,
     /// The peer has reset the connection.
     Reset,
-    /// This side has given it up ([`Connection::abort`]), or closed it before it was established.
+    /// This side has given it up ([`Connection::abort`]), or closed it in LISTEN.
     Aborted,
     /// The peer has not answered for too long.
     TimedOut,
@@ -169,17 +169,16 @@ impl Connection {
         self.receiver.take(most, self.sender.mss())
     }
 
-    /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4).
+    /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4). Unlike there, in SYN-SENT, too: to give
+    /// an attempt up, [`Connection::abort`] it. In LISTEN nobody has come, and this is the end.
     pub fn close(&mut self) {
         if self.closing {
             return;
         }
         match self.state {
             State::Closed => return,
-            // Nobody has been reached yet, so nothing can be kept.
-            State::Listen | State::SynSent if self.sender.unacknowledged() == 0 => {
-                return self.finish(End::Aborted)
-            }
+            // Nobody has come yet.
+            State::Listen => return self.finish(End::Aborted),
             State::Established => self.state = State::FinWait1,
             State::CloseWait => self.state = State::LastAck,
             // The FIN follows once the connection is established.

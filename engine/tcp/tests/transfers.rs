@@ -85,7 +85,7 @@ proptest! {
     fn every_byte_arrives_once_and_in_order_and_both_ends_finish(
         config in config(),
         faults in faults(),
-        there in 0..150_000_u64,
+        there in prop_oneof![1 => Just(0), 8 => 0..150_000_u64],
         back in prop_oneof![Just(0), 0..50_000_u64],
         buffer_packets in prop_oneof![Just(1_000_u64), 6..20_u64],
         isn in any::<u32>(),
@@ -199,6 +199,13 @@ fn lost_acks_cause_no_retransmission() {
     };
     let net = run(Config::default(), 1_000_000, Box::new(rule));
     assert_eq!(net.ends[0].stats().retransmitted_segments, 0);
+}
+
+#[test]
+fn a_connection_that_carries_nothing_is_opened_and_closed() {
+    let net = run(Config::default(), 0, lose(&[]));
+    assert!(net.ends.iter().all(|end| end.end() == Some(End::Finished)));
+    assert_eq!(net.ends[0].stats().segments, 3, "SYN, FIN with the ACK, the last ACK");
 }
 
 #[test]

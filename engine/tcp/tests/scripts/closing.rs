@@ -110,6 +110,13 @@ fn a_fin_out_of_order_waits_for_what_is_missing() {
     assert_eq!((script.tcp.state(), script.tcp.bytes_received()), (State::CloseWait, 100));
 }
 
+#[test]
+fn closing_in_listen_ends_at_once() {
+    let mut script = Script::listen(config("newreno"));
+    script.tcp.close();
+    assert_eq!((script.tcp.state(), script.tcp.end()), (State::Closed, Some(End::Aborted)));
+}
+
 /// RFC 9293, 3.10.5.
 #[test]
 fn an_abort_resets_the_peer() {
