@@ -46,6 +46,7 @@ impl Fabric {
                 .map(|class| (class.name(), self.class_report(class)))
                 .collect(),
             hosts: self.hosts.iter().map(host_report).collect(),
+            flows: self.endpoints.reports(&self.hosts),
             switches: (0..self.switches.len()).map(|index| self.switch_report(index)).collect(),
             energy: self.energy_report(),
             queue_depth: self.queue_depth_report(),

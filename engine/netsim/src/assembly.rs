@@ -7,6 +7,7 @@ use bm::Program;
 use simple_switch::{Frame, PortConfig, Switch, SwitchConfig};
 use units::{Duration, Time};
 
+use crate::endpoints::Endpoints;
 use crate::errors::FabricError;
 use crate::events::Schedule;
 use crate::fabric::{Fabric, MAX_PACKET_INS};
@@ -97,7 +98,8 @@ impl Fabric {
             measures: Measures::default(),
             queue_depth: QueueDepth::new(queue_count, Duration::from_ps(samples.period_ps), samples.max),
             events: 0,
-            schedule: Schedule::new(host_count + directions.len() + switch_count),
+            schedule: Schedule::new(host_count + directions.len() + switch_count + 1),
+            endpoints: Endpoints::default(),
             pending: VecDeque::new(),
             last_fed: Time::ZERO,
             pool: Vec::new(),

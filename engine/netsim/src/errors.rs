@@ -3,6 +3,7 @@
 use simple_switch::ConfigError;
 use units::Time;
 
+use crate::endpoints::MAX_FLOWS;
 use crate::fabric::{MAX_FRAME_BYTES, MAX_PENDING};
 use crate::spec::SpecError;
 use crate::tag;
@@ -21,6 +22,51 @@ pub enum FabricError {
         /// What is wrong.
         error: ConfigError,
     },
+}
+
+/// Why a flow cannot be started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FlowError {
+    /// There is no such host.
+    #[error("no host number {index}: the fabric has {count}")]
+    NoSuchHost {
+        /// The number given.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A flow needs two hosts.
+    #[error("a flow from {host} to itself: it would not cross the fabric")]
+    ToItself {
+        /// The host.
+        host: String,
+    },
+    /// One has only IPv4, the other only IPv6.
+    #[error("{source_host} and {destination_host} have no IP version in common")]
+    NoCommonIpVersion {
+        /// The host that sends.
+        source_host: String,
+        /// The host that receives.
+        destination_host: String,
+    },
+    /// In the past, or beyond what can be simulated.
+    #[error("a flow that starts at {start}: the fabric is at {now}, and no run lasts longer than {limit}", limit = tag::LATEST)]
+    Start {
+        /// When it should start.
+        start: Time,
+        /// The fabric's time.
+        now: Time,
+    },
+    /// More than a connection carries.
+    #[error(transparent)]
+    Bytes {
+        /// The endpoint's reason.
+        error: tcp::SendError,
+    },
+    /// See [`MAX_FLOWS`](crate::MAX_FLOWS).
+    #[error("a run has at most {MAX_FLOWS} flows")]
+    TooMany,
 }
 
 /// Why a frame is not taken.

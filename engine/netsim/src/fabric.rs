@@ -13,7 +13,8 @@ use units::Time;
 use wire::classify_snapped;
 
 use crate::assembly::{SwitchNode, Wire};
-use crate::errors::SendError;
+use crate::endpoints::{Endpoints, FlowSpec};
+use crate::errors::{FlowError, SendError};
 use crate::events::{Schedule, Source};
 use crate::host::Host;
 use crate::measures::Measures;
@@ -51,7 +52,9 @@ pub struct Fabric {
     pub(crate) measures: Measures,
     pub(crate) queue_depth: QueueDepth,
     pub(crate) events: u64,
-    /// Sources, in this order: NICs, uplinks, wires, switches.
+    /// TCP flows of the hosts.
+    pub(crate) endpoints: Endpoints,
+    /// Sources, in this order: NICs, uplinks, wires, switches, all endpoints' timers.
     pub(crate) schedule: Schedule,
     /// Frames fed and not yet sent, in order.
     pub(crate) pending: VecDeque<(Time, u32, HostFrame)>,
@@ -148,6 +151,14 @@ impl Fabric {
     /// Frames fed and not yet sent.
     pub fn pending(&self) -> usize {
         self.pending.len()
+    }
+
+    /// Has a host send bytes to another over TCP with `settings` at both ends; returns the flow's number in the report's list. The
+    /// flows' order does not matter but for what happens at the same instant.
+    pub fn start_flow(&mut self, settings: &tcp::Settings, flow: FlowSpec) -> Result<usize, FlowError> {
+        let number = self.endpoints.add(self.now, &self.hosts, settings, flow)?;
+        self.schedule_endpoints();
+        Ok(number)
     }
 
     /// The controller gives the switch a packet, now: a frame on the CPU port, packet-out header included.
@@ -248,6 +259,9 @@ impl Fabric {
             return self.wire_delivers(index);
         }
         index -= self.wires.len();
+        if index == self.switches.len() {
+            return self.endpoints_act();
+        }
         self.switches[index].switch.handle_wakeup(self.now);
         self.drain(index);
     }
@@ -268,10 +282,44 @@ impl Fabric {
         Source((2 * self.hosts.len() + self.wires.len() + switch) as u32)
     }
 
+    fn endpoints_source(&self) -> Source {
+        Source((2 * self.hosts.len() + self.wires.len() + self.switches.len()) as u32)
+    }
+
     /// A host offers the next frame fed to its NIC.
     fn send_pending(&mut self) {
-        let Some((_, host, frame)) = self.pending.pop_front() else { return };
-        let index = host as usize;
+        if let Some((_, host, frame)) = self.pending.pop_front() {
+            self.offer(host as usize, frame);
+        }
+    }
+
+    /// A flow starts, or a connection's timer fires.
+    fn endpoints_act(&mut self) {
+        while let Some(end) = self.endpoints.pop_due(self.now) {
+            self.transmit(end);
+        }
+        self.schedule_endpoints();
+    }
+
+    /// Everything that one end of a flow sends now goes to its host's NIC.
+    fn transmit(&mut self, end: usize) {
+        let mut captured = self.pool.pop().unwrap_or_default();
+        while let Some((host, len)) = self.endpoints.poll_transmit(self.now, end, &mut captured) {
+            let tag = Self::tag_of(self.now, &captured, len);
+            self.offer(host, HostFrame { captured, wire_len: len as u32, tag });
+            captured = self.pool.pop().unwrap_or_default();
+        }
+        self.pool.push(captured);
+    }
+
+    fn schedule_endpoints(&mut self) {
+        let due = self.endpoints.next_alarm();
+        let source = self.endpoints_source();
+        self.schedule.set_or_clear(source, due);
+    }
+
+    /// A host offers a frame to its NIC.
+    fn offer(&mut self, index: usize, frame: HostFrame) {
         let host = &mut self.hosts[index];
         let (_, class) = tag::decode(frame.tag);
         self.measures.sent(class, frame.wire_len as usize);
@@ -336,6 +384,12 @@ impl Fabric {
             (Node::Host(host), _) => {
                 if let Some(ecn) = self.hosts[host].receive(&frame) {
                     self.measures.delivered(self.now, tag, &frame, ecn);
+                    if !self.endpoints.is_empty() {
+                        if let Some(end) = self.endpoints.receive(self.now, host, &frame) {
+                            self.transmit(end);
+                            self.schedule_endpoints();
+                        }
+                    }
                 }
                 if let (Node::Switch(from), _) = self.directions[self.hosts.len() + index].from {
                     self.switches[from].switch.recycle(frame);

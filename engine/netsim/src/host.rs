@@ -1,7 +1,7 @@
 //! A host: its addresses, its NIC, the link to its switch, and what has arrived.
 //!
-//! Hosts replay: what they send is told from outside ([`crate::Fabric::send`]), and what arrives is counted. An
-//! endpoint that answers would sit here, between [`Host::receive`] and the NIC, with a timer of its own.
+//! What a host sends is told from outside ([`crate::Fabric::send`]) or comes from its TCP endpoints (`endpoints.rs`), which also get
+//! what arrives.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -37,6 +37,18 @@ impl Host {
             received: Count::default(),
             misdelivered: 0,
         }
+    }
+
+    pub(crate) fn mac(&self) -> [u8; 6] {
+        self.mac.0
+    }
+
+    pub(crate) fn ipv4(&self) -> Option<Ipv4Addr> {
+        self.ipv4
+    }
+
+    pub(crate) fn ipv6(&self) -> Option<Ipv6Addr> {
+        self.ipv6
     }
 
     /// A frame has arrived. `Some` with its ECN codepoint, if it has one, when it is for this host.

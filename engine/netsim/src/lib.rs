@@ -10,7 +10,7 @@
 //! * [`tag`]: how a packet carries when it was sent.
 //!
 //! Nothing here reads a clock or a random source: the same program, spec, control writes and frames give the
-//! same report, byte for byte. Not here: TCP endpoints (hosts replay what they are fed), loss or bit errors on
+//! same report, byte for byte. Hosts replay what they are fed, and run TCP flows ([`Fabric::start_flow`]). Not here: loss or bit errors on
 //! links, and 1000BASE-T's rule that both directions sleep together.
 
 #![forbid(unsafe_code)]
@@ -18,6 +18,7 @@
 mod accounts;
 mod assembly;
 pub mod eee;
+mod endpoints;
 mod errors;
 pub mod events;
 mod fabric;
@@ -34,7 +35,8 @@ pub mod spec;
 pub mod tag;
 mod wiring;
 
-pub use errors::{FabricError, SendError};
+pub use endpoints::{FlowSpec, MAX_FLOWS};
+pub use errors::{FabricError, FlowError, SendError};
 pub use fabric::{Fabric, MAX_FRAME_BYTES, MAX_PACKET_INS, MAX_PENDING};
 pub use mac::Mac;
 pub use report::{Conservation, ConservationError, Report};

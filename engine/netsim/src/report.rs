@@ -27,6 +27,9 @@ pub struct Report {
     pub classes: BTreeMap<&'static str, ClassReport>,
     /// The hosts.
     pub hosts: Vec<HostReport>,
+    /// TCP flows, in the order in which they were given; left out when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowReport>,
     /// The switches.
     pub switches: Vec<SwitchReport>,
     /// Energy of the transmitters whose power the spec tells.
@@ -132,6 +135,37 @@ pub struct HostReport {
     pub max_queue_bytes: u64,
     /// The NIC's own account of its EEE: absent when off.
     pub eee: Option<EeeAccount>,
+}
+
+/// One TCP flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowReport {
+    /// The host that sends.
+    pub source: String,
+    /// The host that receives.
+    pub destination: String,
+    /// Bytes to be sent.
+    pub bytes: u64,
+    /// When the connection was opened.
+    pub start_ps: u64,
+    /// Bytes that have arrived in order.
+    pub received_bytes: u64,
+    /// From the start until the last byte and the FIN had arrived; absent when they have not.
+    pub completion_ps: Option<u64>,
+    /// Bytes over completion time.
+    pub goodput_bps: Option<u64>,
+    /// Segments with payload sent, retransmissions included.
+    pub data_segments: u64,
+    /// Segments sent again, SYNs not counted.
+    pub retransmitted_segments: u64,
+    /// Losses found by duplicate ACKs.
+    pub fast_recoveries: u64,
+    /// Expirations of the sender's retransmission timer, SYNs' included.
+    pub timeouts: u64,
+    /// Windows reduced for ECN marks.
+    pub mark_reductions: u64,
+    /// An end has given up, because the other did not answer.
+    pub given_up: bool,
 }
 
 /// What an EEE state machine counts itself.

@@ -1,0 +1,159 @@
+//! TCP flows through fabrics that run the compiled P4 program: times computed by hand, congestion, repair, and books that balance.
+
+mod common;
+
+use common::{finish, us, LeafSpine, PortSettings, PLAIN};
+use netsim::{Fabric, FlowError, FlowSpec, Report};
+use units::{Duration, Time};
+
+fn settings(name: &str) -> tcp::Settings {
+    name.parse::<tcp::Config>().unwrap().check().unwrap()
+}
+
+fn start(fabric: &mut Fabric, name: &str, flows: &[(usize, usize, u64, u64)]) {
+    for (source, destination, bytes, start_us) in flows {
+        let flow =
+            FlowSpec { source: *source, destination: *destination, bytes: *bytes, start: us(*start_us) };
+        fabric.start_flow(&settings(name), flow).unwrap();
+    }
+}
+
+/// Every host but the first sends to the first, 11 us after each other.
+fn incast(name: &str, bytes: u64, port: &PortSettings) -> Report {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| port.clone());
+    let flows: Vec<_> = (1..8).map(|host| (host, 0, bytes, 11 * host as u64)).collect();
+    start(&mut fabric, name, &flows);
+    let report = finish(&mut fabric);
+    for flow in &report.flows {
+        assert_eq!(flow.received_bytes, bytes, "{flow:?}");
+        assert!(flow.completion_ps.is_some() && !flow.given_up, "{flow:?}");
+    }
+    report
+}
+
+fn marking(threshold: u64) -> PortSettings {
+    PortSettings { aqm: Some(("mark_threshold", vec![threshold, 0xffff_ffff, 0])), ..PLAIN }
+}
+
+/// The longest queue at the port that leads to the first host.
+fn deepest(report: &Report) -> u64 {
+    report.switches[0].ports[0].max_queue_bytes
+}
+
+#[test]
+fn a_flow_of_one_segment_takes_the_time_computed_by_hand() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    start(&mut fabric, "newreno", &[(0, 1, 1460, 3)]);
+    let report = finish(&mut fabric);
+    // SYN and SYN-ACK: 66 bytes (12 of options), 90 on the wire: 0.72 us at 1 Gb/s, twice, and twice 0.5 us. Data with FIN: 1538
+    // bytes on the wire, 12.304 us.
+    let handshake = 2 * (2 * 720_000 + 2 * 500_000);
+    let data = 2 * 12_304_000 + 2 * 500_000;
+    let flow = &report.flows[0];
+    assert_eq!(flow.completion_ps, Some(handshake + data));
+    assert_eq!((flow.source.as_str(), flow.destination.as_str()), ("h1", "h2"));
+    assert_eq!((flow.received_bytes, flow.data_segments, flow.timeouts), (1460, 1, 0));
+    assert_eq!(flow.goodput_bps, Some(1460 * 8_000_000_000_000 / (handshake + data)));
+    let sent = |class: &str| report.classes[class].sent.packets;
+    // The second FIN comes with the ACK of the first; the last ACK is pure.
+    assert_eq!((sent("syn"), sent("syn_ack"), sent("fin_rst"), sent("ack")), (1, 1, 2, 1));
+    // The server's end is over when the last ACK arrives, and nobody lingers.
+    let small = 2 * (60 + 24) * 8_000 + 2 * 500_000;
+    assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data + 2 * small);
+}
+
+#[test]
+fn a_long_flow_fills_the_link() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    start(&mut fabric, "dctcp", &[(0, 2, 10_000_000, 0)]);
+    let report = finish(&mut fabric);
+    // 1460 of 1538 bytes are payload.
+    let most = 1e9 * 1460.0 / 1538.0;
+    let goodput = report.flows[0].goodput_bps.unwrap() as f64;
+    assert!(goodput > 0.99 * most && goodput <= most, "{goodput} of {most}");
+}
+
+#[test]
+fn marking_keeps_the_queue_short_where_a_full_buffer_would_drop() {
+    let threshold = 30_000;
+    let buffer_bytes = Some(300_000);
+    let marked = incast("dctcp", 1_000_000, &PortSettings { buffer_bytes, ..marking(threshold) });
+    let dropped = incast("newreno", 1_000_000, &PortSettings { buffer_bytes, ..PLAIN });
+    let sum = |report: &Report, count: fn(&netsim::report::FlowReport) -> u64| {
+        report.flows.iter().map(count).sum::<u64>()
+    };
+    assert_eq!(marked.conservation.switch_drops, 0);
+    assert!(sum(&marked, |flow| flow.mark_reductions) > 20);
+    assert!(marked.classes["data"].delivered_ce > 100);
+    assert!(dropped.conservation.switch_drops > 10);
+    assert!(sum(&dropped, |flow| flow.retransmitted_segments) > 10);
+    assert_eq!(dropped.classes["data"].delivered_ce, 0);
+    // Slow start of seven flows goes beyond the threshold, but the latency of the run tells.
+    let mean = |report: &Report| report.classes["data"].latency.unwrap().mean_ps;
+    assert!(2 * mean(&marked) < mean(&dropped), "{} and {}", mean(&marked), mean(&dropped));
+    assert!(deepest(&marked) < deepest(&dropped));
+}
+
+/// A retransmission counts in the flow, a drop in the switch, a drop of the NIC there: nothing is lost twice or never.
+#[test]
+fn every_algorithm_gets_everything_through_a_buffer_that_is_too_small() {
+    for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
+        let port = PortSettings { buffer_bytes: Some(15_000), ..marking(6_000) };
+        let report = incast(name, 200_000, &port);
+        let books = report.conservation;
+        assert!(books.switch_drops > 0, "{name}: {books:?}");
+        assert_eq!((books.misdelivered, books.queued), (0, 0), "{name}");
+    }
+}
+
+#[test]
+fn the_same_flows_give_the_same_report_whatever_the_batches() {
+    let size = LeafSpine::default();
+    let run = |step: Option<Duration>| {
+        let mut fabric = size.fabric(size.spec(), |_| marking(10_000));
+        start(
+            &mut fabric,
+            "ecn",
+            &[(0, 3, 300_000, 0), (1, 3, 300_000, 5), (2, 3, 50_000, 40), (3, 0, 10, 7)],
+        );
+        for number in 1..=step.map_or(0, |_| 50) {
+            fabric.run_until(Time::ZERO + step.unwrap_or_default() * number);
+        }
+        serde_json::to_string(&finish(&mut fabric)).unwrap()
+    };
+    let whole = run(None);
+    assert_eq!(whole, run(None));
+    assert_eq!(whole, run(Some(Duration::from_us(77))));
+}
+
+#[test]
+fn a_flow_to_a_silent_host_is_given_up() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes: Some(10), ..PLAIN });
+    start(&mut fabric, "newreno", &[(0, 1, 1000, 0)]);
+    let report = finish(&mut fabric);
+    let flow = &report.flows[0];
+    assert!(flow.given_up && flow.completion_ps.is_none());
+    assert_eq!((flow.received_bytes, flow.timeouts), (0, 7), "six SYNs again, and the last wait");
+}
+
+#[test]
+fn flows_that_cannot_be_are_refused() {
+    let size = LeafSpine::default();
+    let mut spec = size.spec();
+    (spec.hosts[3].ipv4, spec.hosts[3].ipv6) = (None, Some("fd00::4".parse().unwrap()));
+    let mut fabric = size.fabric(spec, |_| PLAIN);
+    fabric.run_until(us(10));
+    let mut refused = |source, destination, bytes, at| {
+        let flow = FlowSpec { source, destination, bytes, start: us(at) };
+        fabric.start_flow(&settings("ecn"), flow).unwrap_err()
+    };
+    assert_eq!(refused(0, 9, 1, 20), FlowError::NoSuchHost { index: 9, count: 4 });
+    assert_eq!(refused(1, 1, 1, 20).to_string(), "a flow from h2 to itself: it would not cross the fabric");
+    assert!(refused(0, 3, 1, 20).to_string().contains("no IP version in common"));
+    assert_eq!(refused(0, 1, 1, 9), FlowError::Start { start: us(9), now: us(10) });
+    assert!(matches!(refused(0, 1, u64::MAX, 20), FlowError::Bytes { .. }));
+}
