@@ -121,6 +121,10 @@ class Duration(Quantity):
     }
     canonical = ("s", "ms", "us", "ns", "ps")
 
+    def __str__(self) -> str:
+        """As every quantity; no time is `0s`, of whatever unit."""
+        return super().__str__() if self else "0s"
+
 
 class DataRate(Quantity):
     """A rate in bits per second."""

@@ -52,24 +52,27 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
 
     # The first apply loads the program, and is revision 1.
     first = eeon("apply", *place, "-c", "red_ack_syn", "--comment", "as in the paper")
-    assert "the program is loaded on 4" in first.stdout and "this is revision 1" in first.stdout
+    assert "the program was loaded on 4" in first.stdout and "this is revision 1" in first.stdout
     assert "leaf1: read back as intended" in first.stderr
     red = held()
 
     # A plan is read, saved, and applied exactly.
     saved = str(folder / "plan.json")
     planned = eeon("plan", *place, "-c", "mark_threshold", "--out", saved, code=2)
-    assert "leaf1:1-2, leaf2:1-2 (host-facing, 4 ports): AQM RED, " in planned.stdout
-    assert "protects ack_syn -> mark above 30 KB" in planned.stdout
+    assert "leaf1:1-2, leaf2:1-2 (host-facing, 4 ports): AQM RED from " in planned.stdout
+    assert "spares ECT, ACKs and SYNs -> mark above 30 KB" in planned.stdout
     assert held() == red
     assert "this is revision 2" in eeon("apply", saved).stdout
     threshold = held()
     assert threshold != red
-    assert "leaf1 has moved on: port=1: AQM RED, minimum 13 packets" in eeon("apply", saved, code=1).stderr
+    assert (
+        "leaf1 has moved on since: port 1: AQM RED from 13 to 38 packets"
+        in eeon("apply", saved, code=1).stderr
+    )
 
     # It goes back by itself unless confirmed, and cannot be applied over meanwhile.
     waiting = eeon("apply", *place, "-c", "drop_tail", "--confirm", "10m", "--detach")
-    assert "it goes back to revision 2 in 600 s unless `eeon config confirm` keeps it" in waiting.stdout
+    assert "it goes back to revision 2 in 10 min unless `eeon config confirm` keeps it" in waiting.stdout
     assert "revision 3 waits to be confirmed" in eeon("apply", *place, "-c", "red_ect", code=1).stderr
     assert eeon("confirm").stdout == "confirmed: revision 3 stays\n"
     assert "nothing waits to be confirmed" in eeon("confirm", code=1).stderr
@@ -108,6 +111,6 @@ def tell(folder: Path, addresses: dict[str, str], tick: str) -> None:
     drifted = eeon("drift", code=2)
     assert "not as in revision 8:\nleaf2:1 (to h3): buffer 5 B -> 300 KB\n" in drifted.stdout
     assert json.loads(eeon("drift", "-o", "json", code=2).stdout)["lines"][0]["ports"] == ["leaf2:1"]
-    assert "1 of 4 switches change" in eeon("rollback", "8").stdout
+    assert "1 of 4 switches changed" in eeon("rollback", "8").stdout
     assert held() == threshold
     assert set(plan.TABLES) == {entry.table for entry in held()["leaf1"]}

@@ -51,7 +51,7 @@ def test_plan_exits_2_with_changes_and_0_after_apply(tmp_path):
         applied_again = eeon("config", "apply", *CONFIG, "-T", targets)
     assert planned.exit_code == 2
     assert "leaf1:1-2, leaf2:1-2 (host-facing, 4 ports): buffer " in planned.stdout
-    assert "4 of 4 switches change" in planned.stdout
+    assert "4 of 4 switches change:" in planned.stdout
     assert applied.exit_code == 0 and "entries read back as intended" in applied.stdout
     assert (again.exit_code, again.stdout) == (0, "no changes: 4 switches are as intended\n")
     assert applied_again.exit_code == 0

@@ -58,7 +58,7 @@ def test_each_value_has_its_line_or_its_rule():
         "ecn": ("true", "default", None),
         "protect": ("ack_syn", "profiles.queue.own.aqm.protect", 4),
         "eee.mode": ("coalesce", "profiles.eee.slow.mode", 6),
-        "eee.stall": ("0ps", "default", None),
+        "eee.stall": ("0s", "default", None),
         "eee.hold": ("90us", "profiles.eee.slow.by_speed.10Gbps.hold", 6),
         "eee.trigger": ("none", "default", None),
         "eee.sleep": ("3us", "phy.10Gbps.sleep", 7),

@@ -456,7 +456,7 @@ def test_saved_plan_is_refused_when_a_switch_has_moved_on_and_says_where(faulty,
     moved = faulty.image()
     with pytest.raises(
         operations.PlanOutdated,
-        match=r"leaf2 has moved on: port=1: buffer 300 KB -> 5 B since; nothing was written",
+        match=r"leaf2 has moved on since: port 1: buffer 300 KB -> 5 B; nothing was written",
     ):
         faulty.apply(store, NEW, saved=saved)
     assert faulty.image() == moved

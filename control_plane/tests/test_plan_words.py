@@ -55,8 +55,8 @@ def test_port_is_named_with_what_it_leads_to():
                 "buffer": "300KB",
                 "aqm": {"mode": "red", "min": "30KB", "max": "90KB", "max_probability": "10%", "ecn": True},
             },
-            "AQM mark above 97.5 KB -> RED, minimum 30 KB, maximum 90 KB, maximum probability 10%, average none, "
-            "ECN on, protects ect",
+            "AQM mark above 97.5 KB -> RED from 30 to 90 KB, up to 10%, instantaneous queue, "
+            "ECN on, spares only ECT",
         ),
     ],
 )
@@ -93,16 +93,16 @@ def test_routes_are_named_by_prefix_and_ports_and_counted_when_they_are_many():
     with_ecmp = config.load("drop_tail")
     without = config.overridden(with_ecmp, {"routing.ecmp": False})
     assert lines(with_ecmp, without) == [
-        "leaf1: route 10.0.2.0/24: by ports 3-4 -> by port 3",
-        "leaf1: route fd00:0:0:2::/64: by ports 3-4 -> by port 3",
-        "leaf2: route 10.0.1.0/24: by ports 3-4 -> by port 3",
-        "leaf2: route fd00:0:0:1::/64: by ports 3-4 -> by port 3",
+        "leaf1: route 10.0.2.0/24 by ports 3-4 -> by port 3",
+        "leaf1: route fd00:0:0:2::/64 by ports 3-4 -> by port 3",
+        "leaf2: route 10.0.1.0/24 by ports 3-4 -> by port 3",
+        "leaf2: route fd00:0:0:1::/64 by ports 3-4 -> by port 3",
     ]
     fresh = intended(FABRIC, with_ecmp, TICK)["leaf1"]
     routes = [entry for entry in fresh if entry.table.endswith("_route")]
     plan = FabricPlan({"leaf1": SwitchPlan(True, tuple(difference([], routes)))})
     assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
-        "leaf1: loads the E-EON program; it runs another, or none",
+        "leaf1: the E-EON program is loaded; another one runs, or none",
         "leaf1: 6 routes added",
     ]
 
@@ -111,5 +111,5 @@ def test_entry_that_somebody_else_wrote_is_shown_as_it_is():
     odd = Entry("port_aqm", (Exact("port", 400),), (Action("codel_of_tomorrow", (("target", 7),)),))
     plan = FabricPlan({"leaf1": SwitchPlan(False, (Change(ChangeKind.DELETE, odd, None),))})
     assert [str(line) for line in describe(FABRIC, plan, TICK)] == [
-        "leaf1:400 (no link): AQM codel_of_tomorrow(target=7) -> program's default"
+        "leaf1:400 (no link): AQM codel_of_tomorrow(target=7) -> not set"
     ]

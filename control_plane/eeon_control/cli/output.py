@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from eeon_control.errors import Problem, Severity
@@ -53,3 +54,18 @@ def problem_row(problem: Problem) -> dict[str, Any]:
         "rule": problem.rule,
         "severity": problem.severity.value,
     }
+
+
+def span(seconds: float) -> str:
+    """A time to wait in words: `9 min 30 s`."""
+    minutes, rest = divmod(round(seconds), 60)
+    parts = [f"{minutes} min"] if minutes else []
+    return " ".join([*parts, *([f"{rest} s"] if rest or not minutes else [])])
+
+
+def moment(text: str) -> str:
+    """A time of the state folder for people, in UTC: `2026-11-22 01:17:14`."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except ValueError:
+        return text

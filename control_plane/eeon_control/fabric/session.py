@@ -8,6 +8,7 @@ with SystemExit. finsy's fixed deadline of 10 s a request is met by sending long
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self
@@ -34,6 +35,10 @@ _ID_FREE_SECONDS = 1.0
 _ID_RETRY_SECONDS = 0.05
 _TAKE_OVER = "stop it, or use --election-id with a larger number to take over"
 
+# How gRPC says that nobody answers at an address, which the message names already.
+_NOT_CONNECTED = re.compile(
+    r"^failed to connect to all addresses; last error: [A-Z_]+: \S+ (?:Failed to connect to remote host: )?"
+)
 _UPDATE_TYPE = {
     ChangeKind.INSERT: p4r.Update.INSERT,
     ChangeKind.MODIFY: p4r.Update.MODIFY,
@@ -252,7 +257,8 @@ class Session:
             told = await asyncio.to_thread(tls_diagnosis.explain, self._target.address, self._target.tls)
             if told is not None:
                 return told
-        return f"{error.message or 'no reason given'} ({error.code.name})"
+        said = _NOT_CONNECTED.sub("cannot be reached: ", error.message)
+        return f"{said or 'no reason given'} ({error.code.name})"
 
     def _error(self, reason: str) -> FabricError:
         return FabricError(f"{self.name} ({self._target.address}, device id {self._device_id}): {reason}")

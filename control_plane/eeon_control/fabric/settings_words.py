@@ -13,8 +13,9 @@ from eeon_control.units import Bytes, Duration, Packets, format_probability
 _UNLIMITED = 0xFFFFFFFF  # what the program has where no limit was set
 _SLOPE_ONE = 1 << 48  # probability 1 in the data plane's fixed point
 _UNIT = re.compile(r"(?<=[0-9])(?=[A-Za-zµ])")
-_PROTECT = {number: name for name, number in PROTECT.items()}
-_KEPT = "program's default"
+_SPARED = {"ect": "only ECT", "ece": "ECT and ACKs with ECE", "ack_syn": "ECT, ACKs and SYNs"}
+_PROTECT = {number: _SPARED[name] for name, number in PROTECT.items()}
+_KEPT = "not set"
 
 Params = dict[str, int]
 
@@ -82,7 +83,14 @@ def _aqm(action: Action | None) -> str:
             shown += ["at dequeue"] if params["at_dequeue"] else []
             return ", ".join(shown)
         case "red":
-            return "RED, " + ", ".join(f"{name} {value}" for name, value in _red_parts(params).items())
+            parts = _red_parts(params)
+            low, _, unit = parts["minimum"].partition(" ")
+            same_unit = parts["maximum"].endswith(f" {unit}")
+            queue = "instantaneous queue" if parts["average"] == "none" else f"average of {parts['average']}"
+            return (
+                f"RED from {low if same_unit else parts['minimum']} to {parts['maximum']}, "
+                f"up to {parts['maximum probability']}, {queue}, ECN {parts['ECN']}, spares {parts['spares']}"
+            )
         case _:
             return str(action)
 
@@ -107,7 +115,7 @@ def _red_parts(params: Params) -> dict[str, str]:
         "maximum probability": format_probability(round(probability, 6)) if high > low else "none",
         "average": f"weight 1/{1 << params['average_shift']}" if params["average_shift"] else "none",
         "ECN": "on" if params["ecn"] else "off",
-        "protects": _PROTECT.get(params["protect"], str(params["protect"])),
+        "spares": _PROTECT.get(params["protect"], str(params["protect"])),
     }
 
 

@@ -41,7 +41,7 @@ def describe(topology: Topology, plan: FabricPlan, tick: Duration) -> list[Line]
     switches: dict[str, list[str]] = defaultdict(list)
     for name, one in plan.switches.items():
         if one.push_pipeline:
-            switches["loads the E-EON program; it runs another, or none"].append(name)
+            switches["the E-EON program is loaded; another one runs, or none"].append(name)
         for text in _switch_words(one.changes):
             switches[text].append(name)
         for number, texts in _port_words(one.changes, tick).items():
@@ -68,7 +68,7 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
     for change in changes:
         entry = change.entry
         if entry.table == "switch_config":
-            texts.append("another ECMP hash seed")
+            texts.append("the ECMP hash seed changes")
         elif entry.is_default:
             texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
         elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):
@@ -84,11 +84,11 @@ def _route(change: Change, prefix: Lpm) -> str:
     packed = prefix.value.to_bytes(prefix.width // 8, "big")
     name = f"route {ip_address(packed)}/{prefix.prefix_length}"
     if change.before is None:
-        return f"{name}: added, {_hops(change.after)}"
+        return f"{name} added, {_hops(change.after)}"
     if change.after is None:
-        return f"{name}: removed, was {_hops(change.before)}"
+        return f"{name} removed, was {_hops(change.before)}"
     old, new = _hops(change.before), _hops(change.after)
-    return f"{name}: {old} -> {new}" if old != new else f"{name}: next hops' addresses change, {new}"
+    return f"{name} {old} -> {new}" if old != new else f"{name}: next hops' addresses change, {new}"
 
 
 def _hops(entry: Entry | None) -> str:

@@ -78,7 +78,8 @@ class SavedPlan(BaseModel):
             then = self.switches.get(name)
             if then is not None and then.held != now.held:
                 tick = Duration.parse(self.intent.targets["tick"])
-                return f"{name} has moved on: {_first(then, now.push_pipeline, now.changes, tick)}"
+                what = _first(then, now.push_pipeline, now.changes, tick)
+                return f"{name} has moved on since: {what}"
         return ""
 
 
@@ -118,7 +119,7 @@ def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...], tick: D
         held_now = is_changed.before if is_changed else intended
         some = held_then or held_now
         if held_then != held_now and some is not None:
-            return f"{_moved(some, held_then, held_now, tick)} since"
+            return _moved(some, held_then, held_now, tick)
     return "what it ran before the program is not what it was"
 
 
@@ -127,7 +128,7 @@ def _moved(some: Entry, then: Entry | None, now: Entry | None, tick: Duration) -
     if describe is None or some.is_default:
         return f"{some.table} {some.match_text}: {_text(then)} -> {_text(now)}"
     before, after = (None if one is None else one.actions[0] for one in (then, now))
-    return f"{some.match_text}: {describe(before, after, tick)}"
+    return f"{some.match_text.replace('=', ' ')}: {describe(before, after, tick)}"
 
 
 def _entries(change: SavedChange) -> list[Entry]:

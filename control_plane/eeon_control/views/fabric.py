@@ -44,4 +44,10 @@ def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricOb
         Column("up_ps", "up", duration),
         Column("status", "status", right=False),
     ]
-    return View("fabric", f"{topology.name}: {topology.description}", columns, rows, key=("switch",))
+    return View(
+        "fabric",
+        ": ".join(filter(None, (topology.name, topology.description))),
+        columns,
+        rows,
+        key=("switch",),
+    )

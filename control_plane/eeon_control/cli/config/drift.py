@@ -49,7 +49,7 @@ def drift(
     else:
         click.echo(f"not as in revision {number}:")
         print_plan(topology, found.plan, held_tick, "table", entries=entries)
-        tell("`eeon config rollback N` with the current N, or `eeon config apply`, brings them back")
+        tell(f"`eeon config rollback {number}` brings them back")
     if output != "json":
         for what in found.not_read_back:
             tell(f"not compared, because it cannot be read back: {what}")

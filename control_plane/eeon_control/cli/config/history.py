@@ -11,7 +11,7 @@ from rich.text import Text
 
 from eeon_control.cli import options
 from eeon_control.cli.config.common import open_store, tell
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, moment, span
 from eeon_control.state import SystemClock
 
 
@@ -40,15 +40,15 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
         click.echo(json.dumps(value, indent=1))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("", "revision", "made", "by", "action", "comment"):
+    for heading in ("", "revision", "made (UTC)", "by", "action", "comment"):
         table.add_column(heading)
     for one in reversed(revisions):
         mark = "*" if one.number == current else ""
-        table.add_row(mark, str(one.number), one.made, Text(one.by), Text(one.action), Text(one.comment))
+        table.add_row(
+            mark, str(one.number), moment(one.made), Text(one.by), Text(one.action), Text(one.comment)
+        )
     console().print(table)
     if pending is not None and left is not None:
-        tell(
-            f"revision {current} waits to be confirmed; {left:.0f} s are left until {pending.back_to} is back"
-        )
+        tell(f"revision {current} waits to be confirmed; {span(left)} left until {pending.back_to} is back")
     if journal is not None and journal.revision > current:
         tell(f"{journal.holder} is writing to the switches, or was killed: `eeon config recover` finishes it")

@@ -7,7 +7,7 @@ import json
 import click
 
 from eeon_control.cli.config.plan_output import summary
-from eeon_control.cli.output import errors
+from eeon_control.cli.output import errors, span
 from eeon_control.operations import Outcome
 
 
@@ -33,10 +33,14 @@ def show(outcome: Outcome, output: str) -> None:
         click.echo(f"no changes: {len(plan.switches)} switches are as intended; this is revision {number}")
     else:
         verified = sum(outcome.report.entries_verified.values())
-        click.echo(summary(plan))
-        click.echo(f"applied; {verified} entries read back as intended; this is revision {number}")
+        click.echo(summary(plan, done=True))
+        done = "applied" if outcome.revision.action == "apply" else outcome.revision.action
+        click.echo(
+            f"{done}; {verified} entries read back as intended, tables' defaults included; "
+            f"this is revision {number}"
+        )
     if pending is not None:
         click.echo(
-            f"it goes back to revision {pending.back_to} in {pending.seconds:g} s unless "
+            f"it goes back to revision {pending.back_to} in {span(pending.seconds)} unless "
             "`eeon config confirm` keeps it"
         )

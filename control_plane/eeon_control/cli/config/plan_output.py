@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import click
@@ -15,6 +16,8 @@ from eeon_control.fabric.words import describe
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
+_TO_DO = {"insert": "to insert", "modify": "to modify", "delete": "to delete"}
+_DONE = {"insert": "inserted", "modify": "modified", "delete": "deleted"}
 _STYLES = {"insert": "green", "modify": "yellow", "delete": "red"}
 
 
@@ -63,19 +66,21 @@ def as_value(topology: Topology, plan: FabricPlan, tick: Duration) -> dict[str, 
     }
 
 
-def summary(plan: FabricPlan) -> str:
-    """One line: how much changes on how many switches."""
+def summary(plan: FabricPlan, *, done: bool = False) -> str:
+    """One line: how much changes, or has changed, on how many switches."""
     changes = [change for one in plan.switches.values() for change in one.changes]
-    counts = ", ".join(
-        f"{sum(1 for change in changes if change.kind.value == kind)} to {kind}"
-        for kind in ("insert", "modify", "delete")
-    )
+    numbers = Counter(change.kind.value for change in changes)
+    words = _DONE if done else _TO_DO
+    counts = [f"{numbers[kind]} {words[kind]}" for kind in _TO_DO if numbers[kind]]
+    if counts:
+        number, _, rest = counts[0].partition(" ")
+        counts[0] = f"{number} {'entry' if number == '1' else 'entries'} {rest}"
     loads = sum(1 for one in plan.switches.values() if one.push_pipeline)
-    program = f"; the program is loaded on {loads}" if loads else ""
-    return (
-        f"{sum(1 for one in plan.switches.values() if not one.is_empty)} of {len(plan.switches)} switches "
-        f"change: {counts}{program}"
-    )
+    program = [f"the program {'was' if done else 'is'} loaded on {loads}"] if loads else []
+    what = "; ".join([*([", ".join(counts)] if counts else []), *program])
+    changing = sum(1 for one in plan.switches.values() if not one.is_empty)
+    of = "switch" if len(plan.switches) == 1 else "switches"
+    return f"{changing} of {len(plan.switches)} {of} {'changed' if done else 'change'}: {what}"
 
 
 def _table(plan: FabricPlan) -> Table:

@@ -9,6 +9,7 @@ import click
 
 from eeon_control.cli.config import outcome_output
 from eeon_control.cli.config.common import changing, stopped_by_sigterm, tell
+from eeon_control.cli.output import span
 from eeon_control.fabric import Targets
 from eeon_control.fabric.sync import run
 from eeon_control.operations import rollback
@@ -40,7 +41,7 @@ def wait(
                     _settle(store, election_id, targets, quiet)
                     continue
                 if shown:
-                    click.echo(f"\r{_span(left)} left to confirm; Ctrl-C goes back now ", nl=False, err=True)
+                    click.echo(f"\r{span(left)} left to confirm; Ctrl-C goes back now ", nl=False, err=True)
                 time.sleep(min(_LOOK_SECONDS, left))
     except KeyboardInterrupt:
         tell("")
@@ -63,8 +64,3 @@ def _settle(store: StateStore, election_id: int | None, targets: Targets | None,
             pass  # taking the lock finishes what is overdue
     except LockHeld:
         time.sleep(_LOOK_SECONDS)  # somebody else is doing it
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
