@@ -23,7 +23,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-control bench-live reference switch-names fuzz fuzz-corpus fuzz-doors fuzz-doors-corpus man p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-doors fuzz-doors-corpus man p4 p4-check lint format clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ bench-live: setup ## eeon-switch, and BMv2 where it is installed: frames per sec
 reference: setup ## write what is made from the configuration's models: the JSON Schemas, the reference in docs/configuration.md
 	$(PY) -m eeon_control.schemas control_plane/schema
 	$(PY) -m eeon_control.reference docs/configuration.md
+
+guide: setup ## type what docs/guide.md says, and put in what comes out where it has changed
+	$(PY) tools/tests/guide_document.py docs/guide.md
 
 switch-names: setup ## put the commands simple_switch and simple_switch_grpc, which are eeon-switch, into DIR
 	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }
