@@ -97,7 +97,7 @@ reference: setup ## write what is made from the configuration's models: the JSON
 	$(PY) -m eeon_control.reference docs/configuration.md
 
 guide: setup ## type what docs/guide.md says, and put in what comes out where it has changed
-	$(PY) tools/tests/guide_document.py docs/guide.md
+	$(PY) tools/tests/guide_refresh.py docs/guide.md
 
 switch-names: setup ## put the commands simple_switch and simple_switch_grpc, which are eeon-switch, into DIR
 	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }

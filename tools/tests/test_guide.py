@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from guide_document import Reader, alike, blocks
+from guide_document import alike, blocks
+from guide_reader import Reader
 
 pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
 
