@@ -157,3 +157,11 @@ def test_command_of_another_package_is_offered_and_a_broken_one_does_not_harm(mo
     assert broken.exit_code == odd.exit_code == 1
     assert "pkg:it cannot be loaded: ImportError: no module named x" in broken.stderr
     assert "pkg:it is not a click command" in odd.stderr
+
+
+def test_a_command_of_the_tools_says_how_to_get_it_where_only_the_controller_is_installed(monkeypatch):
+    monkeypatch.setattr(group, "entry_points", lambda group: [])
+    missing = eeon("fabric", "up", "leaf-spine-4", "--target", "twin")
+    assert missing.exit_code == 1 and "eeon fabric: not installed" in missing.stderr
+    assert "make setup" in missing.stderr
+    assert "\n  fabric " not in eeon("--help").stdout

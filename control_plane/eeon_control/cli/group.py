@@ -14,6 +14,7 @@ from eeon_control.cli.output import errors
 from eeon_control.errors import EeonError, InputError
 
 _PLUGINS = "eeon.commands"
+_OF_THE_TOOLS = ("demo", "explain", "fabric", "replay", "trace")  # known by name only, to say where they are
 
 
 class EeonGroup(LazyGroup):
@@ -27,6 +28,10 @@ class EeonGroup(LazyGroup):
         """An own command, or another package's; one that cannot be loaded says so when it is used."""
         own = super().get_command(ctx, cmd_name)
         plugin = _plugins().get(cmd_name)
+        if own is None and plugin is None and cmd_name in _OF_THE_TOOLS:
+            return _broken(
+                cmd_name, "not installed; it is of eeon-tools, which `make setup` installs with the engine"
+            )
         if own is not None or plugin is None:
             return own
         try:
