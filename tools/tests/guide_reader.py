@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from click.testing import CliRunner
+from eeon_control import data
 from eeon_control.cli import main as eeon_main
 from guide_document import Block
 
@@ -84,7 +85,12 @@ class Reader:
         }
         self._ports = _free_ports()
         user = f"{getpass.getuser()}@{socket.gethostname()}"
-        self._tidy = [(str(home), "/home/me"), (str(_REPOSITORY), "/home/me/e-eon"), (user, "me@laptop")]
+        self._tidy = [
+            (str(data.folder("examples")), "/home/me/e-eon/control_plane/examples"),  # or installed
+            (str(_REPOSITORY), "/home/me/e-eon"),
+            (str(home), "/home/me"),
+            (user, "me@laptop"),
+        ]
 
     def do(self, block: Block) -> list[tuple[str, str, int]] | None:
         """(command, what it printed, exit code) of each command; None where the block is not to be run."""
