@@ -1,5 +1,6 @@
 //! Runs instructions. One loop serves pipelines, parser and conditions; nothing in it allocates, looks a name up or recurses.
 
+use crate::action_profile::Group;
 use crate::error::Fault;
 use crate::match_table::Outcome;
 use crate::native::Native;
@@ -339,16 +340,18 @@ pub(crate) fn look_up<'c, T: Target>(
             let profile = &cells.profiles[profile_id];
             let member = match outcome {
                 Outcome::Member(member) => Some(member),
-                Outcome::Group(group) => profile.group(group).filter(|g| !g.is_empty()).and_then(|members| {
-                    let hash = match &program.profile_selectors[profile_id] {
-                        Some(selector) => {
-                            let writer = context.native.and_then(|native| native.selector(profile_id));
-                            selector.output(program, phv, writer, &[], None)
-                        }
-                        None => 0,
-                    };
-                    member_of_group(members, hash)
-                }),
+                Outcome::Group(group) => {
+                    profile.group(group).map(Group::active).filter(|m| !m.is_empty()).and_then(|members| {
+                        let hash = match &program.profile_selectors[profile_id] {
+                            Some(selector) => {
+                                let writer = context.native.and_then(|native| native.selector(profile_id));
+                                selector.output(program, phv, writer, &[], None)
+                            }
+                            None => 0,
+                        };
+                        member_of_group(members, hash)
+                    })
+                }
                 Outcome::Action(_) => None,
             };
             match member.and_then(|m| profile.member(m)) {
@@ -362,7 +365,7 @@ pub(crate) fn look_up<'c, T: Target>(
     Some(Found { local, is_hit: hit.is_some(), data: &data[..words] })
 }
 
-/// The member of a group that a hash selects, of which BMv2 keeps 32 bits; none of an empty group.
+/// The one of a group's active members that a hash selects, of which BMv2 keeps 32 bits; none of none.
 #[inline]
 pub(crate) fn member_of_group(members: &[u32], hash: u64) -> Option<u32> {
     let at = (hash as u32 as usize).checked_rem(members.len())?;

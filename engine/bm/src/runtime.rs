@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use crate::action_profile::Group;
 use crate::calculation::CrcParameters;
 use crate::counter::CounterValue;
 use crate::error::RuntimeError;
@@ -292,7 +293,7 @@ impl State {
     fn group_of_table(&self, id: usize, group: GroupHandle) -> Result<Outcome> {
         let profile = self.program.match_tables[id].profile.unwrap_or_default() as usize;
         let handle = self.group(profile, group)?;
-        if self.cells.profiles[profile].group(handle).is_none_or(Vec::is_empty) {
+        if self.cells.profiles[profile].group(handle).is_none_or(|group| group.members().is_empty()) {
             // An entry must lead somewhere.
             let object =
                 format!("action profile '{}' group {group}", self.program.action_profiles[profile].name);
@@ -751,16 +752,54 @@ impl State {
         member: MemberHandle,
         group: GroupHandle,
     ) -> Result<()> {
+        self.mt_act_prof_add_watching_member_to_group(profile, member, group, None)
+    }
+
+    /// As [`State::mt_act_prof_add_member_to_group`]; the selector passes the member over while the port that it watches is not
+    /// up.
+    pub fn mt_act_prof_add_watching_member_to_group(
+        &mut self,
+        profile: &str,
+        member: MemberHandle,
+        group: GroupHandle,
+        watch: Option<u16>,
+    ) -> Result<()> {
         let id = self.profile_with_selector(profile)?;
         let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
         let object = self.profile_name(id);
-        let members = self.cells.profiles[id].groups[group_id as usize].get_or_insert_with(Vec::new);
-        match members.binary_search(&member_id) {
-            Ok(_) => Err(RuntimeError::AlreadyInGroup { object, member, group }),
-            Err(at) => {
-                members.insert(at, member_id);
-                Ok(())
-            }
+        let State { cells, ports_up, .. } = self;
+        let group_of = cells.profiles[id].groups[group_id as usize].get_or_insert_with(Group::default);
+        if group_of.add(member_id, watch, ports_up) {
+            return Ok(());
+        }
+        Err(RuntimeError::AlreadyInGroup { object, member, group })
+    }
+
+    /// Lets a member of a group watch another port, or none.
+    pub fn mt_act_prof_watch_port(
+        &mut self,
+        profile: &str,
+        member: MemberHandle,
+        group: GroupHandle,
+        watch: Option<u16>,
+    ) -> Result<()> {
+        let id = self.profile_with_selector(profile)?;
+        let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
+        let object = self.profile_name(id);
+        let State { cells, ports_up, .. } = self;
+        let group_of = cells.profiles[id].groups[group_id as usize].get_or_insert_with(Group::default);
+        if group_of.members().binary_search(&member_id).is_err() {
+            return Err(RuntimeError::NotInGroup { object, member, group });
+        }
+        group_of.watch(member_id, watch, ports_up);
+        Ok(())
+    }
+
+    /// Says whether a port is up, for the members that watch it. No port is until it is said to be.
+    pub fn set_port_up(&mut self, port: u16, up: bool) {
+        let State { cells, ports_up, .. } = self;
+        if if up { ports_up.insert(port) } else { ports_up.remove(&port) } {
+            cells.profiles.iter_mut().for_each(|profile| profile.port_changed(port, ports_up));
         }
     }
 
@@ -775,17 +814,18 @@ impl State {
         let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
         let object = self.profile_name(id);
         let used = self.in_use(id, Outcome::Group(group_id)).map(str::to_owned);
-        let members = self.cells.profiles[id].groups[group_id as usize].get_or_insert_with(Vec::new);
-        let Ok(at) = members.binary_search(&member_id) else {
+        let State { cells, ports_up, .. } = self;
+        let group_of = cells.profiles[id].groups[group_id as usize].get_or_insert_with(Group::default);
+        if group_of.members().binary_search(&member_id).is_err() {
             return Err(RuntimeError::NotInGroup { object, member, group });
-        };
-        if let (1, Some(table)) = (members.len(), used) {
+        }
+        if let (1, Some(table)) = (group_of.members().len(), used) {
             let reason = format!(
                 "member {member} is the last of group {group}, which entries of table '{table}' point at"
             );
             return Err(RuntimeError::EmptyGroup { object, reason });
         }
-        members.remove(at);
+        group_of.remove(member_id, ports_up);
         Ok(())
     }
 
@@ -809,10 +849,9 @@ impl State {
         let id = self.profile_with_selector(profile)?;
         let groups = (0..).zip(&self.cells.profiles[id].groups);
         Ok(groups
-            .filter_map(|(handle, members)| {
-                members
-                    .as_ref()
-                    .map(|m| GroupInfo { handle, members: m.iter().map(|&m| u64::from(m)).collect() })
+            .filter_map(|(handle, group)| {
+                let members = group.as_ref()?.members();
+                Some(GroupInfo { handle, members: members.iter().map(|&m| u64::from(m)).collect() })
             })
             .collect())
     }

@@ -91,7 +91,7 @@ pub struct MemberInfo {
 pub struct GroupInfo {
     /// Handle.
     pub handle: GroupHandle,
-    /// Members in the order in which the selector counts them.
+    /// Members in the order in which the selector counts them, those that it passes over now included.
     pub members: Vec<MemberHandle>,
 }
 
@@ -140,6 +140,8 @@ impl Cells {
 pub struct State {
     pub(crate) program: Arc<Program>,
     pub(crate) cells: Cells,
+    /// Ports that are up, for members that watch one. A reset leaves them: it does not change a link.
+    pub(crate) ports_up: BTreeSet<u16>,
     /// Whether native code runs, where there is some.
     native: bool,
 }
@@ -171,7 +173,12 @@ impl State {
     /// The state a switch starts with: const entries and default actions set, every cell zero.
     pub fn new(program: &Arc<Program>) -> State {
         program.native.get_or_init(|| Native::compile(program));
-        State { program: Arc::clone(program), cells: Cells::new(program), native: true }
+        State {
+            program: Arc::clone(program),
+            cells: Cells::new(program),
+            ports_up: BTreeSet::new(),
+            native: true,
+        }
     }
 
     /// From now on the interpreter runs packets, which does the same more slowly: the reference for native code.
@@ -237,7 +244,7 @@ impl State {
 
     /// Whether every checksum that the program verifies holds. `packet` is what was parsed.
     pub fn verify_checksums(&mut self, phv: &mut Phv, packet: &[u8]) -> bool {
-        let State { program, cells, native: wanted } = self;
+        let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
         let payload = packet.get(phv.payload_offset..).unwrap_or_default();
         let mut hold = true;
@@ -297,7 +304,7 @@ impl State {
 
     /// Computes and stores the checksums that the program updates. `payload` is what follows the headers.
     pub fn update_checksums(&mut self, phv: &mut Phv, payload: &[u8]) {
-        let State { program, cells, native: wanted } = self;
+        let State { program, cells, native: wanted, .. } = self;
         let native = native(program, *wanted);
         for checksum in program.checksums.iter().filter(|c| c.update) {
             if condition_holds(program, cells, phv, native, checksum.condition) {

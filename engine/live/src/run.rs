@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use port_io::{IoError, Poller, PortIo};
+use port_io::{IoError, Poller, PortInfo, PortIo};
 use simple_switch::Transmit;
 use units::Time;
 
@@ -85,7 +85,7 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
         do_commands(io, &poller, shared)?;
         if Instant::now() >= next_tend {
             io.tend(&mut |event| shared.event(event));
-            *shared.view.lock() = (io.ports(), io.counts());
+            publish(io, shared);
             next_tend = Instant::now() + TEND_EVERY;
         }
         let due = shared.gate.slice(|engine| {
@@ -112,7 +112,7 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
     }
     io.flush();
     io.tend(&mut |event| shared.event(event));
-    *shared.view.lock() = (io.ports(), io.counts());
+    publish(io, shared);
     Ok(())
 }
 
@@ -145,9 +145,24 @@ fn do_commands(io: &mut dyn PortIo, poller: &Poller, shared: &Shared) -> Result<
         if result.is_ok() {
             io.register(poller)?;
         }
-        shared.view.lock().0 = io.ports();
+        publish(io, shared);
         // Who asked may have given up.
         let _ = reply.send(result);
+    }
+}
+
+/// Shows how ports and counts are now, and tells the switch when a link has changed.
+pub(crate) fn publish(io: &dyn PortIo, shared: &Shared) {
+    let ports = io.ports();
+    let links = |ports: &[PortInfo]| ports.iter().map(|info| (info.port, info.is_up)).collect::<Vec<_>>();
+    let changed = {
+        let view = &mut *shared.view.lock();
+        let changed = links(&view.0) != links(&ports);
+        *view = (ports.clone(), io.counts());
+        changed
+    };
+    if changed {
+        shared.gate.lock().set_links(&ports);
     }
 }
 
@@ -170,6 +185,25 @@ mod tests {
     use crate::clock::Clock;
 
     #[test]
+    fn a_switch_that_is_made_later_knows_the_links_that_were_down_before() {
+        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
+        let port = |port: u16, is_up| PortInfo { port, name: format!("if{port}"), is_up };
+        let config =
+            SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
+        let clock = Clock::new(Instant::now());
+        let mut engine = Engine { config, switch: None, clock, no_program: 0, down: Default::default() };
+        // Port 2 has vanished.
+        engine.set_links(&[port(0, true), port(1, false)]);
+        engine.switch =
+            Some(Switch::new(Arc::new(Program::from_json(json).unwrap()), engine.config.clone()).unwrap());
+        engine.tell_links();
+        let up = |engine: &Engine| [0, 1, 2].map(|port| engine.switch.as_ref().unwrap().is_up(port));
+        assert_eq!(up(&engine), [true, false, false]);
+        engine.set_links(&[port(0, false), port(1, true), port(2, true)]);
+        assert_eq!(up(&engine), [false, true, true]);
+    }
+
+    #[test]
     fn a_program_that_recirculates_faster_than_the_computer_can_slows_its_own_clock() {
         const RECIRCULATE: u8 = 3;
         const ROUNDS: u8 = 255;
@@ -183,7 +217,8 @@ mod tests {
         let switch = Switch::new(Arc::new(Program::from_json(json).unwrap()), config.clone()).unwrap();
         // A clock that has run for a second, so that all rounds of a packet at time zero are due.
         let clock = Clock::new(Instant::now() - Duration::from_secs(1));
-        let mut engine = Engine { config, switch: Some(switch), clock, no_program: 0 };
+        let mut engine =
+            Engine { config, switch: Some(switch), clock, no_program: 0, down: Default::default() };
         let mut frame = [0; 64];
         (frame[0], frame[1], frame[3]) = (RECIRCULATE, ROUNDS, 1);
         engine.arrive(Time::ZERO, 0, &frame);

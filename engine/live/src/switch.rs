@@ -1,6 +1,6 @@
 //! A switch that runs: what its users call.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Arc};
@@ -79,6 +79,25 @@ pub(crate) struct Engine {
     pub(crate) switch: Option<Switch>,
     pub(crate) clock: Clock,
     pub(crate) no_program: u64,
+    /// Ports whose link is down, for a switch that is still to be made.
+    pub(crate) down: BTreeSet<u16>,
+}
+
+impl Engine {
+    /// Tells the switch which links are up.
+    pub(crate) fn set_links(&mut self, ports: &[PortInfo]) {
+        let up: BTreeSet<u16> = ports.iter().filter(|info| info.is_up).map(|info| info.port).collect();
+        self.down =
+            self.config.ports.iter().map(|port| port.port).filter(|port| !up.contains(port)).collect();
+        self.tell_links();
+    }
+
+    pub(crate) fn tell_links(&mut self) {
+        let Some(switch) = &mut self.switch else { return };
+        for port in &self.config.ports {
+            switch.set_link(port.port, !self.down.contains(&port.port));
+        }
+    }
 }
 
 /// A change of ports, done by the loop's thread, which owns them.
@@ -149,8 +168,10 @@ impl LiveSwitch {
         let switch = program.map(|program| Switch::new(program, switch_config.clone())).transpose()?;
         let (device_id, cpu_port) = (switch_config.device_id, switch_config.cpu_port);
         let poller = Poller::new()?;
-        let engine =
-            Engine { config: switch_config, switch, clock: Clock::new(Instant::now()), no_program: 0 };
+        let clock = Clock::new(Instant::now());
+        let mut engine =
+            Engine { config: switch_config, switch, clock, no_program: 0, down: BTreeSet::new() };
+        engine.set_links(&io.ports());
         let shared = Arc::new(Shared {
             gate: Gate::new(engine),
             packet_ins: PacketIns::default(),
@@ -219,7 +240,10 @@ impl LiveSwitch {
         let mut engine = self.shared.gate.lock();
         match &mut engine.switch {
             Some(switch) => switch.load_program(program)?,
-            None => engine.switch = Some(Switch::new(program, engine.config.clone())?),
+            None => {
+                engine.switch = Some(Switch::new(program, engine.config.clone())?);
+                engine.tell_links();
+            }
         }
         Ok(())
     }
@@ -317,7 +341,7 @@ impl LiveSwitch {
         // Before `start` nobody else owns the ports.
         if let Some((io, _)) = &mut *self.parts.lock() {
             run::change(io.as_mut(), command)?;
-            self.shared.view.lock().0 = io.ports();
+            run::publish(io.as_ref(), &self.shared);
             return Ok(());
         }
         let (reply, answer) = mpsc::channel();

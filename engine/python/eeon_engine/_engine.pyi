@@ -132,8 +132,12 @@ class SwitchHandle:
         """Creates an empty group and returns its handle."""
     def mt_act_prof_delete_group(self, profile: str, group: int) -> None:
         """Deletes a group that nothing uses."""
-    def mt_act_prof_add_member_to_group(self, profile: str, member: int, group: int) -> None:
-        """Adds a member to a group."""
+    def mt_act_prof_add_member_to_group(
+        self, profile: str, member: int, group: int, watch_port: int | None = None
+    ) -> None:
+        """Adds a member to a group. While `watch_port` is down, or not attached, it is not selected."""
+    def mt_act_prof_watch_port(self, profile: str, member: int, group: int, watch_port: int | None) -> None:
+        """Lets a member of a group watch another port, or none."""
     def mt_act_prof_remove_member_from_group(self, profile: str, member: int, group: int) -> None:
         """Removes a member from a group."""
     def mt_read_counters(self, table: str, handle: int) -> CounterCell:
@@ -277,10 +281,15 @@ class SwitchHandle:
         shows.
         """
     def port_info(self) -> list[PortInfo]:
-        """The attached ports by number. In virtual time they are always up."""
+        """The attached ports by number. In virtual time they are up unless `port_set_link` says otherwise."""
     def port_add(self, interface: str, port: int) -> None:
         """Attaches a port; `ConfigError` when it is attached already, or fixed by a topology. In virtual time
         the interface's name means nothing and the port has no rate.
+        """
+    def port_set_link(self, port: int, is_up: bool) -> None:
+        """Says in virtual time whether a port's link is up, for members of action profiles that watch it;
+        frames pass all the same. `ConfigError` for a port that is not attached, and on a live switch, whose
+        interfaces say it themselves.
         """
     def port_remove(self, port: int) -> None:
         """Detaches a port; what arrives from it or is sent to it is dropped and counted."""

@@ -235,14 +235,30 @@ impl SwitchHandle {
         self.call(py, |switch| switch.state_mut().mt_act_prof_delete_group(profile, group))
     }
 
+    #[pyo3(signature = (profile, member, group, watch_port=None))]
     fn mt_act_prof_add_member_to_group(
         &self,
         py: Python<'_>,
         profile: &str,
         member: u64,
         group: u64,
+        watch_port: Option<u16>,
     ) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_act_prof_add_member_to_group(profile, member, group))
+        self.call(py, |switch| {
+            switch.state_mut().mt_act_prof_add_watching_member_to_group(profile, member, group, watch_port)
+        })
+    }
+
+    #[pyo3(signature = (profile, member, group, watch_port))]
+    fn mt_act_prof_watch_port(
+        &self,
+        py: Python<'_>,
+        profile: &str,
+        member: u64,
+        group: u64,
+        watch_port: Option<u16>,
+    ) -> PyResult<()> {
+        self.call(py, |switch| switch.state_mut().mt_act_prof_watch_port(profile, member, group, watch_port))
     }
 
     fn mt_act_prof_remove_member_from_group(

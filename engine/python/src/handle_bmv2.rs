@@ -273,4 +273,8 @@ impl SwitchHandle {
     fn port_remove(&self, py: Python<'_>, port: u16) -> PyResult<()> {
         Ok(py.detach(|| self.place.port_remove(port))?)
     }
+
+    fn port_set_link(&self, py: Python<'_>, port: u16, is_up: bool) -> PyResult<()> {
+        Ok(py.detach(|| self.place.port_set_link(port, is_up))?)
+    }
 }

@@ -13,11 +13,20 @@ use units::Time;
 
 use crate::error::Error;
 
-/// Ports whose interfaces have no names of their own: always up.
-pub(crate) fn virtual_ports(ports: &[PortConfig]) -> Vec<(u16, String, bool)> {
-    let mut info: Vec<_> = ports.iter().map(|p| (p.port, format!("port{}", p.port), true)).collect();
+/// Ports whose interfaces have no names of their own.
+pub(crate) fn virtual_ports(ports: &[PortConfig], is_up: impl Fn(u16) -> bool) -> Vec<(u16, String, bool)> {
+    let mut info: Vec<_> = ports.iter().map(|p| (p.port, format!("port{}", p.port), is_up(p.port))).collect();
     info.sort_unstable();
     info
+}
+
+/// Says whether the link of one of a switch's virtual ports is up.
+pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), Error> {
+    if !switch.is_attached(port) {
+        return Err(Error::Config(format!("port {port} is not attached; port_info lists those that are")));
+    }
+    switch.set_link(port, up);
+    Ok(())
 }
 
 /// What can be done with a switch wherever it lives.
@@ -49,6 +58,10 @@ pub(crate) trait Place: Send + Sync {
     /// Detaches a port.
     fn port_remove(&self, port: u16) -> Result<(), Error> {
         Err(Error::Config(format!("port {port}: the ports of this switch are those of its topology")))
+    }
+    /// Says whether a port's link is up.
+    fn port_set_link(&self, port: u16, _up: bool) -> Result<(), Error> {
+        Err(Error::Config(format!("port {port}: its interface says whether it is up")))
     }
     /// A packet enters on the CPU port, now.
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error>;

@@ -11,7 +11,7 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
-use crate::place::{virtual_ports, Gate, PacketIns, Place};
+use crate::place::{set_link, virtual_ports, Gate, PacketIns, Place};
 use crate::program::Program;
 
 /// Events handled before control calls get their turn.
@@ -134,7 +134,14 @@ impl Place for AlonePlace {
     }
 
     fn port_info(&self) -> Vec<(u16, String, bool)> {
-        virtual_ports(&self.gate.lock().config.ports)
+        let alone = self.gate.lock();
+        virtual_ports(&alone.config.ports, |port| {
+            alone.switch.as_ref().is_none_or(|switch| switch.is_up(port))
+        })
+    }
+
+    fn port_set_link(&self, port: u16, up: bool) -> Result<(), Error> {
+        set_link(self.gate.lock().switch.as_mut().ok_or(Error::NoProgram)?, port, up)
     }
 
     fn port_add(&self, _interface: &str, port: u16) -> Result<(), Error> {

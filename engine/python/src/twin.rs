@@ -10,7 +10,7 @@ use units::Time;
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
-use crate::place::{virtual_ports, Gate, PacketIns, Place};
+use crate::place::{set_link, virtual_ports, Gate, PacketIns, Place};
 use crate::program::Program;
 
 /// How long a control call waits for the fabric, about. Slices grow and shrink in virtual time to last this long;
@@ -81,7 +81,13 @@ impl Place for TwinPlace {
     }
 
     fn port_info(&self) -> Vec<(u16, String, bool)> {
-        virtual_ports(&self.shared.gate.lock().switch(self.index).config().ports)
+        let fabric = self.shared.gate.lock();
+        let switch = fabric.switch(self.index);
+        virtual_ports(&switch.config().ports, |port| switch.is_up(port))
+    }
+
+    fn port_set_link(&self, port: u16, up: bool) -> Result<(), Error> {
+        set_link(self.shared.gate.lock().switch_mut(self.index), port, up)
     }
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {

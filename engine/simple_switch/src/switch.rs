@@ -2,7 +2,7 @@
 //!
 //! A packet's own way is in `ingress.rs` and `egress.rs`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -119,6 +119,8 @@ pub struct Switch {
     pub(crate) copies_of_copies: u64,
     agenda: Agenda,
     gate: Option<Gate>,
+    /// Attached ports whose link is down.
+    down: BTreeSet<u16>,
 }
 
 impl Switch {
@@ -132,7 +134,7 @@ impl Switch {
         if let Some(port) = config.cpu_port.filter(|port| !tm.is_attached(*port)) {
             tm.attach(&PortConfig::unlimited(port));
         }
-        Ok(Self {
+        let mut switch = Self {
             no_error: program.error_code("NoError").unwrap_or(0),
             state: State::new(&program),
             packets: PacketStore::new(&program, &v1model),
@@ -155,10 +157,13 @@ impl Switch {
             copies_of_copies: 0,
             agenda: Agenda::new(PORT_COUNT + 1),
             gate,
+            down: BTreeSet::new(),
             v1model,
             program,
             config,
-        })
+        };
+        switch.tell_ports();
+        Ok(switch)
     }
 
     /// A frame arrives on `port`. `tag` means nothing to the switch: it travels with the packet and its copies.
@@ -269,12 +274,14 @@ impl Switch {
     pub fn set_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
         self.config.check_port("port", port.port)?;
         find_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
+        let number = port.port;
         self.tm.attach(&port);
-        self.schedule(port.port);
+        self.schedule(number);
         match self.config.ports.iter_mut().find(|old| old.port == port.port) {
             Some(old) => *old = port,
             None => self.config.ports.push(port),
         }
+        self.state.set_port_up(number, self.is_up(number));
         Ok(())
     }
 
@@ -282,6 +289,39 @@ impl Switch {
     pub fn remove_port(&mut self, port: u16) {
         self.tm.detach(port);
         self.config.ports.retain(|old| old.port != port);
+        self.down.remove(&port);
+        self.state.set_port_up(port, false);
+    }
+
+    /// Says whether an attached port's link is up; it is until this says otherwise. Members of action profiles that watch a port
+    /// which is down, or not attached, are not selected. Frames are sent to the port as before: losing them is the link's part.
+    pub fn set_link(&mut self, port: u16, up: bool) {
+        if !self.tm.is_attached(port) {
+            return;
+        }
+        if up {
+            self.down.remove(&port);
+        } else {
+            self.down.insert(port);
+        }
+        self.state.set_port_up(port, up);
+    }
+
+    /// Whether a port is attached.
+    pub fn is_attached(&self, port: u16) -> bool {
+        self.tm.is_attached(port)
+    }
+
+    /// Whether a port is attached and its link up.
+    pub fn is_up(&self, port: u16) -> bool {
+        self.tm.is_attached(port) && !self.down.contains(&port)
+    }
+
+    /// Tells the state which ports are up.
+    fn tell_ports(&mut self) {
+        for port in 0..PORT_COUNT as u16 {
+            self.state.set_port_up(port, self.is_up(port));
+        }
     }
 
     /// The settings the switch was made with, and its ports as they are now.
@@ -322,6 +362,7 @@ impl Switch {
         self.gate = gate;
         self.v1model = v1model;
         self.program = program;
+        self.tell_ports();
         Ok(())
     }
 

@@ -99,7 +99,7 @@ pub enum Event {
         key: Vec<u128>,
         /// The entry; none for a miss.
         hit: Option<Hit>,
-        /// Group of the action profile, and how many members it has.
+        /// Group of the action profile, and how many members the selector may choose from.
         group: Option<(u32, usize)>,
         /// What the selector made of the packet: its hash.
         hash: Option<u64>,

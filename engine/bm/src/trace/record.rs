@@ -231,7 +231,9 @@ impl Trace {
             Some(Outcome::Member(chosen)) => member = Some(chosen),
             Some(Outcome::Group(chosen)) => {
                 let profile = fixed.profile.unwrap_or_default() as usize;
-                let members = cells.profiles[profile].group(chosen).map_or(&[][..], Vec::as_slice);
+                let members = cells.profiles[profile]
+                    .group(chosen)
+                    .map_or(&[][..], crate::action_profile::Group::active);
                 group = Some((chosen, members.len()));
                 let selector = program.profile_selectors[profile].as_ref();
                 let computed = selector.map_or(0, |s| s.output(program, &mut phv.clone(), None, &[], None));

@@ -226,6 +226,43 @@ fn a_selector_picks_the_member_whose_rank_is_the_hash_of_its_fields() {
 }
 
 #[test]
+fn a_selector_counts_only_the_members_whose_watched_port_is_up() {
+    let mut bench = Bench::new(JSON);
+    let profile = bench.program.tables().iter().find(|t| t.name == "ingress.groups").unwrap();
+    let profile = profile.action_profile.clone().unwrap();
+    let state = &mut bench.state;
+    let group = state.mt_act_prof_create_group(&profile).unwrap();
+    let mut members = Vec::new();
+    for port in 10..13u16 {
+        let data = values(&[u64::from(port)]);
+        let member = state.mt_act_prof_add_member(&profile, "ingress.set_port", &data).unwrap();
+        state.mt_act_prof_add_watching_member_to_group(&profile, member, group, Some(port)).unwrap();
+        members.push(member);
+    }
+    state.mt_indirect_ws_add_entry("ingress.groups", &[exact(0x800, 2)], group, 0).unwrap();
+    let chosen = |bench: &mut Bench| -> std::collections::BTreeSet<u64> {
+        (1..40).map(|src| send(bench, 5, src, 0x800).profile_port).collect()
+    };
+    let unset = chosen(&mut bench);
+    assert!(unset.is_disjoint(&[10, 11, 12].into()), "no port is up yet: {unset:?}");
+    for port in 10..13 {
+        bench.state.set_port_up(port, true);
+    }
+    assert_eq!(chosen(&mut bench), [10, 11, 12].into());
+    bench.state.set_port_up(11, false);
+    assert_eq!(chosen(&mut bench), [10, 12].into());
+    bench.state.mt_act_prof_watch_port(&profile, members[1], group, None).unwrap();
+    assert_eq!(chosen(&mut bench), [10, 11, 12].into());
+    bench.state.mt_act_prof_watch_port(&profile, members[0], group, Some(11)).unwrap();
+    assert_eq!(chosen(&mut bench), [11, 12].into());
+    let groups = bench.state.mt_act_prof_get_groups(&profile).unwrap();
+    assert_eq!(groups[0].members, members, "what is passed over is still a member");
+    let other = bench.state.mt_act_prof_add_member(&profile, "ingress.set_port", &values(&[5])).unwrap();
+    let error = bench.state.mt_act_prof_watch_port(&profile, other, group, Some(1)).unwrap_err();
+    assert!(matches!(error, RuntimeError::NotInGroup { .. }), "{error}");
+}
+
+#[test]
 fn a_member_of_a_shared_profile_serves_each_of_its_tables() {
     let mut bench = Bench::new(SHARED_PROFILE);
     let copies = bench.program.actions().iter().filter(|a| a.name == "ingress.send").count();

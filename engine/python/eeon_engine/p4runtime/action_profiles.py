@@ -4,6 +4,8 @@ P4Runtime lets the client choose ids and gives members weights; BMv2 hands out h
 member once. So a member of weight w is w members of the engine with the same action, made when a group first
 asks for them. A one-shot is a hidden group. Hidden groups and members that are equal are shared and counted,
 so that a thousand routes over the same uplinks need one group, not a thousand.
+
+What a member watches belongs to its place in a group: the engine passes it over while that port is down.
 """
 
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ from typing import Any
 from finsy.proto import p4r
 
 from ..control import SwitchControl
-from . import translate
+from . import bytestrings, translate
 from .errors import already_exists, exhausted, invalid, not_found, precondition, unimplemented
 from .journal import Journal
 from .schema import ActionProfile, Schema, Table, find
@@ -21,6 +23,8 @@ from .translate import ActionCall
 
 # Far beyond any selector that is of use, and a bound on what one message can make the engine allocate.
 _MAX_GROUP_WEIGHT = 65_536
+
+_PORT_BITS = 9
 
 
 @dataclass(eq=False)
@@ -40,11 +44,15 @@ class Group:
     group_id: int
     message: Any
     handle: int
-    members: list[tuple[Member, int]]
+    members: "_Members"
     users: int = 0
 
 
-_Shape = tuple[tuple[ActionCall, int], ...]
+_Members = list[tuple[Member, int, int | None]]
+"""Members of a group with their weight and the port that they watch."""
+
+_Shape = tuple[tuple[ActionCall, int, int | None], ...]
+"""Actions with their weight and the port that they watch."""
 
 
 @dataclass(eq=False)
@@ -120,10 +128,9 @@ class ActionProfiles:
             raise invalid(f"table '{table.name}': the action set is empty; give it at least one action")
         shape = []
         for item in actions:
-            if item.WhichOneof("watch_kind") == "watch":
-                raise invalid("watch is deprecated and not supported; use watch_port")
-            shape.append((translate.action_from_message(table, item.action), _weight(profile, item.weight)))
-        self._check_weights(profile, [weight for _, weight in shape], profile.max_group_size)
+            call = translate.action_from_message(table, item.action)
+            shape.append((call, _weight(profile, item.weight), _watched(profile, item)))
+        self._check_weights(profile, [weight for _, weight, _ in shape], profile.max_group_size)
         one_shot = self._books[profile.id].one_shots.get(tuple(shape)) or OneShot(tuple(shape))
         self.retain(profile, one_shot, journal)
         return one_shot
@@ -160,15 +167,15 @@ class ActionProfiles:
             del books.one_shots[one_shot.shape]
 
         journal.push(undo_group)
-        for name in _copies(one_shot.shape):
+        for name, watch in _copies(one_shot.shape):
             shared = self._retain_shared(profile, name, journal)
-            self._join(profile, one_shot, shared, journal)
+            self._join(profile, one_shot, shared, watch, journal)
 
     def _unmake(self, profile: ActionProfile, one_shot: OneShot, journal: Journal) -> None:
         books, control = self._books[profile.id], self._control
-        for name in _copies(one_shot.shape):
+        for name, watch in _copies(one_shot.shape):
             shared = books.shared[name]
-            self._leave(profile, one_shot, shared, journal)
+            self._leave(profile, one_shot, shared, watch, journal)
             self._release_shared(profile, name, journal)
         control.mt_act_prof_delete_group(profile.name, one_shot.handle)
         del books.one_shots[one_shot.shape]
@@ -210,9 +217,9 @@ class ActionProfiles:
         journal.push(undo)
 
     def _join(
-        self, profile: ActionProfile, group: OneShot | Group, member: _Shared, journal: Journal
+        self, profile: ActionProfile, group: OneShot, member: _Shared, watch: int | None, journal: Journal
     ) -> None:
-        self._control.mt_act_prof_add_member_to_group(profile.name, member.handle, group.handle)
+        self._control.mt_act_prof_add_member_to_group(profile.name, member.handle, group.handle, watch)
         journal.push(
             lambda: self._control.mt_act_prof_remove_member_from_group(
                 profile.name, member.handle, group.handle
@@ -220,11 +227,13 @@ class ActionProfiles:
         )
 
     def _leave(
-        self, profile: ActionProfile, group: OneShot | Group, member: _Shared, journal: Journal
+        self, profile: ActionProfile, group: OneShot, member: _Shared, watch: int | None, journal: Journal
     ) -> None:
         self._control.mt_act_prof_remove_member_from_group(profile.name, member.handle, group.handle)
         journal.push(
-            lambda: self._control.mt_act_prof_add_member_to_group(profile.name, member.handle, group.handle)
+            lambda: self._control.mt_act_prof_add_member_to_group(
+                profile.name, member.handle, group.handle, watch
+            )
         )
 
     @staticmethod
@@ -379,8 +388,8 @@ class ActionProfiles:
 
         journal.push(undo_delete)
 
-    def _members(self, profile: ActionProfile, message: Any) -> tuple[Any, list[tuple[Member, int]]]:
-        """The canonical message, and the members with their weights."""
+    def _members(self, profile: ActionProfile, message: Any) -> tuple[Any, _Members]:
+        """The canonical message, and the members with their weights and what they watch."""
         limit = profile.max_group_size
         # With a limit in the P4Info, §9.2.2 wants max_size above 0. BMv2's server takes 0 as the limit, so
         # this does too.
@@ -396,26 +405,29 @@ class ActionProfiles:
             raise invalid(
                 f"profile '{profile.name}': group {message.group_id} names a member twice; use its weight"
             )
-        if any(member.WhichOneof("watch_kind") == "watch" for member in message.members):
-            raise invalid("watch is deprecated and not supported; use watch_port")
+        watched = [_watched(profile, member) for member in message.members]
         canonical = p4r.ActionProfileGroup()
         canonical.CopyFrom(message)
+        for member, port in zip(canonical.members, watched, strict=True):
+            write_watch(member, port)
         members = [self.member(profile, m.member_id) for m in message.members]
-        return canonical, list(zip(members, weights, strict=True))
+        return canonical, list(zip(members, weights, watched, strict=True))
 
-    def _set_members(
-        self, profile: ActionProfile, group: Group, members: list[tuple[Member, int]], journal: Journal
-    ) -> None:
+    def _set_members(self, profile: ActionProfile, group: Group, members: _Members, journal: Journal) -> None:
         """Makes `members` the group's; what stays is not touched."""
-        weights = {id(member): weight for member, weight in members}
-        before = {id(member): weight for member, weight in group.members}
+        weights = {id(member): weight for member, weight, _ in members}
+        before = {id(member): (weight, watch) for member, weight, watch in group.members}
         # In before out: a group that entries point at is never empty in between.
-        for member, weight in members:
-            for copy in range(before.get(id(member), 0), weight):
-                self._join_copy(profile, group, member, copy, journal)
-        for member, weight in group.members:
+        for member, weight, watch in members:
+            had, watched = before.get(id(member), (0, None))
+            if watch != watched:
+                for copy in range(min(had, weight)):
+                    self._watch_copy(profile, group, member, copy, watched, watch, journal)
+            for copy in range(had, weight):
+                self._join_copy(profile, group, member, copy, watch, journal)
+        for member, weight, watch in group.members:
             for copy in range(weights.get(id(member), 0), weight):
-                self._leave_copy(profile, group, member, copy, journal)
+                self._leave_copy(profile, group, member, copy, watch, journal)
         old, group.members = group.members, members
         _count(old, -1)
         _count(members, 1)
@@ -427,8 +439,27 @@ class ActionProfiles:
 
         journal.push(undo)
 
+    def _watch_copy(
+        self,
+        profile: ActionProfile,
+        group: Group,
+        member: Member,
+        copy: int,
+        before: int | None,
+        after: int | None,
+        journal: Journal,
+    ) -> None:
+        self._control.mt_act_prof_watch_port(profile.name, member.handles[copy], group.handle, after)
+        journal.push(lambda: self._watch_copy(profile, group, member, copy, after, before, Journal()))
+
     def _join_copy(
-        self, profile: ActionProfile, group: Group, member: Member, copy: int, journal: Journal
+        self,
+        profile: ActionProfile,
+        group: Group,
+        member: Member,
+        copy: int,
+        watch: int | None,
+        journal: Journal,
     ) -> None:
         control = self._control
         while len(member.handles) <= copy:
@@ -436,14 +467,20 @@ class ActionProfiles:
             member.handles.append(
                 control.mt_act_prof_add_member(profile.name, member.call.action.name, member.call.data)
             )
-        control.mt_act_prof_add_member_to_group(profile.name, member.handles[copy], group.handle)
-        journal.push(lambda: self._leave_copy(profile, group, member, copy, Journal()))
+        control.mt_act_prof_add_member_to_group(profile.name, member.handles[copy], group.handle, watch)
+        journal.push(lambda: self._leave_copy(profile, group, member, copy, watch, Journal()))
 
     def _leave_copy(
-        self, profile: ActionProfile, group: Group, member: Member, copy: int, journal: Journal
+        self,
+        profile: ActionProfile,
+        group: Group,
+        member: Member,
+        copy: int,
+        watch: int | None,
+        journal: Journal,
     ) -> None:
         self._control.mt_act_prof_remove_member_from_group(profile.name, member.handles[copy], group.handle)
-        journal.push(lambda: self._join_copy(profile, group, member, copy, Journal()))
+        journal.push(lambda: self._join_copy(profile, group, member, copy, watch, Journal()))
 
     # ---- reading
 
@@ -487,15 +524,33 @@ def _weight(profile: ActionProfile, weight: int) -> int:
     return 1
 
 
-def _copies(shape: _Shape) -> Iterator[tuple[ActionCall, int]]:
-    """Names of the hidden members of an action set: an action of weight w, or given w times, is w members."""
+def _watched(profile: ActionProfile, member: Any) -> int | None:
+    """The port that a member of a group, or an action of a set, watches."""
+    if member.WhichOneof("watch_kind") == "watch":
+        raise invalid("watch is deprecated and not supported; use watch_port")
+    if not member.watch_port:
+        return None
+    return bytestrings.decode(member.watch_port, _PORT_BITS, f"profile '{profile.name}': watch_port", invalid)
+
+
+def write_watch(message: Any, port: int | None) -> None:
+    """Puts a watched port into a member of a group or an action of a set, in its shortest form."""
+    message.ClearField("watch_port")
+    if port is not None:
+        message.watch_port = bytestrings.encode(port)
+
+
+def _copies(shape: _Shape) -> Iterator[tuple[tuple[ActionCall, int], int | None]]:
+    """The hidden members of an action set by name, and what they watch: an action of weight w, or given w
+    times, is w members.
+    """
     seen: dict[ActionCall, int] = {}
-    for call, weight in shape:
+    for call, weight, watch in shape:
         for _ in range(weight):
             seen[call] = seen.get(call, 0) + 1
-            yield call, seen[call]
+            yield (call, seen[call]), watch
 
 
-def _count(members: list[tuple[Member, int]], change: int) -> None:
-    for member, _ in members:
+def _count(members: _Members, change: int) -> None:
+    for member, _, _ in members:
         member.users += change

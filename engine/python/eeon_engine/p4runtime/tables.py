@@ -11,7 +11,7 @@ from finsy.proto import p4r
 
 from ..control import SwitchControl
 from . import entries, translate
-from .action_profiles import ActionProfiles, Group, Member, OneShot
+from .action_profiles import ActionProfiles, Group, Member, OneShot, write_watch
 from .direct_resources import DirectResources
 from .entries import Entry, Target
 from .errors import already_exists, denied, invalid, not_found
@@ -174,10 +174,9 @@ class Tables:
             kept = canonical.action_profile_action_set
             kept.action_selection_mode = given.action_selection_mode
             kept.size_semantics = given.size_semantics
-            for item, (call, _) in zip(given.action_profile_actions, one_shot.shape, strict=True):
+            for item, (call, _, watch) in zip(given.action_profile_actions, one_shot.shape, strict=True):
                 added = kept.action_profile_actions.add(action=call.message(), weight=item.weight)
-                if item.watch_port:
-                    added.watch_port = item.watch_port
+                write_watch(added, watch)
             canonical.action_profile_action_set.SetInParent()
             return one_shot, canonical
         self._profiles.check_style(profile, one_shot=False)

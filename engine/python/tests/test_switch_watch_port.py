@@ -1,0 +1,101 @@
+"""A member whose watched port loses its link, on `eeon-switch` and veth pairs. Skipped without root."""
+
+import contextlib
+import itertools
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from finsy.proto import p4r
+from p4rt_client import INSERT, Client, Names, frame, p4info, program_json
+from switch_process import local_doors, local_grpc, running
+from test_p4rt_watch_port import one_shot
+from test_switch_interfaces import Link, ip
+
+SECONDS = 60.0
+FRAMES = 32
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def links() -> Iterator[list[Link]]:
+    """Ports 0 to 2."""
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("needs root and `ip` to make veth pairs")
+    with contextlib.ExitStack() as stack:
+        made = []
+        try:
+            for _ in range(3):
+                name = f"{os.getpid() % 100_000}w{next(_numbers)}"
+                ip("netns", "add", f"eeon-test-{name}")
+                stack.callback(ip, "netns", "del", f"eeon-test-{name}")
+                made.append(Link(f"sw{name}", f"eeon-test-{name}"))
+                made[-1].make()
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"no veth pairs here: {error.stderr.strip()}")
+        yield made
+
+
+@contextlib.contextmanager
+def engine(links: list[Link], folder: Path) -> Iterator[str]:
+    interfaces = [f"-i {port}@{link.switch}" for port, link in enumerate(links)]
+    arguments = [*interfaces, "--no-p4", "--device-id", "1", "--log-console", *local_doors(), *local_grpc()]
+    with running(*arguments, cwd=folder) as switch:
+        switch.wait_for("Server listening")
+        yield next(line for line in switch.lines if "Server listening" in line).rpartition(" ")[2]
+        assert switch.end()[0] == 0
+
+
+def spread(left: socket.socket, right: list[socket.socket]) -> list[int]:
+    """By which ports frames with different keys leave: how many of them by each."""
+    for key in range(FRAMES):
+        left.send(frame(0x0A000000 + key * 7919))
+    found, end = [0 for _ in right], time.monotonic() + 1
+    while sum(found) < FRAMES and time.monotonic() < end:
+        for at, receiver in enumerate(right):
+            with contextlib.suppress(BlockingIOError, OSError):
+                while True:
+                    found[at] += receiver.recv(2048)[12:14] == b"\x12\x34"
+        time.sleep(0.01)
+    return found
+
+
+@pytest.mark.parametrize("end", ["own", "other"])
+def test_an_interface_without_a_link_leaves_the_selection_until_it_has_one(
+    end: str, links: list[Link], names: Names, tmp_path: Path
+) -> None:
+    with engine(links, tmp_path) as address, contextlib.ExitStack() as stack:
+        client = Client(address)
+        stack.callback(client.close)
+        client.arbitrate()
+        config = p4r.ForwardingPipelineConfig(p4info=p4info(), p4_device_config=program_json())
+        client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT, config)
+        entry = one_shot(names, (1, 1, 1), (2, 1, 2))
+        client.write((INSERT, entry))
+        left, *right = (stack.enter_context(link.socket()) for link in links)
+        for receiver in right:
+            receiver.setblocking(False)
+
+        def wait_for(wanted: Callable[[int, int], bool]) -> None:
+            end, found = time.monotonic() + SECONDS, [0, 0]
+            while time.monotonic() < end:
+                found = spread(left, right)
+                if sum(found) == FRAMES and wanted(*found):
+                    return
+            pytest.fail(f"{FRAMES} frames, and by ports 1 and 2 left {found}")
+
+        wait_for(lambda one, two: one > 0 and two > 0)
+        interface = ("link", "set", links[2].switch)
+        if end == "other":
+            interface = ("-n", links[2].namespace, "link", "set", "host")
+        ip(*interface, "down")
+        wait_for(lambda one, two: one == FRAMES)
+        assert client.read(p4r.TableEntry(table_id=names["lpm_table"])) == [entry]
+        ip(*interface, "up")
+        wait_for(lambda one, two: one > 0 and two > 0)
