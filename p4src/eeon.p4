@@ -22,6 +22,7 @@
 #include "include/control/route.p4"
 #include "include/control/occupancy.p4"
 #include "include/control/aqm.p4"
+#include "include/control/codel.p4"
 #include "include/control/eee.p4"
 #include "include/control/hold.p4"
 
@@ -41,7 +42,7 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             if (meta.verdict == verdict_t.FORWARDED) {
                 buffer_limit.apply(meta);
                 if (meta.verdict == verdict_t.FORWARDED) {
-                    aqm.apply(meta);
+                    aqm.apply(meta, standard_metadata);
                 }
             }
 

@@ -47,6 +47,20 @@ struct metadata_t {
     @field_list(1)
     byte_count_t dequeue_threshold_bytes;
 
+    // CoDel judges it at departure (control/codel.p4), by when it was admitted and as its port was set then.
+    @field_list(1)
+    bit<1> codel;
+    @field_list(1)
+    tick_t admitted_at;
+    @field_list(1)
+    bit<32> codel_target_ticks;
+    @field_list(1)
+    bit<32> codel_interval_ticks;
+    @field_list(1)
+    byte_count_t codel_mtu_bytes;
+    @field_list(1)
+    signal_t signal;
+
     // Ingress only.
     ecn_t ecn;                // NOT_ECT unless the packet is well-formed IP
     bit<1> tcp_ece;

@@ -73,11 +73,27 @@ enum bit<3> verdict_t {
     MALFORMED = 7
 }
 
-// Which packets RED never drops early (they are still marked when they may be).
+// Which packets RED and CoDel never drop early (they are still marked when they may be).
 enum bit<2> protect_t {
     ECT = 0,    // ECT packets only, because they are marked instead; what switches do today
     ECE = 1,    // also TCP packets with ECE set: SYN, SYN-ACK and the ACKs that carry an echo
     ACK_SYN = 2 // also every pure ACK, SYN and SYN-ACK
+}
+
+// How a packet takes a signal of congestion.
+enum bit<2> signal_t {
+    DROP = 0,
+    MARK = 1,
+    CARRIED = 2, // it has CE already
+    SPARE = 3    // protected: it gets none
+}
+
+// A port under CoDel (control/codel.p4).
+enum bit<8> codel_state_t {
+    BELOW = 0,    // the last packet met the target
+    ABOVE = 1,    // it did not, but not yet for an interval
+    DROPPING = 2, // the next signal is scheduled
+    DROPPED = 3   // a signal was given, and whoever is next schedules the next one
 }
 
 enum bit<8> eee_state_t {

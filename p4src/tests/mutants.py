@@ -6,10 +6,11 @@
     p4src/tests/mutants.py TEXT ...    those with TEXT in their name or rule
     p4src/tests/mutants.py --markdown  the result as the table of docs/properties.md
 
-Each mutant is a copy of p4src/ with one text replaced, compiled with p4c-bm2-ss; the engine's tests run it
-because EEON_PROGRAM names it. Every named test must pass on the program as it is, and fail on its mutant with
-each of several fixed seeds, if it is random. Needs p4c-bm2-ss and cargo on PATH; without them nothing runs,
-and it says so. Cannot see: whether a test that fails does so for the right reason.
+Each mutant is a copy of p4src/ with one text replaced, compiled with p4c-bm2-ss; the engine's tests run
+it because EEON_PROGRAM names it, and cases of ptf_tests/ are given it. Every named test must pass on the
+program as it is, and fail on its mutant with each of several fixed seeds, if it is random. Needs
+p4c-bm2-ss and cargo on PATH; without them nothing runs, and it says so. Cannot see: whether a test that
+fails does so for the right reason.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ P4SRC = Path(__file__).resolve().parents[1]
 REPOSITORY = P4SRC.parent
 LIST = Path(__file__).with_name("mutants.toml")
 COMMITTED = P4SRC / "compiled" / "eeon.json"
+PTF_ENGINE = REPOSITORY / "ptf_tests" / "run" / "engine.py"
 COMPILER = "p4c-bm2-ss"
 
 # Names in mutants.toml, and what cargo calls them: package, test target.
@@ -39,6 +41,9 @@ TARGETS = {
     "eeon": ("simple_switch", "eeon"),
     "fabric": ("netsim", "properties"),
 }
+
+# The other target: cases of ptf_tests/ on the engine, by file.Class. Needs eeon_engine and ptf.
+PTF = "ptf"
 
 # Targets of random cases; of the others every run is the same. Each seed must find the mutant.
 RANDOM_TARGETS = ("switch", "fabric")
@@ -97,10 +102,10 @@ def load(path: Path = LIST) -> list[Mutant]:
     names = [mutant.name for mutant in mutants]
     for mutant in mutants:
         target, _, test = mutant.test.partition("::")
-        if target not in TARGETS or not test:
+        if target not in (*TARGETS, PTF) or not test:
             raise MutantError(
                 f"{path.name}: mutant {mutant.name!r}: test {mutant.test!r} is not target::test "
-                f"with a target of {', '.join(TARGETS)}"
+                f"with a target of {', '.join((*TARGETS, PTF))}"
             )
         if names.count(mutant.name) > 1:
             raise MutantError(f"{path.name}: two mutants are named {mutant.name!r}")
@@ -114,7 +119,9 @@ def missing_tools() -> list[str]:
 
 def build_tests(targets: Iterable[str]) -> dict[str, Path]:
     """The test programs of the targets, built once, as `make test-rust` builds them."""
-    wanted = {TARGETS[target]: target for target in targets}
+    wanted = {TARGETS[target]: target for target in targets if target != PTF}
+    if not wanted:
+        return {}
     command = ["cargo", "test", "--quiet", "--no-run", "--message-format", "json"]
     command += ["--manifest-path", str(REPOSITORY / "engine" / "Cargo.toml")]
     command += ["--workspace", "--exclude", "eeon-python"]
@@ -176,13 +183,42 @@ def passes(executable: Path, test: str, program: Path, seed: str, cases: int) ->
     return run.returncode == 0
 
 
+def passes_ptf(case: str, program: Path) -> bool:
+    """Whether a case of ptf_tests/ passes on a program. MutantError when it does not run at all."""
+    with tempfile.TemporaryDirectory(prefix="eeon-mutant-ptf-") as output:
+        run = subprocess.run(
+            [sys.executable, str(PTF_ENGINE), "--program", str(program), "--output", output, case],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+        log = "".join(path.read_text(errors="replace") for path in Path(output).rglob("*.log"))
+    said = run.stdout + run.stderr
+    if "ptf engine: 1 cases: " not in said:
+        raise MutantError(f"{case} does not run:\n{said}")
+    if "p4_device_config" in said + log:
+        raise MutantError(f"the engine does not load the mutant:\n{log}")
+    return run.returncode == 0
+
+
+def run_test(
+    name: str, programs: dict[str, Path], program: Path, seed: str = SEEDS[0], cases: int = CASES
+) -> bool:
+    """Whether target::test passes on a program."""
+    target, test = name.split("::", 1)
+    if target == PTF:
+        return passes_ptf(test, program)
+    return passes(programs[target], test, program, seed, cases)
+
+
 def run_mutant(mutant: Mutant, programs: dict[str, Path]) -> Outcome:
     """Compiles one mutant and runs its test, with every seed where that matters."""
-    target, test = mutant.test.split("::", 1)
+    target, _ = mutant.test.split("::", 1)
     seeds = SEEDS if target in RANDOM_TARGETS else SEEDS[:1]
     with tempfile.TemporaryDirectory(prefix="eeon-mutant-") as scratch:
         program = compile_mutant(mutant, Path(scratch))
-        failed = [not passes(programs[target], test, program, seed, CASES) for seed in seeds]
+        failed = [not run_test(mutant.test, programs, program, seed) for seed in seeds]
     return Outcome(mutant, len(seeds), sum(failed))
 
 
@@ -190,8 +226,7 @@ def check_unbroken(tests: Iterable[str], programs: dict[str, Path]) -> list[str]
     """Tests that fail on the program as it is committed."""
     wrong = []
     for name in sorted(set(tests)):
-        target, test = name.split("::", 1)
-        if not passes(programs[target], test, COMMITTED, SEEDS[0], UNBROKEN_CASES):
+        if not run_test(name, programs, COMMITTED, cases=UNBROKEN_CASES):
             wrong.append(name)
     return wrong
 

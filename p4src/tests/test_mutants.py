@@ -43,7 +43,7 @@ def test_mutant_of_text_that_is_not_there_is_refused(tmp_path: Path) -> None:
             mutant.apply(tmp_path)
 
 
-def test_each_test_that_catches_mutants_is_in_the_engine() -> None:
+def test_each_test_that_catches_mutants_is_there() -> None:
     def source(package: str, name: str) -> str:
         tests = mutants.REPOSITORY / "engine" / package / "tests"
         return "".join(
@@ -54,6 +54,13 @@ def test_each_test_that_catches_mutants_is_in_the_engine() -> None:
     sources = {target: source(*cargo) for target, cargo in mutants.TARGETS.items()}
     for mutant in mutants.load():
         target, test = mutant.test.split("::", 1)
+        if target == mutants.PTF:
+            file, _, case = test.partition(".")
+            cases = (mutants.REPOSITORY / "ptf_tests" / "tests" / f"{file}.py").read_text(encoding="utf-8")
+            assert re.search(rf"^class {case}\(", cases, re.MULTILINE), (
+                f"{mutant.name}: no case {mutant.test}"
+            )
+            continue
         assert re.search(rf"\bfn {test}\(", sources[target]), f"{mutant.name}: no test {mutant.test}"
 
 

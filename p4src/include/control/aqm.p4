@@ -1,5 +1,6 @@
 // Active queue management: which packets are marked, and which are dropped early, by what they find in their queue.
-// The model, its equations and its sources: docs/models/marking.md.
+// CoDel decides when they leave it, in control/codel.p4; here is only how it is set.
+// The models, their equations and their sources: docs/models/marking.md and codel.md.
 //
 // A mark is a decision here and a rewrite in egress (control/hold.p4). A packet that is not ECT is never marked, CE is
 // never cleared, and a packet that came with CE is let through as it is and does not count as marked.
@@ -15,7 +16,25 @@
 @name("red_average")
 register<bit<48>, port_id_t>(PORT_CELLS) red_average;
 
-control aqm(inout metadata_t meta) {
+// How the packet takes a signal of congestion.
+action choose_signal(in metadata_t meta, in bit<1> ecn, in bit<2> protect, inout signal_t signal) {
+    signal = signal_t.DROP;
+    if (ecn == 1 && meta.ecn != ecn_t.NOT_ECT) {
+        signal = signal_t.CARRIED;
+        if (meta.ecn != ecn_t.CE) {
+            signal = signal_t.MARK;
+        }
+    } else if (protect != protect_t.ECT && meta.tcp_ece == 1) {
+        // It carries congestion feedback.
+        signal = signal_t.SPARE;
+    } else if (protect == protect_t.ACK_SYN
+               && (meta.packet_class == packet_class_t.ACK || meta.packet_class == packet_class_t.ACK_ECE
+                   || meta.packet_class == packet_class_t.SYN || meta.packet_class == packet_class_t.SYN_ACK)) {
+        signal = signal_t.SPARE;
+    }
+}
+
+control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     action drop_tail() {
     }
 
@@ -69,20 +88,27 @@ control aqm(inout metadata_t meta) {
         }
 
         if (congested) {
-            if (ecn == 1 && meta.ecn != ecn_t.NOT_ECT) {
-                if (meta.ecn != ecn_t.CE) {
-                    meta.verdict = verdict_t.MARKED;
-                }
-            } else if (protect != protect_t.ECT && meta.tcp_ece == 1) {
-                // Spared: it carries congestion feedback.
-            } else if (protect == protect_t.ACK_SYN
-                       && (meta.packet_class == packet_class_t.ACK || meta.packet_class == packet_class_t.ACK_ECE
-                           || meta.packet_class == packet_class_t.SYN || meta.packet_class == packet_class_t.SYN_ACK)) {
-                // Spared.
-            } else {
+            choose_signal(meta, ecn, protect, meta.signal);
+            if (meta.signal == signal_t.MARK) {
+                meta.verdict = verdict_t.MARKED;
+            } else if (meta.signal == signal_t.DROP) {
                 meta.verdict = verdict_t.EARLY_DROPPED;
             }
         }
+    }
+
+    // RFC 8289. A queue that would keep no more than mtu_bytes behind the packet is never too long.
+    action codel(bit<32> target_ticks,
+                 bit<32> interval_ticks,
+                 byte_count_t mtu_bytes,
+                 bit<1> ecn,
+                 bit<2> protect) {
+        meta.codel = 1;
+        meta.admitted_at = standard_metadata.ingress_global_timestamp;
+        meta.codel_target_ticks = target_ticks;
+        meta.codel_interval_ticks = interval_ticks;
+        meta.codel_mtu_bytes = mtu_bytes;
+        choose_signal(meta, ecn, protect, meta.signal);
     }
 
     table port_aqm {
@@ -91,6 +117,7 @@ control aqm(inout metadata_t meta) {
             drop_tail;
             mark_threshold;
             red;
+            codel;
         }
         default_action = drop_tail;
         size = PORT_TABLE_SIZE;

@@ -20,7 +20,7 @@ action count_received(in metadata_t meta, in port_id_t ingress_port) {
     received.count(ingress_port ++ (bit<3>)meta.packet_class);
 }
 
-// FORWARDED or MARKED: part of the action that lets a packet go (control/hold.p4).
+// FORWARDED, MARKED, or CoDel's EARLY_DROPPED: part of the action that lets a packet go (control/hold.p4).
 action count_departure(in metadata_t meta) {
     verdicts.count(meta.egress_port ++ (bit<3>)meta.packet_class ++ (bit<3>)meta.verdict);
 }

@@ -1,4 +1,4 @@
-// Leaving the queue: the gate, the turn, the account, the mark, the count.
+// Leaving the queue: the gate, the turn, the account, CoDel, the mark, the count.
 //
 // A packet with a ticket leaves when the gate is open and its turn has come. Until then it goes round again: egress ->
 // recirculate -> ingress, which sends it straight back to the same queue. Time is read here and not in ingress, where
@@ -15,17 +15,26 @@
 #include "../metadata.p4"
 #include "../sizes.p4"
 #include "checksum.p4"
+#include "codel.p4"
 #include "counters.p4"
 #include "eee.p4"
 #include "occupancy.p4"
 
-control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t standard_metadata) {
+control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @hidden
     action leave() {
         byte_count_t left;
         occupancy_leave(meta, left);
+        tick_t now = standard_metadata.egress_global_timestamp;
         if (meta.mark_at_dequeue == 1 && left > meta.dequeue_threshold_bytes) {
             meta.verdict = verdict_t.MARKED;
+        }
+        if (meta.codel == 1) {
+            codel_judge(meta, now, left, meta.verdict);
+            if (meta.verdict == verdict_t.EARLY_DROPPED) {
+                mark_to_drop(standard_metadata);
+                meta.wire_ticks = 0;
+            }
         }
         if (meta.verdict == verdict_t.MARKED) {
             if (hdr.ipv4.isValid()) {
@@ -37,7 +46,6 @@ control hold(inout headers_t hdr, inout metadata_t meta, in standard_metadata_t 
         }
         count_departure(meta);
         // Kept for every port: EEE may be switched on at any time, and must know then since when the wire is idle.
-        tick_t now = standard_metadata.egress_global_timestamp;
         tick_t busy;
         busy_until.read(busy, meta.egress_port);
         if (!TICK_TO_COME(busy, now)) {

@@ -8,6 +8,7 @@ RED, which the program never holds as one value. The meaning of each name is in 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +18,8 @@ from eeon_control.constants import CLASSES, EEE_STATES, PROTECT, VERDICTS
 from eeon_tools.explain import values
 from eeon_tools.explain.scene import Scene
 
+# A local of the action `leave`, of which p4c makes one copy for each action that calls it, and numbers them.
+_LEFT = re.compile(r"scalars\.left(_\d+)?")
 _META = "scalars.metadata_t."
 _NOT_ECT, _CE = 0, 3
 _ECN = ("not ECT", "ECT(1)", "ECT(0)", "CE")
@@ -99,6 +102,9 @@ def _verdict(facts: _Facts, verdict: str) -> str:
                 f"(set_buffer_limit, port {facts.meta('egress_port')})"
             )
         case "early_dropped":
+            if facts.params("port_aqm")[0] == "codel":
+                due = f"{_codel(facts)}, and a signal was due"
+                return f"early-dropped as it left: {due}; {_why_not_marked(facts)}"
             return f"early-dropped: {_red(facts)}; {_why_not_marked(facts)}"
         case "marked":
             return f"marked CE: {_why_marked(facts)}"
@@ -133,9 +139,13 @@ def _why_marked(facts: _Facts) -> str:
     port = facts.meta("egress_port")
     if name == "red":
         return f"{_red(facts)}; it is {_ecn(facts)}"
+    if name == "codel":
+        return f"{_codel(facts)}, and a signal was due; it is {_ecn(facts)}"
     threshold = values.size(facts.meta("dequeue_threshold_bytes"))
     if params.get("at_dequeue"):
-        left = values.size(int(facts.egress.get("scalars.left", facts.egress.get("scalars.left_2", 0))))
+        left = values.size(
+            max((int(facts.egress[key]) for key in facts.egress if _LEFT.fullmatch(key)), default=0)
+        )
         return f"{left} stay behind it > threshold {threshold} (mark_threshold at departure, port {port})"
     found = values.size(facts.meta("found_bytes"))
     return f"occupancy {found} > threshold {threshold} (mark_threshold, port {port})"
@@ -162,6 +172,12 @@ def _why_not(facts: _Facts) -> str:
         if ecn == _CE and params.get("ecn"):
             return f"{_red(facts)}, but it came with CE, which stays"
         return f"{_red(facts)}, but {_spared(facts)} is spared (protect = {_protect(params)})"
+    if name == "codel":
+        if _sojourn(facts) < params.get("target_ticks", 0):
+            return _codel(facts)
+        if ecn == _CE and params.get("ecn"):
+            return f"{_codel(facts)}, but it came with CE, which stays"
+        return f"{_codel(facts)}, but no signal was due, or it is spared (protect = {_protect(params)})"
     if name == "drop_tail":
         return f"port {port} only drops what does not fit (drop_tail)"
     return f"port {port} has no AQM"
@@ -177,7 +193,7 @@ def _spared(facts: _Facts) -> str:
 def _why_not_marked(facts: _Facts) -> str:
     _, params = facts.params("port_aqm")
     if not params.get("ecn"):
-        return "RED of this port marks nothing"
+        return "the AQM of this port marks nothing"
     return f"it is {_ecn(facts)}, so it cannot be marked"
 
 
@@ -188,6 +204,20 @@ def _ecn(facts: _Facts) -> str:
 
 def _protect(params: dict[str, int]) -> str:
     return str(_PROTECTS.get(params.get("protect", 0), "?"))
+
+
+def _sojourn(facts: _Facts) -> int:
+    """Ticks from admission to departure."""
+    left = int(facts.egress.get("standard_metadata.egress_global_timestamp", 0))
+    return (left - facts.meta("admitted_at")) % 2**48
+
+
+def _codel(facts: _Facts) -> str:
+    """What CoDel compared."""
+    _, params = facts.params("port_aqm")
+    sojourn, target = _sojourn(facts), params.get("target_ticks", 0)
+    sign = "<" if sojourn < target else ">="
+    return f"sojourn {sojourn:,} ticks {sign} target {target:,} (codel, port {facts.meta('egress_port')})"
 
 
 def _is_congested(facts: _Facts) -> bool:

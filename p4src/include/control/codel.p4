@@ -1,0 +1,141 @@
+// CoDel at dequeue (RFC 8289): judges a packet as it leaves, by how long it stood in its queue.
+// The model, its rules and what it does otherwise than the RFC's pseudo code: docs/models/codel.md.
+//
+//            target reached     for an interval: signal      due: signal
+//   BELOW ----------------> ABOVE ----------------> DROPPING -----------> DROPPED
+//     ^                       |                      |   ^                  | |
+//     |                       |                      |   +------------------+ |
+//     +-----------------------+----------------------+---- next packet, ------+
+//         below the target, or no more than an MTU left     still above: schedule the next signal
+//
+// A signal is a drop or a mark. The RFC drops in a loop, until it has a packet to deliver; here each packet that comes out
+// of the queue is judged when it comes, which on a target that does not spend wire time on a dropped packet is the same.
+
+#ifndef EEON_CODEL_P4_
+#define EEON_CODEL_P4_
+
+#include "../metadata.p4"
+#include "../sizes.p4"
+
+@name("codel_state")
+register<bit<8>, port_id_t>(PORT_CELLS) codel_state;
+
+// In ABOVE: from when on the target has been missed for an interval.
+@name("codel_first_above")
+register<tick_t, port_id_t>(PORT_CELLS) codel_first_above;
+
+// The next signal while dropping, and afterwards a hint of when the last one was.
+@name("codel_drop_next")
+register<tick_t, port_id_t>(PORT_CELLS) codel_drop_next;
+
+// Signals since dropping began, and what that count started from.
+@name("codel_count")
+register<bit<32>, port_id_t>(PORT_CELLS) codel_count;
+@name("codel_last_count")
+register<bit<32>, port_id_t>(PORT_CELLS) codel_last_count;
+
+// One Newton step of y = 1 / sqrt(m): y <- y (3 - m y^2) / 2. Fixed point: m * 2^30, y * 2^31.
+#define RECIPROCAL_ROOT_STEP(y, m) \
+    y = (y * ((64w3 << 31) - ((((y * y) >> 31) * (m)) >> 30))) >> 32
+
+// interval / sqrt(count) to the nearest tick, for count > 0. What the roots of the fixed point add to that error is
+// below 2^-28 of the result: docs/models/codel.md.
+action codel_control_law(in bit<32> interval, in bit<32> count, out tick_t step) {
+    // count = m * 4^e with 1 <= m < 4, and 2^e is what the result is shifted by.
+    bit<64> m = (bit<64>)count;
+    bit<8> e = 15;
+    if (m < 1 << 16) {
+        m = m << 16;
+        e = e - 8;
+    }
+    if (m < 1 << 24) {
+        m = m << 8;
+        e = e - 4;
+    }
+    if (m < 1 << 28) {
+        m = m << 4;
+        e = e - 2;
+    }
+    if (m < 1 << 30) {
+        m = m << 2;
+        e = e - 1;
+    }
+    // The straight lines that are nowhere further than 2.3 % from 1 / sqrt(m) for m < 2 and for m >= 2.
+    bit<64> y = 2714664829 - ((m * 18768) >> 15);
+    if (m >= 1 << 31) {
+        y = 1919557909 - ((m * 6635) >> 15);
+    }
+    RECIPROCAL_ROOT_STEP(y, m);
+    RECIPROCAL_ROOT_STEP(y, m);
+    RECIPROCAL_ROOT_STEP(y, m);
+    step = (tick_t)((((((bit<64>)interval * y) >> 30) >> e) + 1) >> 1);
+}
+
+// Part of the action that lets a packet go (control/hold.p4), at `now`, with `left` bytes behind it. It may make the
+// verdict MARKED or EARLY_DROPPED. (p4c copies an inout struct, field by field; so `meta` is `in`.)
+action codel_judge(in metadata_t meta, in tick_t now, in byte_count_t left, inout verdict_t verdict) {
+    bit<8> state;
+    codel_state.read(state, meta.egress_port);
+    if (now - meta.admitted_at < (tick_t)meta.codel_target_ticks || left <= meta.codel_mtu_bytes) {
+        codel_state.write(meta.egress_port, codel_state_t.BELOW);
+    } else if (state == codel_state_t.BELOW) {
+        codel_first_above.write(meta.egress_port, now + (tick_t)meta.codel_interval_ticks);
+        codel_state.write(meta.egress_port, codel_state_t.ABOVE);
+    } else {
+        bit<32> count;
+        tick_t due;
+        bit<1> signals = 0;
+        codel_count.read(count, meta.egress_port);
+        codel_drop_next.read(due, meta.egress_port);
+        if (state == codel_state_t.ABOVE) {
+            tick_t first_above;
+            codel_first_above.read(first_above, meta.egress_port);
+            // Who is spared cannot begin it: the first that may carry a signal does.
+            if (!TICK_TO_COME(first_above, now) && meta.signal != signal_t.SPARE) {
+                bit<32> last_count;
+                codel_last_count.read(last_count, meta.egress_port);
+                bit<32> delta = count - last_count;
+                // Soon after the last time: what controlled the queue then is where to start from.
+                count = 1;
+                if (delta > 1 && TICK_TO_COME(due + ((tick_t)meta.codel_interval_ticks << 4), now)) {
+                    count = delta;
+                }
+                codel_count.write(meta.egress_port, count);
+                codel_last_count.write(meta.egress_port, count);
+                due = now;
+                signals = 1;
+            }
+        }
+        if (signals == 1 || state == codel_state_t.DROPPED) {
+            tick_t step;
+            codel_control_law(meta.codel_interval_ticks, count, step);
+            due = due + step;
+            codel_drop_next.write(meta.egress_port, due);
+        }
+        if (signals == 1) {
+            state = codel_state_t.DROPPING;
+        } else if (state != codel_state_t.ABOVE) {
+            state = codel_state_t.DROPPING;
+            if (!TICK_TO_COME(due, now)) {
+                if (meta.signal == signal_t.SPARE) {
+                    // The signal waits for the next packet that may carry it, and does not turn into several.
+                    codel_drop_next.write(meta.egress_port, now);
+                } else {
+                    codel_count.write(meta.egress_port, count |+| 1);
+                    state = codel_state_t.DROPPED;
+                    signals = 1;
+                }
+            }
+        }
+        codel_state.write(meta.egress_port, state);
+        if (signals == 1) {
+            if (meta.signal == signal_t.DROP) {
+                verdict = verdict_t.EARLY_DROPPED;
+            } else if (meta.signal == signal_t.MARK) {
+                verdict = verdict_t.MARKED;
+            }
+        }
+    }
+}
+
+#endif // EEON_CODEL_P4_

@@ -1,0 +1,496 @@
+"""CoDel (RFC 8289): who is marked or dropped as packets leave, and when.
+
+What is expected comes from a plain CoDel, the RFC's loop with real square roots, (`lib/codel.py`), from
+arrivals alone: departures are compared to the nanosecond and fates packet by packet. One packet of a port
+that is under CoDel takes 8 ns a byte; a burst of equal frames behind a plug therefore waits one frame's
+time more for each frame.
+
+`CodelInRealTime` is for targets whose clock is not the test's: a port at 10 packets a second, and ranges.
+"""
+
+import random
+from collections.abc import Sequence
+from math import sqrt
+
+from finsy.proto import p4r
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.codel import BYTE_NS, Codel, Fate, Packet, Port, Takes
+from ptf_tests.lib.eee import Eee, EeeTest
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.targets.base import SwitchOptions
+
+SIZE = 1000
+FRAME_NS = (SIZE + 24) * BYTE_NS
+PORT = 2
+
+# Bits of packet_class_t's kinds that the tests mix: (how to build it, TCP flags or None, class).
+_DATA, _ACK, _ACK_ECE, _SYN_ECE, _UDP = range(5)
+_CLASSES = (PacketClass.DATA, PacketClass.ACK, PacketClass.ACK_ECE, PacketClass.SYN, PacketClass.OTHER)
+_ECT_MODE, _ECE_MODE, _ACK_SYN_MODE = range(3)
+_SPARED = {
+    _ECT_MODE: set(),
+    _ECE_MODE: {_ACK_ECE, _SYN_ECE},
+    _ACK_SYN_MODE: {_ACK, _ACK_ECE, _SYN_ECE},
+}
+
+
+def frame(number: int, kind: int = _DATA, size: int = SIZE, ecn: int = Ecn.NOT_ECT) -> bytes:
+    """A frame that carries its number where `numbers` finds it, `size` bytes long or as long as it must
+    be."""
+    if kind == _DATA:
+        return packets.data(PORT, size=size, seq=number, ecn=ecn)
+    if kind == _UDP:
+        return packets.udp(PORT, payload=size - 42, ip_id=number, ecn=ecn)
+    flags = {_ACK: "A", _ACK_ECE: "AE", _SYN_ECE: "SEC"}[kind]
+    return packets.tcp(PORT, flags=flags, seq=number, ecn=ecn, pad_to=60)
+
+
+def takes(settings: Codel, kind: int, ecn: int) -> Takes:
+    """How a packet takes a signal, by the settings of its port."""
+    if settings.ecn and ecn != Ecn.NOT_ECT:
+        return Takes.CARRIED if ecn == Ecn.CE else Takes.MARK
+    return Takes.NONE if kind in _SPARED[settings.protect] else Takes.DROP
+
+
+def number_of(departure: Departure) -> int:
+    """The number in a TCP frame over IPv4."""
+    return int.from_bytes(departure.frame[38:42], "big")
+
+
+class _Codel(FabricTest):
+    def codel(self, settings: Codel) -> None:
+        """Put port 2 under CoDel."""
+        self.settings = settings
+        self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
+
+    def at(self, time_ns: int) -> None:
+        """Let time pass until `time_ns`."""
+        self.switch.advance(ns=time_ns - self.switch.now_ns)
+
+    def offer(self, arrivals: Sequence[tuple[int, int, int, int]], opens_at: int = 0) -> Port:
+        """Send (time, kind, size, ECN) and compare everything with the plain CoDel, whose port it returns."""
+        before = {name: self._verdict_total(name) for name in Verdict}
+        list_of = []
+        for number, (at, kind, size, ecn) in enumerate(arrivals):
+            bytes_of = frame(number, kind, size, ecn)
+            list_of.append(Packet(number, at, len(bytes_of), takes(self.settings, kind, ecn)))
+            self.at(at)
+            self.send(1, bytes_of)
+        self.drain()
+        plain = Port(self.settings, opens_at)
+        plain.run(list_of)
+        left = self.departures(PORT)
+        self.assertEqual(
+            [(number_of(d), d.at_ns) for d in left], plain.sent_at, "number and time of each packet that left"
+        )
+        for departure in left:
+            number = number_of(departure)
+            came_with = arrivals[number][3]
+            wanted = Ecn.CE if plain.fates[number] is Fate.MARKED else came_with
+            self.assertEqual(departure.ecn, wanted, f"ECN of packet {number}")
+        fates = list(plain.fates.values())
+        after = {name: self._verdict_total(name) - before[name] for name in Verdict}
+        self.assertEqual(after[Verdict.FORWARDED], fates.count(Fate.SENT))
+        self.assertEqual(after[Verdict.MARKED], fates.count(Fate.MARKED))
+        self.assertEqual(after[Verdict.EARLY_DROPPED], fates.count(Fate.DROPPED))
+        return plain
+
+    def burst_of(self, count: int, kind: int = _DATA, ecn: int = Ecn.NOT_ECT) -> Port:
+        """`count` equal packets at one instant."""
+        start = self.switch.now_ns + 1_000
+        return self.offer([(start, kind, SIZE, ecn)] * count)
+
+    def _verdict_total(self, verdict: Verdict) -> int:
+        return sum(count for (_, found), count in self.verdicts(PORT).items() if found == verdict)
+
+
+@virtual_time_only
+class CodelBelowTheTargetDoesNothing(_Codel):
+    """The last of ten waits nine frames' time, a nanosecond less than the target."""
+
+    def runTest(self):
+        self.codel(Codel(target=9 * FRAME_NS + 1, interval=1))
+        self.assertEqual(self.burst_of(10).signals, [])
+
+
+@virtual_time_only
+class CodelDropsWhatIsLateForAnInterval(_Codel):
+    """Packet n waits n frames' time. With a target of two and an interval of three, packet 2 misses it
+    first, and packet 5 is the first to leave an interval later."""
+
+    def runTest(self):
+        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
+        plain = self.burst_of(9)
+        self.assertEqual(plain.fates[5], Fate.DROPPED)
+        self.assertEqual([plain.fates[n] for n in range(5)], [Fate.SENT] * 5)
+
+
+@virtual_time_only
+class CodelMarksEctAndDropsNothing(_Codel):
+    def runTest(self):
+        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
+        plain = self.burst_of(60, ecn=Ecn.ECT0)
+        fates = list(plain.fates.values())
+        self.assertGreater(fates.count(Fate.MARKED), 10)
+        self.assertEqual(fates.count(Fate.DROPPED), 0)
+
+
+@virtual_time_only
+class CodelWithEcnOffDropsEctToo(_Codel):
+    def runTest(self):
+        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77, ecn=False))
+        fates = list(self.burst_of(60, ecn=Ecn.ECT0).fates.values())
+        self.assertGreater(fates.count(Fate.DROPPED), 10)
+        self.assertEqual(fates.count(Fate.MARKED), 0)
+
+
+@virtual_time_only
+class CodelLetsCeThroughAsASignalThatWasGiven(_Codel):
+    """CE stays, is not counted as a mark, and the next signal is due as after a mark."""
+
+    def runTest(self):
+        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
+        start = self.switch.now_ns + 1_000
+        plain = self.offer([(start, _DATA, SIZE, Ecn.CE if n % 2 else Ecn.ECT0) for n in range(60)])
+        self.assertGreater(len(plain.signals), list(plain.fates.values()).count(Fate.MARKED))
+
+
+@virtual_time_only
+class CodelMarksIpv6AndChangesNothingElse(_Codel):
+    def runTest(self):
+        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
+        sent = [packets.data(PORT, size=SIZE, ipv6=True, ecn=Ecn.ECT0, dscp=46, seq=n) for n in range(9)]
+        self.send(1, *sent)
+        self.drain()
+        wanted = [packets.forwarded(one, PORT, ecn=Ecn.CE if n == 5 else None) for n, one in enumerate(sent)]
+        # Packet 7 leaves 1514 bytes or less behind it, and the interval after packet 5 lasts until packet 8.
+        self.assert_frames(self.departures(PORT), wanted)
+
+
+@virtual_time_only
+class CodelSignalsByItsControlLaw(_Codel):
+    """In a queue that stays too long the nth signal comes interval / sqrt(n) after the one before, to
+    within the one packet that happens to leave next."""
+
+    def runTest(self):
+        interval = 12 * FRAME_NS - 77
+        self.codel(Codel(target=FRAME_NS, interval=interval))
+        signals = self.burst_of(400, ecn=Ecn.ECT0).signals
+        due = signals[0]
+        self.assertGreater(len(signals), 200)
+        for count, signal in enumerate(signals[1:], start=1):
+            due += interval / sqrt(count)
+            if interval / sqrt(count) < FRAME_NS:
+                break  # More signals are due than packets leave.
+            self.assertTrue(-1 <= signal - due <= FRAME_NS, f"signal {count + 1}: {signal - due} ns late")
+        self.assertGreater(count, 100)
+
+
+@virtual_time_only
+class CodelDropsSeveralAtOnceWhenSeveralAreDue(_Codel):
+    """After a long frame the law is behind: packets are dropped until it has caught up, at one instant."""
+
+    def runTest(self):
+        self.codel(Codel(target=FRAME_NS, interval=FRAME_NS - 77))
+        plain = self.burst_of(120)
+        self.assertGreater(len(plain.signals) - len(set(plain.signals)), 5)
+
+
+@virtual_time_only
+class CodelRestsWithAnMtuOrLessLeft(_Codel):
+    """Packets wait far longer than target and interval; the third of four leaves exactly `mtu` behind."""
+
+    def runTest(self):
+        self.codel(Codel(target=1, interval=1, mtu=SIZE))
+        self.assertEqual(self.burst_of(4).signals, [])
+
+
+@virtual_time_only
+class CodelJudgesTheBytesLeftNotThePackets(_Codel):
+    """The same with an `mtu` of a byte less: two packets are above it for longer than the interval."""
+
+    def runTest(self):
+        self.codel(Codel(target=1, interval=1, mtu=SIZE - 1))
+        self.assertEqual(self.burst_of(5).fates[2], Fate.DROPPED)
+
+
+@virtual_time_only
+class CodelStartsFromItsLastCountSoonAfter(_Codel):
+    """Two long queues within sixteen intervals, and a third a long time after. The second starts with the
+    count that the first had gained, the third from one."""
+
+    def runTest(self):
+        interval = 10 * FRAME_NS - 77
+        self.codel(Codel(target=FRAME_NS, interval=interval))
+        start = self.switch.now_ns + 1_000
+        first = [(start, _DATA, SIZE, Ecn.ECT0)] * 200
+        again = [(start + 205 * FRAME_NS, _DATA, SIZE, Ecn.ECT0)] * 100
+        later = [(start + 205 * FRAME_NS + 400 * FRAME_NS, _DATA, SIZE, Ecn.ECT0)] * 100
+        plain = self.offer(first + again + later)
+        second = [s for s in plain.signals if start + 205 * FRAME_NS <= s < start + 305 * FRAME_NS]
+        third = [s for s in plain.signals if s >= start + 605 * FRAME_NS]
+        self.assertGreater(len(second), len(third) + 20)
+        self.assertEqual(self.register("codel_last_count", PORT), 1)
+        self.assertEqual(self.register("codel_count", PORT), plain.count)
+
+
+@virtual_time_only
+class CodelSparesWhomItProtects(_Codel):
+    """Each mode and each kind of packet, alone in a queue that is too long: all pass, or some are dropped."""
+
+    def runTest(self):
+        for mode, spared in _SPARED.items():
+            for kind in (_DATA, _ACK, _ACK_ECE, _SYN_ECE):
+                with self.subTest(mode=mode, kind=kind):
+                    settings = Codel(target=FRAME_NS // 4, interval=FRAME_NS // 4 - 7, protect=mode)
+                    self.settings = settings
+                    entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
+                    first = mode == _ECT_MODE and kind == _DATA
+                    if first:
+                        self.insert(entry)
+                    else:
+                        self.client.write(self.client.update("MODIFY", entry))
+                    fates = list(self.burst_of(80, kind).fates.values())
+                    self.assertEqual(fates.count(Fate.DROPPED) == 0, kind in spared)
+
+
+@virtual_time_only
+class CodelGivesASparedPacketsSignalToTheNext(_Codel):
+    """When the first signal is due ACKs leave, and the first data packet behind them gets it; and one
+    signal only, however long the ACKs took."""
+
+    def runTest(self):
+        self.codel(Codel(target=FRAME_NS, interval=2 * FRAME_NS - 77, protect=_ACK_SYN_MODE))
+        start = self.switch.now_ns + 1_000
+        kinds = [_DATA] * 2 + [_ACK] * 60 + [_DATA] * 12
+        plain = self.offer([(start, kind, SIZE, Ecn.NOT_ECT) for kind in kinds])
+        self.assertEqual(plain.fates[62], Fate.DROPPED)
+        self.assertEqual(plain.fates[63], Fate.SENT)
+
+
+@virtual_time_only
+class CodelKeepsItsPortsApart(_Codel):
+    """A queue that is too long at port 2 does nothing to one at port 3 that has no entry."""
+
+    def runTest(self):
+        self.codel(Codel(target=1, interval=1))
+        self.send(1, *(packets.data(3, size=SIZE, seq=n) for n in range(40)))
+        self.drain()
+        self.assertEqual(len(self.departures(3)), 40)
+
+
+@virtual_time_only
+class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
+    """Sixteen settings, each with 200 random arrivals of all kinds: every departure to the nanosecond and
+    every fate are the plain CoDel's."""
+
+    trials = 16
+
+    def runTest(self):
+        source = random.Random(8289)
+        signals = 0
+        for trial in range(self.trials):
+            settings = Codel(
+                target=source.choice((1, 2, 5)) * FRAME_NS + source.randrange(1_000),
+                interval=source.choice((2, 4, 10)) * FRAME_NS + source.randrange(1_000),
+                mtu=source.choice((0, SIZE, 1514)),
+                ecn=source.random() < 0.6,
+                protect=source.randrange(3),
+            )
+            with self.subTest(trial=trial, settings=settings):
+                entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
+                if trial:
+                    self.client.write(self.client.update("MODIFY", entry))
+                else:
+                    self.insert(entry)
+                self.settings = settings
+                # The port has been idle for long, but its counts live on: start both from nothing.
+                for register in ("codel_count", "codel_last_count", "codel_drop_next", "codel_state"):
+                    self.clear(register)
+                signals += len(self.offer(self.arrivals(source)).signals)
+        self.assertGreater(signals, 8 * self.trials)
+
+    def arrivals(self, source: random.Random) -> list[tuple[int, int, int, int]]:
+        """Bursts and gaps, above the port's rate and below."""
+        now = self.switch.now_ns + 1_000_000
+        found = []
+        busy = True
+        for _ in range(200):
+            if source.random() < 0.02:
+                busy = not busy
+            now += source.choice((0, 0, 500, 3_000)) if busy else source.choice((3_000, 9_000, 40_000))
+            kind = source.choice((_DATA, _DATA, _DATA, _ACK, _ACK_ECE, _SYN_ECE))
+            size = source.choice((200, SIZE, 1514))
+            ecn = source.choice((Ecn.NOT_ECT, Ecn.ECT0, Ecn.ECT0, Ecn.ECT1, Ecn.CE))
+            found.append((now, kind, size, ecn))
+        return found
+
+    def clear(self, register: str) -> None:
+        """Write 0 into the port's cell."""
+        write_register(self, register, 0)
+
+
+def write_register(test: FabricTest, name: str, value: int) -> None:
+    """One cell of port 2, over P4Runtime; the engine has that."""
+    entity = p4r.Entity()
+    entity.register_entry.register_id = test.client.index.register(name).preamble.id
+    entity.register_entry.index.index = PORT
+    entity.register_entry.data.bitstring = value.to_bytes(max(1, (value.bit_length() + 7) // 8), "big")
+    test.client.write(test.client.update("MODIFY", entity))
+
+
+@virtual_time_only
+class CodelControlLawIsAccurateForEveryCount(_Codel):
+    """interval / sqrt(count) to the nearest tick, and 2^-28 of it. Counts from 1 to 2^32 - 1, intervals
+    up to the largest."""
+
+    def runTest(self):
+        source = random.Random(5)
+        counts = [*range(1, 34), *(2**n + d for n in range(6, 32, 2) for d in (-1, 0, 1)), 2**32 - 1]
+        counts += [source.randrange(1, 2 ** source.randrange(2, 33)) for _ in range(20)]
+        for interval in (1_000_000, 100_000_000, 2**32 - 1):
+            settings = Codel(target=1, interval=interval, mtu=0)
+            self.settings = settings
+            entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
+            if interval == 1_000_000:
+                self.insert(entry)
+            else:
+                self.client.write(self.client.update("MODIFY", entry))
+            for count in counts:
+                # A port that has just dropped: the second of three packets schedules the next signal.
+                base = self.switch.now_ns + 2**35
+                write_register(self, "codel_count", count)
+                write_register(self, "codel_drop_next", base)
+                self.send(1, *(packets.udp(PORT, payload=20) for _ in range(3)))
+                write_register(self, "codel_state", 3)
+                self.drain()
+                self.departures(PORT)
+                step = self.register("codel_drop_next", PORT) - base
+                exact = interval / sqrt(count)
+                self.assertTrue(
+                    abs(step - exact) <= 0.5 + exact * 2**-28,
+                    f"interval {interval}, count {count}: {step}, exact {exact}",
+                )
+
+
+class _CodelBehindAHold(EeeTest, _Codel):
+    """Port 2 sleeps; a queue gathers while it is held, and the hold counts as sojourn. (`settings` are
+    CoDel's here, `sleeps` those of EEE.)"""
+
+    def held_burst(self) -> tuple[list[tuple[int, int, int, int]], int]:
+        """300 arrivals from an instant at which the port has slept for long, and when its gate opens."""
+        codel, self.settings = self.settings, self.sleeps
+        self.asleep_since_long()
+        self.settings = codel
+        start = self.switch.now_ns + 100_000
+        arrivals = [(start + 900 * n, _DATA, SIZE, (Ecn.NOT_ECT, Ecn.ECT0)[n % 3 == 0]) for n in range(300)]
+        return arrivals, start + self.sleeps.hold + self.sleeps.wake
+
+    def prepare(self, codel: Codel) -> None:
+        """EEE with a hold of 500 us, without a stall short enough to sleep again, and CoDel."""
+        self.eee(Eee(hold=500_000, stall=100_000))
+        self.sleeps = self.settings
+        self.codel(codel)
+
+
+class CodelCountsTheHoldAsSojourn(_CodelBehindAHold):
+    """Held packets have been late for as long as they were held: the first one that leaves opens the
+    interval, an interval later signals begin, and all departures after the gate are the plain CoDel's."""
+
+    def runTest(self):
+        self.prepare(Codel(target=200_000, interval=100_000))
+        arrivals, gate = self.held_burst()
+        plain = self.offer(arrivals, gate)
+        self.assertGreater(len(plain.signals), 20)
+        self.assertGreaterEqual(plain.signals[0], gate + 100_000)
+        self.assertLess(plain.signals[0], gate + 100_000 + FRAME_NS)
+        self.assertEqual(self.register("wakes", PORT), 2)
+        # What is dropped takes no time on the wire, so it does not put off the next sleep.
+        self.assertEqual(self.register("busy_until", PORT), plain.wire_free)
+
+
+class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
+    """Without a gate the packets go round until it opens, and after a drop the next one may still be on
+    its way, so departures are late by up to a round each and the signals meet other packets. There are as
+    many as the plain one gives, to a tenth; they go to those who may carry them; order, tickets and
+    accounts are kept."""
+
+    options = SwitchOptions(gate=False)
+    late_ns = 1_000
+
+    def runTest(self):
+        self.prepare(Codel(target=200_000, interval=100_000))
+        arrivals, gate = self.held_burst()
+        for number, (at, kind, size, ecn) in enumerate(arrivals):
+            self.at(at)
+            self.send(1, frame(number, kind, size, ecn))
+        self.drain()
+        plain = Port(self.settings, gate)
+        plain.run(
+            [Packet(n, at, size, takes(self.settings, k, e)) for n, (at, k, size, e) in enumerate(arrivals)]
+        )
+        left = self.departures(PORT)
+        numbers = [number_of(d) for d in left]
+        self.assertEqual(numbers, sorted(numbers), "order")
+        marked = {number_of(d) for d in left if d.ecn == Ecn.CE}
+        dropped = set(range(len(arrivals))) - set(numbers)
+        ect = {n for n, (_, _, _, ecn) in enumerate(arrivals) if ecn == Ecn.ECT0}
+        self.assertTrue(marked <= ect)
+        self.assertTrue(dropped.isdisjoint(ect))
+        self.assertGreater(len(plain.signals), 20)
+        self.assertAlmostEqual(len(marked) + len(dropped), len(plain.signals), delta=len(plain.signals) / 10)
+        self.assertEqual(self.register("ticket_next", PORT), self.register("ticket_serving", PORT))
+
+
+class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
+    """Ten packets that are held for less than the target are never late, however often they went round."""
+
+    options = SwitchOptions(gate=False)
+    late_ns = 1_000
+
+    def runTest(self):
+        self.prepare(Codel(target=700_000, interval=1_000))
+        arrivals, _ = self.held_burst()
+        for number, (at, *_) in enumerate(arrivals[:10]):
+            self.at(at)
+            self.send(1, frame(number))
+        self.drain()
+        self.assertEqual([number_of(d) for d in self.departures(PORT)], list(range(10)))
+
+
+class CodelInRealTime(FabricTest):
+    """Thirty ECT packets behind a plug: packet n waits about n packet times. With a target of one and a
+    half and an interval of four, the first signal comes about the sixth packet; by the law there are 14
+    in all. On the engine, packet times are exact and so is the count; a real-time target sends 10 packets
+    a second, give or take."""
+
+    def runTest(self):
+        spacing = FRAME_NS if self.switch.virtual_time else 100_000_000
+        settings = Codel(target=3 * spacing // 2, interval=4 * spacing)
+        self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
+        left = self.burst(PORT, [frame(n, ecn=Ecn.ECT0) for n in range(30)])
+        self.assertEqual([number_of(d) for d in left], list(range(30)), "nothing is dropped")
+        marked = [number_of(d) for d in left if d.ecn == Ecn.CE]
+        self.assertTrue(4 <= marked[0] <= 8, marked)
+        self.assertTrue(8 <= len(marked) <= 18, marked)
+        counted = self.verdicts(PORT)
+        self.assertEqual(counted[PacketClass.DATA, Verdict.MARKED], len(marked))
+
+
+class CodelDropsInRealTime(FabricTest):
+    """The same with Not-ECT packets: dropped ones are counted, and leave the account with the others."""
+
+    def runTest(self):
+        spacing = FRAME_NS if self.switch.virtual_time else 100_000_000
+        settings = Codel(target=3 * spacing // 2, interval=4 * spacing)
+        self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
+        left = self.burst(PORT, [frame(n) for n in range(30)])
+        dropped = sorted(set(range(30)) - {number_of(d) for d in left})
+        self.assertTrue(dropped and 4 <= dropped[0] <= 8, dropped)
+        self.assertTrue(4 <= len(dropped) <= 18, dropped)
+        self.assertNotIn(29, dropped, "the last packet leaves nothing behind")
+        counted = self.verdicts(PORT)
+        self.assertEqual(counted[PacketClass.DATA, Verdict.EARLY_DROPPED], len(dropped))
+        self.assertEqual(counted[PacketClass.DATA, Verdict.FORWARDED], len(left))
