@@ -99,7 +99,7 @@ def test_unreachable_switch_is_an_error_of_exit_code_1_without_a_traceback(tmp_p
             ["config", "plan", *CONFIG, "--tick", "1ns", "--target", "leaf1=127.0.0.1:1"],
             "no target for leaf2",
         ),
-        (["config", "validate", "-c", "nonsense"], "not one of the examples that ship: bmv2, dctcp, "),
+        (["config", "validate", "-c", "nonsense"], "not one of the examples that ship: bmv2, codel, dctcp, "),
         (["config", "validate", "-c", "drop_tail", "-t", "nonsense"], "not one of the topologies that ship"),
     ],
 )

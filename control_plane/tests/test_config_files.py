@@ -68,7 +68,9 @@ def with_eee(profile: str) -> str:
             "there are off, standard, 12us10, 120us100",
         ),
         (BASE + "  host: {queue: q}\n", "roles.host.queue: q: queue profiles are for switch ports"),
-        (with_queue("{mode: codel}"), "codel: must be one of 'drop_tail', 'mark_threshold', 'red'"),
+        (with_queue("{mode: pie}"), "pie: must be one of 'drop_tail', 'mark_threshold', 'red', 'codel'"),
+        (with_queue("{mode: codel, target: 0ms}"), "profiles.queue.q.aqm.target: 0ms: must be above zero"),
+        (with_queue("{mode: codel, min: 5pkt}"), "min"),
         (with_queue("{threshold: 3KB}"), "c.yaml:3: error: profiles.queue.q.aqm: the key mode is required"),
         (
             with_queue("{mode: mark_threshold, threshold: 65pkt}"),

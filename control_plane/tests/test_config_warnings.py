@@ -106,3 +106,33 @@ def test_a_round_trip_needs_two_hosts():
     )
     # Two links, each 2 x 1us and 1514 + 60 + 2 x 24 bytes.
     assert str(topology.base_rtt(two)) == "29.952us"
+
+
+def codel(**keys: str) -> list[str]:
+    given = {"target": "800us", "interval": "1500us", "protect": "ack_syn", **keys}
+    return warnings(aqm="{mode: codel, " + ", ".join(f"{key}: {value}" for key, value in given.items()) + "}")
+
+
+def test_codel_of_the_papers_has_no_warning():
+    assert codel() == []
+
+
+def test_codel_target_below_one_frames_time():
+    found = codel(target="5us")
+    assert found == [
+        "c.yaml:5: warning: profiles.queue.q.aqm.target: 5us: target 5us is below the 12.304us that one frame of "
+        "1.514KB takes at 1Gbps: a packet behind one other is late already (RFC 8289 section 4.4)"
+    ]
+    assert codel(target="1us")[1].endswith("a packet behind one other is late already (RFC 8289 section 4.4)")
+
+
+def test_codel_interval_below_the_target_or_the_round_trip():
+    assert "interval 500us is below target 800us" in codel(interval="500us")[0]
+    assert (
+        "is below the round-trip time of the longest path, empty" in codel(target="13us", interval="14us")[0]
+    )
+
+
+def test_codel_without_ecn_or_protection():
+    assert "without ECN, CoDel can only drop" in codel(ecn="false")[0]
+    assert "protect: ack_syn spares them" in codel(protect="ect")[0]

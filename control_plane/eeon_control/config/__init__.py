@@ -12,7 +12,7 @@ from eeon_control.config.eee import Eee, PhyTimes, Trigger
 from eeon_control.config.explain import Explanation, default_thresholds, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import BUFFER_PRESETS, EEE_PRESETS
-from eeon_control.config.queues import Aqm, DropTail, MarkThreshold, Queue, Red
+from eeon_control.config.queues import Aqm, Codel, DropTail, MarkThreshold, Queue, Red
 from eeon_control.config.reader import from_text, from_value, load, overridden
 from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings
 
@@ -20,6 +20,7 @@ __all__ = [
     "Aqm",
     "BUFFER_PRESETS",
     "Bmv2QueueValues",
+    "Codel",
     "DropTail",
     "EEE_PRESETS",
     "Eee",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from eeon_control.config.eee import Eee
 from eeon_control.config.model import FabricConfig
-from eeon_control.config.queues import Aqm, MarkThreshold, Queue, Red
+from eeon_control.config.queues import Aqm, Codel, MarkThreshold, Queue, Red
 from eeon_control.config.thresholds import (
     bandwidth_delay_share,
     default_threshold,
@@ -24,6 +24,8 @@ from eeon_control.units import Bytes, DataRate, Duration, Packets
 # T section 6.5: commodity switches have less than 1 MB a port; the ones compared have 300 KB and 3 MB.
 _DEEP_BUFFER = Bytes.parse("1MB")
 _LONG_HOLD_WITH_MARKING = Duration.parse("500us")  # T section 7.4.2
+# Preamble and SFD, FCS, gap (IEEE 802.3): what a frame takes on the wire beyond itself.
+_WIRE_OVERHEAD = Bytes(24)
 _LONG_HOLD = Duration.parse("1ms")  # T section 4.3.3.1
 
 _Warning = Callable[[tuple[str, ...], str], Problem]  # the keys that it may be about, the text
@@ -45,6 +47,8 @@ def queue_warnings(
         yield from _threshold(warning, aqm, queue, rate, topology_rtt)
     elif isinstance(aqm, Red):
         yield from _red(warning, aqm, queue, rate, topology_rtt)
+    elif isinstance(aqm, Codel):
+        yield from _codel(warning, aqm, rate, topology_rtt)
 
 
 def _threshold(
@@ -107,6 +111,37 @@ def _red(
         )
 
 
+def _codel(warning: _Warning, aqm: Codel, rate: DataRate, topology_rtt: Duration | None) -> Iterator[Problem]:
+    frame = Duration(8 * 10**12 * (aqm.mtu + _WIRE_OVERHEAD) // rate)
+    if aqm.target < frame:
+        yield warning(
+            ("target",),
+            f"target {aqm.target} is below the {_rounded(frame)} that one frame of {aqm.mtu} takes "
+            f"at {rate}: a packet behind one other is late already (RFC 8289 section 4.4)",
+        )
+    if aqm.interval < aqm.target:
+        yield warning(
+            ("interval",),
+            f"interval {aqm.interval} is below target {aqm.target}; it should be the longest round-trip "
+            "time, and target 5 to 10% of it (RFC 8289 sections 4.3 and 4.4)",
+        )
+    elif topology_rtt is not None and aqm.interval < topology_rtt:
+        yield warning(
+            ("interval",),
+            f"interval {aqm.interval} is below the round-trip time of the longest path, empty "
+            f"({_rounded(topology_rtt)}): senders are signalled again before they can have answered "
+            "(RFC 8289 section 4.3)",
+        )
+    if not aqm.ecn:
+        yield warning(("ecn",), "without ECN, CoDel can only drop, ECT packets too")
+    elif aqm.protect == "ect":
+        yield warning(
+            ("protect",),
+            "only ECT packets are spared. Pure ACKs, SYNs and SYN-ACKs are never ECT, and are dropped in "
+            "their place (marking-threshold paper section 4.1); protect: ack_syn spares them",
+        )
+
+
 def _below_share(
     threshold: Bytes, rate: DataRate, given_rtt: Duration | None, topology_rtt: Duration | None
 ) -> str | None:
@@ -151,7 +186,7 @@ def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
 
 def marks(aqm: Aqm) -> bool:
     """Whether an AQM marks ECT packets."""
-    return isinstance(aqm, MarkThreshold) or (isinstance(aqm, Red) and aqm.ecn)
+    return isinstance(aqm, MarkThreshold) or (isinstance(aqm, Red | Codel) and aqm.ecn)
 
 
 def _rounded(span: Duration) -> Duration:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.model import FabricConfig
-from eeon_control.config.queues import MarkThreshold, Red
+from eeon_control.config.queues import Codel, MarkThreshold, Red
 from eeon_control.config.thresholds import mark_thresholds, red_thresholds
-from eeon_control.config.timers import eee_ticks
+from eeon_control.config.timers import codel_ticks, eee_ticks
 from eeon_control.errors import PlanError, Problem, Severity
 from eeon_control.sources import KeyPath
 from eeon_control.topology import base_rtt
@@ -31,7 +31,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
     found = dict.fromkeys(
         [
             *_attachments(config, topology, used),
-            *_queues(config, topology, used),
+            *_queues(config, topology, used, tick),
             *_eee(config, topology, used, tick),
             *_target_settings(config, topology),
         ]
@@ -93,7 +93,7 @@ def _names(
             )
 
 
-def _queues(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
+def _queues(config: FabricConfig, topology: Topology, used: list[_Used], tick: Duration) -> Iterator[Problem]:
     kinds: dict[tuple[str, DataRate], Port] = {}
     for port, name, _ in used:
         if name is not None:
@@ -106,6 +106,8 @@ def _queues(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iter
                 mark_thresholds(queue.aqm, rate)
             elif isinstance(queue.aqm, Red):
                 red_thresholds(queue.aqm, rate)
+            elif isinstance(queue.aqm, Codel):
+                codel_ticks(queue.aqm, tick)
         except PlanError as error:
             path: KeyPath = ("profiles", "queue", name, "aqm")
             yield config.document.problem(path, f"{error} (port {port.name})")

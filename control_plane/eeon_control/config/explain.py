@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from eeon_control.config.eee import Eee
 from eeon_control.config.model import FabricConfig, Kind
 from eeon_control.config.presets import EEE_PRESETS
-from eeon_control.config.queues import MarkThreshold, Red
+from eeon_control.config.queues import Codel, MarkThreshold, Red
 from eeon_control.config.thresholds import DCTCP_RTT, mark_thresholds, red_thresholds
 from eeon_control.config.timers import eee_timers
 from eeon_control.errors import Place, PlanError
@@ -107,6 +107,12 @@ def _queue(config: FabricConfig, port: Port) -> Iterator[Setting]:
         probability = format_probability(aqm.max_probability)
         yield _written(config, "max_probability", probability, (*at, "max_probability"))
         yield _written(config, "average_weight", f"1/{1 << aqm.average_shift}", (*at, "average_weight"))
+        yield _written(config, "ecn", "true" if aqm.ecn else "false", (*at, "ecn"))
+        yield _written(config, "protect", aqm.protect, (*at, "protect"))
+    elif isinstance(aqm, Codel):
+        yield _written(config, "target", str(aqm.target), (*at, "target"))
+        yield _written(config, "interval", str(aqm.interval), (*at, "interval"))
+        yield _written(config, "mtu", str(aqm.mtu), (*at, "mtu"))
         yield _written(config, "ecn", "true" if aqm.ecn else "false", (*at, "ecn"))
         yield _written(config, "protect", aqm.protect, (*at, "protect"))
 

@@ -2,7 +2,7 @@
 
 Thresholds compare with the port's instantaneous occupancy in the P4 program, what an arriving packet finds,
 itself excluded. `mark_threshold` is the papers' true marking threshold (E-EON thesis section 6.2); `red` is
-RED as switches ship it, and the papers' baseline.
+RED as switches ship it, and `codel` is RFC 8289: the papers' baselines.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from eeon_control.config.presets import BUFFER_PRESETS
 from eeon_control.config.short_forms import ShortForms, written_out
 from eeon_control.model_base import (
+    FULL_FRAME_BYTES,
     U32_MAX,
     PositiveDurationText,
     Strict,
@@ -24,7 +25,7 @@ from eeon_control.model_base import (
     of_text,
     text_schema,
 )
-from eeon_control.units import Bytes, Packets, parse_probability, parse_size
+from eeon_control.units import Bytes, Duration, Packets, parse_probability, parse_size
 
 # RFC 2309-style EWMA with weight 2^-n; the data plane shifts by at most this many bits.
 AVERAGE_SHIFT_LIMIT = 16
@@ -181,7 +182,31 @@ class Red(Strict):
         return self
 
 
-Aqm = DropTail | MarkThreshold | Red
+class Codel(Strict):
+    """Controlled Delay (RFC 8289): judges packets when they leave, by how long they stood in the queue.
+
+    Once no packet has stood there for less than `target` for an `interval`, one is signalled, and then
+    further ones after `interval` / sqrt(n). A signal marks ECT packets when `ecn` is on and drops the
+    others, unless `protect` spares them. The time for which a sleeping link holds a packet counts."""
+
+    mode: Literal["codel"]
+    """`codel`: Controlled Delay, the papers' other baseline."""
+    target: PositiveDurationText = Duration.parse("5ms")
+    """The delay that a standing queue may have. The default is RFC 8289's (section 4.4), for the
+    Internet. The papers' data centres have, with `interval`: 500us and 20ms, 800us and 1500us, 400us and
+    1ms, 300us and 750us."""
+    interval: PositiveDurationText = Duration.parse("100ms")
+    """For how long the delay must stay above `target`, about the longest round-trip time of the flows. The
+    default is RFC 8289's (section 4.3)."""
+    mtu: Annotated[Bytes, *of_text(in_bytes("the MTU"), _IN_BYTES)] = Bytes(FULL_FRAME_BYTES + 14)
+    """A queue that keeps no more than this behind a packet is never too long: the longest frame."""
+    ecn: Annotated[bool, Field(strict=True)] = True
+    """Whether ECT packets are marked; without, they are dropped like the others."""
+    protect: Literal["ect", "ece", "ack_syn"] = "ect"
+    """Who is never dropped early, as for `red`. The signal waits for the next packet that may take it."""
+
+
+Aqm = DropTail | MarkThreshold | Red | Codel
 AqmText = Annotated[Aqm, Field(discriminator="mode"), ShortForms(), BeforeValidator(written_out)]
 
 

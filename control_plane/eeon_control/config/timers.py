@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from eeon_control.config.eee import Eee
+from eeon_control.config.queues import Codel
 from eeon_control.constants import TICKS_AHEAD_LIMIT
 from eeon_control.errors import PlanError
+from eeon_control.model_base import U32_MAX
 from eeon_control.topology import phy
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -81,18 +83,32 @@ def eee_ticks(eee: Eee, rate: DataRate, overhead: Bytes, tick: Duration) -> EeeT
     )
 
 
+def codel_ticks(aqm: Codel, tick: Duration) -> tuple[int, int]:
+    """(`target_ticks`, `interval_ticks`) of a CoDel profile. Raises PlanError."""
+    found = []
+    for key, span in (("target", aqm.target), ("interval", aqm.interval)):
+        ticks = _ticks(key, span, tick, "the queue profile's aqm")
+        if ticks > U32_MAX:
+            raise PlanError(
+                f"{key} is {span}; with this target's {tick} tick at most {Duration(U32_MAX * tick)} "
+                "fits 32 bits"
+            )
+        found.append(ticks)
+    return found[0], found[1]
+
+
 def red_slope(low: int, high: int, max_probability: Fraction) -> int:
     """`probability_slope`: round(max_probability x 2^48 / (max - min)), 0 when the thresholds are equal."""
     return round(max_probability * _SLOPE_ONE / (high - low)) if high > low else 0
 
 
-def _ticks(key: str, span: Duration, tick: Duration) -> int:
+def _ticks(key: str, span: Duration, tick: Duration, where: str = "an EEE profile") -> int:
     ticks, rest = divmod(int(span), int(tick))
     if rest:
         below, above = Duration(ticks * tick), Duration((ticks + 1) * tick)
         raise PlanError(
             f"{key} is {span}, which this target's {tick} tick cannot express; "
-            f"{below} or {above} would be exact: set {key} in an EEE profile"
+            f"{below} or {above} would be exact: set {key} in {where}"
             f"{' or under phy' if key in ('sleep', 'wake') else ''}"
         )
     return ticks

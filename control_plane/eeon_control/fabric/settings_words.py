@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from eeon_control.constants import PROTECT
 from eeon_control.plan import Action
@@ -29,9 +30,11 @@ def aqm(before: Action | None, after: Action | None, tick: Duration) -> str:
     """`marking threshold 30 KB -> 97.5 KB`; another mode is described whole."""
     if before is not None and after is not None and before.name == after.name:
         describe = {"mark_threshold": _threshold_parts, "red": _red_parts}.get(after.name)
+        if after.name == "codel":
+            describe = partial(_codel_parts, tick=tick)
         if describe is not None:
             return _parts_changed(describe(dict(before.params)), describe(dict(after.params)))
-    return _changed("AQM", _aqm(before), _aqm(after))
+    return _changed("AQM", _aqm(before, tick), _aqm(after, tick))
 
 
 def eee(before: Action | None, after: Action | None, tick: Duration) -> str:
@@ -68,7 +71,7 @@ def _buffer(action: Action | None) -> str:
     return "unlimited" if limit == _UNLIMITED else _bytes(limit)
 
 
-def _aqm(action: Action | None) -> str:
+def _aqm(action: Action | None, tick: Duration) -> str:
     if action is None:
         return _KEPT
     params = dict(action.params)
@@ -90,6 +93,12 @@ def _aqm(action: Action | None) -> str:
             return (
                 f"RED from {low if same_unit else parts['minimum']} to {parts['maximum']}, "
                 f"up to {parts['maximum probability']}, {queue}, ECN {parts['ECN']}, spares {parts['spares']}"
+            )
+        case "codel":
+            parts = _codel_parts(params, tick)
+            return (
+                f"CoDel with target {parts['target']}, interval {parts['interval']}, MTU {parts['MTU']}, "
+                f"ECN {parts['ECN']}, spares {parts['spares']}"
             )
         case _:
             return str(action)
@@ -114,6 +123,16 @@ def _red_parts(params: Params) -> dict[str, str]:
         "maximum": size(high),
         "maximum probability": format_probability(round(probability, 6)) if high > low else "none",
         "average": f"weight 1/{1 << params['average_shift']}" if params["average_shift"] else "none",
+        "ECN": "on" if params["ecn"] else "off",
+        "spares": _PROTECT.get(params["protect"], str(params["protect"])),
+    }
+
+
+def _codel_parts(params: Params, tick: Duration) -> dict[str, str]:
+    return {
+        "target": spaced(Duration(params["target_ticks"] * tick)),
+        "interval": spaced(Duration(params["interval_ticks"] * tick)),
+        "MTU": _bytes(params["mtu_bytes"]),
         "ECN": "on" if params["ecn"] else "off",
         "spares": _PROTECT.get(params["protect"], str(params["protect"])),
     }

@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import asdict
 from operator import attrgetter
 
-from eeon_control.config import DropTail, FabricConfig, MarkThreshold, PortSettings, Red, check
+from eeon_control.config import Aqm, Codel, DropTail, FabricConfig, MarkThreshold, PortSettings, Red, check
 from eeon_control.config.thresholds import mark_thresholds, red_thresholds
-from eeon_control.config.timers import EeeTicks, eee_ticks, red_slope
+from eeon_control.config.timers import EeeTicks, codel_ticks, eee_ticks, red_slope
 from eeon_control.constants import ECMP_SELECTOR_SIZE, PROTECT, ROUTE_TABLE_SIZE
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.memory import cyclic_collector_paused
@@ -98,12 +98,12 @@ class _PortEntries:
         buffer = Action("set_buffer_limit", (("buffer_bytes", int(settings.queue.buffer)),))
         return (
             ("port_buffer", (buffer,)),
-            ("port_aqm", (_aqm_action(settings.queue.aqm, port),)),
+            ("port_aqm", (_aqm_action(settings.queue.aqm, port, self._tick),)),
             ("port_eee", (eee_action,)),
         )
 
 
-def _aqm_action(aqm: DropTail | MarkThreshold | Red, port: Port) -> Action:
+def _aqm_action(aqm: Aqm, port: Port, tick: Duration) -> Action:
     match aqm:
         case DropTail():
             return Action("drop_tail")
@@ -127,6 +127,18 @@ def _aqm_action(aqm: DropTail | MarkThreshold | Red, port: Port) -> Action:
                     ("probability_slope", red_slope(low, high, aqm.max_probability)),
                     ("in_packets", int(isinstance(low, Packets))),
                     ("average_shift", aqm.average_shift),
+                    ("ecn", int(aqm.ecn)),
+                    ("protect", PROTECT[aqm.protect]),
+                ),
+            )
+        case Codel():
+            target, interval = codel_ticks(aqm, tick)
+            return Action(
+                "codel",
+                (
+                    ("target_ticks", target),
+                    ("interval_ticks", interval),
+                    ("mtu_bytes", int(aqm.mtu)),
                     ("ecn", int(aqm.ecn)),
                     ("protect", PROTECT[aqm.protect]),
                 ),

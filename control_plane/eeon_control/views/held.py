@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 from eeon_control import constants
 from eeon_control.plan import Action, Entry
-from eeon_control.units import Bytes, Packets
+from eeon_control.units import Bytes, Duration, Packets
 
 NO_REGISTERS = (
     "-: this target has no registers over P4Runtime (BMv2 does not); give `thrift` in the targets file"
 )
+_PROTECT = {number: name for name, number in constants.PROTECT.items()}
 
 
 def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:
@@ -22,7 +23,7 @@ def by_port(entries: Iterable[Entry]) -> dict[int, dict[str, Action]]:
     return found
 
 
-def aqm_text(action: Action | None) -> str:
+def aqm_text(action: Action | None, tick: Duration) -> str:
     """The action of `port_aqm`."""
     if action is None:
         return "drop_tail (program default)"
@@ -37,11 +38,16 @@ def aqm_text(action: Action | None) -> str:
             unit = Packets if values["in_packets"] else Bytes
             low, high = values["min_threshold"], values["max_threshold"]
             top = values["probability_slope"] * (high - low) / 2**48 if high > low else 1
-            protect = {number: name for name, number in constants.PROTECT.items()}[values["protect"]]
             average = f", average 1/{1 << values['average_shift']}" if values["average_shift"] else ""
             return (
                 f"red {unit(low)}..{unit(high)}, up to {top:.4g}, {'ECN' if values['ecn'] else 'no ECN'}, "
-                f"protect {protect}{average}"
+                f"protect {_PROTECT[values['protect']]}{average}"
+            )
+        case "codel":
+            target, interval = (Duration(values[f"{key}_ticks"] * tick) for key in ("target", "interval"))
+            return (
+                f"codel {target}, interval {interval}, {'ECN' if values['ecn'] else 'no ECN'}, "
+                f"protect {_PROTECT[values['protect']]}"
             )
         case name:
             return name

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from eeon_control.fabric.observe import FabricObservation
 from eeon_control.topology import Topology
+from eeon_control.units import Duration
 from eeon_control.views.held import NO_REGISTERS, aqm_text, by_port
 from eeon_control.views.table import PORT, Column, Row, View, bytes_text, none
 
 REGISTERS = ("occupancy_bytes", "occupancy_packets")
 
 
-def queues(topology: Topology, observed: FabricObservation) -> View:
+def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> View:
     """Needs entries and `REGISTERS`; ports of switches that did not answer are left out."""
     rows: list[Row] = []
     for name, found in observed.switches.items():
@@ -24,7 +25,7 @@ def queues(topology: Topology, observed: FabricObservation) -> View:
                     "port": port.name,
                     **{key: None if registers is None else registers[key] for key in REGISTERS},
                     "buffer_bytes": dict(buffer.params)["buffer_bytes"] if buffer else None,
-                    "aqm": aqm_text(tables.get("port_aqm")),
+                    "aqm": aqm_text(tables.get("port_aqm"), tick),
                 }
             )
     columns = [

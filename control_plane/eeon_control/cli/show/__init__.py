@@ -137,7 +137,7 @@ def _ports(looked: Looked) -> View:
 
 
 def _queues(looked: Looked) -> View:
-    return views.queues(looked.topology, looked.observed)
+    return views.queues(looked.topology, looked.observed, looked.targets.tick)
 
 
 def _ecn(looked: Looked) -> View:
