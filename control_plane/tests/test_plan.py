@@ -7,8 +7,9 @@ from fractions import Fraction
 import pytest
 from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.model import ECMP_PATHS_LIMIT
+from eeon_control.config.queues import Codel
 from eeon_control.config.thresholds import red_thresholds
-from eeon_control.config.timers import eee_ticks, red_slope
+from eeon_control.config.timers import codel_ticks, eee_ticks, red_slope
 from eeon_control.errors import InputError, Place, PlanError
 from eeon_control.plan import Action, Entry, Exact, Lpm, routes
 from eeon_control.sources import Document
@@ -306,6 +307,39 @@ def test_slope_reaches_the_maximum_probability_at_the_maximum(low, span, percent
     slope = red_slope(low, low + span, Fraction(percent, 100))
     assert slope < 1 << 64
     assert abs(Fraction(slope * span, 1 << 48) - Fraction(percent, 100)) <= Fraction(span, 1 << 49)
+
+
+def test_codel_in_ticks_of_the_target():
+    codel = Codel.model_validate({"mode": "codel", "target": "800us", "interval": "1500us"})
+    assert codel_ticks(codel, NS) == (800_000, 1_500_000)
+    assert codel_ticks(codel, Duration.parse("1us")) == (800, 1_500)
+    entries = plan.intended(topology.load("leaf-spine-4"), config.load("codel"), NS)["leaf1"]
+    [action] = next(entry.actions for entry in entries if entry.table == "port_aqm")
+    assert action == Action(
+        "codel",
+        (
+            ("target_ticks", 800_000),
+            ("interval_ticks", 1_500_000),
+            ("mtu_bytes", 1514),
+            ("ecn", 1),
+            ("protect", 2),
+        ),
+    )
+
+
+def test_codel_has_the_defaults_of_rfc_8289():
+    codel = Codel.model_validate({"mode": "codel"})
+    assert codel_ticks(codel, NS) == (5_000_000, 100_000_000)
+    assert (codel.ecn, codel.protect) == (True, "ect")
+
+
+def test_codel_that_the_tick_cannot_express_or_32_bits_cannot_hold():
+    with pytest.raises(PlanError, match=r"target is 1.5us, which this target's 1us tick cannot express"):
+        codel_ticks(Codel.model_validate({"mode": "codel", "target": "1.5us"}), Duration.parse("1us"))
+    with pytest.raises(
+        PlanError, match=r"interval is 5s; with this target's 1ns tick at most 4294967.295us fits 32 bits"
+    ):
+        codel_ticks(Codel.model_validate({"mode": "codel", "interval": "5s"}), NS)
 
 
 def test_slope_of_equal_thresholds_is_zero():

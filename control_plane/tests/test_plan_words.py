@@ -58,6 +58,11 @@ def test_port_is_named_with_what_it_leads_to():
             "AQM mark above 97.5 KB -> RED from 30 to 90 KB, up to 10%, instantaneous queue, "
             "ECN on, spares only ECT",
         ),
+        (
+            {"buffer": "300KB", "aqm": {"mode": "codel", "target": "800us", "interval": "1500us"}},
+            "AQM mark above 97.5 KB -> CoDel with target 800 us, interval 1.5 ms, MTU 1.514 KB, ECN on, "
+            "spares only ECT",
+        ),
     ],
 )
 def test_change_of_a_queue_in_words(queue, says):
@@ -105,6 +110,15 @@ def test_routes_are_named_by_prefix_and_ports_and_counted_when_they_are_many():
         "leaf1: the E-EON program is loaded; another one runs, or none",
         "leaf1: 6 routes added",
     ]
+
+
+def test_of_codel_only_what_changes_is_said():
+    aqm = {"mode": "codel", "target": "800us"}
+    old, new = (
+        {"buffer": "300KB", "aqm": aqm | change} for change in ({}, {"target": "1ms", "protect": "ack_syn"})
+    )
+    [line] = lines(one_port(queue=old), one_port(queue=new))
+    assert line.startswith("leaf1:3 (to spine1): target 800 us -> 1 ms, spares only ECT -> ")
 
 
 def test_entry_that_somebody_else_wrote_is_shown_as_it_is():

@@ -101,6 +101,20 @@ def test_a_pure_ack_that_red_spares_is_explained_with_its_protection() -> None:
     )
 
 
+def test_codel_is_explained_with_sojourn_and_target(tmp_path: Path) -> None:
+    lines = why(frame(), *FABRIC, "-c", "codel")
+    assert lines[0] == "forwarded, not marked: sojourn 0 ticks < target 800,000 (codel, port 2)"
+    low = tmp_path / "low.yaml"
+    low.write_text("profiles: {queue: {fabric: {aqm: {target: 100us}}}}", encoding="utf-8")
+    long_queue = ("--register", "occupancy_bytes[2]=40000", "--register", "codel_state[2]=2")
+    asleep = (*FABRIC, "-c", "codel", "-c", str(low), "-c", "eee_120us100", "--at", "1ms", *long_queue)
+    said = "sojourn 136,500 ticks >= target 100,000 (codel, port 2), and a signal was due; it is"
+    assert (
+        why(frame(ecn=0), *asleep)[0] == f"early-dropped as it left: {said} not ECT, so it cannot be marked"
+    )
+    assert why(frame(), *asleep)[0] == f"marked CE: {said} ECT(0)"
+
+
 def test_a_held_packet_is_explained_with_gate_and_start_of_the_wake() -> None:
     assert why(frame(), *FABRIC, "-c", "mark_threshold", "-c", "eee_120us100", "--at", "1ms") == [
         "forwarded, not marked: occupancy 0 B <= threshold 30,000 B (mark_threshold, port 2)",
