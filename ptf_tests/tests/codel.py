@@ -151,9 +151,9 @@ class CodelLetsCeThroughAsASignalThatWasGiven(_Codel):
     """CE stays, is not counted as a mark, and the next signal is due as after a mark."""
 
     def runTest(self):
-        self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
+        self.codel(Codel(target=2 * FRAME_NS, interval=12 * FRAME_NS - 77))
         start = self.switch.now_ns + 1_000
-        plain = self.offer([(start, _DATA, SIZE, Ecn.CE if n % 2 else Ecn.ECT0) for n in range(60)])
+        plain = self.offer([(start, _DATA, SIZE, Ecn.CE if n % 2 else Ecn.ECT0) for n in range(120)])
         self.assertGreater(len(plain.signals), list(plain.fates.values()).count(Fate.MARKED))
 
 
