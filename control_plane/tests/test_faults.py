@@ -539,7 +539,7 @@ def test_command_that_waits_for_a_confirmation_goes_back_at_once_when_it_is_stop
 ):
     arguments = [word for name in NEW for word in ("-c", name)]
     with faulty.command(tmp_path, *arguments, "--confirm", "1h") as waiting:
-        while "it goes back to revision 1 in 3600 s" not in (line := waiting.stdout.readline()):
+        while "it goes back to revision 1 in 60 min" not in (line := waiting.stdout.readline()):
             assert line, "the command ended"
         assert faulty.image() == new
         waiting.send_signal(number)
