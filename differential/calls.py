@@ -49,11 +49,11 @@ class Calls:
         has_replication: bool,
         entries_at_most: int,
         tables_left_out: tuple[str, ...],
-        times: tuple[str, ...],
+        unwritten: tuple[str, ...],
     ) -> None:
         self._program, self._parameters, self._registers = program, parameters, registers
         self._ports, self._has_replication = ports, has_replication
-        self._entries_at_most, self._left_out, self._times = entries_at_most, tables_left_out, times
+        self._entries_at_most, self._left_out, self._unwritten = entries_at_most, tables_left_out, unwritten
         self._handles = Handles()
 
     def first(self, rng: Random, seen: dict[Field, list[int]], make: Callable[[Call], Answer]) -> None:
@@ -82,7 +82,7 @@ class Calls:
             self._change_profile(rng, profile, make)
         for name, size, width in self._program.registers:
             values = self._registers.get(name, ())
-            if width <= 64 and name not in self._times:
+            if width <= 64 and name not in self._unwritten:
                 for _ in range(rng.randint(0, 6)):
                     self._write_register(rng, name, size, width, values, make)
         for name, size in self._program.counters:

@@ -85,7 +85,7 @@ def configuration(bench: Bench, rng: Random, cases: int) -> None:
         subject.has_replication,
         subject.entries_at_most,
         subject.tables_left_out,
-        subject.times,
+        subject.times + subject.only_read,
     )
     seen: dict[Field, list[int]] = {}
     for batch in range(BATCHES_PER_CONFIGURATION):

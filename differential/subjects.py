@@ -53,6 +53,8 @@ class Subject:
     """Values that cells are set to mostly."""
     times: tuple[str, ...] = ()
     """Registers that hold times of the real clock: neither written nor compared."""
+    only_read: tuple[str, ...] = ()
+    """Registers that are compared, and written by the program alone."""
     entries_at_most: int = 16
     has_replication: bool = False
     tables_left_out: tuple[str, ...] = ()
@@ -264,16 +266,26 @@ EEON = Subject(
         ("trigger_bytes", (0, 60, 1500)),
         ("ticks_per_byte_q24", (0,)),
         ("overhead_bytes", (0, 24, 0xFFFF)),
+        # CoDel's target is always missed, or never; no interval ends in the run: no signals.
+        ("target_ticks", (0, 0, 0xFFFFFFFF)),
+        ("interval_ticks", (0xFFFFFFFF,)),
+        ("mtu_bytes", DEPTHS),
     ),
     registers=(
         ("occupancy_bytes", (*DEPTHS, 0xFFFFFFFF)),
         ("occupancy_packets", (0, 1, 2, 100, 0xFFFFFFFF)),
         ("red_average", tuple(depth << 16 for depth in DEPTHS)),
         ("eee_state", (0, 0, 1, 2)),
+        ("codel_count", (0, 1, 2, 100, 0xFFFFFFFF)),
+        ("codel_last_count", (0, 1, 2, 100, 0xFFFFFFFF)),
         ("ticket_next", (0, 1, 5, 0xFFFFFFFF)),
         ("ticket_serving", (0, 1, 5, 0xFFFFFFFF)),
     ),
-    times=("busy_until", "asleep_at", "wake_start", "lpi_ticks", "gate_open_at"),
+    times=(
+        *("busy_until", "asleep_at", "wake_start", "lpi_ticks", "gate_open_at"),
+        *("codel_first_above", "codel_drop_next"),
+    ),
+    only_read=("codel_state",),
 )
 
 _GATES = {"sleep_ticks": (0, 1, 50), "wake_ticks": (0, 1, 30), "hold_ticks": (0, 0, 20, 100)}
