@@ -14,6 +14,7 @@ import click
 from eeon_control import config as configs
 from eeon_control import state
 from eeon_control import topology as topologies
+from eeon_control.cli import completions
 from eeon_control.cli import output as printing
 from eeon_control.cli.config.progress import Progress
 from eeon_control.config import FabricConfig
@@ -24,6 +25,14 @@ from eeon_control.operations import Work, settle
 from eeon_control.state import StateStore
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
+
+revision_argument = click.argument(
+    "number",
+    required=False,
+    type=click.IntRange(min=1),
+    metavar="[N]",
+    shell_complete=completions.revision_numbers,
+)
 
 
 def warn(loaded: FabricConfig, topology: Topology, tick: Duration) -> None:

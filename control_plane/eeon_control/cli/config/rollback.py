@@ -7,21 +7,15 @@ from pathlib import Path
 import click
 
 from eeon_control import operations
-from eeon_control.cli import completions, options
+from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output
-from eeon_control.cli.config.common import changing, open_store
+from eeon_control.cli.config.common import changing, open_store, revision_argument
 from eeon_control.fabric.sync import run
 from eeon_control.units import Duration
 
 
 @click.command()
-@click.argument(
-    "number",
-    required=False,
-    type=click.IntRange(min=1),
-    metavar="[N]",
-    shell_complete=completions.revision_numbers,
-)
+@revision_argument
 @options.topology_option(required=False)
 @options.target_options
 @options.election_option

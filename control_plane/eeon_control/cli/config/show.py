@@ -10,20 +10,14 @@ from typing import Any
 import click
 from ruamel.yaml import YAML
 
-from eeon_control.cli import completions, options
-from eeon_control.cli.config.common import open_store
+from eeon_control.cli import options
+from eeon_control.cli.config.common import open_store, revision_argument
 from eeon_control.errors import StateError
 from eeon_control.state import Revision
 
 
 @click.command()
-@click.argument(
-    "number",
-    required=False,
-    type=click.IntRange(min=1),
-    metavar="[N]",
-    shell_complete=completions.revision_numbers,
-)
+@revision_argument
 @options.topology_option(required=False)
 @options.state_option
 @click.option("--diff", nargs=2, type=click.IntRange(min=1), metavar="N M", help="what changed from N to M")
