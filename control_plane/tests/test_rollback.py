@@ -28,10 +28,10 @@ def targets(fakes) -> Targets:
     return Targets.from_value({"tick": "1ns", "switches": fakes.targets}, "test")
 
 
-def apply(store, fakes, name: str):
+def apply(store, fakes, name: str, **how):
     with store.lock("test") as lock:
         meant = state.Intended(FABRIC, config.load(name), targets(fakes))
-        return sync.run(operations.apply(operations.Work(store, lock), meant))
+        return sync.run(operations.apply(operations.Work(store, lock), meant, **how))
 
 
 def rollback(store, number=None, **work):
@@ -45,6 +45,31 @@ def test_rollback_without_a_number_goes_to_the_one_before_and_again_back(store, 
     assert rollback(store).revision.action == "rollback to 1"
     assert rollback(store).revision.action == "rollback to 2"
     assert store.current().intent.configuration == store.revision(2).intent.configuration
+
+
+def test_rollback_passes_over_what_nobody_confirmed(store, fakes):
+    for name in ("drop_tail", "mark_threshold"):
+        apply(store, fakes, name)
+    apply(store, fakes, "codel", confirm_seconds=600)
+    refused = rollback(store).revision
+    assert (refused.action, refused.instead_of) == ("rollback to 2", 3)
+    assert rollback(store).revision.action == "rollback to 1"
+
+
+def test_rollback_to_another_revision_instead_of_a_confirmation_leads_back_to_what_was_in_force(store, fakes):
+    for name in ("drop_tail", "mark_threshold"):
+        apply(store, fakes, name)
+    apply(store, fakes, "codel", confirm_seconds=600)
+    assert rollback(store, 1).revision.instead_of == 3
+    assert rollback(store).revision.action == "rollback to 2"
+
+
+def test_there_must_be_something_to_go_back_to_that_somebody_confirmed(store, fakes):
+    apply(store, fakes, "drop_tail")
+    apply(store, fakes, "codel", confirm_seconds=600)
+    rollback(store)
+    with pytest.raises(StateError, match="there is no revision before the current one, 3, to go back to"):
+        rollback(store)
 
 
 def test_there_must_be_something_to_go_back_to(store, fakes):

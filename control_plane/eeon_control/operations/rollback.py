@@ -5,7 +5,7 @@ from __future__ import annotations
 from eeon_control.errors import StateError
 from eeon_control.operations.apply import Outcome, apply
 from eeon_control.operations.work import Work
-from eeon_control.state import Intended, Intent
+from eeon_control.state import Intended, Intent, StateStore
 
 
 def meant_by(work: Work, number: int) -> Intended:
@@ -16,16 +16,36 @@ def meant_by(work: Work, number: int) -> Intended:
     return work.located(store.revision(number).intended(), *newer)
 
 
+def before(store: StateStore, number: int) -> int:
+    """The revision that was in force before `number` and meant something else; 0 when there is none.
+
+    What took the place of a revision that nobody confirmed leads past that one: nobody wanted it.
+    """
+    if not number:
+        return 0
+    held = store.revision(number).intent
+    earlier = number
+    while earlier:
+        earlier = (store.revision(earlier).instead_of or earlier) - 1
+        if earlier and store.revision(earlier).intent != held:
+            break
+    return earlier
+
+
 async def rollback(work: Work, number: int | None = None, *, comment: str = "", reason: str = "") -> Outcome:
-    """Make the fabric hold revision `number` again; None: the one before the current one, or the one that a
-    pending confirmation goes back to. Call `settle` first, or nothing that is pending is looked at.
+    """Make the fabric hold revision `number` again; None: the one that a pending confirmation goes back to,
+    or what was last in force for good before the current one (`before`). Call `settle` first, or nothing
+    that is pending is looked at.
     """
     if number is None:
         pending = work.store.pending()
-        number = pending.back_to if pending is not None else work.store.current_number() - 1
+        number = pending.back_to if pending is not None else before(work.store, work.store.current_number())
         if number < 1:
             last = work.store.current_number()
-            raise StateError("there is no revision " + ("before the current one, 1" if last else "yet"))
+            raise StateError(
+                "there is no revision "
+                + (f"before the current one, {last}, to go back to" if last else "yet")
+            )
     meant = meant_by(work, number)
     if Intent.of(meant).entries != work.store.revision(number).intent.entries:
         work.say(f"this version of eeon makes other entries of revision {number} than the one that made it")

@@ -42,12 +42,14 @@ class Work:
         return highest + 1 if highest else DEFAULT_ELECTION_ID
 
     def draft(self, meant: Intended, action: str, comment: str) -> Draft:
-        """A revision to be."""
+        """A revision to be. It takes the place of what waits to be confirmed, if something does."""
+        waiting = self.store.pending()
         return Draft(
             made=datetime.fromtimestamp(self.clock.now().wall_seconds, UTC).isoformat(timespec="seconds"),
             by=f"{user_name()}@{socket.gethostname()}",
             action=action,
             comment=comment,
+            instead_of=waiting.revision if waiting is not None else None,
             intent=Intent.of(meant),
         )
 

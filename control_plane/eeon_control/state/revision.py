@@ -12,6 +12,7 @@ class Draft(BaseModel):
 
     `made`: UTC, ISO 8601; for people only, because a clock can be set: the numbers give the order. `by`:
     user@host. `action`: what made it, such as `apply`, `rollback to 3`. `comment`: the user's own words.
+    `instead_of`: the revision that waited to be confirmed when this one took its place.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -20,6 +21,7 @@ class Draft(BaseModel):
     by: str
     action: str
     comment: str = ""
+    instead_of: int | None = None
     intent: Intent
 
     def numbered(self, number: int) -> Revision:

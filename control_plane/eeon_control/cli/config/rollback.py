@@ -35,10 +35,11 @@ def rollback(
     quiet: bool,
     output: str,
 ) -> None:
-    """Go back to revision N, or to the one before the current one; all switches or none.
+    """Go back to revision N, or to what was in force before the current one; all switches or none.
 
-    This makes a new revision with what N held: the history only grows, and a rollback can be rolled back. The
-    switches are where the current revision has them, unless -T or --target says otherwise.
+    Without N, a revision that nobody confirmed is passed over. This makes a new revision with what N held:
+    the history only grows, and a rollback can be rolled back. The switches are where the current revision
+    has them, unless -T or --target says otherwise.
     """
     given = options.targets_if_given(targets_file, target_texts, tick)
     store = open_store(state_folder, topology_name)
