@@ -5,7 +5,7 @@ hosts. `eeon_engine.p4runtime.serve` gives any of their switches a P4Runtime ser
 switches in real time.
 """
 
-from ._engine import LiveSwitch, Port, Program, Switch, SwitchHandle, Traffic, Twin
+from ._engine import SOURCE_DIGEST, LiveSwitch, Port, Program, Switch, SwitchHandle, Traffic, Twin
 from .control import SwitchControl
 from .exceptions import (
     ClockError,
@@ -40,6 +40,7 @@ __all__ = [
     "Port",
     "Program",
     "ProgramError",
+    "SOURCE_DIGEST",
     "Switch",
     "SwitchControl",
     "SwitchHandle",

@@ -32,6 +32,7 @@ __all__ = [
     "LiveSwitch",
     "Port",
     "Program",
+    "SOURCE_DIGEST",
     "Switch",
     "SwitchHandle",
     "Traffic",
@@ -42,6 +43,9 @@ __all__ = [
 
 JSON_VERSION: str
 """The newest version of BMv2's JSON that `Program` understands, such as 2.24."""
+
+SOURCE_DIGEST: str
+"""SHA-256, in hexadecimal, over the Rust sources that this extension was built from."""
 
 def parse_data_rate(text: str) -> int:
     """Bits per second of a rate with its unit, such as 10Gbps. Raises `ConfigError`."""

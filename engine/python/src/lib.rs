@@ -35,5 +35,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quantity::parse_size, module)?)?;
     let (major, minor) = bm::JSON_VERSION;
     module.add("JSON_VERSION", format!("{major}.{minor}"))?;
+    module.add("SOURCE_DIGEST", env!("EEON_SOURCE_DIGEST"))?;
     Ok(())
 }
