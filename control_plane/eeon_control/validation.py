@@ -76,8 +76,9 @@ def _keys_at(annotation: Any, loc: KeyPath) -> set[str]:
 
 
 def _tag(model: Any) -> str | None:
-    """The value of `mode` that selects a model in a union."""
-    field = getattr(model, "model_fields", {}).get("mode")
+    """The value of `mode` or `kind` that selects a model in a union."""
+    fields = getattr(model, "model_fields", {})
+    field = fields.get("mode", fields.get("kind"))
     if field is None or get_origin(field.annotation) is not Literal:
         return None
     return str(get_args(field.annotation)[0])

@@ -14,7 +14,14 @@ from eeon_control.cli.output import errors
 from eeon_control.errors import EeonError, InputError
 
 _PLUGINS = "eeon.commands"
-_OF_THE_TOOLS = ("demo", "explain", "fabric", "replay", "trace")  # known by name only, to say where they are
+_OF_THE_TOOLS = (
+    "demo",
+    "experiment",
+    "explain",
+    "fabric",
+    "replay",
+    "trace",
+)  # known by name only, to say where they are
 
 
 class EeonGroup(LazyGroup):

@@ -13,7 +13,7 @@ from eeon_control.config.explain import Explanation, default_thresholds, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import BUFFER_PRESETS, EEE_PRESETS
 from eeon_control.config.queues import Aqm, Codel, DropTail, MarkThreshold, Queue, Red
-from eeon_control.config.reader import from_text, from_value, load, overridden
+from eeon_control.config.reader import from_document, from_text, from_value, load, overridden
 from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "check",
     "default_thresholds",
     "explain",
+    "from_document",
     "from_text",
     "from_value",
     "load",

@@ -36,17 +36,17 @@ def load(*names_or_paths: str | Path) -> FabricConfig:
     if problems:
         raise InputError(problems)
     assert document is not None
-    return _from_document(document)
+    return from_document(document)
 
 
 def from_text(text: str, name: str = "<text>") -> FabricConfig:
     """Read a configuration given as YAML text; `name` stands for the file in errors."""
-    return _from_document(parse_yaml(text, name))
+    return from_document(parse_yaml(text, name))
 
 
 def from_value(value: dict[str, Any], source: str) -> FabricConfig:
     """Read a configuration given as the plain values of a file; `source` stands for the file in errors."""
-    return _from_document(Document.of_value(value, source))
+    return from_document(Document.of_value(value, source))
 
 
 def overridden(config: FabricConfig, changes: dict[str, Any]) -> FabricConfig:
@@ -66,11 +66,12 @@ def overridden(config: FabricConfig, changes: dict[str, Any]) -> FabricConfig:
         for length in range(1, len(steps)):
             places.setdefault(steps[:length], config.document.place(steps[:length]))
         places[steps] = Place("<override>")
-    return _from_document(config.document.merged_with(Document(root, places)))
+    return from_document(config.document.merged_with(Document(root, places)))
 
 
-def _from_document(document: Document) -> FabricConfig:
-    """Check the whole of a document: every broken rule is reported at once, each place with one."""
+def from_document(document: Document) -> FabricConfig:
+    """Check the whole of a document that has been read already: every broken rule is reported at once, each
+    place with one."""
     problems = list(_check_names(document))
     try:
         config = FabricConfig.model_validate(_with_presets(document.value))

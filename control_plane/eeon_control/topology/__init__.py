@@ -17,7 +17,7 @@ from eeon_control.topology.model import (
     Topology,
 )
 from eeon_control.topology.paths import base_rtt
-from eeon_control.topology.reader import from_text, from_value, load
+from eeon_control.topology.reader import from_document, from_text, from_value, load
 
 __all__ = [
     "Endpoint",
@@ -29,6 +29,7 @@ __all__ = [
     "SwitchRole",
     "Topology",
     "base_rtt",
+    "from_document",
     "from_text",
     "from_value",
     "load",
