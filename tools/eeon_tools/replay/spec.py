@@ -8,9 +8,10 @@ so that the energy that the PHY really used can be held against what the program
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from eeon_control.config import FabricConfig
+from eeon_control.config import Eee, FabricConfig
 from eeon_control.config.timers import eee_timers
 from eeon_control.topology import Link, Port, Topology
 from eeon_control.topology import phy as phys
@@ -27,12 +28,16 @@ QUEUE_SAMPLES = 512
 _QUEUE_SAMPLE_PS = 10_000_000
 
 
-def fabric_spec(topology: Topology, config: FabricConfig, seed: int) -> dict[str, Any]:
-    """The spec of a twin of `topology` whose PHYs and NICs are as `config` says.
+def fabric_spec(
+    topology: Topology, config: FabricConfig, seed: int, nic_eee: Mapping[str, Eee] | None = None
+) -> dict[str, Any]:
+    """The spec of a twin of `topology` whose PHYs are as `config` says, and its NICs, unless `nic_eee` has
+    the EEE of each host.
 
     Raises UnavailableError when two ports of one speed are given different EEE timings (a twin has one kind
     of PHY for each speed), or when EEE is on at a speed whose power is not known.
     """
+    nics = nic_eee or {host.name: config.eee_of(host.port) for host in topology.hosts.values()}
     return {
         "seed": seed,
         "tick_ps": TICK_PS,
@@ -48,12 +53,12 @@ def fabric_spec(topology: Topology, config: FabricConfig, seed: int) -> dict[str
                 "mac": host.mac,
                 "ipv4": str(host.ipv4),
                 "ipv6": str(host.ipv6),
-                "nic": {"eee": _nic_eee(config, host.port), "buffer_bytes": None},
+                "nic": {"eee": _nic_eee(nics[host.name]), "buffer_bytes": None},
             }
             for host in topology.hosts.values()
         ],
         "links": [_link(topology, config, link) for link in topology.links],
-        "phy": _phys(topology, config),
+        "phy": _phys(topology, config, nics),
         "queue_samples": {"period_ps": _QUEUE_SAMPLE_PS, "max": QUEUE_SAMPLES},
     }
 
@@ -75,8 +80,7 @@ def _link(topology: Topology, config: FabricConfig, link: Link) -> dict[str, Any
     }
 
 
-def _nic_eee(config: FabricConfig, port: Port) -> dict[str, int] | None:
-    eee = config.eee_of(port)
+def _nic_eee(eee: Eee) -> dict[str, int] | None:
     if eee.mode == "off":
         return None
     trigger = eee.trigger
@@ -88,12 +92,13 @@ def _nic_eee(config: FabricConfig, port: Port) -> dict[str, int] | None:
     }
 
 
-def _phys(topology: Topology, config: FabricConfig) -> list[dict[str, Any]]:
+def _phys(topology: Topology, config: FabricConfig, nics: Mapping[str, Eee]) -> list[dict[str, Any]]:
     """One PHY for each link speed whose power is known, with the timings that the configuration asks for."""
     timings: dict[DataRate, tuple[int, int]] = {}
     asked_by: dict[DataRate, str] = {}
-    for port in (*topology.ports(), *(host.port for host in topology.hosts.values())):
-        eee = config.eee_of(port)
+    asked: list[tuple[Port, Eee]] = [(port, config.eee_of(port)) for port in topology.ports()]
+    asked += [(host.port, nics[host.name]) for host in topology.hosts.values()]
+    for port, eee in asked:
         if eee.mode == "off":
             continue
         sleep, wake = eee_timers(eee, port.rate)
