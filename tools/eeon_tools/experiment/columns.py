@@ -1,0 +1,131 @@
+"""The columns of a row, in order: name, type, meaning. One home for the Parquet schema, the row, and the
+table in docs/experiments.md. Units are in the names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from eeon_tools.replay.result import CLASS_NAMES
+
+Type = Literal["text", "whole", "number", "flag"]
+AXIS = "axis_"
+STATUSES = ("finished", "failed")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. Every value may be missing (None)."""
+
+    name: str
+    type: Type
+    meaning: str
+
+
+def _by_class() -> list[Column]:
+    found = []
+    for name in CLASS_NAMES:
+        for key in ("mean", "p50", "p99"):
+            found.append(Column(f"latency_{name}_{key}_us", "number", f"the same, {name} packets"))
+    meanings = {
+        "sent": "packets that hosts sent",
+        "delivered": "packets that arrived",
+        "marked": "packets set to CE by a switch",
+        "early_dropped": "packets that an AQM dropped",
+        "tail_dropped": "packets that did not fit into a buffer",
+        "other_dropped": "packets without route, malformed, or sent to the controller",
+    }
+    for key, meaning in meanings.items():
+        found += [Column(f"{key}_{name}", "whole", f"{meaning}: {name}") for name in CLASS_NAMES]
+    return found
+
+
+def _energy() -> list[Column]:
+    found = []
+    for part, of in (("", "all transmitters"), ("1g_", "those at 1 Gbit/s"), ("10g_", "those at 10 Gbit/s")):
+        found += [
+            Column(f"energy_{part}used_joules", "number", f"energy over the run, {of}"),
+            Column(f"energy_{part}legacy_joules", "number", f"the same without EEE, {of}"),
+            Column(f"energy_{part}ideal_joules", "number", f"the same with sleep and wake in no time, {of}"),
+        ]
+    return found
+
+
+IDENTITY = (
+    Column("run_id", "text", "hash of resolved settings, seed, program and engine"),
+    Column("experiment", "text", "name of the experiment"),
+    Column("quick", "flag", "whether it is the scaled-down form"),
+    Column("seed", "whole", "seed of the switches' draws and of the workload"),
+    Column("commit", "text", "commit of the checkout that made it"),
+    Column("dirty", "flag", "whether tracked files were changed since that commit"),
+    Column("program_digest", "text", "SHA-256 of the compiled P4 program"),
+    Column("engine_digest", "text", "SHA-256 over the engine's sources"),
+)
+"""Before the axes, which are `axis_NAME`, text."""
+
+MEASURED = (
+    Column("settings_json", "text", "the run's settings as they are after all overlays"),
+    Column("status", "text", "`finished` or `failed`"),
+    Column("error", "text", "why it failed"),
+    Column("virtual_seconds", "number", "virtual time until the last foreground application finished"),
+    Column("wall_seconds", "number", "real time of the run, start-up included"),
+    Column("cpu_seconds", "number", "CPU time of the run, start-up included"),
+    Column("p4_passes", "whole", "runs of parser and ingress of all switches"),
+    Column("events", "whole", "events of the engine"),
+    Column("peak_rss_bytes", "whole", "most memory of the process during the run"),
+    Column(
+        "runtime_seconds",
+        "number",
+        "first arrival of a job to the end of the last; or the whole workload",
+    ),
+    Column("job_runtime_mean_seconds", "number", "mean over jobs"),
+    Column("job_runtimes_json", "text", "by job, seconds"),
+    Column("map_share", "number", "share of a job's runtime until its last map ends, mean over jobs"),
+    Column("shuffle_share", "number", "share from there until its last fetch ends"),
+    Column("reduce_share", "number", "share after that"),
+    Column(
+        "throughput_per_node_bps", "number", "payload received by TCP over the time with transfers, a worker"
+    ),
+    Column("goodput_per_node_runtime_bps", "number", "payload received by TCP over the runtime, a worker"),
+    Column("latency_mean_us", "number", "NIC to last bit, all packets that arrived"),
+    Column("latency_p50_us", "number", "median of the same"),
+    Column("latency_p99_us", "number", "99th percentile of the same"),
+    *_by_class(),
+    Column("queue_max_bytes_host_facing", "whole", "deepest queue of a leaf's ports to hosts"),
+    Column("queue_max_bytes_uplink", "whole", "deepest queue of a leaf's ports to spines"),
+    Column("queue_max_bytes_spine", "whole", "deepest queue of a spine's ports"),
+    Column("flows", "whole", "connections that were opened"),
+    Column("fct_mean_seconds", "number", "completion time of transfers"),
+    Column("fct_p50_seconds", "number", "median of the same"),
+    Column("fct_p99_seconds", "number", "99th percentile of the same"),
+    Column("fct_small_mean_seconds", "number", "completion time of transfers up to 1 MB"),
+    Column("fct_small_p99_seconds", "number", "99th percentile of the same"),
+    Column("retransmitted_segments", "whole", "segments sent again"),
+    Column("data_segments", "whole", "segments with payload, those sent again included"),
+    Column("timeouts", "whole", "expirations of retransmission timers, SYNs' included"),
+    Column("syn_timeouts", "whole", "those of SYNs"),
+    Column("fast_recoveries", "whole", "losses found by duplicate ACKs"),
+    Column("mark_reductions", "whole", "windows reduced for marks"),
+    Column("rpc_mean_us", "number", "response time of requests"),
+    Column("rpc_p50_us", "number", "median of the same"),
+    Column("rpc_p99_us", "number", "99th percentile of the same"),
+    *_energy(),
+    Column("lpi_share_1g", "number", "share of the time in low power idle, transmitters at 1 Gbit/s"),
+    Column("lpi_share_10g", "number", "the same at 10 Gbit/s"),
+    Column("wakes", "whole", "times that switch ports were woken, by the P4 program's registers"),
+    Column("reordered", "whole", "packets sent after one that was queued later"),
+    Column("phy_violations", "whole", "transmissions before the PHY was awake; anything but 0 is a bug"),
+)
+"""Behind the axes."""
+
+MEASURED_NAMES = frozenset(column.name for column in MEASURED)
+
+
+def axis_column(axis: str) -> Column:
+    """The column of an axis."""
+    return Column(f"{AXIS}{axis}", "text", f"value of the axis {axis}")
+
+
+def columns(axes: list[str]) -> list[Column]:
+    """All columns of an experiment's rows, in order."""
+    return [*IDENTITY, *(axis_column(axis) for axis in axes), *MEASURED]

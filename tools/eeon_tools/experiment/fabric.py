@@ -1,0 +1,64 @@
+"""What a run's settings mean for the engine: the fabric's spec and the workload, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from eeon_control.config import Eee, FabricConfig
+from eeon_control.topology import Host, Port, Topology
+from eeon_control.units import Duration
+
+from eeon_tools.experiment.settings import RunSettings
+from eeon_tools.replay.spec import fabric_spec
+
+
+def with_added_delay(topology: Topology, added: Duration) -> Topology:
+    """The same fabric with a latency added to each direction of every link.
+
+    Its `document` is the file's, without what was added.
+    """
+    if not added:
+        return topology
+
+    def longer(port: Port) -> Port:
+        return replace(port, delay=Duration(port.delay + added))
+
+    return replace(
+        topology,
+        links=tuple(replace(link, delay=Duration(link.delay + added)) for link in topology.links),
+        hosts={name: replace(host, port=longer(host.port)) for name, host in topology.hosts.items()},
+        switches={
+            name: replace(switch, ports=tuple(longer(port) for port in switch.ports))
+            for name, switch in topology.switches.items()
+        },
+    )
+
+
+def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, seed: int) -> dict[str, Any]:
+    """The JSON of the engine's fabric. Raises UnavailableError for settings that a twin cannot have."""
+    nics = {host.name: _nic_eee(settings, topology, config, host) for host in topology.hosts.values()}
+    spec = fabric_spec(topology, config, seed, nics)
+    if not settings.queue_samples:
+        spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's smallest
+    return spec
+
+
+def workload_of(settings: RunSettings, topology: Topology, seed: int) -> dict[str, Any]:
+    """The JSON of the engine's workload."""
+    return {
+        "seed": seed,
+        "tcp": settings.tcp.engine(),
+        "applications": settings.workload.engine(topology, seed),
+    }
+
+
+def _nic_eee(settings: RunSettings, topology: Topology, config: FabricConfig, host: Host) -> Eee:
+    port = host.port
+    if settings.nic.eee is not None:
+        return settings.nic.eee.at(port.rate, config.phy.get(port.rate))
+    if config.attached(port, "eee") is not None:
+        return config.eee_of(port)
+    leaf = topology.port(str(port.peer))
+    assert leaf is not None, "a host's link ends at a switch port"
+    return config.eee_of(leaf)

@@ -1,0 +1,45 @@
+"""Quantities that the controller does not know: clocks of cores, and rates of disks."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from eeon_control.model_base import in_bytes, of_text, positive, text_schema
+from eeon_control.units import Bytes, Duration, Quantity
+
+
+class Frequency(Quantity):
+    """A clock in hertz."""
+
+    what = "a clock rate"
+    examples = "2.5GHz"
+    units: ClassVar[dict[str, int]] = {"Hz": 1, "kHz": 10**3, "MHz": 10**6, "GHz": 10**9}
+    canonical = ("GHz", "MHz", "kHz", "Hz")
+
+
+class ByteRate(Quantity):
+    """A rate in bytes per second, as disks are rated."""
+
+    what = "a rate in bytes per second"
+    examples = "280MiB/s"
+    units: ClassVar[dict[str, int]] = {f"{unit}/s": factor for unit, factor in Bytes.units.items()}
+    canonical = ("GB/s", "MB/s", "KB/s", "B/s")
+
+
+def _size(text: object) -> Bytes:
+    size = Bytes.parse(text)
+    if size <= 0:
+        raise ValueError("must be above zero")
+    return size
+
+
+FrequencyText = Annotated[Frequency, *of_text(positive(Frequency), text_schema(Frequency))]
+ByteRateText = Annotated[ByteRate, *of_text(positive(ByteRate), text_schema(ByteRate))]
+SizeText = Annotated[Bytes, *of_text(_size, text_schema(Bytes, examples=["6.4GB"]))]
+"""Data of a job or a transfer: above zero, without a limit of 32 bits."""
+AnySizeText = Annotated[Bytes, *of_text(Bytes.parse, text_schema(Bytes, examples=["33KB"]))]
+"""The same, where nothing at all is possible."""
+SmallSizeText = Annotated[Bytes, *of_text(in_bytes("this size", above_zero=True), text_schema(Bytes))]
+"""At most 32 bits."""
+DurationText = Annotated[Duration, *of_text(Duration.parse, text_schema(Duration, examples=["1s"]))]
+PositiveDurationText = Annotated[Duration, *of_text(positive(Duration), text_schema(Duration))]

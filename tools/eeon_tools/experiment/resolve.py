@@ -1,0 +1,153 @@
+"""From a document of settings to a checked run: every file that it names is read, everything that can be
+known without starting a twin is checked, and the run gets its id.
+
+A resolved run is plain values, so that it can be sent to another process or machine, which needs none of the
+files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eeon_control import config as configs
+from eeon_control import data
+from eeon_control import topology as topologies
+from eeon_control.config import FabricConfig
+from eeon_control.errors import DataNotFound, InputError, Severity
+from eeon_control.sources import Document, KeyPath, read_yaml
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+from pydantic import ValidationError
+
+from eeon_tools.errors import UnavailableError
+from eeon_tools.experiment import overlay
+from eeon_tools.experiment.fabric import spec_of, with_added_delay, workload_of
+from eeon_tools.experiment.settings import RunSettings
+from eeon_tools.experiment.versions import Versions
+from eeon_tools.replay.spec import TICK_PS
+
+_ID_DIGITS = 20
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as plain values. Equal ids mean the same numbers: an id is a hash of what the engine and the
+    switches are told, the seed, and the versions of program and engine."""
+
+    id: str
+    seed: int
+    settings: dict[str, Any] = field(repr=False)
+    topology: dict[str, Any] = field(repr=False)
+    config: dict[str, Any] = field(repr=False)
+    source: str = ""
+
+    def parts(self) -> tuple[RunSettings, Topology, FabricConfig]:
+        """The checked models, made again."""
+        settings = RunSettings.model_validate(self.settings)
+        topology = topologies.from_value(self.topology, self.source)
+        config = configs.from_value(self.config, self.source)
+        return settings, with_added_delay(topology, settings.link_delay), config
+
+
+class Resolver:
+    """Resolves the runs of one file; remembers topologies and configurations that many of them share."""
+
+    def __init__(self, folder: Path, versions: Versions) -> None:
+        self._folder = folder
+        self._versions = versions
+        self._topologies: dict[str, Topology] = {}
+        self._configs: dict[str, FabricConfig] = {}
+
+    def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
+        """One run for each seed. Raises InputError with everything that is wrong."""
+        document, problems = overlay.by_name(document)
+        if problems:
+            raise InputError(problems)
+        try:
+            settings = RunSettings.model_validate(document.value)
+        except ValidationError as error:
+            raise document.from_validation(error, RunSettings) from None
+        topology = self._topology(document, settings)
+        config = self._config(document, settings, topology)
+        broken = [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
+        if broken:
+            raise InputError(broken)
+        try:
+            told = {
+                "spec": spec_of(settings, topology, config, 0),
+                "topology": topology.document,
+                "config": config.document.value,
+                "versions": [self._versions.program, self._versions.engine],
+            }
+        except UnavailableError as error:
+            raise InputError([document.problem(("nic",), str(error))]) from None
+        common = _canonical(told)
+        return [
+            Run(
+                id=_digest(common, _canonical([seed, workload_of(settings, topology, seed)])),
+                seed=seed,
+                settings=document.value,
+                topology=dict(topology.document),
+                config=config.document.value,
+                source=source,
+            )
+            for seed in seeds
+        ]
+
+    def _topology(self, document: Document, settings: RunSettings) -> Topology:
+        key = _canonical([settings.topology, int(settings.link_delay)])
+        if key not in self._topologies:
+            if isinstance(settings.topology, dict):
+                found = topologies.from_document(overlay.part(document, ("topology",)), "topology")
+            else:
+                path = self._file(document, ("topology",), "topologies", settings.topology)
+                found = topologies.load(path)
+            self._topologies[key] = with_added_delay(found, settings.link_delay)
+        return self._topologies[key]
+
+    def _config(self, document: Document, settings: RunSettings, topology: Topology) -> FabricConfig:
+        key = _canonical([settings.config, settings.topology, int(settings.link_delay)])
+        if key not in self._configs:
+            parts = []
+            for index, one in enumerate(settings.config):
+                path: KeyPath = ("config", index)
+                if isinstance(one, dict):
+                    parts.append(overlay.part(document, path))
+                else:
+                    parts.append(read_yaml(self._file(document, path, "examples", one)))
+            merged = parts[0]
+            for later in parts[1:]:
+                merged = merged.merged_with(later)
+            config = configs.from_document(merged)
+            problems = configs.check(config, topology, Duration(TICK_PS))
+            errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+            if errors:
+                raise InputError(errors)
+            self._configs[key] = config
+        return self._configs[key]
+
+    def _file(self, document: Document, path: KeyPath, kind: str, name: str) -> Path:
+        """A file beside the experiment's, or one that ships."""
+        beside = self._folder / name
+        if beside.is_file():
+            return beside
+        try:
+            return Path(data.find_yaml(kind, name))
+        except DataNotFound as error:
+            rule = str(error).removeprefix(f"{name}: ")
+            raise InputError([document.problem(path, rule, name)]) from None
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _digest(*parts: str) -> str:
+    digest = hashlib.sha256()
+    for text in parts:
+        digest.update(hashlib.sha256(text.encode()).digest())
+    return digest.hexdigest()[:_ID_DIGITS]
