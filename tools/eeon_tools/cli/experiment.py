@@ -7,7 +7,9 @@ from eeon_control.cli.lazy import LazyGroup
 
 _PLACES = {
     "list": "eeon_tools.cli.experiment_look:list_",
+    "run": "eeon_tools.cli.experiment_run:run",
     "show": "eeon_tools.cli.experiment_look:show",
+    "status": "eeon_tools.cli.experiment_run:status",
 }
 """Each command by name, imported when it is used."""
 

@@ -61,6 +61,8 @@ class Resolver:
         self._versions = versions
         self._topologies: dict[str, Topology] = {}
         self._configs: dict[str, FabricConfig] = {}
+        self._documents: dict[Path, Document] = {}
+        self._fabrics: dict[str, str] = {}
 
     def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
         """One run for each seed. Raises InputError with everything that is wrong."""
@@ -76,19 +78,11 @@ class Resolver:
         broken = [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
         if broken:
             raise InputError(broken)
-        try:
-            told = {
-                "spec": spec_of(settings, topology, config, 0),
-                "topology": topology.document,
-                "config": config.document.value,
-                "versions": [self._versions.program, self._versions.engine],
-            }
-        except UnavailableError as error:
-            raise InputError([document.problem(("nic",), str(error))]) from None
-        common = _canonical(told)
+        fabric = self._fabric(document, settings, topology, config)
+        versions = f"{self._versions.program} {self._versions.engine}"
         return [
             Run(
-                id=_digest(common, _canonical([seed, workload_of(settings, topology, seed)])),
+                id=_digest(versions, fabric, _canonical([seed, workload_of(settings, topology, seed)])),
                 seed=seed,
                 settings=document.value,
                 topology=dict(topology.document),
@@ -97,6 +91,22 @@ class Resolver:
             )
             for seed in seeds
         ]
+
+    def _fabric(
+        self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig
+    ) -> str:
+        """A digest of what the engine and the switches are told, but for seed and workload."""
+        nic = settings.nic.model_dump(mode="python")
+        key = _canonical(
+            [settings.topology, int(settings.link_delay), settings.config, nic, settings.queue_samples]
+        )
+        if key not in self._fabrics:
+            try:
+                spec = spec_of(settings, topology, config, 0)
+            except UnavailableError as error:
+                raise InputError([document.problem(("nic",), str(error))]) from None
+            self._fabrics[key] = _digest(_canonical([spec, topology.document, config.document.value]))
+        return self._fabrics[key]
 
     def _topology(self, document: Document, settings: RunSettings) -> Topology:
         key = _canonical([settings.topology, int(settings.link_delay)])
@@ -118,7 +128,7 @@ class Resolver:
                 if isinstance(one, dict):
                     parts.append(overlay.part(document, path))
                 else:
-                    parts.append(read_yaml(self._file(document, path, "examples", one)))
+                    parts.append(self._read(self._file(document, path, "examples", one)))
             merged = parts[0]
             for later in parts[1:]:
                 merged = merged.merged_with(later)
@@ -129,6 +139,11 @@ class Resolver:
                 raise InputError(errors)
             self._configs[key] = config
         return self._configs[key]
+
+    def _read(self, path: Path) -> Document:
+        if path not in self._documents:
+            self._documents[path] = read_yaml(path)
+        return self._documents[path]
 
     def _file(self, document: Document, path: KeyPath, kind: str, name: str) -> Path:
         """A file beside the experiment's, or one that ships."""

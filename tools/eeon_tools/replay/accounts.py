@@ -60,8 +60,8 @@ def check(
         *_sent(report, packets, offered),
         *_classes(packets),
         *_switches(counters),
-        *_deliveries(topology, counters, packets),
-        *_occupancy(registers),
+        *deliveries(topology, counters, packets),
+        *occupancy(registers),
     ]
     if problems:
         shown = "\n  ".join(problems[:12])
@@ -105,9 +105,10 @@ def _switches(counters: FabricCounters) -> Iterable[str]:
             yield f"{switch}: received {count} {name}, decided about {decided.get((switch, name), 0)}"
 
 
-def _deliveries(
+def deliveries(
     topology: Topology, counters: FabricCounters, packets: Mapping[str, ClassPackets]
 ) -> Iterable[str]:
+    """Where what leaf ports sent to hosts is not what hosts got."""
     to_hosts = {(port.node, port.number) for port in topology.ports() if port.role is PortRole.HOST_FACING}
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:
@@ -118,7 +119,8 @@ def _deliveries(
             yield f"{name}: leaves sent {count} to hosts, hosts got {packets[name].delivered}"
 
 
-def _occupancy(registers: Mapping[tuple[str, int], Mapping[str, int]]) -> Iterable[str]:
+def occupancy(registers: Mapping[tuple[str, int], Mapping[str, int]]) -> Iterable[str]:
+    """Queues of an idle fabric that the program does not think empty."""
     for (switch, port), values in registers.items():
         for name in ("occupancy_bytes", "occupancy_packets"):
             if values[name]:

@@ -103,6 +103,21 @@ class RunningTwin:
         idle: bool = self._twin.run_to_idle(limit_ps)
         return idle
 
+    def start_workload(self, workload: dict[str, Any]) -> None:
+        """Give hosts their applications (the engine's workload JSON)."""
+        from eeon_engine import EngineError
+
+        try:
+            self._twin.start_workload(json.dumps(workload))
+        except EngineError as error:
+            raise ReplayError(f"the engine cannot run this workload: {error}") from error
+
+    def run_workload(self, limit_ps: int) -> bool:
+        """Run until every application in the foreground has finished; the clock then stands at that instant.
+        False when `limit_ps` came first, or when nothing is left to happen."""
+        finished: bool = self._twin.run_workload(limit_ps)
+        return finished
+
     def report(self) -> dict[str, Any]:
         """What hosts, links and PHYs measured (the engine's `Report`)."""
         report: dict[str, Any] = json.loads(self._twin.report())
