@@ -11,6 +11,7 @@ use crate::fabric::Fabric;
 use crate::histogram::Histogram;
 use crate::host::Host;
 use crate::measures::Count;
+use crate::nic::ClassCounts;
 use crate::phy::{Energy, Phy, StateTimes};
 use crate::report::{
     ClassReport, Conservation, ConservationError, EeeAccount, EnergyReport, HostReport, LatencyReport,
@@ -45,6 +46,7 @@ impl Fabric {
                 .into_iter()
                 .map(|class| (class.name(), self.class_report(class)))
                 .collect(),
+            nic_queues: self.nic_queues(),
             hosts: self.hosts.iter().map(host_report).collect(),
             flows: self.endpoints.reports(&self.hosts),
             switches: (0..self.switches.len()).map(|index| self.switch_report(index)).collect(),
@@ -74,6 +76,17 @@ impl Fabric {
         }
         books.queued += self.wires.iter().map(|wire| wire.link.len() as u64).sum::<u64>();
         books
+    }
+
+    fn nic_queues(&self) -> BTreeMap<&'static str, ClassCounts> {
+        let total = |class: PacketClass| {
+            let mut total = ClassCounts::default();
+            for host in &self.hosts {
+                total.add(&host.nic.stats().classes[class as usize]);
+            }
+            (class.name(), total)
+        };
+        PacketClass::ALL.into_iter().map(total).collect()
     }
 
     fn class_report(&self, class: PacketClass) -> ClassReport {

@@ -75,8 +75,11 @@ impl Fabric {
             let tick = Duration::from_ps(if index < host_count { 1 } else { spec.tick_ps });
             Phy::new(direction.phy.unwrap_or(PhyType::NONE), direction.stall, tick * 2)
         });
-        let hosts = spec.hosts.iter().zip(&nics).zip(&directions).map(|((host, (limit, eee)), direction)| {
-            let nic = Nic::new(direction.rate, direction.overhead, *limit, *eee);
+        let hosts = spec.hosts.iter().zip(&nics).zip(&directions).enumerate();
+        let hosts = hosts.map(|(index, ((host, (limit, eee, aqm)), direction))| {
+            // Streams of their own, unlike the switches', which are seeded with a device id.
+            let seed = spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let nic = Nic::new(direction.rate, direction.overhead, *limit, *eee).with_aqm(*aqm, seed);
             Host::new(host, nic, Link::new(direction.delay))
         });
         let mut switches = Vec::with_capacity(switch_count);

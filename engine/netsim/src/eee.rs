@@ -139,6 +139,22 @@ impl Eee {
     /// When the gate is closed at `t`.
     #[inline]
     pub fn depart(&mut self, t: u64, frame_bytes: u32) {
+        self.open(t);
+        self.busy_until = self.busy_until.max(t) + self.params.wire_ticks(frame_bytes);
+    }
+
+    /// A packet is dropped when it would leave at `t`: it takes no time on the wire.
+    ///
+    /// # Panics
+    /// When the gate is closed at `t`.
+    #[inline]
+    pub fn discard(&mut self, t: u64) {
+        self.open(t);
+        self.busy_until = self.busy_until.max(t);
+    }
+
+    #[inline]
+    fn open(&mut self, t: u64) {
         assert!(
             t >= self.gate_open_at,
             "a packet leaves at tick {t}, before the gate at {}",
@@ -152,7 +168,6 @@ impl Eee {
             self.held_packets = 0;
             self.held_bytes = 0;
         }
-        self.busy_until = self.busy_until.max(t) + self.params.wire_ticks(frame_bytes);
     }
 
     /// Nothing may leave before this tick; 0 is no gate.

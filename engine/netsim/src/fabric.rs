@@ -344,6 +344,9 @@ impl Fabric {
                 self.schedule.set(source, arrival);
             }
         }
+        while let Some(dropped) = self.hosts[index].nic.pop_dropped() {
+            self.recycle(dropped);
+        }
         self.schedule_nic(index);
     }
 

@@ -1,6 +1,6 @@
-//! A host's network interface: a FIFO with a byte limit, the speed of its link, and the EEE hold of its PHY.
+//! A host's network interface: a FIFO with a byte limit and an AQM, the speed of its link, and the EEE hold of its PHY.
 //!
-//! A frame on the wire is not in the queue. What does not fit the limit is dropped and counted. The NIC's
+//! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC's
 //! clock for EEE ticks in picoseconds. It sends and does not receive: the other direction belongs to the
 //! transmitter at the other end.
 
@@ -8,7 +8,11 @@ use std::collections::VecDeque;
 
 use units::{Bytes, DataRate, Duration, Time};
 
+use wire::PacketClass;
+
 use crate::eee::{Eee, EeeParams};
+use crate::nic_aqm::{Aqm, NicAqm, Verdict};
+use crate::tag;
 
 /// A frame of a host, of which only the first bytes may be at hand; the rest is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +47,7 @@ pub struct NicEee {
 pub struct NicStats {
     /// Frames offered by the host.
     pub offered: u64,
-    /// Frames that did not fit the queue.
+    /// Frames that did not fit the queue or were dropped early.
     pub dropped: u64,
     /// Frames sent.
     pub sent: u64,
@@ -51,6 +55,28 @@ pub struct NicStats {
     pub sent_bytes: u64,
     /// Most bytes that ever waited.
     pub max_queue_bytes: u64,
+    /// What the queue did, by class.
+    pub classes: [ClassCounts; PacketClass::ALL.len()],
+}
+
+/// What a NIC's queue did to the packets of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct ClassCounts {
+    /// Given CE.
+    pub marked: u64,
+    /// Dropped by the AQM.
+    pub early_dropped: u64,
+    /// Dropped because they did not fit.
+    pub tail_dropped: u64,
+}
+
+impl ClassCounts {
+    /// Adds another queue's.
+    pub fn add(&mut self, other: &Self) {
+        self.marked += other.marked;
+        self.early_dropped += other.early_dropped;
+        self.tail_dropped += other.tail_dropped;
+    }
 }
 
 /// One NIC.
@@ -59,7 +85,10 @@ pub struct Nic {
     overhead: Bytes,
     limit: Option<Bytes>,
     eee: Option<Eee>,
+    aqm: Option<Aqm>,
     queue: VecDeque<HostFrame>,
+    /// Dropped on their way out, for whoever owns the buffers.
+    dropped: Vec<HostFrame>,
     queued_bytes: u64,
     /// When the wire is free for the next frame.
     free_at: Time,
@@ -75,20 +104,36 @@ impl Nic {
             overhead,
             limit,
             eee,
+            aqm: None,
             queue: VecDeque::new(),
+            dropped: Vec::new(),
             queued_bytes: 0,
             free_at: Time::ZERO,
             stats: NicStats::default(),
         }
     }
 
-    /// The host offers a frame; one that does not fit comes back.
-    pub fn enqueue(&mut self, now: Time, frame: HostFrame) -> Result<(), HostFrame> {
+    /// The same with an AQM; `seed` is for what it draws.
+    #[must_use]
+    pub fn with_aqm(mut self, aqm: Option<NicAqm>, seed: u64) -> Self {
+        self.aqm = aqm.map(|settings| Aqm::new(settings, seed));
+        self
+    }
+
+    /// The host offers a frame; one that does not fit or is dropped early comes back.
+    pub fn enqueue(&mut self, now: Time, mut frame: HostFrame) -> Result<(), HostFrame> {
         self.stats.offered += 1;
         let queued_bytes = self.queued_bytes + u64::from(frame.wire_len);
         if self.limit.is_some_and(|limit| queued_bytes > limit.get()) {
             self.stats.dropped += 1;
+            self.stats.classes[class_of(&frame)].tail_dropped += 1;
             return Err(frame);
+        }
+        if let Some(aqm) = &mut self.aqm {
+            let verdict = aqm.admit(self.queued_bytes, self.queue.len() as u64, &frame);
+            if self.stats.apply(verdict, &mut frame) {
+                return Err(frame);
+            }
         }
         if let Some(eee) = &mut self.eee {
             eee.admit(now.as_ps(), frame.wire_len, self.queue.is_empty());
@@ -105,22 +150,41 @@ impl Nic {
         (!self.queue.is_empty()).then(|| self.free_at.max(gate))
     }
 
-    /// The first waiting frame leaves; with it comes its time on the wire.
+    /// The first waiting frame leaves; with it comes its time on the wire. `None` when there is none, or when the AQM dropped
+    /// all that waited.
     ///
     /// # Panics
     /// When `now` is before [`Nic::next_departure`].
     pub fn depart(&mut self, now: Time) -> Option<(HostFrame, Duration)> {
-        let frame = self.queue.pop_front()?;
-        assert!(now >= self.free_at, "a NIC sends while its wire is busy");
-        if let Some(eee) = &mut self.eee {
-            eee.depart(now.as_ps(), frame.wire_len);
+        loop {
+            let mut frame = self.queue.pop_front()?;
+            assert!(now >= self.free_at, "a NIC sends while its wire is busy");
+            self.queued_bytes -= u64::from(frame.wire_len);
+            if let Some(aqm) = &mut self.aqm {
+                let (admitted, _) = tag::decode(frame.tag);
+                let verdict = aqm.leave(now, admitted, self.queued_bytes, &frame);
+                if self.stats.apply(verdict, &mut frame) {
+                    if let Some(eee) = &mut self.eee {
+                        eee.discard(now.as_ps());
+                    }
+                    self.dropped.push(frame);
+                    continue;
+                }
+            }
+            if let Some(eee) = &mut self.eee {
+                eee.depart(now.as_ps(), frame.wire_len);
+            }
+            let wire_time = self.rate.transmit_time(Bytes::new(frame.wire_len.into()) + self.overhead);
+            self.free_at = now + wire_time;
+            self.stats.sent += 1;
+            self.stats.sent_bytes += u64::from(frame.wire_len);
+            return Some((frame, wire_time));
         }
-        let wire_time = self.rate.transmit_time(Bytes::new(frame.wire_len.into()) + self.overhead);
-        self.free_at = now + wire_time;
-        self.queued_bytes -= u64::from(frame.wire_len);
-        self.stats.sent += 1;
-        self.stats.sent_bytes += u64::from(frame.wire_len);
-        Some((frame, wire_time))
+    }
+
+    /// A frame that [`Nic::depart`] dropped.
+    pub fn pop_dropped(&mut self) -> Option<HostFrame> {
+        self.dropped.pop()
     }
 
     /// Frames waiting.
@@ -137,6 +201,29 @@ impl Nic {
     pub fn eee(&self) -> Option<&Eee> {
         self.eee.as_ref()
     }
+}
+
+impl NicStats {
+    /// Does what the AQM says; whether the frame is dropped.
+    fn apply(&mut self, verdict: Verdict, frame: &mut HostFrame) -> bool {
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::Mark => {
+                wire::mark_ce(&mut frame.captured);
+                self.classes[class_of(frame)].marked += 1;
+            }
+            Verdict::Drop => {
+                self.dropped += 1;
+                self.classes[class_of(frame)].early_dropped += 1;
+            }
+        }
+        verdict == Verdict::Drop
+    }
+}
+
+/// The class that the frame had when the host offered it.
+fn class_of(frame: &HostFrame) -> usize {
+    tag::decode(frame.tag).1 as usize
 }
 
 fn in_ticks(eee: NicEee, rate: DataRate, overhead: Bytes) -> EeeParams {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::measures::Count;
+use crate::nic::ClassCounts;
 
 /// A whole run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +26,8 @@ pub struct Report {
     pub conservation: Conservation,
     /// By class as sent, every class named.
     pub classes: BTreeMap<&'static str, ClassReport>,
+    /// What all NICs' queues did, by class as sent, every class named.
+    pub nic_queues: BTreeMap<&'static str, ClassCounts>,
     /// The hosts.
     pub hosts: Vec<HostReport>,
     /// TCP flows, in the order in which they were given; left out when there are none.
@@ -123,7 +126,7 @@ pub struct HostReport {
     pub name: String,
     /// Frames offered to the NIC.
     pub offered: u64,
-    /// Frames that did not fit the NIC's queue.
+    /// Frames that did not fit the NIC's queue or that its AQM dropped.
     pub nic_drops: u64,
     /// Frames and bytes that left the NIC.
     pub sent: Count,

@@ -35,7 +35,8 @@
 //! * A switch port's EEE *mode* is what the controller writes into the table `port_eee`; `eee` at a link's end
 //!   tells that transmitter's PHY the same thing, so that its energy can be told: `null` never sleeps, otherwise
 //!   it sleeps after `stall_ps` without transmission. At a host's end `eee` must be absent: its NIC decides.
-//! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit.
+//! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit. `aqm` is absent, or one of
+//!   `{"mode": "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
 //! * `phy` says power and timings by link rate. A transmitter without an entry has no energy account, and EEE
 //!   at that rate is refused.
 
@@ -44,6 +45,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use serde::{Deserialize, Serialize};
 
 use crate::mac::Mac;
+use crate::nic_aqm::NicAqm;
 
 /// A fabric. See the module for the format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -182,6 +184,9 @@ pub struct NicSpec {
     /// Most waiting bytes; without limit when absent.
     #[serde(default)]
     pub buffer_bytes: Option<u64>,
+    /// What happens before the queue is full; nothing when absent.
+    #[serde(default)]
+    pub aqm: Option<NicAqm>,
 }
 
 /// EEE and coalescing of a NIC.

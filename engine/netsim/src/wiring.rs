@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, DataRate, Duration};
 
 use crate::nic::NicEee;
+use crate::nic_aqm::NicAqm;
 use crate::phy::PhyType;
 use crate::spec::{EndSpec, FabricSpec, LinkSpec, NicSpec, SpecError};
 
@@ -68,7 +69,7 @@ pub(crate) struct Direction {
 pub(crate) struct Wiring {
     pub(crate) directions: Vec<Direction>,
     /// NIC settings by host.
-    pub(crate) nics: Vec<(Option<Bytes>, Option<NicEee>)>,
+    pub(crate) nics: Vec<(Option<Bytes>, Option<NicEee>, Option<NicAqm>)>,
 }
 
 fn wrong(place: impl Into<String>, value: impl ToString, reason: impl Into<String>) -> SpecError {
@@ -114,7 +115,8 @@ impl Wiring {
             let nic = host.nic.as_ref().unwrap_or(&spec.nic);
             let eee = nic_eee(&format!("hosts[{index}] {}", host.name), nic, &uplink)?;
             uplink.stall = eee.map(|eee| eee.stall);
-            wiring.nics.push((nic.buffer_bytes.map(Bytes::new), eee));
+            check_aqm(&format!("hosts[{index}] {}", host.name), nic)?;
+            wiring.nics.push((nic.buffer_bytes.map(Bytes::new), eee, nic.aqm));
             wiring.directions.push(uplink);
         }
         wiring.directions.extend(downlinks);
@@ -282,6 +284,48 @@ fn direction(
 
 fn no_timings(place: &str, rate_bps: u64) -> SpecError {
     wrong(place, rate_bps, "EEE is on at a rate that `phy` says no timings for; add an entry or turn it off")
+}
+
+/// As the controller's configuration is checked: nothing overflows.
+fn check_aqm(place: &str, nic: &NicSpec) -> Result<(), SpecError> {
+    match nic.aqm {
+        Some(NicAqm::Red { min_threshold, max_threshold, probability_slope, average_shift, .. }) => {
+            if min_threshold > max_threshold {
+                return Err(wrong(
+                    format!("{place} nic.aqm.min_threshold"),
+                    min_threshold,
+                    "is above max_threshold",
+                ));
+            }
+            if average_shift > 16 {
+                return Err(wrong(
+                    format!("{place} nic.aqm.average_shift"),
+                    average_shift,
+                    "must be at most 16",
+                ));
+            }
+            let span = u128::from(max_threshold - min_threshold) << 8;
+            if span * u128::from(probability_slope) > 1 << 57 {
+                return Err(wrong(
+                    format!("{place} nic.aqm.probability_slope"),
+                    probability_slope,
+                    "makes a probability above 1",
+                ));
+            }
+        }
+        Some(NicAqm::Codel { target_ps, interval_ps, .. }) => {
+            check_time(format!("{place} nic.aqm.target_ps"), target_ps)?;
+            if !(1..=10_000_000_000_000).contains(&interval_ps) {
+                return Err(wrong(
+                    format!("{place} nic.aqm.interval_ps"),
+                    interval_ps,
+                    "must be from 1 ps to 10 s (10000000000000 ps)",
+                ));
+            }
+        }
+        Some(NicAqm::MarkThreshold { .. }) | None => {}
+    }
+    Ok(())
 }
 
 fn nic_eee(place: &str, nic: &NicSpec, uplink: &Direction) -> Result<Option<NicEee>, SpecError> {

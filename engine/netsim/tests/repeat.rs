@@ -5,7 +5,7 @@ mod common;
 
 use common::{eee_values, finish, random_traffic, send, LeafSpine, PortSettings, GIGABIT};
 use netsim::spec::{NicEeeSpec, NicSpec};
-use netsim::Report;
+use netsim::{NicAqm, Protect, Report};
 use units::{Duration, Time};
 
 /// A busy fabric with everything on.
@@ -17,6 +17,15 @@ fn busy(batch: Duration, seed: u64) -> Report {
         nic: NicSpec {
             eee: Some(NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() }),
             buffer_bytes: Some(100_000),
+            aqm: Some(NicAqm::Red {
+                min_threshold: 5_000,
+                max_threshold: 50_000,
+                probability_slope: (1 << 47) / 45_000,
+                in_packets: false,
+                average_shift: 0,
+                ecn: true,
+                protect: Protect::AckSyn,
+            }),
         },
         ..LeafSpine::default()
     };

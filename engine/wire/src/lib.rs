@@ -20,6 +20,7 @@ pub mod ethernet;
 mod flow;
 pub mod ipv4;
 pub mod ipv6;
+mod mark;
 mod network;
 pub mod tcp;
 pub mod tcp_options;
@@ -29,6 +30,7 @@ pub mod vlan;
 pub use class::{classify, classify_snapped, PacketClass};
 pub use error::Error;
 pub use flow::FiveTuple;
+pub use mark::mark_ce;
 pub use network::{ecn, Ecn, Network};
 
 /// Two bytes of `data` at `at` in network order; the caller has checked the length.

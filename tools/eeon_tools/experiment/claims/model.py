@@ -1,8 +1,8 @@
 """Claims, verdicts, and how rows are compared.
 
 A judge is written as a function of Results that returns checks, and raises Missing where rows or columns are
-not there; `claim` makes of it one that returns a Verdict and raises nothing. What is compared is compared seed
-by seed, so that a difference between two settings is not a difference between two draws.
+not there; `claim` makes of it one that returns a Verdict and raises nothing. Comparisons are made seed
+by seed, so that a difference between two settings is not one between two draws.
 """
 
 from __future__ import annotations
