@@ -9,6 +9,7 @@ from eeon_control.config import Eee, FabricConfig
 from eeon_control.topology import Host, Port, Topology
 from eeon_control.units import Duration
 
+from eeon_tools.experiment.nic_queue import queue_like
 from eeon_tools.experiment.settings import RunSettings
 from eeon_tools.replay.spec import fabric_spec
 
@@ -39,6 +40,9 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
     """The JSON of the engine's fabric. Raises UnavailableError for settings that a twin cannot have."""
     nics = {host.name: _nic_eee(settings, topology, config, host) for host in topology.hosts.values()}
     spec = fabric_spec(topology, config, seed, nics)
+    if settings.nic.queue == "as_leaf":
+        for host in spec["hosts"]:
+            host["nic"].update(queue_like(config, _leaf_port(topology, topology.hosts[host["name"]])))
     if not settings.queue_samples:
         spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's smallest
     return spec
@@ -59,6 +63,10 @@ def _nic_eee(settings: RunSettings, topology: Topology, config: FabricConfig, ho
         return settings.nic.eee.at(port.rate, config.phy.get(port.rate))
     if config.attached(port, "eee") is not None:
         return config.eee_of(port)
-    leaf = topology.port(str(port.peer))
+    return config.eee_of(_leaf_port(topology, host))
+
+
+def _leaf_port(topology: Topology, host: Host) -> Port:
+    leaf = topology.port(str(host.port.peer))
     assert leaf is not None, "a host's link ends at a switch port"
-    return config.eee_of(leaf)
+    return leaf

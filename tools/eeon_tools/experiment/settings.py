@@ -3,7 +3,7 @@ the table."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from eeon_control.config import EEE_PRESETS, Eee
 from eeon_control.model_base import Strict
@@ -33,6 +33,9 @@ class Nic(Strict):
     eee: Annotated[Eee | None, BeforeValidator(_nic)] = None
     """EEE of the hosts' NICs: `as_leaf` (default: what the configuration says for `host`, otherwise as the
     leaf's port at the other end of the link), a preset such as `off` or `120us100`, or a profile."""
+    queue: Literal["unlimited", "as_leaf"] = "unlimited"
+    """The NICs' queues: `unlimited` (default; nothing is marked or dropped), or `as_leaf`: buffer limit and
+    AQM of the leaf's port at the other end of the link, as ns-2's links have them in both directions."""
 
 
 def _name_or_mapping(value: Any) -> Any:
