@@ -1,78 +1,24 @@
 """Plots of replays as SVG text that stands inside a page. They take results and return drawings, nothing
-else.
-
-Figures are drawn without pyplot, which keeps global state, and with a fixed salt for ids, so that the same
-results give the same page. Text stays text.
-"""
+else."""
 
 from __future__ import annotations
 
-import io
 import math
-import re
 from collections.abc import Sequence
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
 from eeon_tools.replay.result import CLASS_NAMES, ByClass, QueueDepth, RunResult
-
-# Okabe and Ito's palette, which people with any colour vision can tell apart.
-CLASS_COLOURS = {
-    "data": "#0072B2",
-    "ack": "#E69F00",
-    "ack_ece": "#D55E00",
-    "syn": "#CC79A7",
-    "syn_ack": "#882255",
-    "fin_rst": "#009E73",
-    "other": "#999999",
-}
-_INK = "#333333"
-_STYLE = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "eeon",
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "axes.edgecolor": "#aaaaaa",
-    "axes.labelcolor": _INK,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6e6e6",
-    "legend.frameon": False,
-}
-
-
-def _figure(width: float, height: float) -> Figure:
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def _svg(figure: Figure) -> str:
-    """The figure as an `<svg>` element fit to stand in HTML: no prologue, no metadata, no namespaces."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    text = buffer.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text)
-    # The page decides the width; the drawing keeps its shape.
-    opening, rest = text.split(">", 1)
-    return re.sub(r' (width|height)="[^"]*"', "", opening) + ">" + rest
+from eeon_tools.svg import CLASS_COLOURS, INK, STYLE, element, new_figure
 
 
 def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
     """Depth over time of one queue a row: (title, queue, line to draw in bytes or None). All rows share their
     axes."""
-    with matplotlib.rc_context(_STYLE):
-        figure = _figure(9.5, 0.6 + 1.35 * len(rows))
+    with matplotlib.rc_context(STYLE):
+        figure = new_figure(9.5, 0.6 + 1.35 * len(rows))
         axes = figure.subplots(len(rows), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for axis, (title, queue, line) in zip(axes, rows, strict=True):
             times = [index * queue.period_us / 1000 for index in range(len(queue.peak_bytes) + 1)]
@@ -85,15 +31,15 @@ def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
             axis.set_ylim(bottom=0)
             axis.set_xlim(left=0)
         axes[-1].set_xlabel("time, ms")
-        figure.supylabel("bytes waiting, KB", fontsize=9, color=_INK)
-        return _svg(figure)
+        figure.supylabel("bytes waiting, KB", fontsize=9, color=INK)
+        return element(figure)
 
 
 def drops_by_class(runs: Sequence[ByClass], labels: Sequence[str]) -> str:
     """Two panels of bars, one bar a run: share of each class that was dropped early, and packets
     tail-dropped."""
-    with matplotlib.rc_context(_STYLE):
-        figure = _figure(9.5, 0.9 + 0.42 * len(runs))
+    with matplotlib.rc_context(STYLE):
+        figure = new_figure(9.5, 0.9 + 0.42 * len(runs))
         early, tail = figure.subplots(1, 2, sharey=True)
         _stacked(early, runs, "early_dropped")
         _stacked(tail, runs, "tail_dropped")
@@ -103,7 +49,7 @@ def drops_by_class(runs: Sequence[ByClass], labels: Sequence[str]) -> str:
         early.invert_yaxis()
         handles, names = early.get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=len(names))
-        return _svg(figure)
+        return element(figure)
 
 
 def _stacked(axis: Axes, runs: Sequence[ByClass], field: str) -> None:
@@ -115,7 +61,7 @@ def _stacked(axis: Axes, runs: Sequence[ByClass], field: str) -> None:
         axis.barh(range(len(runs)), counts, left=left, height=0.7, color=CLASS_COLOURS[name], label=name)
         left = [a + b for a, b in zip(left, counts, strict=True)]
     for row, total in enumerate(left):
-        axis.annotate(f" {total:,}", (total, row), va="center", fontsize=8, color=_INK)
+        axis.annotate(f" {total:,}", (total, row), va="center", fontsize=8, color=INK)
     axis.set_xlim(0, max([*left, 1]) * 1.2)
     axis.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
     axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
@@ -126,8 +72,8 @@ def latency(
     runs: Sequence[ByClass], labels: Sequence[str], classes: Sequence[str] = ("data", "ack", "syn")
 ) -> str:
     """Median and 99th percentile of each class, one row a run, on a logarithmic scale of microseconds."""
-    with matplotlib.rc_context(_STYLE):
-        figure = _figure(9.5, 0.9 + 0.34 * len(runs))
+    with matplotlib.rc_context(STYLE):
+        figure = new_figure(9.5, 0.9 + 0.34 * len(runs))
         axes = figure.subplots(1, len(classes), sharey=True, sharex=True, squeeze=False)[0]
         for axis, name in zip(axes, classes, strict=True):
             colour = CLASS_COLOURS[name]
@@ -147,7 +93,7 @@ def latency(
             axis.set_xlabel("microseconds")
         axes[0].set_yticks(range(len(runs)), labels)
         axes[0].invert_yaxis()
-        return _svg(figure)
+        return element(figure)
 
 
 def _decades(runs: Sequence[ByClass], classes: Sequence[str]) -> tuple[float, float]:
@@ -168,8 +114,8 @@ def energy(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
     """Energy used by all links, one bar a run, split by layer; a mark for the ideal and one for links that
     never sleep."""
     layer_colours = ("#0072B2", "#56B4E9", "#009E73", "#F0E442")
-    with matplotlib.rc_context(_STYLE):
-        figure = _figure(9.5, 1.0 + 0.36 * len(runs))
+    with matplotlib.rc_context(STYLE):
+        figure = new_figure(9.5, 1.0 + 0.36 * len(runs))
         axis = figure.subplots()
         left = [0.0] * len(runs)
         for index, layer in enumerate(runs[0].layers):
@@ -192,4 +138,4 @@ def energy(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
         axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         axis.grid(axis="y", visible=False)
         figure.legend(loc="outside lower center", ncols=6)
-        return _svg(figure)
+        return element(figure)

@@ -1,0 +1,85 @@
+"""How every drawing of the project looks, and drawings as SVG text with the same bytes for the same data.
+
+Figures are drawn without pyplot, which keeps global state, and with a fixed salt for ids. Text stays text.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+
+import matplotlib
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, which people with any colour vision can tell apart.
+BLUE, SKY, GREEN, YELLOW, ORANGE, VERMILION, PURPLE, GREY = (
+    "#0072B2",
+    "#56B4E9",
+    "#009E73",
+    "#F0E442",
+    "#E69F00",
+    "#D55E00",
+    "#CC79A7",
+    "#999999",
+)
+CLASS_COLOURS = {
+    "data": BLUE,
+    "ack": ORANGE,
+    "ack_ece": VERMILION,
+    "syn": PURPLE,
+    "syn_ack": "#882255",
+    "fin_rst": GREEN,
+    "other": GREY,
+}
+INK = "#333333"
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "eeon",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.edgecolor": "#aaaaaa",
+    "axes.labelcolor": INK,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
+    "legend.frameon": False,
+}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure; `width` and `height` in inches."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def element(figure: Figure) -> str:
+    """The figure as an `<svg>` element fit to stand in HTML: no prologue, no metadata, no namespaces."""
+    return inline(_text(figure, transparent=True))
+
+
+def document(figure: Figure) -> str:
+    """The figure as the text of an SVG file of its own, on white, so that it can be read on a dark page."""
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + _text(figure, transparent=False)
+
+
+def inline(text: str) -> str:
+    """An SVG file's text as an element for HTML, whose page decides the width."""
+    text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text[text.index("<svg") :])
+    opening, rest = text.split(">", 1)
+    return re.sub(r' (width|height)="[^"]*"', "", opening) + ">" + rest
+
+
+def _text(figure: Figure, transparent: bool) -> str:
+    buffer = io.StringIO()
+    with matplotlib.rc_context(STYLE):
+        figure.savefig(
+            buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=transparent
+        )
+    text = buffer.getvalue()
+    return re.sub(r"\s*<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
