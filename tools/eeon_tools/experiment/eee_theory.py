@@ -1,0 +1,73 @@
+"""Mean power of one EEE transmitter under Poisson arrivals, in closed form.
+
+The link's time is a chain of cycles: busy, going to sleep (Ts, full power), asleep (a tenth of full
+power), waking (Tw, full power), busy again. With OFF the mean time asleep and EV the mean time not sending in
+a cycle, the share of full power is 1 - (1 - phi)(1 - rho) OFF / EV. Timer and count as in Christensen et al.,
+"IEEE 802.3az: the road to energy efficient Ethernet" (IEEE Communications Magazine, November 2010), whose
+curves the EEE paper redraws as its figure 2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+LPI_POWER = 0.1
+"""Power in low-power idle as a share of full power (EEE paper, section II-A)."""
+
+
+@dataclass(frozen=True)
+class Phy:
+    """Transition times in seconds (EEE paper, table I) and rate in bits/s."""
+
+    rate_bps: float
+    wake_seconds: float
+    sleep_seconds: float
+
+
+TEN_GIGABIT = Phy(10e9, 4.48e-6, 2.88e-6)
+GIGABIT = Phy(1e9, 16.5e-6, 182e-6)
+
+
+def ideal(load: float) -> float:
+    """Share of full power of a link that sleeps whenever it is idle, at no cost; `load` 0 to 1."""
+    return LPI_POWER + (1 - LPI_POWER) * load
+
+
+def standard(phy: Phy, load: float, frame_bytes: int) -> float:
+    """Share of full power of a link that sleeps at once and wakes for the first frame; 0 < `load` < 1."""
+    rate = _frames_per_second(phy, load, frame_bytes)
+    asleep = math.exp(-rate * phy.sleep_seconds) / rate
+    # The idle period: a frame that comes while the link goes to sleep waits for the end of that.
+    idle = phy.sleep_seconds + asleep + phy.wake_seconds
+    return _share(load, asleep, idle)
+
+
+def coalescing(phy: Phy, load: float, frame_bytes: int, timer_seconds: float, count: int) -> float:
+    """Share of full power of a link that wakes `timer_seconds` after the first frame or at the `count`-th;
+    0 < `load` < 1.
+
+    Exact but for `count` frames arriving inside one transition to sleep; the timer is not shorter than that.
+    """
+    if timer_seconds < phy.sleep_seconds:
+        raise ValueError(
+            f"a timer of {timer_seconds} s is shorter than the transition to sleep: no closed form"
+        )
+    rate = _frames_per_second(phy, load, frame_bytes)
+    held = sum(_at_least(k, rate * timer_seconds) for k in range(1, count)) / rate
+    asleep = 1 / rate + held - phy.sleep_seconds
+    return _share(load, asleep, 1 / rate + held + phy.wake_seconds)
+
+
+def _frames_per_second(phy: Phy, load: float, frame_bytes: int) -> float:
+    return load * phy.rate_bps / (8 * frame_bytes)
+
+
+def _share(load: float, asleep: float, idle: float) -> float:
+    return 1 - (1 - LPI_POWER) * (1 - load) * asleep / idle
+
+
+def _at_least(k: int, mean: float) -> float:
+    """P(Poisson(mean) >= k)."""
+    below = math.fsum(math.exp(j * math.log(mean) - mean - math.lgamma(j + 1)) for j in range(k))
+    return max(0.0, 1 - below)
