@@ -10,6 +10,7 @@ _PLACES = {
     "run": "eeon_tools.cli.experiment_run:run",
     "show": "eeon_tools.cli.experiment_look:show",
     "status": "eeon_tools.cli.experiment_run:status",
+    "report": "eeon_tools.cli.experiment_report:report",
 }
 """Each command by name, imported when it is used."""
 

@@ -1,4 +1,4 @@
-"""A page about replays that needs nothing but itself: no script, no font, no picture from anywhere else."""
+"""A page that needs nothing but itself: no script, no font, no picture from anywhere else."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ figcaption { font-size: .88rem; color: #555; max-width: 48rem; }
 .verdict { border-left: 4px solid #009E73; background: #f0faf6; padding: .5em 1em;
            margin: 1em 0; }
 .verdict.no { border-color: #D55E00; background: #fdf3ec; }
+.verdict.unknown { border-color: #999; background: #f5f5f5; }
+.verdict h4 { margin: .2em 0; }
+.verdict p { margin: .3em 0; }
+h3 { font-size: 1.08rem; margin: 1.8em 0 .4em; }
+table.text th, table.text td { text-align: left; white-space: normal; vertical-align: top; }
+table.text td.good, table.text td.bad, table.text td.none { white-space: nowrap; }
+details { margin: .6em 0; }
+summary { cursor: pointer; color: #0072B2; }
+pre { font-size: .84rem; background: #f3f3f3; padding: .6em .8em; overflow-x: auto; border-radius: 3px; }
 code { font-size: .92em; background: #f3f3f3; padding: .05em .3em; border-radius: 3px;
        overflow-wrap: anywhere; }
 footer { font-size: .84rem; color: #555; margin-top: 3em; border-top: 1px solid #e4e4e4; }

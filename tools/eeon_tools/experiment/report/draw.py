@@ -1,0 +1,216 @@
+"""Drawings as matplotlib figures: the one place that knows how a panel, its spread and its legend look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from eeon_tools.experiment.report.drawing import Curve, Drawing, Panel, Rule, Series
+from eeon_tools.experiment.report.runs import Spread
+from eeon_tools.svg import INK, STYLE, new_figure
+
+Handle = Any
+"""What a legend shows: an artist, or a container of some."""
+
+_WIDTH = 9.5
+_GROUP = 0.82
+"""Share of a position's width that its bars take."""
+
+
+def draw(drawing: Drawing) -> Figure:
+    """The figure; panels without a number say so in place of a picture."""
+    columns = min(drawing.columns, len(drawing.panels))
+    rows = math.ceil(len(drawing.panels) / columns)
+    names = _legend_names(drawing)
+    lines = math.ceil(len(names) / _legend_columns(names))
+    with matplotlib.rc_context(STYLE):
+        figure = new_figure(_WIDTH, drawing.panel_height * rows + 0.35 + 0.19 * lines)
+        grid = figure.subplots(rows, columns, sharey=drawing.share_y, squeeze=False)
+        handles: dict[str, Handle] = {}
+        for index, axis in enumerate(grid.flat):
+            if index >= len(drawing.panels):
+                axis.remove()
+                continue
+            panel = drawing.panels[index]
+            first = index % columns == 0
+            _axes(axis, drawing, panel, first or panel.y_label is not None or not drawing.share_y)
+            for name, handle in _fill(axis, panel, drawing).items():
+                handles.setdefault(name, handle)
+        # A shared axis is at its final limits only when every panel is drawn.
+        for axis in figure.axes:
+            if drawing.from_zero and drawing.scale != "log" and drawing.measured():
+                axis.set_ylim(bottom=0)
+        for axis, panel in zip(grid.flat, drawing.panels, strict=False):
+            if panel.y_limits is not None:
+                axis.set_ylim(*panel.y_limits)
+        shown = [name for name in names if name in handles]
+        if shown:
+            figure.legend(
+                [handles[name] for name in shown],
+                shown,
+                loc="outside lower center",
+                ncols=_legend_columns(shown),
+                fontsize=8.5,
+            )
+        return figure
+
+
+def _legend_names(drawing: Drawing) -> list[str]:
+    names: dict[str, None] = {}
+    for panel in drawing.panels:
+        parts: Sequence[Sequence[Series | Curve | Rule]] = (
+            panel.series,
+            panel.overlay,
+            panel.curves,
+            panel.rules,
+        )
+        names |= {one.name: None for part in parts for one in part}
+    return list(names)
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    longest = max((len(name) for name in names), default=1)
+    return max(1, min(len(names), int(130 / (longest + 7))))
+
+
+def _axes(axis: Axes, drawing: Drawing, panel: Panel, labelled: bool) -> None:
+    axis.set_title(panel.title)
+    axis.set_xlabel(drawing.x_label)
+    if labelled:
+        axis.set_ylabel(panel.y_label or drawing.y_label)
+    if drawing.scale != "linear":
+        axis.set_yscale(drawing.scale, **({"linthresh": 10} if drawing.scale == "symlog" else {}))
+        axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    if panel.numeric is None:
+        narrow = len(panel.positions) * max(map(len, panel.positions), default=0) > 92 / drawing.columns
+        axis.set_xticks(
+            range(len(panel.positions)),
+            panel.positions,
+            rotation=35 if narrow else 0,
+            ha="right" if narrow else "center",
+            rotation_mode="anchor" if narrow else "default",
+        )
+        axis.set_xlim(-0.5, max(1, len(panel.positions)) - 0.5)
+    elif drawing.log_x:
+        axis.set_xscale("log")
+        axis.set_xticks(list(panel.numeric), list(panel.positions), rotation=35, ha="right")
+        axis.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        axis.set_xticks(list(panel.numeric), list(panel.positions))
+    if panel.kind != "lines":
+        axis.grid(axis="x", visible=False)
+
+
+def _fill(axis: Axes, panel: Panel, drawing: Drawing) -> dict[str, Handle]:
+    handles: dict[str, Handle] = {}
+    if not panel.measured():
+        axis.text(0.5, 0.5, "not measured", transform=axis.transAxes, ha="center", color=INK, style="italic")
+        axis.set_yticks([])
+        return handles
+    if panel.kind == "stacked":
+        handles |= _stacked(axis, panel)
+    elif panel.kind == "bars":
+        handles |= _bars(axis, panel)
+    else:
+        handles |= _lines(axis, panel, panel.series)
+    for curve in panel.curves:
+        (handles[curve.name],) = axis.plot(
+            curve.x, curve.y, color=curve.colour, linestyle=curve.dashes, linewidth=1.4
+        )
+    for rule in panel.rules:
+        handles[rule.name] = axis.axhline(
+            rule.value, color=rule.colour, linestyle=rule.dashes, linewidth=1.2, zorder=2
+        )
+    if panel.overlay:
+        right = axis.twinx()
+        right.grid(visible=False)
+        right.spines["right"].set_visible(True)
+        right.set_ylabel(panel.overlay_label)
+        handles |= _lines(right, panel, panel.overlay)
+        highest = max(
+            (
+                value.high
+                for other in drawing.panels
+                for one in other.overlay
+                for value in one.values
+                if value
+            ),
+            default=1.0,
+        )
+        right.set_ylim(0, highest * 1.1)
+    return handles
+
+
+def _places(panel: Panel) -> list[float]:
+    if panel.numeric is not None:
+        return list(panel.numeric)
+    return [float(index) for index in range(len(panel.positions))]
+
+
+def _lines(axis: Axes, panel: Panel, series: Iterable[Series]) -> dict[str, Handle]:
+    """Lines through what was measured; only where there is a mark there is a number."""
+    handles: dict[str, Handle] = {}
+    drawn = [one for one in series if not one.reference and any(value is not None for value in one.values)]
+    for number, one in enumerate(drawn):
+        # Side by side on an axis of names, so that spreads at the same place can be told apart.
+        aside = 0.05 * (number - (len(drawn) - 1) / 2) if panel.numeric is None else 0.0
+        points = [
+            (place + aside, value)
+            for place, value in zip(_places(panel), one.values, strict=True)
+            if value is not None
+        ]
+        (handles[one.name],) = axis.plot(
+            [place for place, _ in points], [value.mean for _, value in points], color=one.colour,
+            linestyle=one.dashes or "none", marker=one.marker, markersize=4.5, linewidth=1.6,
+            markerfacecolor="white" if one.dashes != "-" else one.colour,
+        )  # fmt: skip
+        for place, value in points:
+            _whisker(axis, place, value, one.colour)
+    return handles
+
+
+def _bars(axis: Axes, panel: Panel) -> dict[str, Handle]:
+    handles: dict[str, Handle] = {}
+    width = _GROUP / max(1, len(panel.series))
+    for number, one in enumerate(panel.series):
+        offset = (number - (len(panel.series) - 1) / 2) * width
+        for place, value in zip(_places(panel), one.values, strict=True):
+            if value is None:
+                # An empty place must not read as a zero.
+                axis.plot(place + offset, 0, marker="x", color=one.colour, markersize=4, clip_on=False)
+                continue
+            bar = axis.bar(
+                place + offset, value.mean, width * 0.94, color=one.colour, hatch=one.hatch,
+                edgecolor="white", linewidth=0.4,
+            )  # fmt: skip
+            handles.setdefault(one.name, bar)
+            _whisker(axis, place + offset, value, INK)
+    return handles
+
+
+def _stacked(axis: Axes, panel: Panel) -> dict[str, Handle]:
+    handles: dict[str, Handle] = {}
+    bottom = [0.0] * len(panel.positions)
+    for one in panel.series:
+        means = [0.0 if value is None else value.mean for value in one.values]
+        handles[one.name] = axis.bar(
+            _places(panel), means, 0.72, bottom=bottom, color=one.colour, hatch=one.hatch, edgecolor="white",
+            linewidth=0.4,
+        )  # fmt: skip
+        bottom = [low + mean for low, mean in zip(bottom, means, strict=True)]
+    for place in range(len(panel.positions)):
+        if all(one.values[place] is None for one in panel.series):
+            axis.plot(_places(panel)[place], 0, marker="x", color=INK, markersize=4, clip_on=False)
+    return handles
+
+
+def _whisker(axis: Axes, place: float, value: Spread, colour: str) -> None:
+    """Lowest to highest over seeds; nothing for a single seed."""
+    if value.seeds > 1:
+        axis.plot([place, place], [value.low, value.high], color=colour, linewidth=1.1, zorder=3)

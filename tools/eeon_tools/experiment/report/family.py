@@ -1,0 +1,95 @@
+"""One experiment as the report sees it: claims held against it, its runs, and who made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eeon_tools.experiment.claims.model import Claim
+from eeon_tools.experiment.report.findings import Finding
+from eeon_tools.experiment.report.runs import Run, Runs
+from eeon_tools.experiment.results import Results, Row
+
+REPRODUCED, DIFFERS, NOT_MEASURED = "reproduced", "differs", "not measured"
+OUTCOMES = (REPRODUCED, DIFFERS, NOT_MEASURED)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One claim and what came of it; `finding` is why it differs, by whoever looked."""
+
+    id: str
+    statement: str
+    where: str
+    band: str
+    outcome: str
+    measured: str
+    numbers: Mapping[str, float]
+    finding: Finding | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that gave no numbers."""
+
+    axes: Mapping[str, str]
+    seed: int
+    error: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """Everything about one experiment that the page shows.
+
+    `planned`: points by the experiment's file, None when that could not be told. `not_run`: those without a
+    row, in words. `refused`: rows of other versions that were left out, in words.
+    """
+
+    name: str
+    title: str
+    description: str
+    quick: bool
+    claims: Sequence[Judged]
+    runs: Runs
+    rows: Sequence[Mapping[str, Any]] = ()
+    setup: str = ""
+    assumptions: Sequence[str] = ()
+    planned: int | None = None
+    not_run: Sequence[str] = ()
+    failures: Sequence[Failure] = ()
+    refused: Sequence[str] = ()
+    program_digest: str = ""
+    engine_digest: str = ""
+    commits: Sequence[str] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Finding]) -> list[Judged]:
+    """Hold every claim against the results. A judge that fails is a claim not measured, with the reason."""
+    found = []
+    for claim in claims:
+        try:
+            verdict = claim.judge(results)
+            outcome: str = verdict.outcome
+            measured, numbers = verdict.measured, dict(verdict.numbers)
+            if outcome not in OUTCOMES:
+                outcome, measured, numbers = NOT_MEASURED, f"the judge says {outcome!r}: {measured}", {}
+        except Exception as error:  # a mistake in one judge must not take the page from all others
+            outcome, numbers = NOT_MEASURED, {}
+            measured = f"the judge failed: {type(error).__name__}: {error}"
+        finding = findings.get(claim.id) if outcome != NOT_MEASURED else None
+        judgement = (outcome, measured, numbers, finding)
+        found.append(Judged(claim.id, claim.statement, claim.where, claim.band, *judgement))
+    return found
+
+
+def runs_of(rows: Sequence[Row], declared: Mapping[str, Sequence[str]]) -> Runs:
+    """The rows with numbers as points on the experiment's axes; an axis that a run does not use is absent."""
+    return Runs(
+        (
+            Run({axis: value for axis, value in row.axes.items() if value is not None}, row["seed"], row)
+            for row in rows
+        ),
+        declared,
+    )

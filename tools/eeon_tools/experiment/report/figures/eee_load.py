@@ -1,0 +1,161 @@
+"""Figures 4.11 to 4.13 of the thesis (EEE over CPU load), figure 2 of the EEE paper (power over load)."""
+
+from __future__ import annotations
+
+from eeon_tools.experiment import eee_theory as theory
+from eeon_tools.experiment.report.drawing import Curve, Drawing, Panel, Rule, Series
+from eeon_tools.experiment.report.figures.support import EEE, EEE_COLOURS, RUNTIME
+from eeon_tools.experiment.report.runs import Metric, Run, Runs, Spread
+
+_LOADED = ("off", "standard", "12us10_10g", "120us100_10g", "1ms1000_10g")
+_FRAME_BYTES = 1500
+_TIMERS = {"12us10": (12e-6, 10), "120us100": (120e-6, 100)}
+
+
+def load_drawings(runs: Runs) -> list[Drawing]:
+    """The load sweep and the power curve."""
+    return [*_load_sweep(runs.where(stall=None, delay=None, rho=None)), _power(runs)]
+
+
+def energy_delay(run: Run) -> float | None:
+    """Energy times runtime, joule seconds."""
+    energy, runtime = run.number("energy_used_joules"), run.number(RUNTIME)
+    return None if energy is None or runtime is None else energy * runtime
+
+
+def _ideal_energy_delay(run: Run) -> float | None:
+    energy, runtime = run.number("energy_ideal_joules"), run.number(RUNTIME)
+    return None if energy is None or runtime is None else energy * runtime
+
+
+def _load_sweep(runs: Runs) -> list[Drawing]:
+    loads = sorted((value for value in runs.values("load") if value.isdigit()), key=int)
+    settings = [eee for eee in _LOADED if eee in runs.values("eee")]
+
+    def series(metric: Metric, ideal: Metric, base: str) -> list[Series]:
+        found = []
+        for eee in (*settings, "ideal"):
+            name = eee.removesuffix("_10g")
+            if metric == RUNTIME and eee == "ideal":
+                continue
+            values = []
+            for load in loads:
+                own = "off" if eee == "ideal" else eee
+                above = runs.by_seed(ideal if eee == "ideal" else metric, eee=own, load=load)
+                below = runs.by_seed(metric, eee=base, load=load)
+                values.append(Spread.over(above[seed] / below[seed] for seed in above if below.get(seed)))
+            title = "ideal, legacy" if metric == RUNTIME and eee == "off" else EEE[name]
+            if metric != RUNTIME and eee == "off":
+                continue
+            found.append(Series(title, values, EEE_COLOURS[name]))
+        return found
+
+    common = (
+        "Terasort jobs, shallow buffers, 1 MB windows, 24 nodes; coalescing on 10GbE links only, 1GbE links "
+        "run Standard EEE (thesis, section 4.3.3.3)."
+    )
+    rows = (
+        (
+            "eee-load-runtime",
+            "Total runtime over CPU load",
+            "4.11",
+            (RUNTIME, RUNTIME, "off"),
+            "runtime, no EEE = 1",
+            False,
+        ),
+        (
+            "eee-load-energy",
+            "Energy over CPU load",
+            "4.12",
+            ("energy_used_joules", "energy_ideal_joules", "standard"),
+            "energy, Standard EEE = 1",
+            True,
+        ),
+        (
+            "eee-load-product",
+            "Energy-delay product over CPU load",
+            "4.13",
+            (energy_delay, _ideal_energy_delay, "standard"),
+            "energy x runtime, Standard EEE = 1",
+            True,
+        ),
+    )
+    return [
+        Drawing(
+            name,
+            title,
+            f"Thesis, figure {number}",
+            common,
+            "CPU load, %",
+            label,
+            [
+                Panel(
+                    "",
+                    loads,
+                    series(metric, ideal, base),
+                    rules=[Rule("1 = baseline", 1.0, "#888888", ":")],
+                    numeric=[float(load) for load in loads],
+                )
+            ],
+            from_zero=from_zero,
+            columns=1,
+        )
+        for name, title, number, (metric, ideal, base), label, from_zero in rows
+    ]
+
+
+def loaded_power(run: Run) -> float | None:
+    """Percent of full power of the 10GbE transmitter that carries the load."""
+    used, legacy = run.number("energy_10g_used_joules"), run.number("energy_10g_legacy_joules")
+    return 100 * used / legacy if used is not None and legacy else None
+
+
+def _power(runs: Runs) -> Drawing:
+    points = runs.where(stall=None, delay=None, load=None)
+    loads = sorted((value for value in points.values("rho") if value.isdigit()), key=int)
+    fine = [percent / 2 for percent in range(1, 199)]
+    series, curves = [], []
+    for eee in ("standard", *_TIMERS, "ideal"):
+        colour, name = EEE_COLOURS[eee], f"{EEE[eee]}, closed form" if eee != "ideal" else "ideal"
+        if eee != "ideal":
+            values = [points.spread(loaded_power, eee=eee, rho=rho) for rho in loads]
+            series.append(Series(f"{EEE[eee]}, measured", values, colour, dashes=""))
+        closed = [100 * _closed(eee, int(rho) / 100) for rho in loads]
+        exact = [Spread(value, value, value, 1) for value in closed]
+        series.append(Series(name, exact, colour, reference=True))
+        curves.append(
+            Curve(
+                name,
+                fine,
+                [100 * _closed(eee, x / 100) for x in fine],
+                colour,
+                ":" if eee == "ideal" else "-",
+            )
+        )
+    panel = Panel(
+        "10GBASE-T, frames of 1500 bytes",
+        loads,
+        series,
+        numeric=[float(load) for load in loads],
+        curves=curves,
+    )
+    return Drawing(
+        "eee-power",
+        "Power of a 10GbE transmitter over Poisson load",
+        "EEE paper, figure 2 (thesis 2.2), after Christensen et al. 2010",
+        "Marks are measured, lines are the closed forms for Poisson arrivals.",
+        "utilisation, %",
+        "power, % of full",
+        [panel],
+        unit="{:.1f}",
+        columns=1,
+    )
+
+
+def _closed(eee: str, load: float) -> float:
+    if eee == "ideal":
+        return theory.ideal(load)
+    if eee == "standard":
+        return theory.standard(theory.TEN_GIGABIT, load, _FRAME_BYTES)
+    timer, count = _TIMERS[eee]
+    return theory.coalescing(theory.TEN_GIGABIT, load, _FRAME_BYTES, timer, count)

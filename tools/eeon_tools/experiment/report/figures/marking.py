@@ -1,0 +1,183 @@
+"""Figures 5 to 12 of the marking paper (thesis chapter 6), and what it has no figure for."""
+
+from __future__ import annotations
+
+from eeon_tools.experiment.report.drawing import Drawing, Panel, Rule, Series
+from eeon_tools.experiment.report.figures.drops import all_dropped, drop_drawings, drop_tail
+from eeon_tools.experiment.report.figures.support import (
+    BUFFERS,
+    LATENCY,
+    PROTECTION_COLOURS,
+    PROTECTIONS,
+    RUNTIME,
+    THRESHOLD_COLOUR,
+    THROUGHPUT,
+    TRANSPORT_COLOURS,
+    TRANSPORTS,
+    along,
+    by_delay,
+    delay_label,
+    measured,
+)
+from eeon_tools.experiment.report.runs import Metric, Runs
+
+_ECN = ("ecn", "dctcp")
+_MARKERS = {"ecn": "o", "dctcp": "s"}
+_DASHES = {"ecn": "-", "dctcp": "--"}
+_CODEL = {
+    "codel_1": "1: 500 µs/20 ms",
+    "codel_2": "2: 800 µs/1.5 ms",
+    "codel_3": "3: 400 µs/1 ms",
+    "codel_4": "4: 300 µs/0.75 ms",
+}
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the family."""
+    return [
+        *drop_drawings(runs),
+        _drop_totals(runs),
+        *_normalised(runs, "RED", ("7 (thesis 6.3)", "8 (thesis 6.4)", "9 (thesis 6.5)")),
+        *_normalised(runs, "CoDel", ("10 (thesis 6.6)", "11 (thesis 6.7)", "12 (thesis 6.8)")),
+        _ecn_against_dctcp(runs),
+    ]
+
+
+def _drop_totals(runs: Runs) -> Drawing:
+    queues = by_delay(runs.values("queue"), "red_")
+    panels = [
+        Panel(
+            title,
+            [delay_label(queue) for queue in queues],
+            _alternatives(runs, all_dropped, queues, None, buffer),
+        )
+        for buffer, title in BUFFERS.items()
+    ]
+    return Drawing(
+        "marking-drops-total",
+        "Dropped packets in all, by protection",
+        "Marking paper, section 4.1 (text, no figure)",
+        "Packets that switches dropped over the whole job, early and tail. The scale is logarithmic below "
+        "and above 10 packets and linear under that, so that zero can be shown.",
+        "target delay",
+        "dropped packets",
+        panels,
+        unit="{:,.0f}",
+        scale="symlog",
+    )
+
+
+def _alternatives(
+    runs: Runs, metric: Metric, queues: list[str], base: dict[str, str] | None, buffer: str
+) -> list[Series]:
+    """The six alternatives of the paper over queue settings, and the marking threshold at the same delays."""
+    found = []
+    for protect, title in PROTECTIONS.items():
+        for transport in _ECN:
+            values = along(
+                runs, metric, "queue", queues, base, buffer=buffer, transport=transport, protect=protect
+            )
+            found.append(
+                Series(
+                    f"{title}, {TRANSPORTS[transport]}",
+                    values,
+                    PROTECTION_COLOURS[protect],
+                    _DASHES[transport],
+                    _MARKERS[transport],
+                )
+            )
+    thresholds = [queue.replace("red_", "threshold_") for queue in queues]
+    for transport in _ECN:
+        values = along(
+            runs, metric, "queue", thresholds, base, buffer=buffer, transport=transport, protect=None
+        )
+        name = f"marking threshold, {TRANSPORTS[transport]}"
+        found.append(Series(name, values, THRESHOLD_COLOUR, _DASHES[transport], _MARKERS[transport]))
+    return measured(found)
+
+
+def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Drawing]:
+    if aqm == "RED":
+        queues = by_delay(runs.values("queue"), "red_")
+        positions = [delay_label(queue) for queue in queues]
+        x_label = "target delay"
+        addition = (
+            " Green: the true marking threshold at the same delays, which the paper's figure does not have."
+        )
+    else:
+        queues = [queue for queue in _CODEL if queue in runs.values("queue")]
+        positions = [_CODEL[queue] for queue in queues]
+        x_label = "CoDel level: target/interval"
+        addition = ""
+    shallow = drop_tail("shallow")
+    found = []
+    for number, metric, word in zip(
+        numbers, (RUNTIME, THROUGHPUT, LATENCY), ("runtime", "throughput", "latency"), strict=True
+    ):
+        panels = []
+        for buffer, title in BUFFERS.items():
+            base = drop_tail(buffer) if metric == LATENCY else shallow
+            series = _alternatives(runs, metric, queues, base, buffer)
+            panels.append(Panel(title, positions, series, rules=_rules(runs, metric, base, buffer)))
+        relative = "DropTail of the same depth = 1" if metric == LATENCY else "DropTail shallow = 1"
+        dashed = "shallow" if metric == LATENCY else "deep"
+        found.append(
+            Drawing(
+                f"marking-{aqm.lower()}-{word}",
+                {
+                    "runtime": "Hadoop runtime",
+                    "throughput": "Cluster throughput",
+                    "latency": "Network latency",
+                }[word]
+                + f", {aqm}",
+                f"Marking paper, figure {number}",
+                f"{relative}; in the deep panel the dashed line is DropTail with {dashed} buffers. Loose "
+                f"settings stand left, aggressive ones right.{addition}",
+                x_label,
+                f"{word}, {relative}",
+                panels,
+                from_zero=metric == LATENCY,
+            )
+        )
+    return found
+
+
+def _rules(runs: Runs, metric: Metric, base: dict[str, str], buffer: str) -> list[Rule]:
+    rules = [Rule("1 = baseline", 1.0, "#888888", ":")]
+    if buffer == "deep":
+        other = "shallow" if base["buffer"] == "deep" else "deep"
+        value = runs.ratio(metric, base, **drop_tail(other))
+        if value is not None:
+            rules.append(Rule(f"DropTail, {BUFFERS[other]}", value.mean))
+    return rules
+
+
+def _ecn_against_dctcp(runs: Runs) -> Drawing:
+    queues = by_delay(runs.values("queue"), "threshold_")
+    positions = [delay_label(queue) for queue in queues]
+    panels = []
+    for buffer, title in BUFFERS.items():
+        for metric, label, base, factor in (
+            (LATENCY, "latency, DropTail of the same depth = 1", drop_tail(buffer), 1),
+            (THROUGHPUT, "throughput, DropTail shallow = 1", drop_tail("shallow"), 1),
+            ("fct_small_mean_seconds", "mean completion below 1 MB, ms", None, 1000),
+        ):
+            series = []
+            for transport in _ECN:
+                values = along(
+                    runs, metric, "queue", queues, base, buffer=buffer, transport=transport, protect=None
+                )
+                scaled = [None if value is None else value.scaled(factor) for value in values]
+                series.append(Series(TRANSPORTS[transport], scaled, TRANSPORT_COLOURS[transport]))
+            panels.append(Panel(title, positions, series, "bars", y_label=label))
+    return Drawing(
+        "marking-ecn-dctcp",
+        "TCP-ECN against DCTCP at the same marking threshold",
+        "Thesis, section 6.5 (text, no figure)",
+        "Latency of all packets, throughput a node and mean completion time of flows below 1 MB.",
+        "threshold as delay",
+        "",
+        panels,
+        columns=3,
+        share_y=False,
+    )

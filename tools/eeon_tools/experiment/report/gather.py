@@ -1,0 +1,126 @@
+"""Families from the disk: the experiment's file, its results, its findings, its judges. The report's only
+edge that reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from eeon_control.errors import EeonError
+
+from eeon_tools.errors import ToolsError
+from eeon_tools.experiment import claims, files, store
+from eeon_tools.experiment.expand import expand
+from eeon_tools.experiment.report import findings
+from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of
+from eeon_tools.experiment.results import Results
+from eeon_tools.experiment.versions import versions
+
+_ASSUMPTIONS = re.compile(r"^## Assumptions\s*$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_NAMED = 12
+"""Runs that are missing are named up to this number."""
+
+
+def family(name: str, results_folder: Path) -> Family:
+    """One experiment with what its folder of results holds; nothing measured where there is none.
+
+    Raises InputError for files that cannot be read.
+    """
+    experiment = files.load(name)
+    folder = experiment.path.parent
+    results, manifest = _results(results_folder / experiment.name)
+    quick = bool(manifest.get("quick", False))
+    declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
+    planned, not_run = _planned(experiment, results, quick)
+    return Family(
+        name=experiment.name,
+        title=experiment.file.title,
+        description=experiment.file.description,
+        quick=quick,
+        claims=judged(claims.of(experiment.name), results, findings.load(folder)),
+        runs=runs_of(results.finished, declared if not quick else {}),
+        rows=results.rows,
+        setup=_base(experiment.path),
+        assumptions=assumptions(folder),
+        planned=planned,
+        not_run=not_run,
+        failures=[
+            Failure(_used(row.axes), row["seed"], str(row.get("error") or "")) for row in results.failed
+        ],
+        refused=results.refused,
+        program_digest=str(manifest.get("program_digest") or ""),
+        engine_digest=str(manifest.get("engine_digest") or ""),
+        commits=[str(commit) for commit in manifest.get("commits", [])],
+        versions=_packages(),
+    )
+
+
+def _results(folder: Path) -> tuple[Results, dict[str, Any]]:
+    if not (folder / store.MANIFEST).is_file():
+        return Results([], []), {}
+    return store.load(folder), store.read_manifest(folder)
+
+
+def _planned(experiment: files.Experiment, results: Results, quick: bool) -> tuple[int | None, list[str]]:
+    """How many points the file has, and which of them have no row."""
+    try:
+        points = expand(experiment, versions(), quick=quick)
+    except (ToolsError, EeonError):
+        return None, []
+    there = {(tuple(sorted(_used(row.axes).items())), row["seed"]) for row in results.rows}
+    missing = [
+        f"{place(_used(point.axes))}, seed {point.run.seed}"
+        for point in points
+        if (tuple(sorted(_used(point.axes).items())), point.run.seed) not in there
+    ]
+    shown = missing[:_NAMED]
+    if len(missing) > len(shown):
+        shown.append(f"and {len(missing) - len(shown)} more")
+    return len(points), shown
+
+
+def _used(axes: Any) -> dict[str, str]:
+    return {axis: value for axis, value in axes.items() if value is not None}
+
+
+def place(axes: dict[str, str]) -> str:
+    """A point in words."""
+    return ", ".join(f"{axis} {value}" for axis, value in axes.items()) or "the only point"
+
+
+def _base(path: Path) -> str:
+    """The file's own text of `base`, comments and all: what every run starts from."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = next((index for index, line in enumerate(lines) if re.match(r"base:\s*(#.*)?$", line)), None)
+    if start is None:
+        return ""
+    end = next(
+        (index for index in range(start + 1, len(lines)) if lines[index] and not lines[index][0].isspace()),
+        len(lines),
+    )
+    return "\n".join(lines[start:end]).rstrip()
+
+
+def assumptions(folder: Path) -> list[str]:
+    """The bullets under `## Assumptions` of the experiment's README.md."""
+    path = folder / "README.md"
+    found = _ASSUMPTIONS.search(path.read_text(encoding="utf-8")) if path.is_file() else None
+    if found is None:
+        return []
+    items = re.split(r"^[*-] ", found[1], flags=re.MULTILINE)[1:]
+    return [" ".join(item.split("\n\n")[0].split()) for item in items]
+
+
+def _packages() -> dict[str, str]:
+    """Versions of what computed and drew the page."""
+    names: Sequence[str] = ("eeon-engine", "eeon-control", "eeon-tools", "matplotlib", "pyarrow")
+    found = {}
+    for name in names:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

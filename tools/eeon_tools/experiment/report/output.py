@@ -1,0 +1,110 @@
+"""The report as files: README.md, figures/NAME.svg, data/claims.json, each experiment's rows and manifest."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eeon_tools.errors import InputError
+from eeon_tools.experiment import store
+from eeon_tools.experiment.report import markdown, webpage
+from eeon_tools.experiment.report.document import document
+from eeon_tools.experiment.report.family import Family
+from eeon_tools.experiment.report.rendered import rendered
+
+PAGE = "README.md"
+DATA = "data"
+CLAIMS = "claims.json"
+SIZE_LIMIT_BYTES = 1_000_000
+"""No file beside the page is larger: they are committed."""
+_FORMAT = 1
+
+
+def files(families: Sequence[Family], command: str) -> dict[str, str]:
+    """Path from the page's folder to text, of the page, its drawings and the claims: the same families, the
+    same texts."""
+    drawn = {family.name: rendered(family) for family in families}
+    found = {PAGE: markdown.render(document(families, drawn, command, DATA))}
+    for pictures in drawn.values():
+        found |= {one.file: one.text for one in pictures if one.text}
+    found[f"{DATA}/{CLAIMS}"] = (
+        json.dumps(summary(families), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+    return found
+
+
+def web_page(families: Sequence[Family], command: str) -> str:
+    """Everything as one HTML page that needs no other file."""
+    drawn = {family.name: rendered(family) for family in families}
+    return webpage.render(document(families, drawn, command, DATA))
+
+
+def write(families: Sequence[Family], results: Path, folder: Path, command: str) -> list[Path]:
+    """Write the page and all beside it, over what was there of the same names. Returns what was written.
+
+    `results`: the folder of results that the families were read from. Raises InputError for a file above the
+    limit, before anything is written.
+    """
+    contents = {path: text.encode() for path, text in files(families, command).items()}
+    for family in families:
+        source = results / family.name
+        for name in (store.ROWS, store.MANIFEST):
+            if (source / name).is_file():
+                contents[f"{DATA}/{family.name}/{name}"] = (source / name).read_bytes()
+    for path, content in contents.items():
+        if len(content) > SIZE_LIMIT_BYTES:
+            raise InputError(
+                str(folder / path),
+                "",
+                f"would have {len(content):,} bytes; the limit is {SIZE_LIMIT_BYTES:,}",
+            )
+    written = []
+    for path, content in contents.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        store.write_atomically(target, content)
+        written.append(target)
+    return written
+
+
+def summary(families: Sequence[Family]) -> dict[str, Any]:
+    """The claims for machines."""
+    return {
+        "format": _FORMAT,
+        "experiments": {
+            family.name: {
+                "quick": family.quick,
+                "runs": len(family.runs),
+                "planned": family.planned,
+                "failed": len(family.failures),
+                "seeds": family.runs.seeds(),
+                "commits": list(family.commits),
+                "program_digest": family.program_digest,
+                "engine_digest": family.engine_digest,
+            }
+            for family in families
+        },
+        "claims": [
+            {
+                "id": claim.id,
+                "experiment": family.name,
+                "statement": claim.statement,
+                "where": claim.where,
+                "outcome": claim.outcome,
+                "measured": claim.measured,
+                "numbers": _finite(claim.numbers),
+                "reason": claim.finding.reason if claim.finding else None,
+                "evidence": claim.finding.evidence if claim.finding else None,
+            }
+            for family in families
+            for claim in family.claims
+        ],
+    }
+
+
+def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    """JSON has no NaN."""
+    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}

@@ -1,0 +1,286 @@
+"""The report's page, figures and data from rows that were made up; nothing in them was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from eeon_tools.experiment.claims.model import Claim, Verdict
+from eeon_tools.experiment.report import figures, markdown, output
+from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of
+from eeon_tools.experiment.report.findings import Finding
+from eeon_tools.experiment.results import Results, Row
+from made_runs import POINTS, rows
+
+HOSTILE = "<script>alert(1)</script> | a_b*c* [x](javascript:y) `code` & ]]> @someone #1\n\n# no heading"
+
+
+def made(
+    id: str, outcome: Any = "reproduced", text: str = "", judge: Callable[[Results], Verdict] | None = None
+) -> Claim:
+    verdict = Verdict(outcome, text or "it rose by 9.1 % (8.0 to 10.2)", {"rise": 0.091})
+    return Claim(
+        id,
+        text or "throughput rises by 10 %",
+        text or "paper, figure 7",
+        text or "5 % to 20 %",
+        judge or (lambda _: verdict),
+    )
+
+
+CLAIMS = (
+    made("M1"),
+    made("M2", "differs"),
+    made("M3", "differs"),
+    made("M12", "not measured"),
+)
+FINDINGS = {"M3": Finding(reason="hosts queue in their NIC", evidence="`queue_max_bytes` 12 MB")}
+
+
+def family(name: str, found: list[dict[str, Any]], **changed: Any) -> Family:
+    results = Results([Row(row) for row in found])
+    standard = Family(
+        name=name,
+        title=f"Experiment {name}",
+        description="",
+        quick=False,
+        claims=judged(CLAIMS if name == "marking" else (), results, FINDINGS),
+        runs=runs_of(results.finished, {}),
+        rows=results.rows,
+        planned=len(found),
+        program_digest="a" * 64,
+        engine_digest="b" * 64,
+        commits=["c" * 40],
+    )
+    return replace(standard, **changed)
+
+
+@pytest.fixture(scope="module")
+def whole() -> list[Family]:
+    return [family(name, rows(name, (1, 2))) for name in POINTS]
+
+
+@pytest.fixture(scope="module")
+def written(whole: list[Family]) -> dict[str, str]:
+    return output.files(whole, "eeon experiment report")
+
+
+def test_every_claim_stands_on_the_page_once_with_its_verdict(written: dict[str, str]) -> None:
+    page = written["README.md"]
+    told = re.findall(r"^#### (M\d+): (.*)$", page, re.MULTILINE)
+    assert told == [
+        ("M1", "✔ reproduced"), ("M2", "✘ differs"), ("M3", "✘ differs"), ("M12", "– not measured"),
+    ]  # fmt: skip
+    listed = re.findall(r"^\| \[(M\d+)\]\(#(claim-m\d+)\)", page, re.MULTILINE)
+    assert listed == [("M1", "claim-m1"), ("M2", "claim-m2"), ("M3", "claim-m3"), ("M12", "claim-m12")]
+    anchors = Counter(re.findall(r'<a id="([^"]+)">', page))
+    assert all(anchors[anchor] == 1 for _, anchor in listed)
+    assert max(anchors.values()) == 1
+
+
+def test_a_difference_has_its_reason_or_says_that_there_is_none_yet(written: dict[str, str]) -> None:
+    parts = re.split(r"^#### ", written["README.md"], flags=re.MULTILINE)
+    told = {part.split(":")[0]: part for part in parts}
+    assert "**Reason:** not yet explained" in told["M2"]
+    assert "**Reason:** hosts queue in their NIC" in told["M3"]
+    assert "`queue_max_bytes` 12 MB" in told["M3"]
+    assert "Reason" not in told["M1"]
+
+
+def test_the_same_rows_give_the_same_bytes(whole: list[Family], written: dict[str, str]) -> None:
+    again = output.files([one for one in whole if one.name == "eee_ecn"], "eeon experiment report")
+    drawings = {path: text for path, text in again.items() if path.endswith(".svg")}
+    assert len(drawings) > 5
+    assert drawings.items() <= written.items()
+    assert again == output.files([one for one in whole if one.name == "eee_ecn"], "eeon experiment report")
+
+
+def test_every_file_is_small_and_every_drawing_is_on_the_page(written: dict[str, str]) -> None:
+    drawings = {path for path in written if path.endswith(".svg")}
+    assert drawings == set(re.findall(r"\]\((figures/[^)]+\.svg)\)", written["README.md"]))
+    assert len(drawings) > 30
+    for path, text in written.items():
+        assert len(text.encode()) < output.SIZE_LIMIT_BYTES, path
+        if path in drawings:
+            assert "<metadata>" not in text
+            ElementTree.fromstring(text.split("\n", 1)[1])
+
+
+def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole: list[Family]) -> None:
+    claims = [replace(whole[0].claims[0], numbers={"rise": float("nan"), "low": 1.5})]
+    document = output.summary([replace(whole[0], claims=claims)])
+    document = json.loads(json.dumps(document, allow_nan=False))
+    assert document["claims"][0]["numbers"] == {"rise": None, "low": 1.5}
+    assert document["experiments"]["marking"]["seeds"] == [1, 2]
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_nothing_measured_is_said_on_the_page(name: str) -> None:
+    page = output.files([family(name, [])], "x")["README.md"]
+    assert f"there are no finished runs of `{name}`" in page
+    assert "![" not in page
+    assert "Not measured." in page
+
+
+@pytest.mark.parametrize("name", ["marking", "eee"])
+def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(name: str) -> None:
+    found = rows(name, (1,))[::2]
+    for row in found[::3]:
+        row["runtime_seconds"] = None
+        del row["latency_mean_us"]
+        row["energy_used_joules"] = float("nan")
+    page = output.files([family(name, found)], "x")["README.md"]
+    assert "points were not measured" in page
+    assert "nan" not in page.lower().replace("reported", "")
+
+
+def test_a_point_without_a_number_is_a_dash_and_not_a_zero() -> None:
+    found = [row for row in rows("eee_ecn", (1,)) if row["axis_buffer"] == "shallow"]
+    page = output.files([family("eee_ecn", found)], "x")["README.md"]
+    table = page.split("#### Network latency by buffer depth")[1].split("</details>")[0]
+    assert re.search(r"^\| deep buffers \| – \|$", table, re.MULTILINE)
+
+
+def test_failed_and_refused_and_missing_runs_are_named() -> None:
+    found = rows("marking", (1,))
+    page = output.files(
+        [
+            family(
+                "marking",
+                found,
+                failures=[Failure({"buffer": "deep"}, 7, "time limit of 3600 s: 3 maps unfinished")],
+                refused=["4 rows of engine 0123 (not 4567)"],
+                not_run=["buffer deep, queue red_4ms, seed 1"],
+            )
+        ],
+        "x",
+    )["README.md"]
+    assert "Failed: buffer deep, seed 7: time limit of 3600 s: 3 maps unfinished" in page
+    assert "4 rows of engine 0123" in page
+    assert re.search(r"Not run of \d+ planned: buffer deep, queue red\\_4ms, seed 1", page)
+
+
+def test_two_runs_of_one_seed_at_one_point_are_not_averaged() -> None:
+    found = rows("eee_ecn", (1,)) + [
+        {**row, "axis_host": "fast"} for row in rows("eee_ecn", (1,)) if row["axis_eee"] == "off"
+    ]
+    page = output.files([family("eee_ecn", found)], "x")["README.md"]
+    assert "Not drawn: control tcp, eee off, buffer shallow" in page
+    assert "several runs of seed 1" in page
+
+
+def test_a_judge_that_fails_costs_only_its_own_claim() -> None:
+    def broken(_: Results) -> Verdict:
+        raise ZeroDivisionError("no baseline")
+
+    found = judged((made("M1", judge=broken), made("M2"), made("M3", "splendid")), Results([]), {})
+    assert [claim.outcome for claim in found] == ["not measured", "reproduced", "not measured"]
+    assert found[0].measured == "the judge failed: ZeroDivisionError: no baseline"
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: Counter[str] = Counter()
+        self.ids: list[str] = []
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen[tag] += 1
+        if tag not in {"meta", "br", "img", "hr"}:
+            self.open.append(tag)
+        for key, value in attrs:
+            if key == "id" and tag in {"div", "h2"}:
+                self.ids.append(value or "")
+            if key in {"src", "href", "xlink:href"} and value and not value.startswith("#"):
+                self.fetched.append(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def hostile() -> Family:
+    claims = judged((made("M1", text=HOSTILE),), Results([]), {})
+    return family(
+        "marking",
+        [],
+        title=HOSTILE,
+        description=HOSTILE,
+        claims=claims,
+        assumptions=[HOSTILE],
+        setup=HOSTILE,
+        failures=[Failure({"buffer": HOSTILE}, 1, HOSTILE)],
+        refused=[HOSTILE],
+        commits=[HOSTILE],
+    )
+
+
+def test_hostile_text_stays_text_in_html() -> None:
+    page = _Page()
+    page.feed(output.web_page([hostile()], "x"))
+    assert page.open == []
+    assert page.seen["script"] == 0
+    assert page.fetched == []
+
+
+def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole: list[Family]) -> None:
+    page = _Page()
+    text = output.web_page([replace(whole[3], claims=whole[0].claims)], "eeon experiment report")
+    page.feed(text)
+    assert page.open == []
+    assert page.fetched == []
+    assert [one for one in page.ids if one.startswith("claim-")] == [
+        "claim-m1", "claim-m2", "claim-m3", "claim-m12",
+    ]  # fmt: skip
+    assert page.seen["svg"] > 5
+
+
+def test_hostile_text_stays_text_in_markdown() -> None:
+    page = output.files([hostile()], "x")["README.md"]
+    # What is indented by four is a block of code, in which nothing is markup.
+    page = re.sub(r"^    .*$", "", page, flags=re.MULTILINE)
+    bare = re.sub(r"`[^`]*`", "", page)
+    assert "<script" not in bare
+    assert not re.search(r"(?<!\\)\[x(?<!\\)\]\(javascript", bare)
+    assert not re.search(r"(?<!\\)@someone", bare)
+    assert "\n# no heading" not in bare
+    table = [line for line in page.splitlines() if line.startswith("| [M1]")]
+    assert len(re.findall(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", table[0]))) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a `b` c", "a `b` c"),
+        ("one ` alone", "one ' alone"),
+        ("x_1 * 2", r"x\_1 \* 2"),
+        ("5 < 6 & 7", "5 &lt; 6 &amp; 7"),
+    ],
+)
+def test_text_is_escaped_for_markdown(text: str, written: str) -> None:
+    from eeon_tools.experiment.report.blocks import Document, Paragraph
+
+    assert markdown.render(Document("t", [Paragraph(text)])) == f"# t\n\n{written}\n"
+
+
+def test_a_line_that_begins_like_a_list_is_none() -> None:
+    from eeon_tools.experiment.report.blocks import Document, Paragraph
+
+    text = "word " * 23 + "- 5 % of it"
+    assert "\n- " not in markdown.render(Document("t", [Paragraph(text)]))
+
+
+def test_every_experiment_with_figures_draws_each_under_its_own_name() -> None:
+    names = [
+        drawing.name for name in POINTS for drawing in figures.of(name, family(name, rows(name, (1,))).runs)
+    ]
+    assert len(names) == len(set(names))
+    assert figures.of("unknown", family("unknown", []).runs) == []

@@ -1,0 +1,160 @@
+"""`eeon experiment report` from files: an experiment, results in a store, findings, assumptions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from eeon_control.errors import InputError
+from eeon_tools.cli.experiment_report import report
+from eeon_tools.experiment import claims, shipped, store
+from eeon_tools.experiment.claims.model import Claim, Verdict
+from eeon_tools.experiment.report import findings, gather
+from eeon_tools.experiment.results import Row
+from made_runs import rows
+
+EXPERIMENT = """\
+name: eee_ecn
+title: Coalescing with ECN
+description: Chapter 7.
+claims: [J1]
+base:  # every run
+  topology: leaf-spine-4
+  # a comment that matters
+  workload: {applications: []}
+axes:
+  buffer: {shallow: {}, deep: {}}
+  control: {tcp: {}, red_ecn: {}}
+  eee: {off: {}, standard: {}}
+seeds: [1]
+"""
+README = """\
+# Coalescing
+
+## Assumptions
+
+* Links have a delay of 500 ns,
+  as the thesis does not say.
+* Delayed ACKs are off.
+
+## Files
+
+* this one
+"""
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """(folder of experiments, folder of results)."""
+    experiments, results = tmp_path / "experiments", tmp_path / "results"
+    own = experiments / "eee_ecn"
+    own.mkdir(parents=True)
+    (own / "experiment.yaml").write_text(EXPERIMENT)
+    (own / "README.md").write_text(README)
+    (own / "findings.yaml").write_text("J1: {reason: Ports are idle., evidence: busy 4 %}\n")
+    monkeypatch.setattr(shipped, "_PLACES", (experiments,))
+    verdict = Verdict("differs", "6.1 instead of 5", {"legacy": 6.1})
+    judged = Claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _: verdict)
+    monkeypatch.setattr(claims, "of", lambda name: (judged,))
+    return experiments, results
+
+
+def keep(results: Path, made: list[dict[str, Any]]) -> None:
+    """Put rows into a store as a run of the experiment does."""
+    folder = results / "eee_ecn"
+    folder.mkdir(parents=True)
+    store.write_rows(folder / store.ROWS, [Row(row) for row in made], ["buffer", "control", "eee"])
+    manifest = {
+        "format": store.FORMAT,
+        "experiment": "eee_ecn",
+        "quick": False,
+        "program_digest": "a" * 64,
+        "engine_digest": "b" * 64,
+        "commits": ["c" * 40],
+        "seeds": [1],
+        "rows": len(made),
+        "settings": {},
+    }
+    (folder / store.MANIFEST).write_text(json.dumps(manifest))
+
+
+def test_a_family_is_read_from_its_files(folders: tuple[Path, Path]) -> None:
+    _, results = folders
+    failed = {"status": "failed", "error": "time limit of 60 s"}
+    made = rows("eee_ecn", (1,))
+    made[0] |= failed
+    made[1] |= {"engine_digest": "d" * 64}
+    keep(results, made)
+    family = gather.family("eee_ecn", results)
+    assert family.setup.splitlines()[0] == "base:  # every run"
+    assert "# a comment that matters" in family.setup
+    assert "axes" not in family.setup
+    assert list(family.assumptions) == [
+        "Links have a delay of 500 ns, as the thesis does not say.",
+        "Delayed ACKs are off.",
+    ]
+    assert [failure.error for failure in family.failures] == ["time limit of 60 s"]
+    assert len(family.refused) == 1 and "d" * 12 in family.refused[0]
+    assert len(family.runs) == len(made) - 2
+    assert family.commits == ["c" * 40]
+    assert family.claims[0].finding is not None
+    assert family.claims[0].finding.reason == "Ports are idle."
+
+
+def test_without_results_a_family_has_no_runs_and_no_failure(folders: tuple[Path, Path]) -> None:
+    family = gather.family("eee_ecn", folders[1])
+    assert (len(family.runs), list(family.failures), family.program_digest) == (0, [], "")
+
+
+def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    keep(folders[1], rows("eee_ecn", (1,)))
+    output, again, html = tmp_path / "page", tmp_path / "again", tmp_path / "page.html"
+    words = ["--results", str(folders[1]), "-o", str(output), "--html", str(html)]
+    done = CliRunner().invoke(report, words)
+    assert done.exit_code == 0, done.output
+    assert "0 reproduced, 1 differs, 0 not measured" in done.output
+    there = {str(path.relative_to(output)): path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    assert {"README.md", "data/claims.json", "data/eee_ecn/rows.parquet", "data/eee_ecn/manifest.json"} < set(
+        there
+    )
+    assert json.loads(there["data/claims.json"])["claims"][0]["numbers"] == {"legacy": 6.1}
+    assert html.read_text().startswith("<!DOCTYPE html>")
+    assert str(tmp_path) not in there["README.md"].decode()
+
+    done = CliRunner().invoke(report, ["--results", str(output / "data"), "-o", str(again)])
+    assert done.exit_code == 0, done.output
+    assert {
+        str(path.relative_to(again)): path.read_bytes() for path in again.rglob("*") if path.is_file()
+    } == there
+
+
+def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple[Path, Path]) -> None:
+    done = CliRunner().invoke(report, ["eee_enc", "--results", str(folders[1])])
+    assert done.exit_code != 0
+    assert "eee_enc" in done.output and "eee_ecn" in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("J1: {reasn: x}\n", "reasn"),
+        ("J1: {evidence: x}\n", "reason"),
+        ("J1: [x]\n", "J1"),
+        ("J1: {reason: 5}\n", "reason"),
+        ("- x\n", "mapping"),
+    ],
+)
+def test_a_mistake_in_findings_is_named_with_its_file(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / findings.FILE).write_text(text)
+    with pytest.raises(InputError) as caught:
+        findings.load(tmp_path)
+    assert findings.FILE in str(caught.value) and problem in str(caught.value)
+
+
+def test_no_findings_are_no_findings(tmp_path: Path) -> None:
+    assert findings.load(tmp_path) == {}
