@@ -92,9 +92,10 @@ bench-live: setup ## eeon-switch, and BMv2 where it is installed: frames per sec
 	$(PY) engine/live/benches/throughput.py
 	$(PY) engine/live/benches/memory.py
 
-reference: setup ## write what is made from the configuration's models: the JSON Schemas, the reference in docs/configuration.md
+reference: setup ## write what is made from the files' models: the JSON Schemas, the references in docs/configuration.md and docs/experiments.md
 	$(PY) -m eeon_control.schemas control_plane/schema
 	$(PY) -m eeon_control.reference docs/configuration.md
+	$(PY) -m eeon_tools.experiment.reference docs/experiments.md
 
 guide: setup ## type what docs/guide.md says, and put in what comes out where it has changed
 	$(PY) tools/tests/guide_refresh.py docs/guide.md

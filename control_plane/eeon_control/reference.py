@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,97 +28,110 @@ _UNITS = {
 
 def reference() -> str:
     """One table for each mapping of a configuration file, from the top down."""
-    schema = schemas.schema("config")
-    parts = ["### The file", _described(schema), *_tables(schema, schema["$defs"])]
-    return "\n\n".join(parts)
+    return "\n\n".join(["### The file", *Tables().of(schemas.schema("config"))])
 
 
-def into(page: str) -> str:
-    """A page with the reference between its markers. Raises ValueError when it has none."""
+def into(page: str, made: str | None = None) -> str:
+    """A page with the reference, or another text that is made, between its markers. Raises ValueError when it
+    has none."""
     start, end = page.find(BEGIN), page.find(END)
     if not 0 <= start < end:
         raise ValueError(f"the page needs the lines {BEGIN} and {END}")
-    return f"{page[: start + len(BEGIN)]}\n\n{reference()}\n\n{page[end:]}"
+    text = reference() if made is None else made
+    return f"{page[: start + len(BEGIN)]}\n\n{text}\n\n{page[end:]}"
 
 
-def _tables(schema: dict[str, Any], models: dict[str, Any]) -> Iterator[str]:
-    yield _table(schema)
-    written: set[str] = set()
-    waiting = _references(schema)
-    while waiting:
-        name = waiting.pop(0)
-        if name in written:
-            continue
-        written.add(name)
-        yield f"### {name}"
-        yield _described(models[name])
-        yield _table(models[name])
-        waiting += _references(models[name])
+@dataclass(frozen=True)
+class Tables:
+    """How a JSON Schema becomes tables.
+
+    `units`: further kinds of text, by a unit that their pattern has. `elsewhere`: models whose tables are on
+    another page, with its address.
+    """
+
+    units: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, schema: dict[str, Any]) -> Iterator[str]:
+        """What a schema describes, then a table for it and for every mapping below it."""
+        yield _described(schema)
+        yield self._table(schema)
+        written: set[str] = set(self.elsewhere)
+        waiting = _references(schema)
+        while waiting:
+            name = waiting.pop(0)
+            if name in written:
+                continue
+            written.add(name)
+            model = schema["$defs"][name]
+            yield f"### {name}"
+            yield _described(model)
+            yield self._table(model)
+            waiting += _references(model)
+
+    def _table(self, model: dict[str, Any]) -> str:
+        rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+        required = model.get("required", [])
+        for key, value in model.get("properties", {}).items():
+            default = "required" if key in required else f"`{value['default']}`" if "default" in value else ""
+            if isinstance(value.get("default"), bool):
+                default = f"`{str(value['default']).lower()}`"
+            rows.append(f"| `{key}` | {self._value(value)} | {default} | {_described(value)} |")
+        return "\n".join(rows)
+
+    def _value(self, schema: dict[str, Any]) -> str:
+        """What may stand behind a key, in words."""
+        if "$ref" in schema:
+            return self._link(schema["$ref"])
+        if "enum" in schema:
+            return ", ".join(f"`{one}`" for one in schema["enum"])
+        if "const" in schema:
+            return f"`{schema['const']}`"
+        if choices := schema.get("anyOf") or schema.get("oneOf"):
+            return " or ".join(dict.fromkeys(self._value(one) for one in choices if one != {"type": "null"}))
+        match schema.get("type"):
+            case "object":
+                return self._mapping(schema)
+            case "array":
+                return f"list of {self._value(schema['items'])}"
+            case "boolean":
+                return "`true`, `false`"
+            case "integer" if "maximum" in schema:
+                return f"{schema.get('minimum', 0)} to {schema['maximum']}"
+            case "string" if "pattern" in schema:
+                return self._text(schema)
+            case "string":
+                return "text"
+            case kind:
+                return str(kind)
+
+    def _text(self, schema: dict[str, Any]) -> str:
+        """The kind of a text by the units that its pattern has, with its examples."""
+        pattern = schema["pattern"]
+        known = {**_UNITS, **self.units}
+        kinds = [kind for unit, kind in known.items() if re.search(rf"[(|]{unit}[)|]", pattern)]
+        if not kinds:
+            kinds = ["probability" if "%" in pattern else "weight" if "/" in pattern else "name"]
+        shown = [" or ".join(kinds)]
+        return ", ".join(shown + [f"`{one}`" for one in schema.get("examples", [])])
+
+    def _mapping(self, schema: dict[str, Any]) -> str:
+        if "properties" in schema:
+            return f"`{{{schema['required'][0]}: ...}}` (short form)"
+        if "patternProperties" in schema:
+            [(pattern, value)] = schema["patternProperties"].items()
+            return f"{'link speed' if 'bps' in pattern else 'name'}: {self._value(value)}"
+        if isinstance(schema.get("additionalProperties"), dict):
+            return f"name: {self._value(schema['additionalProperties'])}"
+        return "mapping"
+
+    def _link(self, reference_: str) -> str:
+        name = reference_.rpartition("/")[2]
+        return f"[{name}]({self.elsewhere.get(name, '')}#{name.lower()})"
 
 
 def _described(model: dict[str, Any]) -> str:
     return " ".join(str(model.get("description", "")).split())
-
-
-def _table(model: dict[str, Any]) -> str:
-    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
-    required = model.get("required", [])
-    for key, value in model.get("properties", {}).items():
-        default = "required" if key in required else f"`{value['default']}`" if "default" in value else ""
-        if isinstance(value.get("default"), bool):
-            default = f"`{str(value['default']).lower()}`"
-        rows.append(f"| `{key}` | {_value(value)} | {default} | {_described(value)} |")
-    return "\n".join(rows)
-
-
-def _value(schema: dict[str, Any]) -> str:
-    """What may stand behind a key, in words."""
-    if "$ref" in schema:
-        return _link(schema["$ref"])
-    if "enum" in schema:
-        return ", ".join(f"`{one}`" for one in schema["enum"])
-    if "const" in schema:
-        return f"`{schema['const']}`"
-    if choices := schema.get("anyOf") or schema.get("oneOf"):
-        return " or ".join(dict.fromkeys(_value(one) for one in choices if one != {"type": "null"}))
-    match schema.get("type"):
-        case "object":
-            return _mapping(schema)
-        case "array":
-            return f"list of {_value(schema['items'])}"
-        case "boolean":
-            return "`true`, `false`"
-        case "integer" if "maximum" in schema:
-            return f"{schema.get('minimum', 0)} to {schema['maximum']}"
-        case "string" if "pattern" in schema:
-            return _text(schema)
-        case "string":
-            return "text"
-        case kind:
-            return str(kind)
-
-
-def _text(schema: dict[str, Any]) -> str:
-    """The kind of a text by the units that its pattern has, with its examples."""
-    pattern = schema["pattern"]
-    kinds = [kind for unit, kind in _UNITS.items() if re.search(rf"[(|]{unit}[)|]", pattern)]
-    shown = [" or ".join(kinds) or ("probability" if "%" in pattern else "weight")]
-    return ", ".join(shown + [f"`{one}`" for one in schema.get("examples", [])])
-
-
-def _mapping(schema: dict[str, Any]) -> str:
-    if "properties" in schema:
-        return f"`{{{schema['required'][0]}: ...}}` (short form)"
-    if "patternProperties" in schema:
-        return f"link speed: {_value(next(iter(schema['patternProperties'].values())))}"
-    if isinstance(schema.get("additionalProperties"), dict):
-        return f"name: {_value(schema['additionalProperties'])}"
-    return "mapping"
-
-
-def _link(reference_: str) -> str:
-    name = reference_.rpartition("/")[2]
-    return f"[{name}](#{name.lower()})"
 
 
 def _references(part: Any) -> list[str]:

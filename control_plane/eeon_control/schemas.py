@@ -36,7 +36,11 @@ MODELS: dict[str, tuple[type[BaseModel], str]] = {
 
 def schema(kind: str) -> dict[str, Any]:
     """The JSON Schema of one kind of file: `config`, `topology` or `targets`."""
-    model, title = MODELS[kind]
+    return of_model(*MODELS[kind])
+
+
+def of_model(model: type[BaseModel], title: str) -> dict[str, Any]:
+    """The JSON Schema of files that a model describes."""
     made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     _tidy(made)
     return {"$schema": _DIALECT, **made, "title": title}

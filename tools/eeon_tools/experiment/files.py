@@ -10,7 +10,7 @@ from eeon_control.errors import DataNotFound, InputError
 from eeon_control.model_base import Strict
 from eeon_control.sources import Document, read_yaml
 from eeon_control.validation import did_you_mean
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from eeon_tools.experiment import shipped
 
@@ -65,12 +65,17 @@ def _quick_axes(value: Any) -> Any:
     }
 
 
+QuickValues = Annotated[
+    Any, WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]})
+]
+
+
 class Quick(Strict):
     """The scaled-down form: what is different from the full one."""
 
     base: Overlay = Field(default_factory=dict)
     """Laid over `base`, below the axes' overlays."""
-    axes: Annotated[dict[AxisName, Any], BeforeValidator(_quick_axes)] = Field(default_factory=dict)
+    axes: Annotated[dict[AxisName, QuickValues], BeforeValidator(_quick_axes)] = Field(default_factory=dict)
     """Axes with fewer values: a list of names, or a mapping whose overlays are laid over the axis' own."""
     sweeps: list[Sweep] = Field(default_factory=list)
     """Instead of the full form's sweeps. Without: those, as far as their values are left."""

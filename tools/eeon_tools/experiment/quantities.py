@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from eeon_control.model_base import in_bytes, of_text, positive, text_schema
-from eeon_control.units import Bytes, Duration, Quantity
+from eeon_control.units import Bytes, Duration, Quantity, parse_probability
 
 
 class Frequency(Quantity):
@@ -33,6 +33,25 @@ def _size(text: object) -> Bytes:
     return size
 
 
+def _share(text: object) -> float:
+    return float(parse_probability(text))
+
+
+def _share_above_zero(text: object) -> float:
+    share = _share(text)
+    if not share:
+        raise ValueError("must be above zero, for example 10%")
+    return share
+
+
+_SHARE: dict[str, Any] = {
+    "anyOf": [
+        {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$", "examples": ["5%"]},
+        {"type": "number", "minimum": 0, "maximum": 1},
+    ]
+}
+ShareText = Annotated[float, *of_text(_share, _SHARE)]
+PositiveShareText = Annotated[float, *of_text(_share_above_zero, _SHARE)]
 FrequencyText = Annotated[Frequency, *of_text(positive(Frequency), text_schema(Frequency))]
 ByteRateText = Annotated[ByteRate, *of_text(positive(ByteRate), text_schema(ByteRate))]
 SizeText = Annotated[Bytes, *of_text(_size, text_schema(Bytes, examples=["6.4GB"]))]

@@ -9,7 +9,7 @@ from eeon_control.config import EEE_PRESETS, Eee
 from eeon_control.model_base import Strict
 from eeon_control.units import Duration
 from eeon_control.validation import did_you_mean
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from eeon_tools.experiment.quantities import DurationText, PositiveDurationText
 from eeon_tools.experiment.tcp import Tcp
@@ -38,6 +38,9 @@ class Nic(Strict):
     AQM of the leaf's port at the other end of the link, as ns-2's links have them in both directions."""
 
 
+_NAME_OR_MAPPING = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+
+
 def _name_or_mapping(value: Any) -> Any:
     if not isinstance(value, (str, dict)) or not value:
         raise ValueError("must be the name of one that ships, a file, or a mapping")
@@ -53,15 +56,19 @@ def _listed(value: Any) -> Any:
 class RunSettings(Strict):
     """One run of the twin."""
 
-    topology: Annotated[Any, BeforeValidator(_name_or_mapping)]
+    topology: Annotated[Any, BeforeValidator(_name_or_mapping), WithJsonSchema(_NAME_OR_MAPPING)]
     """The fabric: a name that ships, a file, or the mapping that such a file holds."""
     link_delay: DurationText = Duration(0)
     """One-way latency that is added to every link's own."""
-    config: Annotated[list[Any], BeforeValidator(_listed)]
+    config: Annotated[
+        list[Any],
+        BeforeValidator(_listed),
+        WithJsonSchema({"anyOf": [{"type": "array", "items": _NAME_OR_MAPPING}, {"type": "string"}]}),
+    ]
     """Configuration of the switches: names of examples, files, and mappings in the controller's format, later
     ones over earlier ones. An overlay's are appended to those before it."""
     nic: Nic = Nic()
-    """The hosts' NICs."""
+    """What the hosts' NICs do."""
     tcp: Tcp = Tcp()
     """TCP of all hosts."""
     workload: Workload

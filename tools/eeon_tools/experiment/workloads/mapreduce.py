@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import Topology
-from eeon_control.units import Duration, parse_probability
+from eeon_control.units import Duration
 from eeon_control.validation import did_you_mean
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import BeforeValidator, Field
 
 from eeon_tools.experiment.quantities import (
     AnySizeText,
@@ -17,6 +17,7 @@ from eeon_tools.experiment.quantities import (
     DurationText,
     FrequencyText,
     PositiveDurationText,
+    ShareText,
     SizeText,
     SmallSizeText,
 )
@@ -103,10 +104,6 @@ class Job(Strict):
         }
 
 
-def _share(value: object) -> float:
-    return float(parse_probability(value))
-
-
 def _parallel(value: Any) -> Any:
     return None if value == "all" else value
 
@@ -145,10 +142,10 @@ class Cluster(Application):
     """Sigma of the log-normal factor on a task's work; default ln 1.10."""
     request: SmallSizeText | None = None
     """Size of a fetch's request; default 280B."""
-    slowstart: Annotated[float, PlainValidator(_share)] = 0.05
+    slowstart: ShareText = 0.05
     """Share of the maps that must be done before reducers are scheduled."""
     locality: Locality = Locality()
-    """Where input blocks lie."""
+    """Where the input's blocks lie."""
     output_replication: Count = 1
     """Copies of the output; one is written locally, the others over TCP."""
 

@@ -7,10 +7,16 @@ from typing import Annotated, Any, Literal, Self
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import Topology
-from eeon_control.units import Duration, parse_probability
-from pydantic import Field, PlainValidator, model_validator
+from eeon_control.units import Duration
+from pydantic import Field, model_validator
 
-from eeon_tools.experiment.quantities import DurationText, PositiveDurationText, SizeText, SmallSizeText
+from eeon_tools.experiment.quantities import (
+    DurationText,
+    PositiveDurationText,
+    PositiveShareText,
+    SizeText,
+    SmallSizeText,
+)
 from eeon_tools.experiment.workloads.base import Application, Broken, Count, differ, unknown_hosts
 
 
@@ -142,13 +148,6 @@ class Rpc(Application):
         }
 
 
-def _load(value: object) -> float:
-    load = float(parse_probability(value))
-    if not load:
-        raise ValueError("must be above zero, for example 10%")
-    return load
-
-
 class PoissonFlow(Strict):
     """Frames from one host to another."""
 
@@ -156,7 +155,7 @@ class PoissonFlow(Strict):
     """The host that sends."""
     destination: str
     """The host that receives."""
-    load: Annotated[float, PlainValidator(_load)]
+    load: PositiveShareText
     """Share of the source's link rate, for example 10%."""
     frame: SmallSizeText
     """Size of each frame, without FCS."""
