@@ -13,12 +13,23 @@ from eeon_control.topology import Topology
 from pydantic import BeforeValidator, Field
 
 from eeon_tools.experiment.workloads.base import Application, Broken
+from eeon_tools.experiment.workloads.job_mix import JobMix
 from eeon_tools.experiment.workloads.mapreduce import MapReduce
 from eeon_tools.experiment.workloads.transfers import Coflows, Incast, Poisson, Rpc
 
-__all__ = ["AnyApplication", "Application", "Coflows", "Incast", "MapReduce", "Poisson", "Rpc", "Workload"]
+__all__ = [
+    "AnyApplication",
+    "Application",
+    "Coflows",
+    "Incast",
+    "JobMix",
+    "MapReduce",
+    "Poisson",
+    "Rpc",
+    "Workload",
+]
 
-AnyApplication = Annotated[MapReduce | Coflows | Incast | Rpc | Poisson, Field(discriminator="kind")]
+AnyApplication = Annotated[MapReduce | JobMix | Coflows | Incast | Rpc | Poisson, Field(discriminator="kind")]
 
 
 def _some(value: Any) -> Any:
