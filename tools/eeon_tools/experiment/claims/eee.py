@@ -1,13 +1,14 @@
-"""E1 to E8: what the EEE-MapReduce paper and E-EON thesis chapter 4 say of EEE and coalescing.
+"""E1 to E10: what the EEE-MapReduce paper and E-EON thesis chapter 4 say of EEE and coalescing.
 
-Their runs are those of `experiments/eee/`. E9 and E10 are in `eee_load`. Energy is that of all transmitters
-of a kind over the whole run, so a longer run uses more of it.
+Their runs are those of `experiments/eee/`. E2 and E8 are in `eee_delays`, E9 and E10 in `eee_load`. Energy is
+that of all transmitters of a kind over the whole run, so a longer run uses more of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from eeon_tools.experiment.claims.eee_delays import ADDED_LATENCY, STALL
 from eeon_tools.experiment.claims.eee_load import CLAIMS as LOAD_CLAIMS
 from eeon_tools.experiment.claims.eee_points import (
     SCENARIOS,
@@ -58,30 +59,6 @@ def _e1(results: Results) -> Checks:
     numbers = {f"legacy_over_standard_{name}": one.mean for name, one in legacy.items()}
     numbers |= {f"standard_over_ideal_{name}": one.mean for name, one in ideal.items()}
     return Checks(checks, numbers)
-
-
-def _e2(results: Results) -> Checks:
-    base = point("small_24", eee="standard", stall="0us")
-    runtime, energy = {}, {}
-    for stall in ("10us", "50us", "500us", "5ms"):
-        other = point("small_24", eee="standard", stall=stall)
-        try:
-            runtime[stall] = change(results, _RUNTIME, base, other)
-            energy[stall] = change(results, _USED, other, base)
-        except Missing:
-            continue
-    if not runtime:
-        raise Missing("runs with a stall time")
-    worst = max(runtime.values(), key=lambda one: one.mean)
-    least = min(energy.values(), key=lambda one: one.mean)
-    return Checks(
-        [
-            within(worst, -1, 0.03, "runtime of stall 0 against the best other stall time"),
-            within(least, -0.01, 100, f"energy against stall 0: {each(energy)}; lowest"),
-        ],
-        {f"energy_change_{name}": one.mean for name, one in energy.items()}
-        | {f"runtime_change_of_stall_0_against_{name}": one.mean for name, one in runtime.items()},
-    )
 
 
 def _e3(results: Results) -> Checks:
@@ -210,39 +187,6 @@ def _e7(results: Results) -> Checks:
     )
 
 
-def _e8(results: Results) -> Checks:
-    small, batch = _slowed(results, "small_24"), _slowed(results, "batch_24")
-    checks = [
-        within(small["100us"], -1, 0.05, "small jobs at 100 us a link"),
-        within(batch["5ms"], -1, 0.25, "batch at 5 ms"),
-        within(batch["10ms"], 0.05, 100, "batch at 10 ms"),
-        Check(f"small jobs: {each(small)}", small["5ms"].mean > 0.05),
-        Check(f"batch: {each(batch)}", batch["5ms"].mean < small["5ms"].mean),
-    ]
-    if "1ms" in small and "1ms" in batch:
-        checks += [
-            within(small["1ms"], 0.05, 100, "small jobs at 1 ms"),
-            within(batch["1ms"], -1, 0.05, "batch at 1 ms"),
-        ]
-    numbers = {f"small_24_{delay}": one.mean for delay, one in small.items()}
-    return Checks(checks, numbers | {f"batch_24_{delay}": one.mean for delay, one in batch.items()})
-
-
-def _slowed(results: Results, scenario: str) -> dict[str, Spread]:
-    base = point(scenario, window="default", eee="off", delay="0us")
-    found = {}
-    for delay in ("10us", "50us", "100us", "200us", "500us", "1ms", "5ms", "10ms"):
-        try:
-            other = point(scenario, window="default", eee="off", delay=delay)
-            found[delay] = change(results, _RUNTIME, other, base)
-        except Missing:
-            continue
-    for needed in ("5ms", "100us") if scenario == "small_24" else ("5ms", "10ms"):
-        if needed not in found:
-            raise Missing(f"{scenario} with {needed} on every link")
-    return found
-
-
 def _both_workloads(found: Iterable[str]) -> None:
     names = list(found)
     for workload in ("batch", "small"):
@@ -259,14 +203,7 @@ CLAIMS: tuple[Claim, ...] = (
         "ideal: 1.5 to 3.",
         _e1,
     ),
-    claim(
-        "E2",
-        "A stall timer brings no benefit; without one runtime is about 1 % longer at worst.",
-        "EEE-MapReduce paper IV-D, figures 4 and 5; thesis 4.3.2",
-        "Stall 0 is at most 3 % slower than any other stall time, and none saves more than 1 % of its "
-        "energy.",
-        _e2,
-    ),
+    STALL,
     claim(
         "E3",
         "12us10 and 120us100 cost less than 5 % runtime in every scenario and below 1 % on average; "
@@ -307,14 +244,6 @@ CLAIMS: tuple[Claim, ...] = (
         "Batch 4:1: 10 to 40 %. Small jobs: 35 to 75 %, more than batch. Runtime at most +5 %.",
         _e7,
     ),
-    claim(
-        "E8",
-        "With a latency added to every link, small jobs slow down above about 100 us a link, batch above "
-        "about 5 ms.",
-        "EEE-MapReduce paper IV-C, figure 3; thesis 4.3.1, figure 4.2",
-        "Small: at most +5 % at 100 us, more than that at 1 ms and 5 ms. Batch: at most +5 % at 1 ms and "
-        "+25 % at 5 ms, more than +5 % at 10 ms, and less than small at 5 ms.",
-        _e8,
-    ),
+    ADDED_LATENCY,
     *LOAD_CLAIMS,
 )
