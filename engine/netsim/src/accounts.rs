@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use simple_switch::{Drops, PortStats};
-use units::{Duration, Time};
+use units::{Duration, Histogram, Time};
 use wire::PacketClass;
 
 use crate::assembly::SwitchNode;
 use crate::fabric::Fabric;
-use crate::histogram::Histogram;
 use crate::host::Host;
 use crate::measures::Count;
 use crate::nic::ClassCounts;
@@ -48,7 +47,8 @@ impl Fabric {
                 .collect(),
             nic_queues: self.nic_queues(),
             hosts: self.hosts.iter().map(host_report).collect(),
-            flows: self.endpoints.reports(&self.hosts),
+            flows: self.flows.reports(&self.endpoints, &self.hosts),
+            workload: self.workload_report(),
             switches: (0..self.switches.len()).map(|index| self.switch_report(index)).collect(),
             energy: self.energy_report(),
             queue_depth: self.queue_depth_report(),

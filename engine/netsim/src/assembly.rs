@@ -11,6 +11,7 @@ use crate::endpoints::Endpoints;
 use crate::errors::FabricError;
 use crate::events::Schedule;
 use crate::fabric::{Fabric, MAX_PACKET_INS};
+use crate::flows::Flows;
 use crate::host::Host;
 use crate::link::Link;
 use crate::measures::Measures;
@@ -101,8 +102,11 @@ impl Fabric {
             measures: Measures::default(),
             queue_depth: QueueDepth::new(queue_count, Duration::from_ps(samples.period_ps), samples.max),
             events: 0,
-            schedule: Schedule::new(host_count + directions.len() + switch_count + 1),
+            schedule: Schedule::new(host_count + directions.len() + switch_count + 2),
             endpoints: Endpoints::default(),
+            flows: Flows::default(),
+            driver: None,
+            stops_when_finished: false,
             pending: VecDeque::new(),
             last_fed: Time::ZERO,
             pool: Vec::new(),

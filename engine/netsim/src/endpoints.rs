@@ -1,10 +1,11 @@
-//! Hosts that answer: TCP connections of crate `tcp`, one for each flow, between hosts' NICs and what arrives.
+//! Hosts that answer: TCP connections of crate `tcp` between hosts' NICs and what arrives.
 //!
-//! A flow's ports say which it is, so that a segment finds its connection without a search: the side that opens has ports from 1024 on, the
-//! other below. Their numbers mean nothing else.
+//! Over a connection go *exchanges*: the side that opens asks with some bytes, the other answers with some when all of them have
+//! arrived. A flow is one exchange with an answer of none. A connection of one exchange is closed by who sends its last byte; a
+//! lasting one stays open. The state of a connection that both sides have closed is given to the next one.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::net::IpAddr;
 
 use tcp::{Connection, Segment, Settings, State};
@@ -12,129 +13,246 @@ use units::Time;
 use wire::build::{tcp_headers, Addresses};
 use wire::{Ecn, Network};
 
-use crate::errors::FlowError;
+use workload::TransferId;
+
 use crate::host::Host;
-use crate::report::FlowReport;
-use crate::tag;
+use crate::ports::{Number, PLACES};
 
-/// Ports of the side that opens.
-const FIRST_CLIENT_PORT: u16 = 1024;
-const CLIENT_PORTS: usize = 64_000;
-/// Most flows of a run: as many as there are pairs of ports.
-pub const MAX_FLOWS: usize = CLIENT_PORTS * (FIRST_CLIENT_PORT as usize - 1);
+/// The two sides of a connection.
+pub(crate) const CLIENT: usize = 0;
+pub(crate) const SERVER: usize = 1;
 
-/// Bytes that one host sends to another over a connection of their own, which both close afterwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FlowSpec {
-    /// Number of the host that opens and sends.
-    pub source: usize,
-    /// Number of the host that receives.
-    pub destination: usize,
-    /// Bytes of payload; none is a connection that is opened and closed.
-    pub bytes: u64,
-    /// When the connection is opened.
-    pub start: Time,
-}
-
-/// One end of a flow.
-struct End {
-    connection: Connection,
+/// One end of a connection.
+pub(crate) struct End {
+    pub(crate) connection: Connection,
     /// Time of its entry in the alarms that counts; others are left over.
     alarm: Time,
     host: u32,
     /// Of frames that leave; the codepoint is each segment's.
     addresses: Addresses,
-    source_port: u16,
-    destination_port: u16,
 }
 
-struct Flow {
-    spec: FlowSpec,
-    started: bool,
-    /// When the last byte and the FIN have arrived.
-    delivered: Option<Time>,
+/// Who waits for what goes over a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum User {
+    /// A flow of the list, by number.
+    Flow(usize),
+    /// An application.
+    Workload,
 }
 
-/// All connections of a fabric. The ends of flow `f` are `2 f`, which opens and sends, and `2 f + 1`.
+/// One request and its answer.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    id: Option<TransferId>,
+    began: Time,
+    request_bytes: u64,
+    response_bytes: u64,
+    /// Where its request ends in the stream that it is part of.
+    request_end: u64,
+    /// Where its answer ends.
+    response_end: u64,
+}
+
+/// What goes over a connection.
+pub(crate) struct Talk {
+    number: Number,
+    pub(crate) user: User,
+    /// When it is to be opened; `None` once it is.
+    opens_at: Option<Time>,
+    /// It stays open, and applications know it by this name.
+    lasting: Option<(u32, u32)>,
+    /// Not finished yet, in order.
+    exchanges: VecDeque<Exchange>,
+    /// How many of them, from the first on, have been answered.
+    answered: usize,
+    /// After the last request and the last answer.
+    end: [u64; 2],
+    /// When everything that a flow sends has arrived, its FIN included.
+    pub(crate) delivered: Option<Time>,
+    is_free: bool,
+}
+
+/// What has become of an exchange.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    pub(crate) id: TransferId,
+    pub(crate) began: Time,
+    /// Bytes of its larger direction.
+    pub(crate) bytes: u64,
+    pub(crate) finished: bool,
+}
+
+/// All connections of a fabric. The ends of the one at place `p` are `2 p`, which opens, and `2 p + 1`.
 #[derive(Default)]
 pub(crate) struct Endpoints {
-    flows: Vec<Flow>,
-    ends: Vec<End>,
+    pub(crate) talks: Vec<Talk>,
+    pub(crate) ends: Vec<End>,
+    /// Places of connections that are over, the longest over first.
+    free: VecDeque<u32>,
     /// Times at which ends are to be looked at. The first is always right; behind it may be entries that are too early or left over.
     alarms: BinaryHeap<Reverse<(Time, u32)>>,
+    done: VecDeque<Done>,
+    /// What connections that are over have counted.
+    pub(crate) past: Counts,
+}
+
+/// What connections of applications have counted, both ends together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) bytes_received: u64,
+    pub(crate) stats: tcp::Stats,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, connection: &Connection) {
+        let stats = connection.stats();
+        self.bytes_received += connection.bytes_received();
+        let sum = &mut self.stats;
+        sum.data_segments += stats.data_segments;
+        sum.retransmitted_segments += stats.retransmitted_segments;
+        sum.fast_recoveries += stats.fast_recoveries;
+        sum.timeouts += stats.timeouts;
+        sum.syn_timeouts += stats.syn_timeouts;
+        sum.mark_reductions += stats.mark_reductions;
+    }
+}
+
+/// A connection to be opened.
+pub(crate) struct Opening<'a> {
+    pub(crate) settings: &'a Settings,
+    /// Hosts' numbers: of the side that opens, and of the other.
+    pub(crate) hosts: [usize; 2],
+    pub(crate) addresses: Addresses,
+    pub(crate) user: User,
+    /// It stays open for more exchanges, under this name.
+    pub(crate) lasting: Option<(u32, u32)>,
+    /// When; `None` is now.
+    pub(crate) at: Option<Time>,
 }
 
 impl Endpoints {
     pub(crate) fn is_empty(&self) -> bool {
-        self.flows.is_empty()
+        self.talks.is_empty()
     }
 
-    /// Adds a flow between the hosts and returns its number. `now` is the fabric's time.
-    pub(crate) fn add(
-        &mut self,
-        now: Time,
-        hosts: &[Host],
-        settings: &Settings,
-        spec: FlowSpec,
-    ) -> Result<usize, FlowError> {
-        let count = hosts.len();
-        for index in [spec.source, spec.destination] {
-            if index >= count {
-                return Err(FlowError::NoSuchHost { index, count });
-            }
-        }
-        if spec.source == spec.destination {
-            return Err(FlowError::ToItself { host: hosts[spec.source].name.clone() });
-        }
-        if spec.start < now || spec.start > tag::LATEST {
-            return Err(FlowError::Start { start: spec.start, now });
-        }
-        let number = self.flows.len();
-        if number >= MAX_FLOWS {
-            return Err(FlowError::TooMany);
-        }
-        let (from, to) = (&hosts[spec.source], &hosts[spec.destination]);
-        let addresses = addresses(from, to).ok_or_else(|| FlowError::NoCommonIpVersion {
-            source_host: from.name.clone(),
-            destination_host: to.name.clone(),
-        })?;
-        let answers = Addresses {
-            source_mac: addresses.destination_mac,
-            destination_mac: addresses.source_mac,
-            source: addresses.destination,
-            destination: addresses.source,
-            ..addresses
+    /// Takes a place for a connection; `None` when as many are alive as there can be.
+    pub(crate) fn open(&mut self, opening: &Opening<'_>) -> Option<usize> {
+        let place = match self.free.pop_front() {
+            Some(place) => place as usize,
+            None if self.talks.len() < PLACES as usize => self.talks.len(),
+            None => return None,
         };
-        // Initial sequence numbers need only differ from connection to connection (RFC 9293, 3.4.1); these do, and a run can be repeated.
-        let isn = (number as u32).wrapping_mul(0x9E37_79B9);
-        let mut client = Connection::connect(settings, isn);
-        client.send(spec.bytes).map_err(|error| FlowError::Bytes { error })?;
-        client.close();
-        let server = Connection::listen(settings, !isn);
-        let client_port = FIRST_CLIENT_PORT + (number % CLIENT_PORTS) as u16;
-        let server_port = 1 + (number / CLIENT_PORTS) as u16;
-        let end = |connection, host, addresses, source_port, destination_port| End {
+        let is_new = place == self.talks.len();
+        let number = if is_new { Number::first(place as u32) } else { self.talks[place].number.next() };
+        let isn = number.isn();
+        let there = opening.addresses;
+        let back = Addresses {
+            source_mac: there.destination_mac,
+            destination_mac: there.source_mac,
+            source: there.destination,
+            destination: there.source,
+            ..there
+        };
+        let end = |connection, side: usize, addresses| End {
             connection,
             alarm: Time::MAX,
-            host: host as u32,
+            host: opening.hosts[side] as u32,
             addresses,
-            source_port,
-            destination_port,
         };
-        self.ends.push(end(client, spec.source, addresses, client_port, server_port));
-        self.ends.push(end(server, spec.destination, answers, server_port, client_port));
-        self.flows.push(Flow { spec, started: false, delivered: None });
-        self.set_alarm(2 * number);
-        Ok(number)
+        let client = end(Connection::connect(opening.settings, isn), CLIENT, there);
+        let server = end(Connection::listen(opening.settings, !isn), SERVER, back);
+        let mut talk = Talk {
+            number,
+            user: opening.user,
+            opens_at: opening.at,
+            lasting: opening.lasting,
+            exchanges: VecDeque::new(),
+            answered: 0,
+            end: [0; 2],
+            delivered: None,
+            is_free: false,
+        };
+        if is_new {
+            self.ends.extend([client, server]);
+            self.talks.push(talk);
+        } else {
+            self.ends[2 * place + CLIENT] = client;
+            self.ends[2 * place + SERVER] = server;
+            talk.exchanges = std::mem::take(&mut self.talks[place].exchanges); // Its memory; it is empty.
+            self.talks[place] = talk;
+        }
+        self.set_alarm(2 * place + CLIENT);
+        Some(place)
+    }
+
+    /// The side that opens asks for something. What it writes is to be taken with [`Endpoints::poll_transmit`].
+    pub(crate) fn ask(
+        &mut self,
+        now: Time,
+        place: usize,
+        id: Option<TransferId>,
+        request_bytes: u64,
+        response_bytes: u64,
+    ) -> Result<(), tcp::SendError> {
+        let connection = &mut self.ends[2 * place + CLIENT].connection;
+        connection.send(request_bytes)?;
+        let talk = &mut self.talks[place];
+        if talk.lasting.is_none() && response_bytes == 0 {
+            connection.close();
+        }
+        talk.end[CLIENT] += request_bytes;
+        talk.end[SERVER] += response_bytes;
+        talk.exchanges.push_back(Exchange {
+            id,
+            began: now,
+            request_bytes,
+            response_bytes,
+            request_end: talk.end[CLIENT],
+            response_end: talk.end[SERVER],
+        });
+        Ok(())
+    }
+
+    /// What has become of an exchange, the first first.
+    pub(crate) fn pop_done(&mut self) -> Option<Done> {
+        self.done.pop_front()
+    }
+
+    pub(crate) fn has_done(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// An exchange has failed before it began.
+    pub(crate) fn refuse(&mut self, now: Time, id: TransferId, bytes: u64) {
+        self.done.push_back(Done { id, began: now, bytes, finished: false });
+    }
+
+    /// Whether the connection at a place is alive and the one of this name.
+    pub(crate) fn is_talk(&self, place: usize, name: (u32, u32)) -> bool {
+        !self.talks[place].is_free && self.talks[place].lasting == Some(name)
+    }
+
+    /// What the applications' connections have counted, those that are over and those that are alive.
+    pub(crate) fn counts(&self) -> Counts {
+        let mut counts = self.past;
+        let alive = self.talks.iter().zip(self.ends.chunks_exact(2));
+        for (_, ends) in alive.filter(|(talk, _)| !talk.is_free && talk.user == User::Workload) {
+            ends.iter().for_each(|end| counts.add(&end.connection));
+        }
+        counts
     }
 
     /// When an end is to be looked at next.
     fn due(&self, end: usize) -> Option<Time> {
-        let flow = &self.flows[end / 2];
-        if !flow.started {
-            return (end % 2 == 0).then_some(flow.spec.start);
+        let talk = &self.talks[end / 2];
+        if talk.is_free {
+            return None;
         }
-        self.ends[end].connection.next_timeout()
+        match talk.opens_at {
+            Some(at) => (end % 2 == CLIENT).then_some(at),
+            None => self.ends[end].connection.next_timeout(),
+        }
     }
 
     fn set_alarm(&mut self, end: usize) {
@@ -168,11 +286,9 @@ impl Endpoints {
         let Reverse((_, end)) = self.alarms.pop()?;
         let end = end as usize;
         self.ends[end].alarm = Time::MAX;
-        let flow = &mut self.flows[end / 2];
-        if flow.started {
+        if self.talks[end / 2].opens_at.take().is_none() {
             self.ends[end].connection.handle_timeout(now);
         }
-        flow.started = true;
         Some(end)
     }
 
@@ -189,29 +305,63 @@ impl Endpoints {
             _ => return None,
         };
         let header = wire::tcp::Segment::new_checked(payload).ok()?;
-        let end = self.end_of(header.destination_port(), header.source_port())?;
-        let this = self.ends.get_mut(end)?;
+        let (number, opens) = Number::of(header.destination_port(), header.source_port())?;
+        let talk = self.talks.get(number.place())?;
+        if talk.number != number || talk.is_free {
+            return None; // Late, of a connection that is over; there is nobody to answer.
+        }
+        let end = 2 * number.place() + if opens { CLIENT } else { SERVER };
+        let this = &mut self.ends[end];
         if this.host as usize != host || this.addresses.destination != source {
             return None;
         }
         let payload_len = u32::try_from(len.checked_sub(header.header_len())?).ok()?;
         let segment = Segment::of_wire(&header, network.ecn().unwrap_or(Ecn::NotEct), payload_len);
         this.connection.handle_segment(now, &segment);
-        if end % 2 == 1 && this.connection.peer_has_closed() {
-            this.connection.close();
-            self.flows[end / 2].delivered.get_or_insert(now);
-        }
+        self.progress(now, end);
         Some(end)
     }
 
-    /// The end with this port of its own and that of its peer.
-    fn end_of(&self, own: u16, peer: u16) -> Option<usize> {
-        let is_server = own < FIRST_CLIENT_PORT;
-        let (client, server) = if is_server { (peer, own) } else { (own, peer) };
-        let client = usize::from(client.checked_sub(FIRST_CLIENT_PORT)?);
-        let server = usize::from(server.checked_sub(1)?);
-        (client < CLIENT_PORTS && server < usize::from(FIRST_CLIENT_PORT))
-            .then(|| 2 * (server * CLIENT_PORTS + client) + usize::from(is_server))
+    /// Something has arrived at an end: requests are answered, exchanges finish, and who has heard a FIN closes.
+    fn progress(&mut self, now: Time, end: usize) {
+        let place = end / 2;
+        let talk = &mut self.talks[place];
+        let [client, server] = &mut self.ends[2 * place..][..2] else {
+            unreachable!("a connection has two ends")
+        };
+        if end % 2 == SERVER {
+            let received = server.connection.bytes_received();
+            while let Some(exchange) = talk.exchanges.get(talk.answered) {
+                if received < exchange.request_end {
+                    break;
+                }
+                talk.answered += 1;
+                // Refused only when this end has closed, and then nothing is left to answer.
+                let sent = server.connection.send(exchange.response_bytes);
+                if talk.lasting.is_none() && exchange.response_bytes > 0 && sent.is_ok() {
+                    server.connection.close();
+                }
+            }
+        }
+        let received = client.connection.bytes_received();
+        while let Some(exchange) = talk.exchanges.front() {
+            if talk.answered == 0 || received < exchange.response_end {
+                break;
+            }
+            if let Some(id) = exchange.id {
+                let bytes = exchange.request_bytes.max(exchange.response_bytes);
+                self.done.push_back(Done { id, began: exchange.began, bytes, finished: true });
+            }
+            talk.exchanges.pop_front();
+            talk.answered -= 1;
+        }
+        let this = if end % 2 == SERVER { server } else { client };
+        if this.connection.peer_has_closed() {
+            this.connection.close();
+            if end % 2 == SERVER {
+                talk.delivered.get_or_insert(now);
+            }
+        }
     }
 
     /// The next frame of an end, written into `frame`: its host and its length with payload.
@@ -227,55 +377,64 @@ impl Endpoints {
             return None;
         };
         let addresses = Addresses { ecn: segment.ecn, ..this.addresses };
-        let fields = segment.fields(this.source_port, this.destination_port);
+        let [client_port, server_port] = self.talks[end / 2].number.ports();
+        let fields = if end % 2 == CLIENT {
+            segment.fields(client_port, server_port)
+        } else {
+            segment.fields(server_port, client_port)
+        };
         let len = tcp_headers(frame, &addresses, &fields, segment.payload_len as usize);
         Some((this.host as usize, len))
     }
 
     /// An end has nothing more to send now.
     fn settle(&mut self, end: usize) {
-        // No port is used twice, so nobody has to linger once the other side is gone.
-        let [client, server] = [end & !1, end | 1];
-        if self.ends[client].connection.state() == State::TimeWait
-            && self.ends[server].connection.state() == State::Closed
-        {
-            self.ends[client].connection.abort();
+        let (place, other) = (end / 2, end ^ 1);
+        let states = [end, other].map(|end| self.ends[end].connection.state());
+        match states {
+            // Ports come back much later than the last segment, so nobody has to linger once the other side is gone.
+            [State::TimeWait, State::Closed] => self.ends[end].connection.abort(),
+            [State::Closed, State::TimeWait] => self.ends[other].connection.abort(),
+            [State::Closed, _] => {}
+            _ => return self.set_alarm(end),
         }
-        self.set_alarm(end);
+        if self.talks[place].user != User::Workload {
+            return;
+        }
+        let has_failed = |end: usize| {
+            let end = self.ends[end].connection.end();
+            end.is_some_and(|end| !matches!(end, tcp::End::Finished | tcp::End::Aborted))
+        };
+        if has_failed(end) || self.ends[other].connection.end().is_some() {
+            self.release(place);
+        }
     }
 
-    /// What has become of each flow, in the order added.
-    pub(crate) fn reports(&self, hosts: &[Host]) -> Vec<FlowReport> {
-        let report = |(number, flow): (usize, &Flow)| {
-            let [client, server] = [0, 1].map(|side| &self.ends[2 * number + side].connection);
-            let stats = client.stats();
-            let time = flow.delivered.map(|at| at.saturating_since(flow.spec.start));
-            // Bytes times 8 times 10^12 ps.
-            let bits = u128::from(flow.spec.bytes) * 8_000_000_000_000;
-            FlowReport {
-                source: hosts[flow.spec.source].name.clone(),
-                destination: hosts[flow.spec.destination].name.clone(),
-                bytes: flow.spec.bytes,
-                start_ps: flow.spec.start.as_ps(),
-                received_bytes: server.bytes_received(),
-                completion_ps: time.map(|time| time.as_ps()),
-                goodput_bps: time.map(|time| (bits / u128::from(time.as_ps().max(1))) as u64),
-                data_segments: stats.data_segments,
-                retransmitted_segments: stats.retransmitted_segments,
-                fast_recoveries: stats.fast_recoveries,
-                timeouts: stats.timeouts,
-                mark_reductions: stats.mark_reductions,
-                given_up: [client, server]
-                    .into_iter()
-                    .any(|end| end.end().is_some_and(|end| end == tcp::End::TimedOut)),
+    /// A connection is over, or one side has given it up, and then the other forgets it, too.
+    fn release(&mut self, place: usize) {
+        for end in [2 * place + CLIENT, 2 * place + SERVER] {
+            self.past.add(&self.ends[end].connection);
+            self.ends[end].alarm = Time::MAX;
+        }
+        let talk = &mut self.talks[place];
+        for exchange in talk.exchanges.drain(..) {
+            if let Some(id) = exchange.id {
+                let bytes = exchange.request_bytes.max(exchange.response_bytes);
+                self.done.push_back(Done { id, began: exchange.began, bytes, finished: false });
             }
-        };
-        self.flows.iter().enumerate().map(report).collect()
+        }
+        talk.is_free = true;
+        self.free.push_back(place as u32);
+        // Entries left over must not outnumber those that count, however many connections there have been.
+        if self.alarms.len() > 4 * self.ends.len() + 1024 {
+            let ends = &self.ends;
+            self.alarms.retain(|Reverse((time, end))| ends[*end as usize].alarm == *time);
+        }
     }
 }
 
 /// From one host to another, over IPv4 where both have it. Switches route by IP address, so the frame is addressed to the last hop.
-fn addresses(from: &Host, to: &Host) -> Option<Addresses> {
+pub(crate) fn addresses(from: &Host, to: &Host) -> Option<Addresses> {
     let v4 = from.ipv4().zip(to.ipv4()).map(|(from, to)| (IpAddr::V4(from), IpAddr::V4(to)));
     let v6 = from.ipv6().zip(to.ipv6()).map(|(from, to)| (IpAddr::V6(from), IpAddr::V6(to)));
     let (source, destination) = v4.or(v6)?;

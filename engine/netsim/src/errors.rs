@@ -3,8 +3,8 @@
 use simple_switch::ConfigError;
 use units::Time;
 
-use crate::endpoints::MAX_FLOWS;
 use crate::fabric::{MAX_FRAME_BYTES, MAX_PENDING};
+use crate::flows::MAX_FLOWS;
 use crate::spec::SpecError;
 use crate::tag;
 

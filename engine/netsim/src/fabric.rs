@@ -13,9 +13,10 @@ use units::Time;
 use wire::classify_snapped;
 
 use crate::assembly::{SwitchNode, Wire};
-use crate::endpoints::{Endpoints, FlowSpec};
+use crate::endpoints::Endpoints;
 use crate::errors::{FlowError, SendError};
 use crate::events::{Schedule, Source};
+use crate::flows::{FlowSpec, Flows};
 use crate::host::Host;
 use crate::measures::Measures;
 use crate::nic::HostFrame;
@@ -24,6 +25,7 @@ use crate::queue_depth::QueueDepth;
 use crate::spec::FabricSpec;
 use crate::tag;
 use crate::wiring::{Direction, Node};
+use crate::workload::Driver;
 
 /// Most frames fed and not yet sent. A caller that wants to feed more runs first.
 pub const MAX_PENDING: usize = 1 << 20;
@@ -52,9 +54,15 @@ pub struct Fabric {
     pub(crate) measures: Measures,
     pub(crate) queue_depth: QueueDepth,
     pub(crate) events: u64,
-    /// TCP flows of the hosts.
+    /// TCP connections of the hosts.
     pub(crate) endpoints: Endpoints,
-    /// Sources, in this order: NICs, uplinks, wires, switches, all endpoints' timers.
+    /// Flows of the list.
+    pub(crate) flows: Flows,
+    /// Applications, when there are any.
+    pub(crate) driver: Option<Box<Driver>>,
+    /// A run ends in the instant in which the applications have finished.
+    pub(crate) stops_when_finished: bool,
+    /// Sources, in this order: NICs, uplinks, wires, switches, all endpoints' timers, all applications' timers.
     pub(crate) schedule: Schedule,
     /// Frames fed and not yet sent, in order.
     pub(crate) pending: VecDeque<(Time, u32, HostFrame)>,
@@ -156,7 +164,7 @@ impl Fabric {
     /// Has a host send bytes to another over TCP with `settings` at both ends; returns the flow's number in the report's list. The
     /// flows' order does not matter but for what happens at the same instant.
     pub fn start_flow(&mut self, settings: &tcp::Settings, flow: FlowSpec) -> Result<usize, FlowError> {
-        let number = self.endpoints.add(self.now, &self.hosts, settings, flow)?;
+        let number = self.flows.add(&mut self.endpoints, self.now, &self.hosts, settings, flow)?;
         self.schedule_endpoints();
         Ok(number)
     }
@@ -206,7 +214,7 @@ impl Fabric {
     }
 
     /// Nothing happens until `now`.
-    fn pass_time(&mut self, now: Time) {
+    pub(crate) fn pass_time(&mut self, now: Time) {
         if now > self.now {
             self.now = now;
             self.queue_depth.advance(now);
@@ -218,7 +226,7 @@ impl Fabric {
         self.pending.is_empty() && self.schedule.peek().is_none()
     }
 
-    fn run(&mut self, until: Time) {
+    pub(crate) fn run(&mut self, until: Time) {
         // Control writes may have opened gates, or a new program may have emptied queues.
         for switch in 0..self.switches.len() {
             self.drain(switch);
@@ -242,6 +250,9 @@ impl Fabric {
                 Some((at, source)) if send.is_none_or(|send| at < send) => self.happen(source),
                 _ => self.send_pending(),
             }
+            if self.stops_when_finished && self.workload_is_finished() {
+                break;
+            }
         }
     }
 
@@ -261,6 +272,9 @@ impl Fabric {
         index -= self.wires.len();
         if index == self.switches.len() {
             return self.endpoints_act();
+        }
+        if index > self.switches.len() {
+            return self.workload_acts();
         }
         self.switches[index].switch.handle_wakeup(self.now);
         self.drain(index);
@@ -286,6 +300,10 @@ impl Fabric {
         Source((2 * self.hosts.len() + self.wires.len() + self.switches.len()) as u32)
     }
 
+    pub(crate) fn workload_source(&self) -> Source {
+        Source(self.endpoints_source().0 + 1)
+    }
+
     /// A host offers the next frame fed to its NIC.
     fn send_pending(&mut self) {
         if let Some((_, host, frame)) = self.pending.pop_front() {
@@ -298,11 +316,20 @@ impl Fabric {
         while let Some(end) = self.endpoints.pop_due(self.now) {
             self.transmit(end);
         }
-        self.schedule_endpoints();
+        self.endpoints_have_acted();
+    }
+
+    /// Applications hear of what has become of their transfers; the next timer of the connections is known.
+    fn endpoints_have_acted(&mut self) {
+        if self.endpoints.has_done() {
+            self.carry_out();
+        } else {
+            self.schedule_endpoints();
+        }
     }
 
     /// Everything that one end of a flow sends now goes to its host's NIC.
-    fn transmit(&mut self, end: usize) {
+    pub(crate) fn transmit(&mut self, end: usize) {
         let mut captured = self.pool.pop().unwrap_or_default();
         while let Some((host, len)) = self.endpoints.poll_transmit(self.now, end, &mut captured) {
             let tag = Self::tag_of(self.now, &captured, len);
@@ -312,14 +339,14 @@ impl Fabric {
         self.pool.push(captured);
     }
 
-    fn schedule_endpoints(&mut self) {
+    pub(crate) fn schedule_endpoints(&mut self) {
         let due = self.endpoints.next_alarm();
         let source = self.endpoints_source();
         self.schedule.set_or_clear(source, due);
     }
 
     /// A host offers a frame to its NIC.
-    fn offer(&mut self, index: usize, frame: HostFrame) {
+    pub(crate) fn offer(&mut self, index: usize, frame: HostFrame) {
         let host = &mut self.hosts[index];
         let (_, class) = tag::decode(frame.tag);
         self.measures.sent(class, frame.wire_len as usize);
@@ -390,7 +417,7 @@ impl Fabric {
                     if !self.endpoints.is_empty() {
                         if let Some(end) = self.endpoints.receive(self.now, host, &frame) {
                             self.transmit(end);
-                            self.schedule_endpoints();
+                            self.endpoints_have_acted();
                         }
                     }
                 }

@@ -1,9 +1,8 @@
 //! What happens to packets end to end, by the class they were sent with.
 
-use units::Time;
+use units::{Histogram, Time};
 use wire::{Ecn, PacketClass};
 
-use crate::histogram::Histogram;
 use crate::tag;
 
 /// Packets and bytes.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use workload::report::{ApplicationReport, Distribution};
 
 use crate::measures::Count;
 use crate::nic::ClassCounts;
@@ -33,6 +34,9 @@ pub struct Report {
     /// TCP flows, in the order in which they were given; left out when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowReport>,
+    /// Applications and their transfers; left out when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadReport>,
     /// The switches.
     pub switches: Vec<SwitchReport>,
     /// Energy of the transmitters whose power the spec tells.
@@ -169,6 +173,66 @@ pub struct FlowReport {
     pub mark_reductions: u64,
     /// An end has given up, because the other did not answer.
     pub given_up: bool,
+}
+
+/// Applications, and what their transfers have shown together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkloadReport {
+    /// Whether every application in the foreground has finished.
+    pub finished: bool,
+    /// When the last of them did.
+    pub finished_ps: Option<u64>,
+    /// One by one, in the order of the description.
+    pub applications: Vec<ApplicationReport>,
+    /// Transfers of all applications.
+    pub flows: TransfersReport,
+    /// Time with at least one transfer that had begun and not ended.
+    pub busy_ps: u64,
+}
+
+/// Transfers: requests with their answers. A completion lasts from the beginning, a handshake that is waited for included, until the last byte
+/// has arrived.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TransfersReport {
+    /// Begun.
+    pub started: u64,
+    /// Finished.
+    pub finished: u64,
+    /// Failed, because a connection was given up.
+    pub given_up: u64,
+    /// Most connections that were alive at a time, those of the list of flows included.
+    pub most_connections: u64,
+    /// Payload that has arrived in order, at both ends of all connections.
+    pub bytes_received: u64,
+    /// Completions of those that finished.
+    pub completion_ps: Option<Distribution>,
+    /// By bytes of the larger direction.
+    pub by_size: Vec<SizeReport>,
+    /// Segments with payload sent, by both ends, those sent again included.
+    pub data_segments: u64,
+    /// Segments sent again; SYNs not.
+    pub retransmitted_segments: u64,
+    /// Recoveries begun by duplicate ACKs.
+    pub fast_recoveries: u64,
+    /// Expirations of retransmission timers, SYNs' included.
+    pub timeouts: u64,
+    /// Of these, before the connection was established.
+    pub syn_timeouts: u64,
+    /// Windows reduced for ECN marks.
+    pub mark_reductions: u64,
+}
+
+/// Transfers of a class of size.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SizeReport {
+    /// Largest size of the class; the last has none.
+    pub up_to_bytes: Option<u64>,
+    /// How many finished.
+    pub count: u64,
+    /// Their completions.
+    pub completion_ps: Option<Distribution>,
+    /// Mean of bytes over completion.
+    pub goodput_bps_mean: Option<u64>,
 }
 
 /// What an EEE state machine counts itself.

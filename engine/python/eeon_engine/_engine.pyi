@@ -505,8 +505,20 @@ class Twin:
         """Lets everything happen that is due before `at_ps`. Ctrl-C stops it between two slices."""
     def run_to_idle(self, limit_ps: int = ...) -> bool:
         """Lets everything happen until nothing is left (True) or `limit_ps` is reached (False)."""
+    def start_workload(self, spec: str) -> None:
+        """Starts applications whose transfers are TCP connections between the hosts, once for a twin.
+
+        `spec` is the JSON that docs/models/mapreduce.md describes. All of it is checked before anything
+        starts. Raises `ConfigError` with place, value and reason.
+        """
+    def run_workload(self, limit_ps: int = ...) -> bool:
+        """Lets everything happen until every foreground application has finished (True).
+
+        The clock then stands at that instant. False when `limit_ps` came first, when nothing is left to
+        happen, and when no workload has been started. Ctrl-C stops it between two slices.
+        """
     def report(self) -> str:
-        """What happened so far, as JSON: `netsim`'s `Report`."""
+        """What happened so far, as JSON: `netsim`'s `Report`, with `workload` once one has been started."""
 
 @final
 class Traffic:

@@ -238,6 +238,18 @@ impl Twin {
         self.run(py, limit_ps, Fabric::run_to_idle)
     }
 
+    fn start_workload(&self, py: Python<'_>, spec: &str) -> PyResult<()> {
+        let started = py.detach(|| self.shared.gate.lock().start_workload(spec.as_bytes()));
+        Ok(started.map_err(|error| Error::Config(error.to_string()))?)
+    }
+
+    #[pyo3(signature = (limit_ps=u64::MAX))]
+    fn run_workload(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
+        // Where nothing is left to happen, later slices would change nothing.
+        self.run(py, limit_ps, |fabric, end| fabric.run_workload(end) || fabric.is_idle())?;
+        Ok(py.detach(|| self.shared.gate.lock().workload_is_finished()))
+    }
+
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let report = py.detach(|| {
             let report = self.shared.gate.lock().report();

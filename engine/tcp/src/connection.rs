@@ -430,13 +430,15 @@ impl Connection {
         if now < self.sender.next_timeout() {
             return;
         }
-        let timeouts = self.sender.timeouts();
-        if !self.sender.handle_timeout(now, &self.settings) {
-            self.finish(End::TimedOut);
-        } else if self.sender.timeouts() > timeouts
-            && matches!(self.state, State::SynSent | State::SynReceived)
-        {
+        let is_opening = matches!(self.state, State::SynSent | State::SynReceived);
+        let timeouts = self.sender.stats.timeouts;
+        let goes_on = self.sender.handle_timeout(now, &self.settings);
+        if is_opening && self.sender.stats.timeouts > timeouts {
+            self.sender.stats.syn_timeouts += 1;
             self.syn_due = true;
+        }
+        if !goes_on {
+            self.finish(End::TimedOut);
         }
     }
 

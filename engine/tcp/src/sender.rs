@@ -558,11 +558,6 @@ impl Sender {
         true
     }
 
-    /// Times that the timer has fired since the last progress.
-    pub(crate) fn timeouts(&self) -> u32 {
-        self.timeouts
-    }
-
     /// Nothing is to be sent any more.
     pub(crate) fn stop(&mut self) {
         (self.retransmit_at, self.persist_at, self.quiet_until) = (Time::MAX, Time::MAX, Time::ZERO);

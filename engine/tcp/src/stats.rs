@@ -15,6 +15,8 @@ pub struct Stats {
     pub fast_recoveries: u64,
     /// Expirations of the retransmission timer, SYNs' included (RFC 6298, 5.4).
     pub timeouts: u64,
+    /// Of these, expirations before the connection was established.
+    pub syn_timeouts: u64,
     /// Reductions of the window for an ECN mark (RFC 3168, 6.1.2).
     pub mark_reductions: u64,
     /// Probes of a window that is too small (RFC 9293, 3.8.6.1).

@@ -11,11 +11,13 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+pub mod histogram;
 mod rate;
 mod text;
 mod time;
 
 pub use bytes::Bytes;
+pub use histogram::Histogram;
 pub use rate::DataRate;
 pub use text::ParseError;
 pub use time::{Duration, Time};

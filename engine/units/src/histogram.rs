@@ -4,7 +4,7 @@
 //! HdrHistogram. A percentile is the middle of its bucket, so it is off by at most 1/512 = 0.2 % of its value.
 //! Count, sum (and so the mean), smallest and largest value are exact.
 
-use units::Duration;
+use crate::Duration;
 
 /// Each power of two is divided into this many buckets.
 const SUB_BUCKETS: u64 = 1 << SUB_BITS;

@@ -1,0 +1,199 @@
+//! Applications over fabrics that run the compiled P4 program: times by hand, sharing of links, memory, books that balance.
+
+mod common;
+
+use common::{LeafSpine, PortSettings, PLAIN};
+use netsim::report::WorkloadReport;
+use netsim::{Fabric, Report};
+use serde_json::{json, Value};
+use units::{Duration, Time};
+
+const SECOND: u64 = 1_000_000_000_000;
+
+fn start(fabric: &mut Fabric, tcp: &Value, applications: &Value) {
+    let json = json!({"seed": 1, "tcp": tcp, "applications": applications}).to_string();
+    fabric.start_workload(json.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Runs to the workload's end, and on until nothing is under way; the report of the first moment.
+fn finish(fabric: &mut Fabric) -> Report {
+    assert!(fabric.run_workload(Time::from_ps(10_000 * SECOND)), "the workload does not finish");
+    let report = fabric.report().unwrap_or_else(|error| panic!("{error}"));
+    assert!(fabric.run_to_idle(Time::from_ps(20_000 * SECOND)));
+    let books = fabric.report().unwrap_or_else(|error| panic!("{error}")).conservation;
+    assert_eq!((books.queued, books.misdelivered), (0, 0));
+    report
+}
+
+fn workload(report: &Report) -> &WorkloadReport {
+    report.workload.as_ref().expect("a workload has been started")
+}
+
+/// What an application has measured, as Python reads it.
+fn application(report: &Report, index: usize) -> Value {
+    serde_json::to_value(&workload(report).applications[index]).unwrap()
+}
+
+fn transfer(source: usize, destination: usize, bytes: u64) -> Value {
+    json!({"source": format!("h{}", source + 1), "destination": format!("h{}", destination + 1), "bytes": bytes})
+}
+
+fn coflows(list: &[(u64, Vec<Value>)]) -> Value {
+    let coflow = |(number, (at, transfers)): (usize, &(u64, Vec<Value>))| json!({"name": format!("c{number}"), "at_ps": at, "transfers": transfers});
+    let list: Vec<_> = list.iter().enumerate().map(coflow).collect();
+    json!({"kind": "coflows", "name": "coflows", "coflows": list})
+}
+
+fn marking(threshold: u64) -> PortSettings {
+    PortSettings { aqm: Some(("mark_threshold", vec![threshold, 0xffff_ffff, 0])), ..PLAIN }
+}
+
+/// Payload bits per second on a link of 1 Gb/s: 1460 of 1538 bytes.
+const PAYLOAD_BPS: f64 = 1e9 * 1460.0 / 1538.0;
+
+#[test]
+fn a_transfer_of_one_segment_takes_the_time_computed_by_hand() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    start(&mut fabric, &json!({}), &json!([coflows(&[(3_000_000, vec![transfer(0, 1, 1460)])])]));
+    let report = finish(&mut fabric);
+    // As in `flows.rs`: SYN, SYN-ACK, data with FIN.
+    let handshake = 2 * (2 * 720_000 + 2 * 500_000);
+    let data = 2 * 12_304_000 + 2 * 500_000;
+    assert_eq!(application(&report, 0)["coflows"][0]["completion_ps"], handshake + data);
+    assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data);
+    let told = workload(&report);
+    assert_eq!((told.busy_ps, told.finished_ps), (handshake + data, Some(report.elapsed_ps)));
+    assert_eq!((told.flows.data_segments, told.flows.bytes_received), (1, 1460));
+    assert_eq!(told.flows.completion_ps.unwrap().max_ps, handshake + data);
+}
+
+#[test]
+fn equal_transfers_through_one_link_take_all_bytes_over_its_rate() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
+    let transfers = (1..8).map(|host| transfer(host, 0, 2_000_000)).collect();
+    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([coflows(&[(0, transfers)])]));
+    let report = finish(&mut fabric);
+    let least = 7.0 * 2e6 * 8.0 / PAYLOAD_BPS;
+    let took = report.elapsed_ps as f64 / 1e12;
+    assert!((least..1.03 * least).contains(&took), "{took} s of {least} s");
+    assert_eq!(workload(&report).flows.by_size[3].count, 7);
+}
+
+#[test]
+fn a_permutation_fills_every_host_link() {
+    // Each leaf's four gigabits go up over 2 x 10 Gb/s, so that the hosts' links are what limits.
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
+    let transfers = (0..8).map(|host| transfer(host, (host + 4) % 8, 4_000_000)).collect();
+    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([coflows(&[(0, transfers)])]));
+    let report = finish(&mut fabric);
+    let goodput = 4e6 * 8.0 / (report.elapsed_ps as f64 / 1e12);
+    assert!(goodput > 0.97 * PAYLOAD_BPS && goodput <= PAYLOAD_BPS, "{goodput} of {PAYLOAD_BPS}");
+}
+
+#[test]
+fn a_job_of_one_map_and_one_reducer_takes_the_models_times_and_one_transfer() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let job = json!({"name": "j", "maps": 1, "reducers": 1, "input_bytes": 10_000_000, "shuffle_bytes": 10_000_000,
+                     "output_bytes": 10_000_000});
+    // One slot and one task a heartbeat; the map's worker is busy when the reducer is given out.
+    let cluster = json!({"kind": "mapreduce", "name": "m", "noise_sigma": 0.0, "slowstart": 0.0, "map_slots": 1,
+                         "reduce_slots": 1, "workers": ["h2", "h3", "h4"], "reserved": 0, "jobs": [job]});
+    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([cluster]));
+    let report = finish(&mut fabric);
+    let told = application(&report, 0)["jobs"][0].clone();
+    let at = |field: &str| told[field].as_u64().unwrap();
+    let seconds = |field: &str| at(field) as f64 / 1e12;
+    let mib = 1_048_576.0;
+    let (read, written) = (10e6 / (280.0 * mib), 10e6 / (75.0 * mib));
+    let map = 1.6 + 84.0 * 10e6 / 2.5e9 + read + written;
+    assert!((seconds("last_map_end_ps") - seconds("first_map_start_ps") - map).abs() < 1e-9);
+    let reduce = 0.4 + 2.4 + 90.0 * 10e6 / 2.5e9 + read + 2.0 * written;
+    assert!((seconds("runtime_ps") - seconds("last_fetch_end_ps") - reduce).abs() < 1e-9);
+    if told["shuffle_network_bytes"] == 10_000_000 {
+        let fetch = seconds("last_fetch_end_ps") - seconds("first_fetch_start_ps");
+        let least = 10e6 * 8.0 / PAYLOAD_BPS;
+        assert!((least..1.02 * least).contains(&fetch), "{fetch} of {least}");
+    }
+}
+
+/// A shuffle of 8 workers: everything is fetched, and what crosses the network is what the books tell.
+#[test]
+fn a_shuffle_moves_every_partition_and_no_more() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let buffer_bytes = Some(60_000);
+    for name in ["newreno", "ecn", "dctcp"] {
+        let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes, ..marking(20_000) });
+        let job = json!({"name": "j", "maps": 14, "reducers": 7, "input_bytes": 14_000_000,
+                         "shuffle_bytes": 14_000_000, "output_bytes": 14_000_000});
+        let cluster = json!({"kind": "mapreduce", "name": "m", "parallel_fetches": null, "jobs": [job]});
+        start(&mut fabric, &json!({ "algorithm": name }), &json!([cluster]));
+        let report = finish(&mut fabric);
+        let told = application(&report, 0)["jobs"][0].clone();
+        let remote_reads = 14 - told["local_maps"].as_u64().unwrap();
+        let network = told["shuffle_network_bytes"].as_u64().unwrap();
+        let flows = &workload(&report).flows;
+        assert_eq!((flows.started, flows.given_up), (flows.finished, 0));
+        assert_eq!(flows.bytes_received, network + 280 * flows.finished + 1_000_000 * remote_reads);
+        assert!(network > 10_000_000 && network <= 14_000_000, "{network}");
+        assert!(report.conservation.switch_drops > 0 || name != "newreno");
+    }
+}
+
+#[test]
+fn the_same_workload_gives_the_same_report_whatever_the_slices() {
+    let size = LeafSpine::default();
+    let run = |slice: Option<Duration>| {
+        let mut fabric = size.fabric(size.spec(), |_| marking(10_000));
+        let job = json!({"name": "j", "maps": 4, "reducers": 3, "input_bytes": 4_000_000,
+                         "shuffle_bytes": 4_000_000, "output_bytes": 4_000_000});
+        let cluster = json!({"kind": "mapreduce", "name": "m", "jobs": [job]});
+        let others = coflows(&[(SECOND, vec![transfer(0, 3, 300_000), transfer(1, 3, 300_000)])]);
+        start(&mut fabric, &json!({"algorithm": "ecn"}), &json!([cluster, others]));
+        if let Some(slice) = slice {
+            let mut until = Time::ZERO;
+            while !fabric.run_workload(until) {
+                until += slice;
+            }
+        }
+        serde_json::to_string(&finish(&mut fabric)).unwrap()
+    };
+    let whole = run(None);
+    assert_eq!(whole, run(None));
+    assert_eq!(whole, run(Some(Duration::from_ms(77))));
+}
+
+/// Ten thousand connections one after the other take the memory of a few.
+#[test]
+fn the_state_of_a_connection_that_is_over_is_given_to_the_next() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let list: Vec<_> =
+        (0..10_000_u64).map(|number| (number * 60_000_000, vec![transfer(0, 3, 2_000)])).collect();
+    start(&mut fabric, &json!({}), &json!([coflows(&list)]));
+    let report = finish(&mut fabric);
+    let flows = &workload(&report).flows;
+    assert_eq!((flows.finished, flows.bytes_received), (10_000, 20_000_000));
+    assert!(flows.most_connections <= 4, "{}", flows.most_connections);
+    assert_eq!((flows.timeouts, flows.retransmitted_segments), (0, 0));
+    assert_eq!(
+        flows.completion_ps.unwrap().max_ps,
+        flows.completion_ps.unwrap().min_ps,
+        "none disturbs the next"
+    );
+}
+
+#[test]
+fn transfers_to_a_silent_host_fail_and_are_told() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PortSettings { buffer_bytes: Some(10), ..PLAIN });
+    start(&mut fabric, &json!({}), &json!([coflows(&[(0, vec![transfer(0, 1, 1000)])])]));
+    let report = finish(&mut fabric);
+    let told = application(&report, 0)["coflows"][0].clone();
+    assert_eq!((&told["completion_ps"], &told["failed"]), (&Value::Null, &json!(1)));
+    let flows = &workload(&report).flows;
+    assert_eq!((flows.given_up, flows.timeouts, flows.syn_timeouts), (1, 7, 7));
+}

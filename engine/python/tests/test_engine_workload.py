@@ -1,0 +1,150 @@
+"""Applications in a twin: what Python starts, waits for and reads, and which descriptions are refused."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from eeon_engine import ConfigError, Program, Twin
+from eeon_engine.p4runtime import serve
+from p4rt_client import INSERT, Client, Names, lpm, one_shot
+from test_engine_twin import fabric_names, fabric_program, gate_register  # noqa: F401: fixtures
+
+GIGABIT = 1_000_000_000
+SECOND = 1_000_000_000_000
+HOSTS = 4
+
+
+def spec() -> dict[str, Any]:
+    """Four hosts on one switch."""
+    hosts = range(1, HOSTS + 1)
+    return {
+        "seed": 1,
+        "switches": [{"name": "leaf1", "device_id": 3}],
+        "hosts": [
+            {"name": f"h{n}", "mac": f"02:00:00:00:01:{n:02x}", "ipv4": f"10.0.1.{n}"} for n in hosts
+        ],
+        "links": [
+            {
+                "a": {"node": "leaf1", "port": n},
+                "b": {"node": f"h{n}", "port": 0},
+                "rate_bps": GIGABIT,
+                "delay_ps": 500_000,
+            }
+            for n in hosts
+        ],
+    }
+
+
+@pytest.fixture
+def twin(fabric_program: Program, fabric_names: Names) -> Iterator[Twin]:  # noqa: F811
+    made = Twin(fabric_program, json.dumps(spec() | {"gate_register": gate_register(fabric_names)}))
+    with serve(made.switch("leaf1"), p4info=fabric_names.info) as server:
+        client = Client(server.address, device_id=3)
+        client.arbitrate()
+        for n in range(1, HOSTS + 1):
+            forward = fabric_names.action("forward", n, 0x020100000001, 0x020000000100 + n)
+            key = lpm(1, 0x0A000100 + n, 32)
+            client.write((INSERT, fabric_names.entry("ipv4_route", key, action=one_shot((forward, 1)))))
+        yield made
+        client.close()
+
+
+def coflow(size: int = 1_000_000) -> dict[str, Any]:
+    transfers = [{"source": f"h{n}", "destination": "h1", "bytes": size} for n in (2, 3, 4)]
+    return {"kind": "coflows", "name": "incast", "coflows": [{"name": "c1", "transfers": transfers}]}
+
+
+def terasort() -> dict[str, Any]:
+    job = {
+        "name": "sort",
+        "maps": 6,
+        "reducers": 3,
+        "input_bytes": 6_000_000,
+        "shuffle_bytes": 6_000_000,
+        "output_bytes": 6_000_000,
+    }
+    return {"kind": "mapreduce", "name": "hadoop", "jobs": [job]}
+
+
+def workload(*applications: dict[str, Any], **more: Any) -> str:
+    return json.dumps({"seed": 1, "applications": list(applications)} | more)
+
+
+def test_a_coflow_finishes_and_the_clock_stands_at_that_instant(twin: Twin) -> None:
+    twin.start_workload(workload(coflow(), tcp={"algorithm": "dctcp"}))
+    assert twin.run_workload(10 * SECOND)
+    told = json.loads(twin.report())["workload"]
+    assert told["finished"] and told["finished_ps"] == twin.now_ps
+    (application,) = told["applications"]
+    (done,) = application["coflows"]
+    assert done["completion_ps"] == twin.now_ps and done["bytes"] == 3_000_000
+    # 3 MB at 1 Gb/s, of which 1460 of 1538 bytes are payload.
+    assert 0.95 < 3e6 * 8 * 1538 / 1460 / 1e9 / (twin.now_ps / SECOND) <= 1
+    flows = told["flows"]
+    assert (flows["started"], flows["finished"], flows["given_up"]) == (3, 3, 0)
+    assert flows["bytes_received"] == 3_000_000
+    assert flows["completion_ps"]["count"] == 3
+    assert [size["count"] for size in flows["by_size"]] == [0, 0, 3, 0, 0]
+    assert told["busy_ps"] == twin.now_ps
+
+
+def test_a_job_is_told_with_its_phases(twin: Twin) -> None:
+    twin.start_workload(workload(terasort()))
+    assert twin.run_workload(1000 * SECOND)
+    report = json.loads(twin.report())
+    (job,) = report["workload"]["applications"][0]["jobs"]
+    assert job["runtime_ps"] == twin.now_ps == report["elapsed_ps"]
+    assert job["map_share"] + job["shuffle_share"] + job["reduce_share"] == pytest.approx(1)
+    assert 0 < job["shuffle_network_bytes"] <= 6_000_000
+    assert job["first_map_start_ps"] < job["last_map_end_ps"] <= job["last_fetch_end_ps"]
+    assert "flows" not in report
+
+
+def test_a_run_that_ends_before_its_workload_says_so(twin: Twin) -> None:
+    assert not twin.run_workload(1000)
+    twin.start_workload(workload(coflow()))
+    assert not twin.run_workload(SECOND // 100)
+    assert twin.now_ps == SECOND // 100
+    told = json.loads(twin.report())["workload"]
+    assert told["finished"] is False and told["finished_ps"] is None
+    assert twin.run_workload() and json.loads(twin.report())["workload"]["flows"]["finished"] == 3
+
+
+def test_a_second_workload_is_refused(twin: Twin) -> None:
+    twin.start_workload(workload(coflow()))
+    with pytest.raises(ConfigError, match="one workload"):
+        twin.start_workload(workload(coflow()))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "EOF"),
+        ("[]", "invalid length"),
+        ("{}", "missing field `seed`"),
+        ('{"seed": -1, "applications": []}', "invalid value"),
+        (workload(), "applications: 0: there must be 1"),
+        (workload(coflow(), tpc={}), "unknown field `tpc`"),
+        (workload(coflow(), coflow()), r"applications\[1\].name: incast: another application"),
+        (workload(coflow() | {"kind": "mapreduced"}), r"applications\[0\].kind: mapreduced: there are"),
+        (workload(coflow() | {"coflow": 1}), r"applications\[0\] \(incast\): unknown field `coflow`"),
+        (workload(coflow(0)), r"coflows\[0\].transfers\[0\].bytes: 0: must be 1 to"),
+        (workload(coflow(), tcp={"algorithm": "reno"}), 'workload tcp: tcp: "reno" is not known'),
+        (workload(coflow() | {"tcp": {"mss": 5}}), r"workload applications\[0\].tcp: tcp: mss is 5"),
+        (workload(terasort() | {"reserved": 4}), r"applications\[0\].reserved: 4: of 4 hosts at least one"),
+        (workload(terasort() | {"workers": ["h9"]}), r"workers\[0\]: h9: no host has this name"),
+        (workload(terasort() | {"heartbeat_ps": 1}), "heartbeat_ps: 1: must be 1000000000"),
+        (workload(terasort() | {"jobs": []}), "jobs: 0: must be 1 to"),
+    ],
+)
+def test_a_description_with_a_mistake_names_it_and_starts_nothing(
+    fabric_program: Program,  # noqa: F811
+    text: str,
+    told: str,
+) -> None:
+    twin = Twin(fabric_program, json.dumps(spec()))
+    with pytest.raises(ConfigError, match=told):
+        twin.start_workload(text)
+    assert "workload" not in json.loads(twin.report())
+    assert twin.run_to_idle() and twin.now_ps == 0

@@ -1,0 +1,169 @@
+//! Coflows: transfers that begin together and matter together. Each is one connection, opened by its source at the coflow's
+//! time. A permutation, a single incast and the Facebook trace are coflows.
+
+use serde::de::IgnoredAny;
+use serde::Deserialize;
+use units::Time;
+
+use crate::application::Application;
+use crate::report::{CoflowReport, Measures};
+use crate::spec::{Hosts, MAX_TIME_PS};
+use crate::{Out, Outcome, WorkloadError};
+
+/// Most transfers of a workload's coflows.
+pub const MAX_TRANSFERS: usize = 1 << 20;
+
+/// Most bytes of one transfer: 1 PB.
+pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
+
+/// The application's description.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)] // What all kinds share is read elsewhere.
+pub(crate) struct CoflowsSpec<'a> {
+    kind: IgnoredAny,
+    name: IgnoredAny,
+    background: Option<IgnoredAny>,
+    tcp: Option<IgnoredAny>,
+    #[serde(borrow)]
+    coflows: Vec<CoflowSpec<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CoflowSpec<'a> {
+    name: String,
+    #[serde(default)]
+    at_ps: u64,
+    #[serde(borrow)]
+    transfers: Vec<TransferSpec<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TransferSpec<'a> {
+    #[serde(borrow)]
+    source: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    destination: std::borrow::Cow<'a, str>,
+    bytes: u64,
+}
+
+struct Coflow {
+    name: String,
+    at: Time,
+    /// Source, destination, bytes; given back when they have begun.
+    transfers: Vec<(u32, u32, u64)>,
+    bytes: u64,
+    unfinished: usize,
+    failed: u64,
+    finished_at: Option<Time>,
+}
+
+/// All coflows of one application.
+pub(crate) struct Coflows {
+    coflows: Vec<Coflow>,
+    unfinished: usize,
+    finished_at: Option<Time>,
+}
+
+impl CoflowsSpec<'_> {
+    pub(crate) fn check(self, place: &str, hosts: &Hosts<'_>) -> Result<Coflows, WorkloadError> {
+        let count = self.coflows.iter().map(|coflow| coflow.transfers.len()).sum::<usize>();
+        if count > MAX_TRANSFERS {
+            let reason = format!("transfers, more than {MAX_TRANSFERS}; split the workload");
+            return Err(WorkloadError::value(format!("{place}.coflows"), count, reason));
+        }
+        let mut coflows = Vec::with_capacity(self.coflows.len());
+        for (index, spec) in self.coflows.into_iter().enumerate() {
+            let place = format!("{place}.coflows[{index}]");
+            coflows.push(coflow(spec, &place, hosts)?);
+        }
+        if coflows.is_empty() {
+            return Err(WorkloadError::value(format!("{place}.coflows"), "[]", "there must be at least one"));
+        }
+        Ok(Coflows { unfinished: coflows.len(), coflows, finished_at: None })
+    }
+}
+
+fn coflow(spec: CoflowSpec<'_>, place: &str, hosts: &Hosts<'_>) -> Result<Coflow, WorkloadError> {
+    if spec.at_ps > MAX_TIME_PS {
+        return Err(WorkloadError::value(
+            format!("{place}.at_ps"),
+            spec.at_ps,
+            "is later than any run lasts",
+        ));
+    }
+    if spec.transfers.is_empty() {
+        return Err(WorkloadError::value(format!("{place}.transfers"), "[]", "there must be at least one"));
+    }
+    let mut transfers = Vec::with_capacity(spec.transfers.len());
+    for (index, transfer) in spec.transfers.iter().enumerate() {
+        let place = |field: &str| format!("{place}.transfers[{index}].{field}");
+        let source = hosts.find(&transfer.source, || place("source"))?;
+        let destination = hosts.find(&transfer.destination, || place("destination"))?;
+        if source == destination {
+            let reason = "is the source, too; a transfer needs two hosts";
+            return Err(WorkloadError::value(place("destination"), &transfer.destination, reason));
+        }
+        if !(1..=MAX_TRANSFER_BYTES).contains(&transfer.bytes) {
+            let reason = format!("must be 1 to {MAX_TRANSFER_BYTES}");
+            return Err(WorkloadError::value(place("bytes"), transfer.bytes, reason));
+        }
+        transfers.push((source, destination, transfer.bytes));
+    }
+    Ok(Coflow {
+        name: spec.name,
+        at: Time::from_ps(spec.at_ps),
+        bytes: transfers.iter().map(|(_, _, bytes)| *bytes).fold(0, u64::saturating_add),
+        unfinished: transfers.len(),
+        transfers,
+        failed: 0,
+        finished_at: None,
+    })
+}
+
+impl Application for Coflows {
+    fn start(&mut self, out: &mut Out<'_>) {
+        for (index, coflow) in self.coflows.iter().enumerate() {
+            out.timer(coflow.at, index as u64);
+        }
+    }
+
+    fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
+        let coflow = &mut self.coflows[token as usize];
+        for (source, destination, bytes) in std::mem::take(&mut coflow.transfers) {
+            out.transfer(token, source, destination, bytes, 0);
+        }
+    }
+
+    fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>) {
+        let coflow = &mut self.coflows[token as usize];
+        coflow.unfinished -= 1;
+        coflow.failed += u64::from(outcome == Outcome::Failed);
+        if coflow.unfinished > 0 {
+            return;
+        }
+        // One that has lost a transfer is over, but it has not been completed.
+        coflow.finished_at = (coflow.failed == 0).then_some(out.now);
+        self.unfinished -= 1;
+        if self.unfinished == 0 {
+            self.finished_at = Some(out.now);
+        }
+    }
+
+    fn finished_at(&self) -> Option<Time> {
+        self.finished_at
+    }
+
+    fn report(&self) -> Measures {
+        let report = |coflow: &Coflow| CoflowReport {
+            name: coflow.name.clone(),
+            at_ps: coflow.at.as_ps(),
+            completion_ps: coflow.finished_at.map(|at| at.saturating_since(coflow.at).as_ps()),
+            bytes: coflow.bytes,
+            failed: coflow.failed,
+        };
+        Measures::Coflows { coflows: self.coflows.iter().map(report).collect() }
+    }
+}

@@ -1,0 +1,121 @@
+//! How long tasks work: cycles at the clock, bytes at the disk's rates, times the task's own noise. The network's share is not
+//! here.
+
+use units::Duration;
+
+use crate::random::seconds;
+
+/// Map output that is sorted and written at a time (MRPerf `buffer_size`: 50 MB); what is larger is merged afterwards.
+pub(crate) const SORT_BUFFER_BYTES: u64 = 50 << 20;
+
+/// Map output that a reducer keeps in memory (MRPerf `in_mem_space`: 66 % of 100 MB).
+pub(crate) const IN_MEMORY_BYTES: u64 = 66 << 20;
+
+/// What a job's tasks cost, in cycles. Defaults: MRPerf's Terasort.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cost {
+    pub(crate) startup_cycles: f64,
+    pub(crate) map_cycles_per_byte: f64,
+    pub(crate) sort_cycles_per_byte: f64,
+    pub(crate) merge_cycles: f64,
+    pub(crate) wrapup_cycles: f64,
+    pub(crate) reduce_start_cycles: f64,
+    pub(crate) reduce_cycles_per_byte: f64,
+}
+
+/// A worker's core and disk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    pub(crate) cpu_hz: f64,
+    pub(crate) disk_read_bytes_per_second: f64,
+    pub(crate) disk_write_bytes_per_second: f64,
+}
+
+impl Machine {
+    fn work(&self, cycles: f64, read: u64, written: u64, noise: f64) -> Duration {
+        let time = cycles / self.cpu_hz
+            + read as f64 / self.disk_read_bytes_per_second
+            + written as f64 / self.disk_write_bytes_per_second;
+        seconds(time * noise)
+    }
+
+    /// The start of a task's JVM.
+    pub(crate) fn start_up(&self, cost: &Cost, noise: f64) -> Duration {
+        self.work(cost.startup_cycles, 0, 0, noise)
+    }
+
+    /// A whole map task whose split of `input` bytes is on its own disk.
+    pub(crate) fn map(&self, cost: &Cost, input: u64, output: u64, noise: f64) -> Duration {
+        let (cycles, read, written) = map_after_input(cost, input, output);
+        self.work(cost.startup_cycles + cycles, input.saturating_add(read), written, noise)
+    }
+
+    /// A map task once it has its split.
+    pub(crate) fn map_after_input(&self, cost: &Cost, input: u64, output: u64, noise: f64) -> Duration {
+        let (cycles, read, written) = map_after_input(cost, input, output);
+        self.work(cycles, read, written, noise)
+    }
+
+    /// A reduce task from having everything to having its output: the last merge writes what is in memory, all is read, then reduced.
+    pub(crate) fn reduce(&self, cost: &Cost, input: u64, noise: f64) -> Duration {
+        let cycles =
+            cost.merge_cycles + cost.reduce_start_cycles + cost.reduce_cycles_per_byte * input as f64;
+        self.work(cycles, input, input.min(IN_MEMORY_BYTES), noise)
+    }
+
+    /// Writing output to a disk.
+    pub(crate) fn write(&self, bytes: u64, noise: f64) -> Duration {
+        self.work(0.0, 0, bytes, noise)
+    }
+}
+
+/// Cycles, bytes read and bytes written by a map after its input. Output that did not fit the buffer is merged: read and written
+/// once more.
+fn map_after_input(cost: &Cost, input: u64, output: u64) -> (f64, u64, u64) {
+    let merged = if output > SORT_BUFFER_BYTES { output } else { 0 };
+    let cycles = cost.map_cycles_per_byte * input as f64
+        + cost.sort_cycles_per_byte * output as f64
+        + cost.wrapup_cycles;
+    (cycles, merged, output.saturating_add(merged))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: Machine =
+        Machine { cpu_hz: 2e9, disk_read_bytes_per_second: 100e6, disk_write_bytes_per_second: 50e6 };
+    const COST: Cost = Cost {
+        startup_cycles: 4e9,
+        map_cycles_per_byte: 40.0,
+        sort_cycles_per_byte: 44.0,
+        merge_cycles: 1e9,
+        wrapup_cycles: 2e9,
+        reduce_start_cycles: 6e9,
+        reduce_cycles_per_byte: 90.0,
+    };
+
+    #[test]
+    fn a_map_starts_reads_computes_sorts_writes_and_wraps_up() {
+        // 2 s; 10 MB: 0.1 s, 0.2 s; 5 MB out: 0.11 s, 0.1 s; 1 s.
+        assert_eq!(MACHINE.map(&COST, 10_000_000, 5_000_000, 1.0), Duration::from_ms(3_510));
+        assert_eq!(MACHINE.map(&COST, 10_000_000, 5_000_000, 2.0), Duration::from_ms(7_020));
+        let parts = MACHINE.start_up(&COST, 1.0) + MACHINE.map_after_input(&COST, 10_000_000, 5_000_000, 1.0);
+        assert_eq!(parts + Duration::from_ms(100), MACHINE.map(&COST, 10_000_000, 5_000_000, 1.0));
+    }
+
+    #[test]
+    fn output_larger_than_the_buffer_is_read_and_written_once_more() {
+        let more = SORT_BUFFER_BYTES + 1;
+        let [small, large] = [SORT_BUFFER_BYTES, more].map(|bytes| MACHINE.map(&COST, 0, bytes, 1.0));
+        let merge = more as f64 * (1.0 / 100e6 + 1.0 / 50e6);
+        assert!(((large - small).as_secs_f64() - merge).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_reduce_merges_reads_and_computes() {
+        // 0.5 s + 3 s; 10 MB: 0.45 s, written 0.2 s, read 0.1 s.
+        assert_eq!(MACHINE.reduce(&COST, 10_000_000, 1.0), Duration::from_ms(4_250));
+        assert_eq!(MACHINE.write(10_000_000, 1.5), Duration::from_ms(300));
+    }
+}

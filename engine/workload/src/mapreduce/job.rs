@@ -1,0 +1,473 @@
+//! The tasks of one job: where splits lie, which maps and reducers run where, and what reducers still have to fetch.
+
+use units::Time;
+
+use super::cost::Cost;
+use super::spec::Settings;
+use crate::random::{Purpose, Stream};
+use crate::report::JobReport;
+
+/// A job as it was described and checked.
+#[derive(Clone, Debug)]
+pub(super) struct JobSettings {
+    pub(super) name: String,
+    pub(super) arrival: Time,
+    pub(super) maps: u32,
+    pub(super) reducers: u32,
+    pub(super) input_bytes: u64,
+    pub(super) shuffle_bytes: u64,
+    pub(super) output_bytes: u64,
+    pub(super) cost: Cost,
+}
+
+/// One job. Its tasks take memory from its arrival to its end only.
+pub(super) struct Job {
+    settings: JobSettings,
+    tasks: Option<Box<Tasks>>,
+    /// Transfers that have failed.
+    pub(super) refetches: u64,
+    outcome: Outcome,
+}
+
+/// What the report tells.
+#[derive(Default)]
+struct Outcome {
+    local_maps: u32,
+    first_map_start: Option<Time>,
+    last_map_end: Option<Time>,
+    first_fetch_start: Option<Time>,
+    last_fetch_end: Option<Time>,
+    end: Option<Time>,
+    map_task_ps: u64,
+    fetch_task_ps: u64,
+    reduce_task_ps: u64,
+    network_bytes: u64,
+}
+
+struct Tasks {
+    number: u32,
+    /// By map: workers that have its split, `replicas` of them each.
+    replicas: Vec<u32>,
+    replicas_each: usize,
+    /// By worker: maps whose split is there, the last to be started first.
+    local: Vec<Vec<u32>>,
+    /// Maps from here on may not have started.
+    next_map: u32,
+    maps: Vec<MapTask>,
+    started_maps: u32,
+    ended_maps: u32,
+    /// Maps that the job tracker knows to have ended, in that order.
+    announced: Vec<u32>,
+    reducers: Vec<Reducer>,
+    ended_reducers: u32,
+}
+
+#[derive(Clone, Copy, Default)]
+struct MapTask {
+    started: Option<Time>,
+    worker: u32,
+}
+
+struct Reducer {
+    worker: u32,
+    started: Time,
+    /// Its JVM is up.
+    ready: bool,
+    /// How many of the announced maps it has taken up.
+    heard: usize,
+    /// Maps whose output it may ask for.
+    known: Vec<u32>,
+    fetching: u32,
+    fetched: u32,
+    input_bytes: u64,
+    draw: Stream,
+    has_everything: Option<Time>,
+    /// Workers that get a copy of its output.
+    copies: Vec<u32>,
+    /// Copies of its output that are not complete; `None` before it writes.
+    unwritten: Option<u32>,
+}
+
+/// A map that is given to a worker.
+pub(super) struct StartedMap {
+    pub(super) map: u32,
+    pub(super) is_local: bool,
+    pub(super) noise: f64,
+}
+
+/// What a reducer does next.
+pub(super) enum Fetch {
+    /// A partition was on its own host, or empty.
+    Local,
+    /// `worker` asks `from`.
+    Remote { map: u32, worker: u32, from: u32, bytes: u64 },
+}
+
+/// A reducer that has everything.
+pub(super) struct Fetched {
+    pub(super) input_bytes: u64,
+    pub(super) noise: f64,
+}
+
+/// The part of `total` that is the `index`th of `count` that differ by at most one byte.
+fn part(total: u64, index: u64, count: u64) -> u64 {
+    let until = |index: u64| u128::from(total) * u128::from(index) / u128::from(count);
+    (until(index + 1) - until(index)) as u64
+}
+
+impl Job {
+    pub(super) fn new(settings: JobSettings) -> Self {
+        Self { settings, tasks: None, refetches: 0, outcome: Outcome::default() }
+    }
+
+    pub(super) fn arrival(&self) -> Time {
+        self.settings.arrival
+    }
+
+    pub(super) fn cost(&self) -> &Cost {
+        &self.settings.cost
+    }
+
+    pub(super) fn is_finished(&self) -> bool {
+        self.outcome.end.is_some()
+    }
+
+    /// Bytes of a map's input.
+    pub(super) fn split(&self, map: u32) -> u64 {
+        part(self.settings.input_bytes, map.into(), self.settings.maps.into())
+    }
+
+    /// Bytes that a reducer gets from a map.
+    pub(super) fn partition(&self, map: u32, reducer: u32) -> u64 {
+        let (maps, reducers) = (u64::from(self.settings.maps), u64::from(self.settings.reducers));
+        let index = u64::from(map) * reducers + u64::from(reducer);
+        part(self.settings.shuffle_bytes, index, maps * reducers)
+    }
+
+    /// Bytes of a map's output: all its partitions.
+    pub(super) fn map_output(&self, map: u32) -> u64 {
+        part(self.settings.shuffle_bytes, map.into(), self.settings.maps.into())
+    }
+
+    /// Bytes of a reducer's output.
+    pub(super) fn output(&self, reducer: u32) -> u64 {
+        part(self.settings.output_bytes, reducer.into(), self.settings.reducers.into())
+    }
+
+    fn tasks(&self) -> &Tasks {
+        self.tasks.as_ref().expect("a job's tasks are there from its arrival to its end")
+    }
+
+    fn tasks_mut(&mut self) -> &mut Tasks {
+        self.tasks.as_mut().expect("a job's tasks are there from its arrival to its end")
+    }
+
+    /// The job is submitted: its input lies where it was put, seeded by split.
+    pub(super) fn arrive(&mut self, number: u32, cluster: &Settings) {
+        let workers = cluster.workers.len();
+        let replicas_each = cluster.replicas.min(workers as u32) as usize;
+        let mut local = vec![Vec::new(); workers];
+        let mut replicas = Vec::with_capacity(self.settings.maps as usize * replicas_each);
+        for map in 0..self.settings.maps {
+            let mut stream = cluster.stream(Purpose::Replicas, number, map);
+            let chosen = stream.choose(replicas_each, workers);
+            replicas.extend_from_slice(&chosen);
+        }
+        for map in (0..self.settings.maps).rev() {
+            for worker in &replicas[map as usize * replicas_each..][..replicas_each] {
+                local[*worker as usize].push(map);
+            }
+        }
+        self.tasks = Some(Box::new(Tasks {
+            number,
+            replicas,
+            replicas_each,
+            local,
+            next_map: 0,
+            maps: vec![MapTask::default(); self.settings.maps as usize],
+            started_maps: 0,
+            ended_maps: 0,
+            announced: Vec::new(),
+            reducers: Vec::new(),
+            ended_reducers: 0,
+        }));
+    }
+
+    /// The next map for a worker, if there is one: the first whose split it has, or else the first.
+    pub(super) fn start_map(&mut self, worker: u32, now: Time, cluster: &Settings) -> Option<StartedMap> {
+        let maps = self.settings.maps;
+        let tasks = self.tasks_mut();
+        if tasks.started_maps == maps {
+            return None;
+        }
+        let (map, is_local) = tasks.next_map(worker);
+        tasks.maps[map as usize] = MapTask { started: Some(now), worker };
+        tasks.started_maps += 1;
+        self.outcome.local_maps += u32::from(is_local);
+        self.outcome.first_map_start.get_or_insert(now);
+        Some(StartedMap { map, is_local, noise: self.map_noise(map, cluster) })
+    }
+
+    pub(super) fn map_noise(&self, map: u32, cluster: &Settings) -> f64 {
+        cluster.stream(Purpose::MapNoise, self.tasks().number, map).log_normal(cluster.noise_sigma)
+    }
+
+    pub(super) fn reduce_noise(&self, reducer: u32, cluster: &Settings) -> f64 {
+        cluster.stream(Purpose::ReduceNoise, self.tasks().number, reducer).log_normal(cluster.noise_sigma)
+    }
+
+    /// The worker that a map runs or ran on.
+    pub(super) fn map_worker(&self, map: u32) -> u32 {
+        self.tasks().maps[map as usize].worker
+    }
+
+    /// A worker that has a map's split; which one was drawn with the places.
+    pub(super) fn replica(&self, map: u32) -> u32 {
+        let tasks = self.tasks();
+        tasks.replicas[map as usize * tasks.replicas_each]
+    }
+
+    /// A map has ended; its worker.
+    pub(super) fn end_map(&mut self, map: u32, now: Time) -> u32 {
+        let maps = self.settings.maps;
+        let tasks = self.tasks_mut();
+        let task = tasks.maps[map as usize];
+        tasks.ended_maps += 1;
+        let is_last = tasks.ended_maps == maps;
+        let started = task.started.expect("a map that ends has started");
+        self.outcome.map_task_ps += now.saturating_since(started).as_ps();
+        if is_last {
+            self.outcome.last_map_end = Some(now);
+        }
+        task.worker
+    }
+
+    /// The job tracker has heard that a map has ended.
+    pub(super) fn announce(&mut self, map: u32) {
+        self.tasks_mut().announced.push(map);
+    }
+
+    pub(super) fn started_reducers(&self) -> u32 {
+        self.tasks().reducers.len() as u32
+    }
+
+    /// The next reducer for a worker and its noise, if enough maps are known to have ended.
+    pub(super) fn start_reducer(&mut self, worker: u32, now: Time, cluster: &Settings) -> Option<(u32, f64)> {
+        let (maps, reducers) = (self.settings.maps, self.settings.reducers);
+        let tasks = self.tasks_mut();
+        let number = tasks.reducers.len() as u32;
+        let enough = libm::ceil(cluster.slowstart * f64::from(maps));
+        if number == reducers || (tasks.announced.len() as f64) < enough {
+            return None;
+        }
+        tasks.reducers.push(Reducer {
+            worker,
+            started: now,
+            ready: false,
+            heard: 0,
+            known: Vec::new(),
+            fetching: 0,
+            fetched: 0,
+            input_bytes: 0,
+            draw: cluster.stream(Purpose::FetchOrder, tasks.number, number),
+            has_everything: None,
+            copies: Vec::new(),
+            unwritten: None,
+        });
+        Some((number, self.reduce_noise(number, cluster)))
+    }
+
+    pub(super) fn fetch_may_begin(&mut self, reducer: u32) {
+        self.tasks_mut().reducers[reducer as usize].ready = true;
+    }
+
+    /// The next partition that a reducer gets, at random among those that it may ask for; `None` when there is none or it
+    /// fetches as many as it may.
+    pub(super) fn next_fetch(&mut self, number: u32, cluster: &Settings) -> Option<Fetch> {
+        let tasks = self.tasks.as_mut().expect("a job's tasks are there from its arrival to its end");
+        let reducer = &mut tasks.reducers[number as usize];
+        if !reducer.ready || reducer.fetching >= cluster.parallel_fetches {
+            return None;
+        }
+        reducer.known.extend_from_slice(&tasks.announced[reducer.heard..]);
+        reducer.heard = tasks.announced.len();
+        if reducer.known.is_empty() {
+            return None;
+        }
+        let place = reducer.draw.below(reducer.known.len() as u64) as usize;
+        let map = reducer.known.swap_remove(place);
+        let (worker, from) = (reducer.worker, tasks.maps[map as usize].worker);
+        let bytes = self.partition(map, number);
+        let reducer = &mut self.tasks_mut().reducers[number as usize];
+        if worker == from || bytes == 0 {
+            reducer.fetched += 1;
+            reducer.input_bytes += bytes;
+            return Some(Fetch::Local);
+        }
+        reducer.fetching += 1;
+        Some(Fetch::Remote { map, worker, from, bytes })
+    }
+
+    /// Who asks whom for how much when a fetch has failed.
+    pub(super) fn fetch_again(&self, reducer: u32, map: u32) -> (u32, u32, u64) {
+        let worker = self.tasks().reducers[reducer as usize].worker;
+        (worker, self.map_worker(map), self.partition(map, reducer))
+    }
+
+    pub(super) fn fetch_begins(&mut self, now: Time) {
+        self.outcome.first_fetch_start.get_or_insert(now);
+    }
+
+    /// A partition has arrived over the network.
+    pub(super) fn fetched(&mut self, number: u32, map: u32) {
+        let bytes = self.partition(map, number);
+        self.outcome.network_bytes += bytes;
+        let reducer = &mut self.tasks_mut().reducers[number as usize];
+        reducer.fetching -= 1;
+        reducer.fetched += 1;
+        reducer.input_bytes += bytes;
+    }
+
+    /// `Some` once, when the reducer has every partition.
+    pub(super) fn end_fetch(&mut self, number: u32, now: Time, cluster: &Settings) -> Option<Fetched> {
+        let maps = self.settings.maps;
+        let reducer = &mut self.tasks_mut().reducers[number as usize];
+        if reducer.fetched < maps || reducer.has_everything.is_some() {
+            return None;
+        }
+        reducer.has_everything = Some(now);
+        let (started, input_bytes) = (reducer.started, reducer.input_bytes);
+        self.outcome.fetch_task_ps += now.saturating_since(started).as_ps();
+        self.outcome.last_fetch_end = Some(now);
+        Some(Fetched { input_bytes, noise: self.reduce_noise(number, cluster) })
+    }
+
+    /// A reducer writes its output, and `copies` copies of it to other workers.
+    pub(super) fn output_begins(&mut self, number: u32, copies: u32, cluster: &Settings) {
+        let mut stream = cluster.stream(Purpose::OutputCopies, self.tasks().number, number);
+        let reducer = &mut self.tasks_mut().reducers[number as usize];
+        reducer.unwritten = Some(1 + copies);
+        if copies > 0 {
+            // Numbers of the other workers: those from this one's on are one further.
+            let others = stream.choose(copies as usize, cluster.workers.len() - 1);
+            let own = reducer.worker;
+            reducer.copies = others.into_iter().map(|other| other + u32::from(other >= own)).collect();
+        }
+    }
+
+    /// Between which workers a copy travels.
+    pub(super) fn copy_between(&self, number: u32, copy: u32) -> [u32; 2] {
+        let reducer = &self.tasks().reducers[number as usize];
+        let from = copy.checked_sub(1).map_or(reducer.worker, |before| reducer.copies[before as usize]);
+        [from, reducer.copies[copy as usize]]
+    }
+
+    /// One copy of a reducer's output is complete; its worker, when the task has ended with it.
+    pub(super) fn output_done(&mut self, number: u32, now: Time) -> Option<u32> {
+        let reducers = self.settings.reducers;
+        let tasks = self.tasks_mut();
+        let reducer = &mut tasks.reducers[number as usize];
+        let unwritten = reducer.unwritten.as_mut().expect("a reducer that has written has begun to");
+        *unwritten -= 1;
+        if *unwritten > 0 {
+            return None;
+        }
+        let since = reducer.has_everything.expect("a reducer has everything before it writes");
+        let worker = reducer.worker;
+        tasks.ended_reducers += 1;
+        let is_last = tasks.ended_reducers == reducers;
+        self.outcome.reduce_task_ps += now.saturating_since(since).as_ps();
+        if is_last {
+            self.outcome.end = Some(now);
+            self.tasks = None;
+        }
+        Some(worker)
+    }
+
+    pub(super) fn report(&self) -> JobReport {
+        let Job { settings, outcome, .. } = self;
+        let ps = |time: Option<Time>| time.map(Time::as_ps);
+        let runtime = outcome.end.map(|end| end.saturating_since(settings.arrival).as_ps());
+        let shares = runtime.filter(|runtime| *runtime > 0).and_then(|runtime| {
+            let (maps, fetches) = (outcome.last_map_end?, outcome.last_fetch_end?);
+            let until = |time: Time| time.saturating_since(settings.arrival).as_ps() as f64 / runtime as f64;
+            let (map, shuffled) = (until(maps), until(fetches.max(maps)));
+            Some((map, shuffled - map, 1.0 - shuffled))
+        });
+        JobReport {
+            name: settings.name.clone(),
+            arrival_ps: settings.arrival.as_ps(),
+            runtime_ps: runtime,
+            maps: settings.maps,
+            reducers: settings.reducers,
+            local_maps: outcome.local_maps,
+            first_map_start_ps: ps(outcome.first_map_start),
+            last_map_end_ps: ps(outcome.last_map_end),
+            first_fetch_start_ps: ps(outcome.first_fetch_start),
+            last_fetch_end_ps: ps(outcome.last_fetch_end),
+            map_share: shares.map(|(map, _, _)| map),
+            shuffle_share: shares.map(|(_, shuffle, _)| shuffle),
+            reduce_share: shares.map(|(_, _, reduce)| reduce),
+            map_task_ps: outcome.map_task_ps,
+            fetch_task_ps: outcome.fetch_task_ps,
+            reduce_task_ps: outcome.reduce_task_ps,
+            shuffle_network_bytes: outcome.network_bytes,
+            refetches: self.refetches,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Job {
+    pub(super) fn input_bytes_of(&self, reducer: u32) -> u64 {
+        self.tasks().reducers[reducer as usize].input_bytes
+    }
+
+    /// Reducers on a worker that have not ended.
+    pub(super) fn running_reducers(&self, worker: u32) -> u32 {
+        let reducers = self.tasks.iter().flat_map(|tasks| &tasks.reducers);
+        reducers.filter(|reducer| reducer.worker == worker && !reducer.has_ended()).count() as u32
+    }
+
+    /// Maps that have started, and all.
+    pub(super) fn started_maps(&self) -> (u32, u32) {
+        (self.tasks().started_maps, self.settings.maps)
+    }
+}
+
+#[cfg(test)]
+impl Reducer {
+    fn has_ended(&self) -> bool {
+        self.unwritten == Some(0)
+    }
+}
+
+impl Tasks {
+    /// A map that has not started, and whether the worker has its split.
+    fn next_map(&mut self, worker: u32) -> (u32, bool) {
+        let waits = |maps: &[MapTask], map: u32| maps[map as usize].started.is_none();
+        while let Some(map) = self.local[worker as usize].pop() {
+            if waits(&self.maps, map) {
+                return (map, true);
+            }
+        }
+        while !waits(&self.maps, self.next_map) {
+            self.next_map += 1;
+        }
+        (self.next_map, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up_and_differ_by_at_most_one_byte() {
+        for (total, count) in [(0, 3), (10, 3), (6_400_000_000, 159), (u64::MAX, 7)] {
+            let parts: Vec<_> = (0..count).map(|index| part(total, index, count)).collect();
+            assert_eq!(parts.iter().sum::<u64>(), total);
+            assert!(parts.iter().max().unwrap() - parts.iter().min().unwrap() <= 1);
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! A Hadoop 1 cluster after MRPerf (Wang, Butt, Pandey, Gupta, MASCOTS 2009): one job tracker, tasks in slots, heartbeats.
+//! `docs/models/mapreduce.md` has the rules with their sources; `tools/eeon_tools/trace/mapreduce.py` writes open-loop traces
+//! by the same ones.
+//!
+//! [`spec`] is the description, [`job`] the state of one job's tasks, [`cost`] how long work takes; here is the cluster: who
+//! is given what at which heartbeat, and what follows what.
+
+mod cost;
+mod job;
+mod spec;
+
+pub(crate) use spec::MapReduceSpec;
+pub use spec::{MAX_FETCHES, MAX_JOBS, MAX_MAPS, MAX_REDUCERS};
+
+use units::{Duration, Time};
+
+use crate::application::Application;
+use crate::random::{Purpose, Stream};
+use crate::report::Measures;
+use crate::{Out, Outcome};
+use cost::Machine;
+use job::{Fetch, Job};
+use spec::Settings;
+
+/// A transfer that has failed is begun again after this.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// What timers and transfers are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token {
+    Heartbeat {
+        worker: u32,
+    },
+    Arrival {
+        job: u32,
+    },
+    /// A map whose split lies elsewhere asks for it: its JVM is up, or it asks again.
+    ReadInput {
+        job: u32,
+        map: u32,
+    },
+    MapEnds {
+        job: u32,
+        map: u32,
+    },
+    /// The JVM of a reducer is up.
+    FetchBegins {
+        job: u32,
+        reducer: u32,
+    },
+    Fetch {
+        job: u32,
+        reducer: u32,
+        map: u32,
+    },
+    /// A reducer has computed its output.
+    OutputBegins {
+        job: u32,
+        reducer: u32,
+    },
+    /// The output is on the reducer's own disk.
+    OutputWritten {
+        job: u32,
+        reducer: u32,
+    },
+    /// One more copy of it.
+    OutputCopy {
+        job: u32,
+        reducer: u32,
+        copy: u32,
+    },
+}
+
+/// Bits of a map's number or a copy's; of a reducer's; of a job's.
+const MAP_BITS: u32 = 20;
+const REDUCER_BITS: u32 = 17;
+const JOB_BITS: u32 = 17;
+
+impl Token {
+    fn pack(self) -> u64 {
+        let (kind, job, reducer, map) = match self {
+            Token::Heartbeat { worker } => (0, 0, 0, worker),
+            Token::Arrival { job } => (1, job, 0, 0),
+            Token::ReadInput { job, map } => (2, job, 0, map),
+            Token::MapEnds { job, map } => (3, job, 0, map),
+            Token::FetchBegins { job, reducer } => (4, job, reducer, 0),
+            Token::Fetch { job, reducer, map } => (5, job, reducer, map),
+            Token::OutputBegins { job, reducer } => (6, job, reducer, 0),
+            Token::OutputWritten { job, reducer } => (7, job, reducer, 0),
+            Token::OutputCopy { job, reducer, copy } => (8, job, reducer, copy),
+        };
+        let word = ((kind << JOB_BITS | u64::from(job)) << REDUCER_BITS) | u64::from(reducer);
+        word << MAP_BITS | u64::from(map)
+    }
+
+    fn unpack(word: u64) -> Self {
+        let field = |shift: u32, bits: u32| ((word >> shift) & ((1 << bits) - 1)) as u32;
+        let map = field(0, MAP_BITS);
+        let reducer = field(MAP_BITS, REDUCER_BITS);
+        let job = field(MAP_BITS + REDUCER_BITS, JOB_BITS);
+        match word >> (MAP_BITS + REDUCER_BITS + JOB_BITS) {
+            0 => Token::Heartbeat { worker: map },
+            1 => Token::Arrival { job },
+            2 => Token::ReadInput { job, map },
+            3 => Token::MapEnds { job, map },
+            4 => Token::FetchBegins { job, reducer },
+            5 => Token::Fetch { job, reducer, map },
+            6 => Token::OutputBegins { job, reducer },
+            7 => Token::OutputWritten { job, reducer },
+            8 => Token::OutputCopy { job, reducer, copy: map },
+            kind => unreachable!("no token has kind {kind}"),
+        }
+    }
+}
+
+/// A host that runs tasks.
+struct Worker {
+    host: u32,
+    free_map_slots: u32,
+    free_reduce_slots: u32,
+    /// Maps that have ended here since the last heartbeat: job and map.
+    ended: Vec<(u32, u32)>,
+}
+
+/// The cluster.
+pub(crate) struct MapReduce {
+    settings: Settings,
+    machine: Machine,
+    workers: Vec<Worker>,
+    jobs: Vec<Job>,
+    /// Jobs that have arrived and not ended, first come first.
+    active: Vec<u32>,
+    unfinished: usize,
+    finished_at: Option<Time>,
+}
+
+impl MapReduce {
+    /// Of checked settings. `jobs` are in the order of the description.
+    fn new(settings: Settings, machine: Machine, jobs: Vec<Job>) -> Self {
+        let worker = |host: &u32| Worker {
+            host: *host,
+            free_map_slots: settings.map_slots,
+            free_reduce_slots: settings.reduce_slots,
+            ended: Vec::new(),
+        };
+        Self {
+            workers: settings.workers.iter().map(worker).collect(),
+            unfinished: jobs.len(),
+            settings,
+            machine,
+            jobs,
+            active: Vec::new(),
+            finished_at: None,
+        }
+    }
+
+    /// A worker reports what has ended, and is given tasks for its free slots.
+    fn heartbeat(&mut self, worker: u32, out: &mut Out<'_>) {
+        for (job, map) in std::mem::take(&mut self.workers[worker as usize].ended) {
+            self.announce(job, map, out);
+        }
+        for _ in 0..self.settings.tasks_per_heartbeat {
+            if !self.start_map(worker, out) {
+                break;
+            }
+        }
+        for _ in 0..self.settings.tasks_per_heartbeat {
+            if !self.start_reducer(worker, out) {
+                break;
+            }
+        }
+        if self.unfinished > 0 {
+            out.after(self.settings.heartbeat, Token::Heartbeat { worker }.pack());
+        }
+    }
+
+    /// Gives the worker a map of the first job that has one, one whose split is there if it has such; whether it did.
+    fn start_map(&mut self, worker: u32, out: &mut Out<'_>) -> bool {
+        let place = &mut self.workers[worker as usize];
+        if place.free_map_slots == 0 {
+            return false;
+        }
+        for number in &self.active {
+            let job = &mut self.jobs[*number as usize];
+            let Some(started) = job.start_map(worker, out.now, &self.settings) else { continue };
+            place.free_map_slots -= 1;
+            let (job_number, map) = (*number, started.map);
+            if started.is_local {
+                let span = self.machine.map(job.cost(), job.split(map), job.map_output(map), started.noise);
+                out.after(span, Token::MapEnds { job: job_number, map }.pack());
+            } else {
+                let span = self.machine.start_up(job.cost(), started.noise);
+                out.after(span, Token::ReadInput { job: job_number, map }.pack());
+            }
+            return true;
+        }
+        false
+    }
+
+    /// A map asks a host that has its split for it.
+    fn read_input(&mut self, job: u32, map: u32, out: &mut Out<'_>) {
+        let token = Token::ReadInput { job, map }.pack();
+        let job = &mut self.jobs[job as usize];
+        let (to, from) = (job.map_worker(map), job.replica(map));
+        let hosts = [to, from].map(|worker| self.workers[worker as usize].host);
+        out.transfer(token, hosts[0], hosts[1], self.settings.request_bytes, job.split(map));
+    }
+
+    fn input_read(&mut self, number: u32, map: u32, out: &mut Out<'_>) {
+        let job = &self.jobs[number as usize];
+        let noise = job.map_noise(map, &self.settings);
+        let span = self.machine.map_after_input(job.cost(), job.split(map), job.map_output(map), noise);
+        out.after(span, Token::MapEnds { job: number, map }.pack());
+    }
+
+    fn map_ends(&mut self, job: u32, map: u32, out: &mut Out<'_>) {
+        let worker = self.jobs[job as usize].end_map(map, out.now);
+        let worker = &mut self.workers[worker as usize];
+        worker.free_map_slots += 1;
+        worker.ended.push((job, map));
+    }
+
+    /// The job tracker knows that a map has ended: every reducer that runs may fetch from it.
+    fn announce(&mut self, number: u32, map: u32, out: &mut Out<'_>) {
+        self.jobs[number as usize].announce(map);
+        for reducer in 0..self.jobs[number as usize].started_reducers() {
+            self.fetch_more(number, reducer, out);
+        }
+    }
+
+    /// Gives the worker a reducer of the first job that has one to start; whether it did.
+    fn start_reducer(&mut self, worker: u32, out: &mut Out<'_>) -> bool {
+        let place = &mut self.workers[worker as usize];
+        if place.free_reduce_slots == 0 {
+            return false;
+        }
+        for number in &self.active {
+            let job = &mut self.jobs[*number as usize];
+            let Some((reducer, noise)) = job.start_reducer(worker, out.now, &self.settings) else { continue };
+            place.free_reduce_slots -= 1;
+            let span = self.machine.start_up(job.cost(), noise);
+            out.after(span, Token::FetchBegins { job: *number, reducer }.pack());
+            return true;
+        }
+        false
+    }
+
+    /// A reducer fetches what it may; with nothing left to fetch it goes on to reduce.
+    fn fetch_more(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
+        let job = &mut self.jobs[number as usize];
+        while let Some(fetch) = job.next_fetch(reducer, &self.settings) {
+            match fetch {
+                Fetch::Local => {}
+                Fetch::Remote { map, worker, from, bytes } => {
+                    job.fetch_begins(out.now);
+                    let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
+                    let token = Token::Fetch { job: number, reducer, map }.pack();
+                    out.transfer(token, hosts[0], hosts[1], self.settings.request_bytes, bytes);
+                }
+            }
+        }
+        if let Some(task) = job.end_fetch(reducer, out.now, &self.settings) {
+            let span = self.machine.reduce(job.cost(), task.input_bytes, task.noise);
+            out.after(span, Token::OutputBegins { job: number, reducer }.pack());
+        }
+    }
+
+    /// A reducer writes its output to its own disk, and over the network as HDFS does: to a second host, from there to a third, all
+    /// at the same time.
+    fn output_begins(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
+        let job = &mut self.jobs[number as usize];
+        let bytes = job.output(reducer);
+        let noise = job.reduce_noise(reducer, &self.settings);
+        out.after(self.machine.write(bytes, noise), Token::OutputWritten { job: number, reducer }.pack());
+        let copies = if bytes == 0 { 0 } else { self.settings.output_replication - 1 };
+        job.output_begins(reducer, copies, &self.settings);
+        for copy in 0..copies {
+            self.copy_output(number, reducer, copy, out);
+        }
+    }
+
+    fn copy_output(&mut self, number: u32, reducer: u32, copy: u32, out: &mut Out<'_>) {
+        let job = &self.jobs[number as usize];
+        let hosts = job.copy_between(reducer, copy).map(|worker| self.workers[worker as usize].host);
+        let token = Token::OutputCopy { job: number, reducer, copy }.pack();
+        out.transfer(token, hosts[0], hosts[1], job.output(reducer), 0);
+    }
+
+    /// One copy of a reducer's output is complete; with the last one its task ends, and with the last task the job.
+    fn output_done(&mut self, number: u32, reducer: u32, out: &mut Out<'_>) {
+        let job = &mut self.jobs[number as usize];
+        let Some(worker) = job.output_done(reducer, out.now) else { return };
+        self.workers[worker as usize].free_reduce_slots += 1;
+        if job.is_finished() {
+            self.active.retain(|active| *active != number);
+            self.unfinished -= 1;
+            if self.unfinished == 0 {
+                self.finished_at = Some(out.now);
+            }
+        }
+    }
+}
+
+impl Application for MapReduce {
+    fn start(&mut self, out: &mut Out<'_>) {
+        for (number, job) in self.jobs.iter().enumerate() {
+            out.timer(job.arrival(), Token::Arrival { job: number as u32 }.pack());
+        }
+        for worker in 0..self.workers.len() as u32 {
+            let mut stream = Stream::new(
+                self.settings.seed,
+                Purpose::HeartbeatPhase,
+                &[self.settings.application, worker.into()],
+            );
+            let phase = Duration::from_ps(stream.below(self.settings.heartbeat.as_ps()));
+            out.after(phase, Token::Heartbeat { worker }.pack());
+        }
+    }
+
+    fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
+        match Token::unpack(token) {
+            Token::Heartbeat { worker } => self.heartbeat(worker, out),
+            Token::Arrival { job } => {
+                self.jobs[job as usize].arrive(job, &self.settings);
+                self.active.push(job);
+            }
+            Token::ReadInput { job, map } => self.read_input(job, map, out),
+            Token::MapEnds { job, map } => self.map_ends(job, map, out),
+            Token::FetchBegins { job, reducer } => {
+                self.jobs[job as usize].fetch_may_begin(reducer);
+                self.fetch_more(job, reducer, out);
+            }
+            Token::Fetch { job, reducer, map } => {
+                let asked = &self.jobs[job as usize];
+                let (worker, from, bytes) = asked.fetch_again(reducer, map);
+                let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
+                out.transfer(token, hosts[0], hosts[1], self.settings.request_bytes, bytes);
+            }
+            Token::OutputBegins { job, reducer } => self.output_begins(job, reducer, out),
+            Token::OutputWritten { job, reducer } => self.output_done(job, reducer, out),
+            Token::OutputCopy { job, reducer, copy } => self.copy_output(job, reducer, copy, out),
+        }
+    }
+
+    fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>) {
+        let unpacked = Token::unpack(token);
+        if outcome == Outcome::Failed {
+            if let Token::ReadInput { job, .. } | Token::Fetch { job, .. } | Token::OutputCopy { job, .. } =
+                unpacked
+            {
+                self.jobs[job as usize].refetches += 1;
+            }
+            return out.after(RETRY_AFTER, token);
+        }
+        match unpacked {
+            Token::ReadInput { job, map } => self.input_read(job, map, out),
+            Token::Fetch { job, reducer, map } => {
+                self.jobs[job as usize].fetched(reducer, map);
+                self.fetch_more(job, reducer, out);
+            }
+            Token::OutputCopy { job, reducer, .. } => self.output_done(job, reducer, out),
+            other => unreachable!("{other:?} is no transfer"),
+        }
+    }
+
+    fn finished_at(&self) -> Option<Time> {
+        self.finished_at
+    }
+
+    fn report(&self) -> Measures {
+        Measures::MapReduce { jobs: self.jobs.iter().map(Job::report).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

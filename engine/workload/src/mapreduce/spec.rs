@@ -1,0 +1,324 @@
+//! The description of a cluster and its jobs, read and checked.
+
+use serde::de::IgnoredAny;
+use serde::Deserialize;
+use units::{Duration, Time};
+
+use super::cost::{Cost, Machine};
+use super::job::{Job, JobSettings};
+use super::{MapReduce, JOB_BITS, MAP_BITS, REDUCER_BITS};
+use crate::coflows::MAX_TRANSFER_BYTES;
+use crate::random::{Purpose, Stream};
+use crate::spec::{Hosts, MAX_TIME_PS};
+use crate::WorkloadError;
+
+/// Most jobs of a cluster.
+pub const MAX_JOBS: usize = 1 << JOB_BITS;
+/// Most maps of a job.
+pub const MAX_MAPS: u32 = 1 << MAP_BITS;
+/// Most reducers of a job.
+pub const MAX_REDUCERS: u32 = 1 << REDUCER_BITS;
+/// Most fetches of a job: maps times reducers.
+pub const MAX_FETCHES: u64 = 1 << 24;
+/// Most places of input splits of all jobs together: maps times replicas.
+const MAX_PLACES: u64 = 1 << 24;
+
+/// Heartbeats more often than this would be most of a run.
+const MIN_HEARTBEAT_PS: u64 = 1_000_000_000;
+
+const MIB: f64 = 1_048_576.0;
+
+/// The application's description. Defaults: MRPerf's Terasort and node (`hadoop.job.tcl`, its XML files), Hadoop 1 where MRPerf
+/// has nothing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(dead_code)] // What all kinds share is read elsewhere.
+pub(crate) struct MapReduceSpec {
+    kind: Option<IgnoredAny>,
+    name: Option<IgnoredAny>,
+    background: Option<IgnoredAny>,
+    tcp: Option<IgnoredAny>,
+    workers: Option<Vec<String>>,
+    reserved: u32,
+    map_slots: u32,
+    reduce_slots: u32,
+    heartbeat_ps: u64,
+    tasks_per_heartbeat: u32,
+    cpu_hz: f64,
+    disk_read_bytes_per_second: f64,
+    disk_write_bytes_per_second: f64,
+    #[serde(deserialize_with = "crate::spec::given")]
+    parallel_fetches: Option<Option<u32>>,
+    noise_sigma: f64,
+    request_bytes: u64,
+    slowstart: f64,
+    locality: LocalitySpec,
+    output_replication: u32,
+    jobs: Vec<JobSpec>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LocalitySpec {
+    replicas: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JobSpec {
+    name: String,
+    #[serde(default)]
+    arrival_ps: u64,
+    maps: u32,
+    reducers: u32,
+    input_bytes: u64,
+    shuffle_bytes: u64,
+    output_bytes: u64,
+    #[serde(default)]
+    cost: CostSpec,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct CostSpec {
+    startup_cycles: f64,
+    map_cycles_per_byte: f64,
+    sort_cycles_per_byte: f64,
+    merge_cycles: f64,
+    wrapup_cycles: f64,
+    reduce_start_cycles: f64,
+    reduce_cycles_per_byte: f64,
+}
+
+impl Default for MapReduceSpec {
+    fn default() -> Self {
+        Self {
+            kind: None,
+            name: None,
+            background: None,
+            tcp: None,
+            workers: None,
+            reserved: 1,
+            map_slots: 2,
+            reduce_slots: 2,
+            heartbeat_ps: 1_000_000_000_000,
+            tasks_per_heartbeat: 2,
+            cpu_hz: 2.5e9,
+            disk_read_bytes_per_second: 280.0 * MIB,
+            disk_write_bytes_per_second: 75.0 * MIB,
+            parallel_fetches: None,
+            noise_sigma: 0.0953,
+            request_bytes: 280,
+            slowstart: 0.05,
+            locality: LocalitySpec { replicas: 3 },
+            output_replication: 1,
+            jobs: Vec::new(),
+        }
+    }
+}
+
+impl Default for CostSpec {
+    fn default() -> Self {
+        Self {
+            startup_cycles: 4.0e9,
+            map_cycles_per_byte: 40.0,
+            sort_cycles_per_byte: 44.0,
+            merge_cycles: 1.0e9,
+            // MRPerf names 4.8e9 cycles, but the call that would spend them is commented out.
+            wrapup_cycles: 0.0,
+            reduce_start_cycles: 6.0e9,
+            reduce_cycles_per_byte: 90.0,
+        }
+    }
+}
+
+/// What has been checked, but for jobs and machine.
+pub(super) struct Settings {
+    pub(super) seed: u64,
+    pub(super) application: u64,
+    /// Hosts by worker.
+    pub(super) workers: Vec<u32>,
+    pub(super) map_slots: u32,
+    pub(super) reduce_slots: u32,
+    pub(super) heartbeat: Duration,
+    pub(super) tasks_per_heartbeat: u32,
+    pub(super) parallel_fetches: u32,
+    pub(super) noise_sigma: f64,
+    pub(super) request_bytes: u64,
+    pub(super) slowstart: f64,
+    pub(super) replicas: u32,
+    pub(super) output_replication: u32,
+}
+
+impl Settings {
+    /// The stream of one task of a job.
+    pub(super) fn stream(&self, purpose: Purpose, job: u32, task: u32) -> Stream {
+        Stream::new(self.seed, purpose, &[self.application, job.into(), task.into()])
+    }
+}
+
+/// Names a field of the application in errors.
+struct Place<'a>(&'a str);
+
+impl Place<'_> {
+    fn of(&self, field: &str) -> String {
+        format!("{}.{field}", self.0)
+    }
+
+    fn count(&self, field: &str, value: u64, least: u64, most: u64) -> Result<(), WorkloadError> {
+        if (least..=most).contains(&value) {
+            return Ok(());
+        }
+        Err(WorkloadError::value(self.of(field), value, format!("must be {least} to {most}")))
+    }
+
+    fn number(&self, field: &str, value: f64, least: f64, most: f64) -> Result<(), WorkloadError> {
+        if (least..=most).contains(&value) {
+            return Ok(());
+        }
+        Err(WorkloadError::value(self.of(field), value, format!("must be {least} to {most}")))
+    }
+}
+
+impl MapReduceSpec {
+    pub(crate) fn check(
+        self,
+        place: &str,
+        seed: u64,
+        application: u64,
+        hosts: &Hosts<'_>,
+    ) -> Result<MapReduce, WorkloadError> {
+        let at = Place(place);
+        at.count("map_slots", self.map_slots.into(), 1, 1024)?;
+        at.count("reduce_slots", self.reduce_slots.into(), 1, 1024)?;
+        at.count("heartbeat_ps", self.heartbeat_ps, MIN_HEARTBEAT_PS, MAX_TIME_PS)?;
+        at.count("tasks_per_heartbeat", self.tasks_per_heartbeat.into(), 1, 1024)?;
+        at.count("request_bytes", self.request_bytes, 1, 1 << 20)?;
+        at.count("locality.replicas", self.locality.replicas.into(), 1, 1024)?;
+        at.number("cpu_hz", self.cpu_hz, 1e3, 1e15)?;
+        at.number("disk_read_bytes_per_second", self.disk_read_bytes_per_second, 1e3, 1e15)?;
+        at.number("disk_write_bytes_per_second", self.disk_write_bytes_per_second, 1e3, 1e15)?;
+        at.number("noise_sigma", self.noise_sigma, 0.0, 3.0)?;
+        at.number("slowstart", self.slowstart, 0.0, 1.0)?;
+        let parallel_fetches = self.parallel_fetches.unwrap_or(Some(5));
+        if let Some(fetches) = parallel_fetches {
+            at.count("parallel_fetches", fetches.into(), 1, u64::from(u32::MAX))?;
+        }
+        let workers = workers(self.workers.as_deref(), self.reserved, &at, hosts)?;
+        at.count("output_replication", self.output_replication.into(), 1, workers.len().min(1024) as u64)?;
+        let settings = Settings {
+            seed,
+            application,
+            map_slots: self.map_slots,
+            reduce_slots: self.reduce_slots,
+            heartbeat: Duration::from_ps(self.heartbeat_ps),
+            tasks_per_heartbeat: self.tasks_per_heartbeat,
+            parallel_fetches: parallel_fetches.unwrap_or(u32::MAX),
+            noise_sigma: self.noise_sigma,
+            request_bytes: self.request_bytes,
+            slowstart: self.slowstart,
+            replicas: self.locality.replicas,
+            output_replication: self.output_replication,
+            workers,
+        };
+        at.count("jobs", self.jobs.len() as u64, 1, MAX_JOBS as u64)?;
+        let mut places = 0_u64;
+        let mut jobs = Vec::with_capacity(self.jobs.len());
+        for (index, job) in self.jobs.into_iter().enumerate() {
+            let place = format!("{place}.jobs[{index}]");
+            let job = job.check(&Place(&place))?;
+            let replicas = settings.replicas.min(settings.workers.len() as u32);
+            places += u64::from(job.maps) * u64::from(replicas);
+            if places > MAX_PLACES {
+                let reason =
+                    format!("with these, maps times replicas of all jobs are more than {MAX_PLACES}");
+                return Err(WorkloadError::value(format!("{place}.maps"), job.maps, reason));
+            }
+            jobs.push(Job::new(job));
+        }
+        let machine = Machine {
+            cpu_hz: self.cpu_hz,
+            disk_read_bytes_per_second: self.disk_read_bytes_per_second,
+            disk_write_bytes_per_second: self.disk_write_bytes_per_second,
+        };
+        Ok(MapReduce::new(settings, machine, jobs))
+    }
+}
+
+/// The hosts that work: those named, or all, but for the first that are reserved.
+fn workers(
+    named: Option<&[String]>,
+    reserved: u32,
+    at: &Place<'_>,
+    hosts: &Hosts<'_>,
+) -> Result<Vec<u32>, WorkloadError> {
+    let mut numbers = Vec::new();
+    match named {
+        None => numbers.extend(0..hosts.list.len() as u32),
+        Some(names) => {
+            let mut seen = std::collections::BTreeSet::new();
+            for (index, name) in names.iter().enumerate() {
+                let place = || at.of(&format!("workers[{index}]"));
+                let number = hosts.find(name, place)?;
+                if !seen.insert(number) {
+                    return Err(WorkloadError::value(place(), name, "is in the list already"));
+                }
+                numbers.push(number);
+            }
+        }
+    }
+    if reserved as usize >= numbers.len() {
+        let reason = format!("of {} hosts at least one must be left to work", numbers.len());
+        return Err(WorkloadError::value(at.of("reserved"), reserved, reason));
+    }
+    if numbers.len() > 1 << MAP_BITS {
+        let reason = format!("must be at most {}", 1 << MAP_BITS);
+        return Err(WorkloadError::value(at.of("workers"), numbers.len(), reason));
+    }
+    Ok(numbers.split_off(reserved as usize))
+}
+
+impl JobSpec {
+    fn check(self, at: &Place<'_>) -> Result<JobSettings, WorkloadError> {
+        at.count("arrival_ps", self.arrival_ps, 0, MAX_TIME_PS)?;
+        at.count("maps", self.maps.into(), 1, MAX_MAPS.into())?;
+        at.count("reducers", self.reducers.into(), 1, MAX_REDUCERS.into())?;
+        if u64::from(self.maps) * u64::from(self.reducers) > MAX_FETCHES {
+            let reason = format!("with {} maps that is more than {MAX_FETCHES} fetches", self.maps);
+            return Err(WorkloadError::value(at.of("reducers"), self.reducers, reason));
+        }
+        at.count("input_bytes", self.input_bytes, 0, MAX_TRANSFER_BYTES)?;
+        at.count("shuffle_bytes", self.shuffle_bytes, 0, MAX_TRANSFER_BYTES)?;
+        at.count("output_bytes", self.output_bytes, 0, MAX_TRANSFER_BYTES)?;
+        let cost = &self.cost;
+        for (field, cycles) in [
+            ("startup_cycles", cost.startup_cycles),
+            ("map_cycles_per_byte", cost.map_cycles_per_byte),
+            ("sort_cycles_per_byte", cost.sort_cycles_per_byte),
+            ("merge_cycles", cost.merge_cycles),
+            ("wrapup_cycles", cost.wrapup_cycles),
+            ("reduce_start_cycles", cost.reduce_start_cycles),
+            ("reduce_cycles_per_byte", cost.reduce_cycles_per_byte),
+        ] {
+            at.number(&format!("cost.{field}"), cycles, 0.0, 1e18)?;
+        }
+        Ok(JobSettings {
+            name: self.name,
+            arrival: Time::from_ps(self.arrival_ps),
+            maps: self.maps,
+            reducers: self.reducers,
+            input_bytes: self.input_bytes,
+            shuffle_bytes: self.shuffle_bytes,
+            output_bytes: self.output_bytes,
+            cost: Cost {
+                startup_cycles: cost.startup_cycles,
+                map_cycles_per_byte: cost.map_cycles_per_byte,
+                sort_cycles_per_byte: cost.sort_cycles_per_byte,
+                merge_cycles: cost.merge_cycles,
+                wrapup_cycles: cost.wrapup_cycles,
+                reduce_start_cycles: cost.reduce_start_cycles,
+                reduce_cycles_per_byte: cost.reduce_cycles_per_byte,
+            },
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! Seeded streams of random numbers. What a stream gives depends on the seed and on what it is for, never on what happened
+//! before: a change of timing changes no draw.
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use units::Duration;
+
+use crate::time_of;
+
+/// What a stream is for.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    HeartbeatPhase,
+    Replicas,
+    MapNoise,
+    ReduceNoise,
+    FetchOrder,
+    OutputCopies,
+}
+
+/// One stream.
+#[derive(Clone)]
+pub(crate) struct Stream(Xoshiro256PlusPlus);
+
+impl Stream {
+    /// The stream of `purpose` for the object that `place` numbers, from the outside in.
+    pub(crate) fn new(seed: u64, purpose: Purpose, place: &[u64]) -> Self {
+        let parts = [purpose as u64].into_iter().chain(place.iter().copied());
+        Self(Xoshiro256PlusPlus::seed_from_u64(parts.fold(mix(seed), |state, part| mix(state ^ mix(part)))))
+    }
+
+    /// Uniform below `bound`, which is not zero; off by less than 2^-32 for what fits 32 bits.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// Uniform in (0, 1].
+    fn unit(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// e to the power of `sigma` times a standard normal number (Box and Muller 1958).
+    pub(crate) fn log_normal(&mut self, sigma: f64) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
+        let normal = radius * libm::cos(2.0 * std::f64::consts::PI * self.unit());
+        libm::exp(sigma * normal)
+    }
+
+    /// `count` different numbers below `bound`, in random order; all of them when there are not that many.
+    pub(crate) fn choose(&mut self, count: usize, bound: usize) -> Vec<u32> {
+        let count = count.min(bound);
+        let mut chosen: Vec<u32> = Vec::with_capacity(count);
+        if 2 * count > bound {
+            chosen.extend(0..bound as u32);
+            for place in 0..count {
+                let other = place + self.below((bound - place) as u64) as usize;
+                chosen.swap(place, other);
+            }
+            chosen.truncate(count);
+            return chosen;
+        }
+        while chosen.len() < count {
+            let number = self.below(bound as u64) as u32;
+            if !chosen.contains(&number) {
+                chosen.push(number);
+            }
+        }
+        chosen
+    }
+}
+
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// Seconds as a span, rounded to a picosecond; what is not a number or negative is nothing.
+pub(crate) fn seconds(seconds: f64) -> Duration {
+    time_of(seconds * 1e12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_depends_on_seed_purpose_and_place_alone() {
+        let draw = |seed, purpose, place: &[u64]| Stream::new(seed, purpose, place).below(u64::MAX);
+        let base = draw(1, Purpose::MapNoise, &[2, 3]);
+        assert_eq!(base, draw(1, Purpose::MapNoise, &[2, 3]));
+        for other in [
+            draw(2, Purpose::MapNoise, &[2, 3]),
+            draw(1, Purpose::ReduceNoise, &[2, 3]),
+            draw(1, Purpose::MapNoise, &[3, 2]),
+        ] {
+            assert_ne!(base, other);
+        }
+    }
+
+    #[test]
+    fn what_is_chosen_differs_and_lies_below_the_bound() {
+        for (count, bound) in [(3, 1000), (3, 4), (9, 9), (20, 7), (0, 5)] {
+            let mut chosen = Stream::new(7, Purpose::Replicas, &[count as u64]).choose(count, bound);
+            chosen.sort_unstable();
+            chosen.dedup();
+            assert_eq!(chosen.len(), count.min(bound));
+            assert!(chosen.iter().all(|number| (*number as usize) < bound));
+        }
+    }
+
+    #[test]
+    fn noise_has_its_median_and_spread() {
+        let mut stream = Stream::new(3, Purpose::MapNoise, &[]);
+        let count = 200_000;
+        let logs: Vec<f64> = (0..count).map(|_| libm::log(stream.log_normal(0.0953))).collect();
+        let mean = logs.iter().sum::<f64>() / count as f64;
+        let deviation = (logs.iter().map(|log| log * log).sum::<f64>() / count as f64).sqrt();
+        assert!(mean.abs() < 0.001 && (deviation - 0.0953).abs() < 0.001, "{mean} {deviation}");
+    }
+}

@@ -1,0 +1,127 @@
+//! What applications have measured, as data. Times are picoseconds since the start of the run, spans picoseconds, sizes bytes.
+
+use serde::Serialize;
+use units::{Duration, Histogram};
+
+/// One application.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ApplicationReport {
+    /// Name.
+    pub name: String,
+    /// Kind: `mapreduce`, `coflows`, ...
+    pub kind: &'static str,
+    /// Whether the run waits for it.
+    pub background: bool,
+    /// When it finished, if it has.
+    pub finished_ps: Option<u64>,
+    /// What its kind measures.
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
+/// What each kind measures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Measures {
+    /// `mapreduce`.
+    MapReduce {
+        /// Its jobs, in the order of the description.
+        jobs: Vec<JobReport>,
+    },
+    /// `coflows`.
+    Coflows {
+        /// In the order of the description.
+        coflows: Vec<CoflowReport>,
+    },
+}
+
+/// One MapReduce job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JobReport {
+    /// Name.
+    pub name: String,
+    /// When it was submitted.
+    pub arrival_ps: u64,
+    /// From then until its last task ended.
+    pub runtime_ps: Option<u64>,
+    /// Map tasks.
+    pub maps: u32,
+    /// Reduce tasks.
+    pub reducers: u32,
+    /// Map tasks that ran where their split is.
+    pub local_maps: u32,
+    /// When its first map task was given to a worker.
+    pub first_map_start_ps: Option<u64>,
+    /// When its last map task ended.
+    pub last_map_end_ps: Option<u64>,
+    /// When the first fetch over the network began; absent if none did.
+    pub first_fetch_start_ps: Option<u64>,
+    /// When the last reducer had everything.
+    pub last_fetch_end_ps: Option<u64>,
+    /// Share of the runtime until the last map task ended. The three add up to 1.
+    pub map_share: Option<f64>,
+    /// Share after that until the last reducer had everything.
+    pub shuffle_share: Option<f64>,
+    /// The rest.
+    pub reduce_share: Option<f64>,
+    /// Times of all map tasks together.
+    pub map_task_ps: u64,
+    /// Times of all reduce tasks together from their start until they had everything.
+    pub fetch_task_ps: u64,
+    /// Times of all reduce tasks together from then to their end.
+    pub reduce_task_ps: u64,
+    /// Bytes of map output that reducers got over the network.
+    pub shuffle_network_bytes: u64,
+    /// Transfers that failed and were begun again.
+    pub refetches: u64,
+}
+
+/// One coflow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CoflowReport {
+    /// Name.
+    pub name: String,
+    /// When its transfers began.
+    pub at_ps: u64,
+    /// From then until the last byte of the last transfer had arrived.
+    pub completion_ps: Option<u64>,
+    /// Bytes of all its transfers.
+    pub bytes: u64,
+    /// Its transfers that failed, which are not begun again.
+    pub failed: u64,
+}
+
+/// How often durations occurred. The quantiles are within 0.2 %, the rest is exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Distribution {
+    /// How many.
+    pub count: u64,
+    /// Mean, rounded down.
+    pub mean_ps: u64,
+    /// Smallest.
+    pub min_ps: u64,
+    /// Median.
+    pub p50_ps: u64,
+    /// 99th percentile.
+    pub p99_ps: u64,
+    /// 99.9th percentile.
+    pub p999_ps: u64,
+    /// Largest.
+    pub max_ps: u64,
+}
+
+impl Distribution {
+    /// The distribution of what was recorded; `None` of nothing.
+    pub fn of(histogram: &Histogram) -> Option<Distribution> {
+        let ps = Duration::as_ps;
+        Some(Distribution {
+            count: histogram.count(),
+            mean_ps: histogram.mean().map(ps)?,
+            min_ps: histogram.min().map(ps)?,
+            p50_ps: histogram.quantile(500).map(ps)?,
+            p99_ps: histogram.quantile(990).map(ps)?,
+            p999_ps: histogram.quantile(999).map(ps)?,
+            max_ps: histogram.max().map(ps)?,
+        })
+    }
+}
