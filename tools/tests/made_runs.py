@@ -69,12 +69,17 @@ def marking_points() -> Iterator[dict[str, str]]:
             for delay in ("100us", "500us", "1ms"):
                 yield {"buffer": buffer, "transport": transport, "queue": f"threshold_{delay}"}
 
+    for transport in ("ecn", "dctcp"):
+        for delay in ("100us", "500us"):
+            point = {"buffer": "shallow", "transport": transport, "queue": f"threshold_{delay}"}
+            yield {**point, "workload": "short"}
+
 
 def aqm_points() -> Iterator[dict[str, str]]:
     """The axes of experiment `aqm`, whole."""
     fixed = ("red_70_70", "red_25_51", "red_25_75", "red_50_150")
     for buffer in ("shallow", "deep"):
-        yield {"buffer": buffer, "transport": "newreno", "queue": "drop_tail"}
+        yield {"buffer": buffer, "transport": "plain", "queue": "drop_tail"}
         for transport in ("newreno", "ecn", "dctcp"):
             for queue in ("red_100us", "red_500us", "red_1ms", *fixed, "red_500us_averaged", *_CODELS):
                 yield {"buffer": buffer, "transport": transport, "queue": queue}
@@ -100,10 +105,16 @@ def eee_points() -> Iterator[dict[str, str]]:
             yield {"scenario": scenario, "buffer": "deep", "window": "default", "eee": "off", "delay": delay}
     for load in ("5", "10", "25", "40", "55"):
         for eee in ("off", "standard", "12us10_10g", "120us100_10g", "1ms1000_10g"):
-            yield {"buffer": "shallow", "window": "tuned", "eee": eee, "load": load}
+            yield {
+                "scenario": "terasort_24",
+                "buffer": "shallow",
+                "window": "tuned",
+                "eee": eee,
+                "load": load,
+            }
     for rho in ("1", "5", "10", "20", "30", "50", "70", "90"):
         for eee in ("standard", "12us10", "120us100"):
-            yield {"eee": eee, "rho": rho}
+            yield {"scenario": "poisson", "buffer": "deep", "eee": eee, "rho": rho}
 
 
 def eee_ecn_points() -> Iterator[dict[str, str]]:

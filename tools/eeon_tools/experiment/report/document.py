@@ -171,7 +171,7 @@ def _figure(one: Rendered) -> list[Block]:
     if not drawing.measured():
         return [*blocks, Paragraph(f"{source}Not measured.")]
     missing, points = drawing.missing()
-    lacks = f" {missing} of {points} points were not measured." if missing else ""
+    lacks = f" {missing} of {points} points have no number." if missing else ""
     caption = f"{source}{drawing.caption}{lacks}"
     blocks.append(Picture(one.file, svg.inline(one.text), drawing.title, caption))
     blocks.append(Fold("The numbers", drawing_table(drawing)))

@@ -40,7 +40,8 @@ def draw(drawing: Drawing) -> Figure:
             panel = drawing.panels[index]
             first = index % columns == 0
             _axes(axis, drawing, panel, first or panel.y_label is not None or not drawing.share_y)
-            for name, handle in _fill(axis, panel, drawing).items():
+            last = index % columns == columns - 1 or panel is drawing.panels[-1]
+            for name, handle in _fill(axis, panel, drawing, last).items():
                 handles.setdefault(name, handle)
         # A shared axis is at its final limits only when every panel is drawn.
         for axis in figure.axes:
@@ -107,7 +108,7 @@ def _axes(axis: Axes, drawing: Drawing, panel: Panel, labelled: bool) -> None:
         axis.grid(axis="x", visible=False)
 
 
-def _fill(axis: Axes, panel: Panel, drawing: Drawing) -> dict[str, Handle]:
+def _fill(axis: Axes, panel: Panel, drawing: Drawing, last: bool) -> dict[str, Handle]:
     handles: dict[str, Handle] = {}
     if not panel.measured():
         axis.text(0.5, 0.5, "not measured", transform=axis.transAxes, ha="center", color=INK, style="italic")
@@ -131,7 +132,8 @@ def _fill(axis: Axes, panel: Panel, drawing: Drawing) -> dict[str, Handle]:
         right = axis.twinx()
         right.grid(visible=False)
         right.spines["right"].set_visible(True)
-        right.set_ylabel(panel.overlay_label)
+        if last:
+            right.set_ylabel(panel.overlay_label)
         handles |= _lines(right, panel, panel.overlay)
         highest = max(
             (

@@ -27,7 +27,8 @@ _CODEL = {
     "codel_4": "300 µs/0.75 ms",
 }
 _NAMES = {"newreno": "TCP (dropped, not marked)", "ecn": "TCP-ECN", "dctcp": "DCTCP"}
-_SHALLOW = {"buffer": "shallow", "transport": "newreno", "queue": "drop_tail"}
+_SHALLOW = {"buffer": "shallow", "transport": "plain", "queue": "drop_tail"}
+"""Plain TCP on DropTail: no AQM, so none whose ECN could be off."""
 
 
 def drawings(runs: Runs) -> list[Drawing]:

@@ -14,17 +14,17 @@ _TIMERS = {"12us10": (12e-6, 10), "120us100": (120e-6, 100)}
 
 def load_drawings(runs: Runs) -> list[Drawing]:
     """The load sweep and the power curve."""
-    return [*_load_sweep(runs.where(stall=None, delay=None, rho=None)), _power(runs)]
+    return [*_load_sweep(runs.where(scenario="terasort_24", stall=None, delay=None, rho=None)), _power(runs)]
 
 
 def energy_delay(run: Run) -> float | None:
     """Energy times runtime, joule seconds."""
-    energy, runtime = run.number("energy_used_joules"), run.number(RUNTIME)
+    energy, runtime = run.number("energy_10g_used_joules"), run.number(RUNTIME)
     return None if energy is None or runtime is None else energy * runtime
 
 
 def _ideal_energy_delay(run: Run) -> float | None:
-    energy, runtime = run.number("energy_ideal_joules"), run.number(RUNTIME)
+    energy, runtime = run.number("energy_10g_ideal_joules"), run.number(RUNTIME)
     return None if energy is None or runtime is None else energy * runtime
 
 
@@ -65,15 +65,15 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
         ),
         (
             "eee-load-energy",
-            "Energy over CPU load",
+            "Energy of the 10GbE links over CPU load",
             "4.12",
-            ("energy_used_joules", "energy_ideal_joules", "standard"),
+            ("energy_10g_used_joules", "energy_10g_ideal_joules", "standard"),
             "energy, Standard EEE = 1",
             True,
         ),
         (
             "eee-load-product",
-            "Energy-delay product over CPU load",
+            "Energy-delay product of the 10GbE links over CPU load",
             "4.13",
             (energy_delay, _ideal_energy_delay, "standard"),
             "energy x runtime, Standard EEE = 1",
@@ -105,13 +105,14 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
 
 
 def loaded_power(run: Run) -> float | None:
-    """Percent of full power of the 10GbE transmitter that carries the load."""
+    """Percent of full power of the 10GbE transmitter that carries the load. The other one of the two in the
+    fabric, the sink's, sleeps all the time."""
     used, legacy = run.number("energy_10g_used_joules"), run.number("energy_10g_legacy_joules")
-    return 100 * used / legacy if used is not None and legacy else None
+    return 100 * (2 * used / legacy - theory.LPI_POWER) if used is not None and legacy else None
 
 
 def _power(runs: Runs) -> Drawing:
-    points = runs.where(stall=None, delay=None, load=None)
+    points = runs.where(scenario="poisson", stall=None, delay=None, load=None)
     loads = sorted((value for value in points.values("rho") if value.isdigit()), key=int)
     fine = [percent / 2 for percent in range(1, 199)]
     series, curves = [], []

@@ -34,12 +34,13 @@ _CODEL = {
 
 def drawings(runs: Runs) -> list[Drawing]:
     """Every figure of the family."""
+    runs, short = runs.where(workload=None), runs.where(workload="short")
     return [
         *drop_drawings(runs),
         _drop_totals(runs),
         *_normalised(runs, "RED", ("7 (thesis 6.3)", "8 (thesis 6.4)", "9 (thesis 6.5)")),
         *_normalised(runs, "CoDel", ("10 (thesis 6.6)", "11 (thesis 6.7)", "12 (thesis 6.8)")),
-        _ecn_against_dctcp(runs),
+        _ecn_against_dctcp(runs, short),
     ]
 
 
@@ -57,8 +58,8 @@ def _drop_totals(runs: Runs) -> Drawing:
         "marking-drops-total",
         "Dropped packets in all, by protection",
         "Marking paper, section 4.1 (text, no figure)",
-        "Packets that switches dropped over the whole job, early and tail. The scale is logarithmic below "
-        "and above 10 packets and linear under that, so that zero can be shown.",
+        "Packets that switches and NICs dropped over the whole job, early and because a buffer was full. The "
+        "scale is logarithmic above 10 packets and linear below, so that zero can be shown.",
         "target delay",
         "dropped packets",
         panels,
@@ -152,20 +153,22 @@ def _rules(runs: Runs, metric: Metric, base: dict[str, str], buffer: str) -> lis
     return rules
 
 
-def _ecn_against_dctcp(runs: Runs) -> Drawing:
+def _ecn_against_dctcp(runs: Runs, short: Runs) -> Drawing:
     queues = by_delay(runs.values("queue"), "threshold_")
     positions = [delay_label(queue) for queue in queues]
     panels = []
     for buffer, title in BUFFERS.items():
-        for metric, label, base, factor in (
-            (LATENCY, "latency, DropTail of the same depth = 1", drop_tail(buffer), 1),
-            (THROUGHPUT, "throughput, DropTail shallow = 1", drop_tail("shallow"), 1),
-            ("fct_small_mean_seconds", "mean completion below 1 MB, ms", None, 1000),
+        for own, metric, label, base, factor in (
+            (runs, LATENCY, "latency, DropTail, same depth = 1", drop_tail(buffer), 1),
+            (runs, THROUGHPUT, "throughput, DropTail shallow = 1", drop_tail("shallow"), 1),
+            (short, "fct_small_mean_seconds", "mean completion of queries, ms", None, 1000),
         ):
+            if own is short and buffer == "deep":
+                continue
             series = []
             for transport in _ECN:
                 values = along(
-                    runs, metric, "queue", queues, base, buffer=buffer, transport=transport, protect=None
+                    own, metric, "queue", queues, base, buffer=buffer, transport=transport, protect=None
                 )
                 scaled = [None if value is None else value.scaled(factor) for value in values]
                 series.append(Series(TRANSPORTS[transport], scaled, TRANSPORT_COLOURS[transport]))
@@ -174,7 +177,9 @@ def _ecn_against_dctcp(runs: Runs) -> Drawing:
         "marking-ecn-dctcp",
         "TCP-ECN against DCTCP at the same marking threshold",
         "Thesis, section 6.5 (text, no figure)",
-        "Latency of all packets, throughput a node and mean completion time of flows below 1 MB.",
+        "Left and middle: the shuffle. Right: queries of 20 KB that many servers answer at once to a "
+        "client to which long transfers go as well; mean completion time of flows below 1 MB, shallow "
+        "buffers only.",
         "threshold as delay",
         "",
         panels,
