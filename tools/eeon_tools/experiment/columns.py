@@ -30,8 +30,8 @@ def _by_class() -> list[Column]:
     meanings = {
         "sent": "packets that hosts sent",
         "delivered": "packets that arrived",
-        "marked": "packets set to CE by a switch",
-        "early_dropped": "packets that an AQM dropped",
+        "marked": "packets set to CE by a switch or a NIC",
+        "early_dropped": "packets that an AQM dropped, of a switch or a NIC",
         "tail_dropped": "packets that did not fit into a buffer",
         "other_dropped": "packets without route, malformed, or sent to the controller",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from eeon_control.topology import PortRole, Topology
@@ -50,6 +51,21 @@ def measured(
         "reordered": sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
         "phy_violations": report["energy"]["total"]["violations"],
     }
+
+
+def with_nics(packets: Mapping[str, ClassPackets], report: Mapping[str, Any]) -> dict[str, ClassPackets]:
+    """What switches marked and dropped together with what hosts' NICs did, where these have an AQM or a
+    limit."""
+    found = {}
+    for name, one in packets.items():
+        nics = report["nic_queues"][name]
+        found[name] = replace(
+            one,
+            marked=one.marked + nics["marked"],
+            early_dropped=one.early_dropped + nics["early_dropped"],
+            tail_dropped=one.tail_dropped + nics["tail_dropped"],
+        )
+    return found
 
 
 def _jobs(settings: RunSettings, topology: Topology, workload: Mapping[str, Any]) -> dict[str, Any]:

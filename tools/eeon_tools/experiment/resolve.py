@@ -67,17 +67,24 @@ class Resolver:
     def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
         """One run for each seed. Raises InputError with everything that is wrong."""
         document, problems = overlay.by_name(document)
-        if problems:
-            raise InputError(problems)
+        settings: RunSettings | None = None
+        topology: Topology | None = None
+        config: FabricConfig | None = None
         try:
             settings = RunSettings.model_validate(document.value)
         except ValidationError as error:
-            raise document.from_validation(error, RunSettings) from None
-        topology = self._topology(document, settings)
-        config = self._config(document, settings, topology)
-        broken = [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
-        if broken:
-            raise InputError(broken)
+            problems += document.from_validation(error, RunSettings).problems
+        delay = settings.link_delay if settings is not None else Duration(0)
+        try:
+            topology = self._topology(document, delay)
+            config = self._config(document, topology, delay) if topology is not None else None
+        except InputError as error:
+            problems += error.problems
+        if settings is not None and topology is not None:
+            problems += [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
+        if problems:
+            raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+        assert settings is not None and topology is not None and config is not None, "or there were problems"
         fabric = self._fabric(document, settings, topology, config)
         versions = f"{self._versions.program} {self._versions.engine}"
         return [
@@ -96,7 +103,7 @@ class Resolver:
         self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig
     ) -> str:
         """A digest of what the engine and the switches are told, but for seed and workload."""
-        nic = settings.nic.model_dump(mode="python")
+        nic = document.get(("nic",))
         key = _canonical(
             [settings.topology, int(settings.link_delay), settings.config, nic, settings.queue_samples]
         )
@@ -108,27 +115,30 @@ class Resolver:
             self._fabrics[key] = _digest(_canonical([spec, topology.document, config.document.value]))
         return self._fabrics[key]
 
-    def _topology(self, document: Document, settings: RunSettings) -> Topology:
-        key = _canonical([settings.topology, int(settings.link_delay)])
+    def _topology(self, document: Document, delay: Duration) -> Topology | None:
+        """The fabric; None where the key is not what it must be, which its model tells."""
+        named = document.get(("topology",))
+        if not named or not isinstance(named, (str, dict)):
+            return None
+        key = _canonical([named, int(delay)])
         if key not in self._topologies:
-            if isinstance(settings.topology, dict):
+            if isinstance(named, dict):
                 found = topologies.from_document(overlay.part(document, ("topology",)), "topology")
             else:
-                path = self._file(document, ("topology",), "topologies", settings.topology)
-                found = topologies.load(path)
-            self._topologies[key] = with_added_delay(found, settings.link_delay)
+                found = topologies.load(self._file(document, ("topology",), "topologies", named))
+            self._topologies[key] = with_added_delay(found, delay)
         return self._topologies[key]
 
-    def _config(self, document: Document, settings: RunSettings, topology: Topology) -> FabricConfig:
-        key = _canonical([settings.config, settings.topology, int(settings.link_delay)])
+    def _config(self, document: Document, topology: Topology, delay: Duration) -> FabricConfig | None:
+        """The configuration; None where the key is not what it must be, which its model tells."""
+        listed = document.get(("config",))
+        if not isinstance(listed, list) or not listed:
+            return None
+        if not all(one and isinstance(one, (str, dict)) for one in listed):
+            return None
+        key = _canonical([listed, document.get(("topology",)), int(delay)])
         if key not in self._configs:
-            parts = []
-            for index, one in enumerate(settings.config):
-                path: KeyPath = ("config", index)
-                if isinstance(one, dict):
-                    parts.append(overlay.part(document, path))
-                else:
-                    parts.append(self._read(self._file(document, path, "examples", one)))
+            parts = [self._part(document, ("config", index), one) for index, one in enumerate(listed)]
             merged = parts[0]
             for later in parts[1:]:
                 merged = merged.merged_with(later)
@@ -140,21 +150,22 @@ class Resolver:
             self._configs[key] = config
         return self._configs[key]
 
-    def _read(self, path: Path) -> Document:
-        if path not in self._documents:
-            self._documents[path] = read_yaml(path)
-        return self._documents[path]
+    def _part(self, document: Document, path: KeyPath, one: str | dict[str, Any]) -> Document:
+        if isinstance(one, dict):
+            return overlay.part(document, path)
+        file = self._file(document, path, "examples", one)
+        if file not in self._documents:
+            self._documents[file] = read_yaml(file)
+        return self._documents[file]
 
     def _file(self, document: Document, path: KeyPath, kind: str, name: str) -> Path:
         """A file beside the experiment's, or one that ships."""
         beside = self._folder / name
-        if beside.is_file():
-            return beside
         try:
-            return Path(data.find_yaml(kind, name))
-        except DataNotFound as error:
-            rule = str(error).removeprefix(f"{name}: ")
-            raise InputError([document.problem(path, rule, name)]) from None
+            return beside if beside.is_file() else Path(data.find_yaml(kind, name))
+        except (DataNotFound, OSError) as error:
+            said = str(error.strerror) if isinstance(error, OSError) else str(error)
+            raise InputError([document.problem(path, said.removeprefix(f"{name}: "), name)]) from None
 
 
 def _canonical(value: Any) -> str:

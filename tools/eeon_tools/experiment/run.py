@@ -26,7 +26,7 @@ from eeon_control.units import Duration
 from eeon_tools.errors import ReplayError, ToolsError
 from eeon_tools.experiment import books, memory
 from eeon_tools.experiment.fabric import spec_of, workload_of
-from eeon_tools.experiment.measure import measured
+from eeon_tools.experiment.measure import measured, with_nics
 from eeon_tools.experiment.resolve import Run
 from eeon_tools.experiment.settings import RunSettings
 from eeon_tools.experiment.store import Outcome
@@ -70,7 +70,7 @@ def _run(run: Run) -> tuple[dict[str, Any], Any]:
             raise ReplayError(_unfinished(settings, report))
         counters = twin.counters()
         registers = twin.registers(_REGISTERS)
-    packets = accounts.class_packets(report, counters)
+    packets = with_nics(accounts.class_packets(report, counters), report)
     books.check(topology, report, counters, registers, packets)
     queues = report["queue_depth"] if settings.queue_samples else None
     return measured(settings, topology, spec, report, packets, registers), queues
