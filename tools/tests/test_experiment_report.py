@@ -16,6 +16,7 @@ from eeon_tools.experiment.claims.model import Claim, Verdict
 from eeon_tools.experiment.report import figures, markdown, output
 from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of
 from eeon_tools.experiment.report.findings import Finding
+from eeon_tools.experiment.report.readme import Readme
 from eeon_tools.experiment.results import Results, Row
 from made_runs import POINTS, rows
 from markdown_it import MarkdownIt
@@ -216,8 +217,8 @@ def hostile() -> Family:
         title=HOSTILE,
         description=HOSTILE,
         claims=claims,
-        assumptions=[HOSTILE],
-        setup=HOSTILE,
+        readme=Readme(HOSTILE, ["a", HOSTILE], [[HOSTILE, HOSTILE]], [HOSTILE]),
+        base=HOSTILE,
         failures=[Failure({"buffer": HOSTILE}, 1, HOSTILE)],
         refused=[HOSTILE],
         commits=[HOSTILE],
@@ -251,8 +252,8 @@ def test_hostile_text_stays_text_in_markdown() -> None:
     assert {link for link in re.findall(r'href="([^"]*)"', rendered) if link != "#claim-m1"} == set()
     assert "no heading</h1>" not in rendered
     assert "<em>" not in rendered
-    rows_of_claims = re.findall(r"<tr>\s*<td>.*?</tr>", rendered, re.DOTALL)
-    assert [row.count("<td>") for row in rows_of_claims] == [3]
+    found = re.findall(r"<tr>\s*<td>.*?</tr>", rendered, re.DOTALL)
+    assert [row.count("<td>") for row in found] == [3, 2]
 
 
 @pytest.mark.parametrize(

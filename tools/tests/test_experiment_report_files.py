@@ -34,6 +34,17 @@ seeds: [1]
 README = """\
 # Coalescing
 
+## Set-up
+
+Table 7.1 of the [thesis](https://example.org):
+
+| what | value |
+|---|---|
+| fabric | 80 nodes |
+| `tcp` |
+
+More.
+
 ## Assumptions
 
 * Links have a delay of 500 ns,
@@ -89,13 +100,18 @@ def test_a_family_is_read_from_its_files(folders: tuple[Path, Path]) -> None:
     made[1] |= {"engine_digest": "d" * 64}
     keep(results, made)
     family = gather.family("eee_ecn", results)
-    assert family.setup.splitlines()[0] == "base:  # every run"
-    assert "# a comment that matters" in family.setup
-    assert "axes" not in family.setup
-    assert list(family.assumptions) == [
+    assert family.base.splitlines()[0] == "base:  # every run"
+    assert "# a comment that matters" in family.base
+    assert "axes" not in family.base
+    assert list(family.readme.assumptions) == [
         "Links have a delay of 500 ns, as the thesis does not say.",
         "Delayed ACKs are off.",
     ]
+    assert family.readme.setup == "Table 7.1 of the thesis:"
+    assert (family.readme.head, family.readme.rows) == (
+        ["what", "value"],
+        [["fabric", "80 nodes"], ["`tcp`", ""]],
+    )
     assert [failure.error for failure in family.failures] == ["time limit of 60 s"]
     assert len(family.refused) == 1 and "d" * 12 in family.refused[0]
     assert len(family.runs) == len(made) - 2

@@ -126,13 +126,17 @@ def _family(family: Family, figures: Sequence[Rendered]) -> list[Block]:
 
 
 def _setup(family: Family) -> list[Block]:
+    readme = family.readme
     blocks: list[Block] = []
-    if family.setup:
-        blocks.append(
-            Fold(f"Set-up of every run of {family.name}, before the axes' overlays", [Code(family.setup)])
-        )
-    if family.assumptions:
-        blocks += [Paragraph("What is assumed beyond the paper:"), Bullets(family.assumptions)]
+    if readme.rows:
+        if readme.setup:
+            blocks.append(Paragraph(readme.setup))
+        blocks.append(Table(readme.head, readme.rows, numeric=False))
+    if readme.assumptions:
+        blocks += [Paragraph("What is assumed beyond the paper:"), Bullets(readme.assumptions)]
+    if family.base:
+        title = f"Settings of every run of {family.name}, before those of the axes"
+        blocks.append(Fold(title, [Code(family.base)]))
     return blocks
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from eeon_tools.experiment.claims.model import Claim
 from eeon_tools.experiment.report.findings import Finding
+from eeon_tools.experiment.report.readme import Readme
 from eeon_tools.experiment.report.runs import Run, Runs
 from eeon_tools.experiment.results import Results, Row
 
@@ -43,7 +44,8 @@ class Family:
     """Everything about one experiment that the page shows.
 
     `planned`: points by the experiment's file, None when that could not be told. `not_run`: those without a
-    row, in words. `refused`: rows of other versions that were left out, in words.
+    row, in words. `base`: the file's own text of what every run starts from. `refused`: rows of other
+    versions that were left out, in words.
     """
 
     name: str
@@ -53,8 +55,8 @@ class Family:
     claims: Sequence[Judged]
     runs: Runs
     rows: Sequence[Mapping[str, Any]] = ()
-    setup: str = ""
-    assumptions: Sequence[str] = ()
+    base: str = ""
+    readme: Readme = field(default_factory=Readme)
     planned: int | None = None
     not_run: Sequence[str] = ()
     failures: Sequence[Failure] = ()

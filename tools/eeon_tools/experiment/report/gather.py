@@ -14,12 +14,11 @@ from eeon_control.errors import EeonError
 from eeon_tools.errors import ToolsError
 from eeon_tools.experiment import claims, files, store
 from eeon_tools.experiment.expand import expand
-from eeon_tools.experiment.report import findings
+from eeon_tools.experiment.report import findings, readme
 from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of
 from eeon_tools.experiment.results import Results
 from eeon_tools.experiment.versions import versions
 
-_ASSUMPTIONS = re.compile(r"^## Assumptions\s*$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 _NAMED = 12
 """Runs that are missing are named up to this number."""
 
@@ -43,8 +42,8 @@ def family(name: str, results_folder: Path) -> Family:
         claims=judged(claims.of(experiment.name), results, findings.load(folder)),
         runs=runs_of(results.finished, declared if not quick else {}),
         rows=results.rows,
-        setup=_base(experiment.path),
-        assumptions=assumptions(folder),
+        base=_base(experiment.path),
+        readme=readme.load(folder),
         planned=planned,
         not_run=not_run,
         failures=[
@@ -102,16 +101,6 @@ def _base(path: Path) -> str:
         len(lines),
     )
     return "\n".join(lines[start:end]).rstrip()
-
-
-def assumptions(folder: Path) -> list[str]:
-    """The bullets under `## Assumptions` of the experiment's README.md."""
-    path = folder / "README.md"
-    found = _ASSUMPTIONS.search(path.read_text(encoding="utf-8")) if path.is_file() else None
-    if found is None:
-        return []
-    items = re.split(r"^[*-] ", found[1], flags=re.MULTILINE)[1:]
-    return [" ".join(item.split("\n\n")[0].split()) for item in items]
 
 
 def _packages() -> dict[str, str]:
