@@ -197,3 +197,87 @@ fn transfers_to_a_silent_host_fail_and_are_told() {
     let flows = &workload(&report).flows;
     assert_eq!((flows.given_up, flows.timeouts, flows.syn_timeouts), (1, 7, 7));
 }
+
+#[test]
+fn an_unloaded_call_takes_propagation_and_serialisation_exactly() {
+    let size = LeafSpine::default();
+    for connection in ["persistent", "new"] {
+        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+        let rpc = json!({"kind": "rpc", "name": "r", "pairs": [["h1", "h3"]], "request_bytes": 100,
+                         "response_bytes": 1000, "mean_interval_ps": SECOND / 100, "connection": connection,
+                         "duration_ps": 3 * SECOND});
+        start(&mut fabric, &json!({}), &json!([rpc]));
+        let report = finish(&mut fabric);
+        // Host, leaf, spine, leaf, host: two links of 1 Gb/s, two of 10 Gb/s, 0.5 us each. 54 bytes of headers, 24 of the link.
+        let one_way = |bytes: u64| (bytes + 54 + 24) * 8 * (2 * 1_000 + 2 * 100) + 4 * 500_000;
+        let handshake = if connection == "new" { 2 * one_way(12) } else { 0 };
+        let exact = handshake + one_way(100) + one_way(1000);
+        let told = application(&report, 0)["response_ps"].clone();
+        assert_eq!(told["min_ps"], exact, "{connection}");
+        assert!(told["p50_ps"].as_u64().unwrap().abs_diff(exact) <= exact / 500);
+        let calls = told["count"].as_u64().unwrap();
+        assert!((250..350).contains(&calls), "{calls}");
+        let flows = &workload(&report).flows;
+        assert_eq!((flows.finished, flows.bytes_received), (calls, 1100 * calls));
+        assert!(flows.most_connections <= 4);
+    }
+}
+
+#[test]
+fn rounds_of_an_incast_fill_the_clients_link() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let mut fabric = size.fabric(size.spec(), |_| marking(65_000));
+    let servers: Vec<_> = (2..=8).map(|number| format!("h{number}")).collect();
+    let (think, rounds) = (SECOND / 1000, 6);
+    let incast = json!({"kind": "incast", "name": "i", "client": "h1", "servers": servers, "bytes_per_server": 100_000,
+                        "rounds": rounds, "think_ps": think, "connection": "persistent"});
+    start(&mut fabric, &json!({"algorithm": "dctcp"}), &json!([incast]));
+    let report = finish(&mut fabric);
+    let told = application(&report, 0)["rounds_ps"].clone();
+    assert_eq!((&told["count"], workload(&report).flows.started), (&json!(rounds), 7 * rounds));
+    let least = 7.0 * 100e3 * 8.0 / PAYLOAD_BPS * 1e12;
+    let mean = told["mean_ps"].as_f64().unwrap();
+    assert!((least..1.08 * least).contains(&mean), "{mean} of {least}");
+    let total = told["mean_ps"].as_u64().unwrap() * rounds + think * (rounds - 1);
+    assert!(report.elapsed_ps.abs_diff(total) < rounds, "rounds follow each other after the time to think");
+}
+
+/// Pollaczek and Khinchine: frames of one size at Poisson times wait rho / (2 (1 - rho)) of their time on the wire in the
+/// source's NIC; behind it links are as fast or faster, so that nothing waits.
+#[test]
+fn poisson_frames_wait_as_theory_says() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let (load, frames) = (0.6, 20_000_u64);
+    let on_wire = (1226 + 24) * 8 * 1_000_u64;
+    let duration = (frames as f64 * on_wire as f64 / load) as u64;
+    let flow = json!({"source": "h1", "destination": "h3", "load": load, "frame_bytes": 1226});
+    let poisson = json!({"kind": "poisson", "name": "p", "flows": [flow], "duration_ps": duration});
+    start(&mut fabric, &json!({}), &json!([poisson]));
+    let report = finish(&mut fabric);
+    assert_eq!(report.elapsed_ps, duration);
+    let sent = application(&report, 0)["frames"].as_u64().unwrap();
+    assert!(sent.abs_diff(frames) < 4 * 142, "{sent}: more than four deviations");
+    let other = &report.classes["other"];
+    assert_eq!((other.sent.packets, other.sent.bytes), (sent, 1226 * sent));
+    let bare = 2 * on_wire + 2 * on_wire / 10 + 4 * 500_000;
+    let latency = other.latency.unwrap();
+    assert_eq!(latency.min_ps, bare);
+    let wait = (latency.mean_ps - bare) as f64 / on_wire as f64;
+    let theory = load / (2.0 * (1.0 - load));
+    assert!((wait / theory - 1.0).abs() < 0.05, "{wait} of {theory}");
+}
+
+#[test]
+fn what_runs_in_the_background_keeps_no_run_alive() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    let rpc = json!({"kind": "rpc", "name": "r", "background": true, "random_pairs": 3, "request_bytes": 100,
+                     "response_bytes": 100, "mean_interval_ps": SECOND / 1000, "connection": "persistent"});
+    start(&mut fabric, &json!({}), &json!([rpc, coflows(&[(SECOND / 100, vec![transfer(0, 3, 100_000)])])]));
+    assert!(fabric.run_workload(Time::from_ps(SECOND)));
+    let report = fabric.report().unwrap();
+    assert_eq!(application(&report, 0)["finished_ps"], Value::Null);
+    assert_eq!(application(&report, 1)["finished_ps"], report.elapsed_ps);
+    assert!(application(&report, 0)["response_ps"]["count"].as_u64().unwrap() > 20);
+}

@@ -67,6 +67,37 @@ def terasort() -> dict[str, Any]:
     return {"kind": "mapreduce", "name": "hadoop", "jobs": [job]}
 
 
+def rpc() -> dict[str, Any]:
+    return {
+        "kind": "rpc",
+        "name": "probes",
+        "pairs": [["h1", "h2"]],
+        "request_bytes": 100,
+        "response_bytes": 100,
+        "mean_interval_ps": SECOND // 100,
+        "connection": "persistent",
+        "duration_ps": SECOND,
+    }
+
+
+def incast() -> dict[str, Any]:
+    servers = ["h2", "h3"]
+    return {
+        "kind": "incast",
+        "name": "queries",
+        "client": "h1",
+        "servers": servers,
+        "bytes_per_server": 10_000,
+        "rounds": 5,
+        "think_ps": SECOND // 1000,
+    }
+
+
+def poisson(load: float = 0.1, frame_bytes: int = 1000) -> dict[str, Any]:
+    flow = {"source": "h1", "destination": "h2", "load": load, "frame_bytes": frame_bytes}
+    return {"kind": "poisson", "name": "frames", "flows": [flow], "duration_ps": SECOND // 100}
+
+
 def workload(*applications: dict[str, Any], **more: Any) -> str:
     return json.dumps({"seed": 1, "applications": list(applications)} | more)
 
@@ -99,6 +130,16 @@ def test_a_job_is_told_with_its_phases(twin: Twin) -> None:
     assert 0 < job["shuffle_network_bytes"] <= 6_000_000
     assert job["first_map_start_ps"] < job["last_map_end_ps"] <= job["last_fetch_end_ps"]
     assert "flows" not in report
+
+
+def test_applications_of_every_kind_run_side_by_side(twin: Twin) -> None:
+    twin.start_workload(workload(terasort(), coflow(), rpc(), incast(), poisson()))
+    assert twin.run_workload(1000 * SECOND)
+    told = {one["name"]: one for one in json.loads(twin.report())["workload"]["applications"]}
+    assert all(one["finished_ps"] is not None for one in told.values())
+    assert told["probes"]["response_ps"]["count"] > 50 and told["probes"]["failed"] == 0
+    assert told["queries"]["rounds_ps"]["count"] == 5
+    assert told["frames"]["frames"] > 50
 
 
 def test_a_run_that_ends_before_its_workload_says_so(twin: Twin) -> None:
@@ -136,6 +177,14 @@ def test_a_second_workload_is_refused(twin: Twin) -> None:
         (workload(terasort() | {"workers": ["h9"]}), r"workers\[0\]: h9: no host has this name"),
         (workload(terasort() | {"heartbeat_ps": 1}), "heartbeat_ps: 1: must be 1000000000"),
         (workload(terasort() | {"jobs": []}), "jobs: 0: must be 1 to"),
+        (workload(rpc() | {"duration_ps": None}), "duration_ps: null: a run would never end"),
+        (workload(rpc() | {"random_pairs": 3}), "pairs: and random_pairs: give one of the two"),
+        (workload(rpc() | {"pairs": [["h1", "h1"]]}), r"pairs\[0\]: h1: is both client and server"),
+        (workload(rpc() | {"connection": "old"}), "unknown variant `old`"),
+        (workload(incast() | {"servers": ["h1"]}), r"servers\[0\]: h1: is the client, too"),
+        (workload(incast() | {"rounds": 0}), "rounds: 0: must be 1 to"),
+        (workload(poisson(load=1.5)), r"flows\[0\].load: 1.5: must be"),
+        (workload(poisson(frame_bytes=10)), r"flows\[0\].frame_bytes: 10: must be 62 to 9014"),
     ],
 )
 def test_a_description_with_a_mistake_names_it_and_starts_nothing(

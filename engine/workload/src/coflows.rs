@@ -7,14 +7,11 @@ use units::Time;
 
 use crate::application::Application;
 use crate::report::{CoflowReport, Measures};
-use crate::spec::{Hosts, MAX_TIME_PS};
+use crate::spec::{Context, Hosts, Place, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 use crate::{Out, Outcome, WorkloadError};
 
 /// Most transfers of a workload's coflows.
 pub const MAX_TRANSFERS: usize = 1 << 20;
-
-/// Most bytes of one transfer: 1 PB.
-pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
 
 /// The application's description.
 #[derive(Deserialize)]
@@ -68,19 +65,18 @@ pub(crate) struct Coflows {
 }
 
 impl CoflowsSpec<'_> {
-    pub(crate) fn check(self, place: &str, hosts: &Hosts<'_>) -> Result<Coflows, WorkloadError> {
+    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<Coflows, WorkloadError> {
         let count = self.coflows.iter().map(|coflow| coflow.transfers.len()).sum::<usize>();
         if count > MAX_TRANSFERS {
             let reason = format!("transfers, more than {MAX_TRANSFERS}; split the workload");
-            return Err(WorkloadError::value(format!("{place}.coflows"), count, reason));
+            return Err(at.wrong("coflows", count, reason));
         }
         let mut coflows = Vec::with_capacity(self.coflows.len());
         for (index, spec) in self.coflows.into_iter().enumerate() {
-            let place = format!("{place}.coflows[{index}]");
-            coflows.push(coflow(spec, &place, hosts)?);
+            coflows.push(coflow(spec, &at.of(&format!("coflows[{index}]")), context.hosts)?);
         }
         if coflows.is_empty() {
-            return Err(WorkloadError::value(format!("{place}.coflows"), "[]", "there must be at least one"));
+            return Err(at.wrong("coflows", "[]", "there must be at least one"));
         }
         Ok(Coflows { unfinished: coflows.len(), coflows, finished_at: None })
     }

@@ -12,21 +12,25 @@
 //! the same happenings give the same actions. Who drives it carries the transfers (`netsim` does, over TCP) and answers for each
 //! exactly once.
 //!
-//! The models: [`mapreduce`] after MRPerf, [`coflows`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
+//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`incast`], [`rpc`], [`poisson`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
 
 #![forbid(unsafe_code)]
 
 mod application;
 pub mod coflows;
 mod error;
+pub mod incast;
 pub mod mapreduce;
+pub mod poisson;
 mod random;
 pub mod report;
+pub mod rpc;
 mod spec;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use serde::Deserialize;
 use units::{Bytes, DataRate, Duration, Time};
 
 pub use error::WorkloadError;
@@ -62,6 +66,25 @@ pub enum Connection {
     Own,
     /// All transfers of the application with this number, one after the other; opened by the first, or by [`Action::Open`].
     Shared(u32),
+}
+
+/// What a description says of connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ConnectionKind {
+    /// One for all transfers.
+    Persistent,
+    /// One for each.
+    New,
+}
+
+impl ConnectionKind {
+    fn number(self, number: u32) -> Connection {
+        match self {
+            ConnectionKind::Persistent => Connection::Shared(number),
+            ConnectionKind::New => Connection::Own,
+        }
+    }
 }
 
 /// Bytes that go there, and bytes that come back when all of them have arrived. It is finished when these have.
@@ -278,14 +301,32 @@ impl Out<'_> {
         request_bytes: u64,
         response_bytes: u64,
     ) {
-        self.actions.push_back(Action::Transfer(Transfer {
-            id: TransferId { application: self.application, token },
-            from,
-            to,
-            request_bytes,
-            response_bytes,
-            connection: Connection::Own,
-        }));
+        self.exchange(token, from, to, request_bytes, response_bytes, Connection::Own);
+    }
+
+    /// A transfer over a connection.
+    pub(crate) fn exchange(
+        &mut self,
+        token: u64,
+        from: u32,
+        to: u32,
+        request_bytes: u64,
+        response_bytes: u64,
+        connection: Connection,
+    ) {
+        let id = TransferId { application: self.application, token };
+        let transfer = Transfer { id, from, to, request_bytes, response_bytes, connection };
+        self.actions.push_back(Action::Transfer(transfer));
+    }
+
+    /// A connection that is shared is opened now.
+    pub(crate) fn open(&mut self, connection: u32, from: u32, to: u32) {
+        self.actions.push_back(Action::Open { application: self.application, connection, from, to });
+    }
+
+    /// A UDP frame.
+    pub(crate) fn frame(&mut self, from: u32, to: u32, frame_bytes: u32) {
+        self.actions.push_back(Action::Frame { from, to, frame_bytes });
     }
 }
 

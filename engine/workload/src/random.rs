@@ -16,6 +16,8 @@ pub(crate) enum Purpose {
     ReduceNoise,
     FetchOrder,
     OutputCopies,
+    Pairs,
+    Gaps,
 }
 
 /// One stream.
@@ -37,6 +39,12 @@ impl Stream {
     /// Uniform in (0, 1].
     fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Exponential with this mean, at least a picosecond.
+    pub(crate) fn exponential(&mut self, mean: Duration) -> Duration {
+        let gap = -libm::log(self.unit()) * mean.as_ps() as f64;
+        Duration::from_ps((gap as u64).max(1))
     }
 
     /// e to the power of `sigma` times a standard normal number (Box and Muller 1958).
@@ -89,12 +97,12 @@ mod tests {
     #[test]
     fn a_stream_depends_on_seed_purpose_and_place_alone() {
         let draw = |seed, purpose, place: &[u64]| Stream::new(seed, purpose, place).below(u64::MAX);
-        let base = draw(1, Purpose::MapNoise, &[2, 3]);
-        assert_eq!(base, draw(1, Purpose::MapNoise, &[2, 3]));
+        let base = draw(1, Purpose::Gaps, &[2, 3]);
+        assert_eq!(base, draw(1, Purpose::Gaps, &[2, 3]));
         for other in [
-            draw(2, Purpose::MapNoise, &[2, 3]),
-            draw(1, Purpose::ReduceNoise, &[2, 3]),
-            draw(1, Purpose::MapNoise, &[3, 2]),
+            draw(2, Purpose::Gaps, &[2, 3]),
+            draw(1, Purpose::Pairs, &[2, 3]),
+            draw(1, Purpose::Gaps, &[3, 2]),
         ] {
             assert_ne!(base, other);
         }
@@ -112,9 +120,11 @@ mod tests {
     }
 
     #[test]
-    fn noise_has_its_median_and_spread() {
-        let mut stream = Stream::new(3, Purpose::MapNoise, &[]);
+    fn gaps_have_their_mean_and_noise_its_median_and_spread() {
+        let mut stream = Stream::new(3, Purpose::Gaps, &[]);
         let count = 200_000;
+        let mean = (0..count).map(|_| stream.exponential(Duration::from_us(5)).as_ps()).sum::<u64>() / count;
+        assert!(mean.abs_diff(5_000_000) < 50_000, "{mean}");
         let logs: Vec<f64> = (0..count).map(|_| libm::log(stream.log_normal(0.0953))).collect();
         let mean = logs.iter().sum::<f64>() / count as f64;
         let deviation = (logs.iter().map(|log| log * log).sum::<f64>() / count as f64).sqrt();

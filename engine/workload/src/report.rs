@@ -33,6 +33,25 @@ pub enum Measures {
         /// In the order of the description.
         coflows: Vec<CoflowReport>,
     },
+    /// `incast`.
+    Incast {
+        /// From the queries to the last answer, of rounds without failure.
+        rounds_ps: Option<Distribution>,
+        /// Answers that did not come.
+        failed: u64,
+    },
+    /// `rpc`.
+    Rpc {
+        /// From calls to the last byte of their answers.
+        response_ps: Option<Distribution>,
+        /// Calls that were not answered, or not made because too many waited.
+        failed: u64,
+    },
+    /// `poisson`.
+    Poisson {
+        /// Frames sent.
+        frames: u64,
+    },
 }
 
 /// One MapReduce job.

@@ -2,13 +2,18 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Display;
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::application::Application;
 use crate::coflows::CoflowsSpec;
+use crate::incast::IncastSpec;
 use crate::mapreduce::MapReduceSpec;
+use crate::poisson::PoissonSpec;
+use crate::random::{Purpose, Stream};
+use crate::rpc::RpcSpec;
 use crate::{HostInfo, WorkloadError};
 
 /// Longest description.
@@ -19,6 +24,9 @@ pub const MAX_APPLICATIONS: usize = 256;
 
 /// Latest time in a description: 26 days, as long as any run lasts.
 pub(crate) const MAX_TIME_PS: u64 = u64::MAX >> 3;
+
+/// Most bytes of one transfer: 1 PB.
+pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
 
 /// An application, checked and ready to start.
 pub(crate) struct Parsed {
@@ -47,6 +55,50 @@ impl<'a> Hosts<'a> {
             let reason = format!("no host has this name; the fabric has {} hosts", self.list.len());
             WorkloadError::value(place(), name, reason)
         })
+    }
+}
+
+/// What a description is checked against.
+pub(crate) struct Context<'a> {
+    pub(crate) hosts: &'a Hosts<'a>,
+    pub(crate) seed: u64,
+    /// The application's number.
+    pub(crate) number: u64,
+    pub(crate) background: bool,
+}
+
+impl Context<'_> {
+    /// A stream of the application.
+    pub(crate) fn stream(&self, purpose: Purpose, place: &[u64]) -> Stream {
+        let place: Vec<_> = [self.number].into_iter().chain(place.iter().copied()).collect();
+        Stream::new(self.seed, purpose, &place)
+    }
+}
+
+/// Names fields in errors.
+pub(crate) struct Place<'a>(pub(crate) &'a str);
+
+impl Place<'_> {
+    pub(crate) fn of(&self, field: &str) -> String {
+        format!("{}.{field}", self.0)
+    }
+
+    pub(crate) fn wrong(&self, field: &str, value: impl Display, reason: impl Into<String>) -> WorkloadError {
+        WorkloadError::value(self.of(field), value, reason)
+    }
+
+    pub(crate) fn count(&self, field: &str, value: u64, least: u64, most: u64) -> Result<(), WorkloadError> {
+        if (least..=most).contains(&value) {
+            return Ok(());
+        }
+        Err(self.wrong(field, value, format!("must be {least} to {most}")))
+    }
+
+    pub(crate) fn number(&self, field: &str, value: f64, least: f64, most: f64) -> Result<(), WorkloadError> {
+        if (least..=most).contains(&value) {
+            return Ok(());
+        }
+        Err(self.wrong(field, value, format!("must be {least} to {most}")))
     }
 }
 
@@ -113,18 +165,19 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         return Err(WorkloadError::value(format!("{place}.name"), &head.name, reason));
     }
     let json_place = format!(" {place} ({})", head.name);
+    let at = Place(&place);
+    let context = Context { hosts, seed: top.seed, number: index as u64, background: head.background };
     let (kind, application): (_, Box<dyn Application>) = match &*head.kind {
         "mapreduce" => {
-            let spec: MapReduceSpec = read(json, &json_place)?;
-            ("mapreduce", Box::new(spec.check(&place, top.seed, index as u64, hosts)?))
+            ("mapreduce", Box::new(read::<MapReduceSpec>(json, &json_place)?.check(&at, &context)?))
         }
-        "coflows" => {
-            let spec: CoflowsSpec<'_> = read(json, &json_place)?;
-            ("coflows", Box::new(spec.check(&place, hosts)?))
-        }
+        "coflows" => ("coflows", Box::new(read::<CoflowsSpec<'_>>(json, &json_place)?.check(&at, &context)?)),
+        "incast" => ("incast", Box::new(read::<IncastSpec>(json, &json_place)?.check(&at, &context)?)),
+        "rpc" => ("rpc", Box::new(read::<RpcSpec>(json, &json_place)?.check(&at, &context)?)),
+        "poisson" => ("poisson", Box::new(read::<PoissonSpec>(json, &json_place)?.check(&at, &context)?)),
         other => {
-            let reason = "there are mapreduce and coflows";
-            return Err(WorkloadError::value(format!("{place}.kind"), other, reason));
+            let reason = "there are mapreduce, coflows, incast, rpc and poisson";
+            return Err(at.wrong("kind", other, reason));
         }
     };
     let tcp = match head.tcp {
@@ -145,9 +198,10 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
 pub(crate) fn parse_one<'a, T: Deserialize<'a>, A>(
     json: &'a str,
     hosts: &[HostInfo],
-    check: impl FnOnce(T, &Hosts<'_>) -> Result<A, WorkloadError>,
+    check: impl FnOnce(T, &Place<'_>, &Context<'_>) -> Result<A, WorkloadError>,
 ) -> Result<A, WorkloadError> {
-    check(read(json, "")?, &Hosts::new(hosts))
+    let context = Context { hosts: &Hosts::new(hosts), seed: 7, number: 0, background: false };
+    check(read(json, "")?, &Place("it"), &context)
 }
 
 /// A value that is there, `null` included, told from one that is not.

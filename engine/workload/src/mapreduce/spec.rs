@@ -7,9 +7,8 @@ use units::{Duration, Time};
 use super::cost::{Cost, Machine};
 use super::job::{Job, JobSettings};
 use super::{MapReduce, JOB_BITS, MAP_BITS, REDUCER_BITS};
-use crate::coflows::MAX_TRANSFER_BYTES;
 use crate::random::{Purpose, Stream};
-use crate::spec::{Hosts, MAX_TIME_PS};
+use crate::spec::{Context, Hosts, Place, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 use crate::WorkloadError;
 
 /// Most jobs of a cluster.
@@ -157,38 +156,8 @@ impl Settings {
     }
 }
 
-/// Names a field of the application in errors.
-struct Place<'a>(&'a str);
-
-impl Place<'_> {
-    fn of(&self, field: &str) -> String {
-        format!("{}.{field}", self.0)
-    }
-
-    fn count(&self, field: &str, value: u64, least: u64, most: u64) -> Result<(), WorkloadError> {
-        if (least..=most).contains(&value) {
-            return Ok(());
-        }
-        Err(WorkloadError::value(self.of(field), value, format!("must be {least} to {most}")))
-    }
-
-    fn number(&self, field: &str, value: f64, least: f64, most: f64) -> Result<(), WorkloadError> {
-        if (least..=most).contains(&value) {
-            return Ok(());
-        }
-        Err(WorkloadError::value(self.of(field), value, format!("must be {least} to {most}")))
-    }
-}
-
 impl MapReduceSpec {
-    pub(crate) fn check(
-        self,
-        place: &str,
-        seed: u64,
-        application: u64,
-        hosts: &Hosts<'_>,
-    ) -> Result<MapReduce, WorkloadError> {
-        let at = Place(place);
+    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<MapReduce, WorkloadError> {
         at.count("map_slots", self.map_slots.into(), 1, 1024)?;
         at.count("reduce_slots", self.reduce_slots.into(), 1, 1024)?;
         at.count("heartbeat_ps", self.heartbeat_ps, MIN_HEARTBEAT_PS, MAX_TIME_PS)?;
@@ -204,11 +173,11 @@ impl MapReduceSpec {
         if let Some(fetches) = parallel_fetches {
             at.count("parallel_fetches", fetches.into(), 1, u64::from(u32::MAX))?;
         }
-        let workers = workers(self.workers.as_deref(), self.reserved, &at, hosts)?;
+        let workers = workers(self.workers.as_deref(), self.reserved, at, context.hosts)?;
         at.count("output_replication", self.output_replication.into(), 1, workers.len().min(1024) as u64)?;
         let settings = Settings {
-            seed,
-            application,
+            seed: context.seed,
+            application: context.number,
             map_slots: self.map_slots,
             reduce_slots: self.reduce_slots,
             heartbeat: Duration::from_ps(self.heartbeat_ps),
@@ -225,7 +194,7 @@ impl MapReduceSpec {
         let mut places = 0_u64;
         let mut jobs = Vec::with_capacity(self.jobs.len());
         for (index, job) in self.jobs.into_iter().enumerate() {
-            let place = format!("{place}.jobs[{index}]");
+            let place = at.of(&format!("jobs[{index}]"));
             let job = job.check(&Place(&place))?;
             let replicas = settings.replicas.min(settings.workers.len() as u32);
             places += u64::from(job.maps) * u64::from(replicas);

@@ -27,8 +27,7 @@ fn cluster(hosts_count: usize, fields: serde_json::Value, jobs: serde_json::Valu
         description[key] = value.clone();
     }
     let infos = hosts(hosts_count);
-    parse_one(&description.to_string(), &infos, |spec: MapReduceSpec, hosts| spec.check("it", 7, 0, hosts))
-        .unwrap()
+    parse_one(&description.to_string(), &infos, MapReduceSpec::check).unwrap()
 }
 
 fn job(name: &str, maps: u32, reducers: u32, shuffle_bytes: u64) -> serde_json::Value {

@@ -1,0 +1,147 @@
+//! Incast: a client asks many servers at once, and asks again once all have answered.
+
+use serde::de::IgnoredAny;
+use serde::Deserialize;
+use units::{Duration, Histogram, Time};
+
+use crate::application::Application;
+use crate::report::{Distribution, Measures};
+use crate::spec::{Context, Place, MAX_TIME_PS, MAX_TRANSFER_BYTES};
+use crate::{ConnectionKind, Out, Outcome, WorkloadError};
+
+/// Most servers of an application; a host may be one several times.
+pub const MAX_SERVERS: usize = 1 << 16;
+
+/// The application's description.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)] // What all kinds share is read elsewhere.
+pub(crate) struct IncastSpec {
+    kind: IgnoredAny,
+    name: IgnoredAny,
+    background: Option<IgnoredAny>,
+    tcp: Option<IgnoredAny>,
+    client: String,
+    servers: Vec<String>,
+    bytes_per_server: u64,
+    rounds: u64,
+    #[serde(default)]
+    think_ps: u64,
+    #[serde(default)]
+    start_ps: u64,
+    #[serde(default = "default_request_bytes")]
+    request_bytes: u64,
+    #[serde(default = "default_connection")]
+    connection: ConnectionKind,
+}
+
+fn default_request_bytes() -> u64 {
+    280
+}
+
+fn default_connection() -> ConnectionKind {
+    ConnectionKind::New
+}
+
+/// One client and its servers.
+pub(crate) struct Incast {
+    client: u32,
+    servers: Vec<u32>,
+    bytes_per_server: u64,
+    request_bytes: u64,
+    connection: ConnectionKind,
+    think: Duration,
+    start: Time,
+    rounds_left: u64,
+    began: Time,
+    unanswered: usize,
+    /// An answer of this round has failed.
+    is_spoilt: bool,
+    failed: u64,
+    rounds: Histogram,
+    finished_at: Option<Time>,
+}
+
+impl IncastSpec {
+    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<Incast, WorkloadError> {
+        at.count("bytes_per_server", self.bytes_per_server, 1, MAX_TRANSFER_BYTES)?;
+        at.count("request_bytes", self.request_bytes, 1, MAX_TRANSFER_BYTES)?;
+        at.count("rounds", self.rounds, 1, u64::MAX)?;
+        at.count("think_ps", self.think_ps, 0, MAX_TIME_PS)?;
+        at.count("start_ps", self.start_ps, 0, MAX_TIME_PS)?;
+        at.count("servers", self.servers.len() as u64, 1, MAX_SERVERS as u64)?;
+        let client = context.hosts.find(&self.client, || at.of("client"))?;
+        let mut servers = Vec::with_capacity(self.servers.len());
+        for (index, name) in self.servers.iter().enumerate() {
+            let place = format!("servers[{index}]");
+            let server = context.hosts.find(name, || at.of(&place))?;
+            if server == client {
+                return Err(at.wrong(&place, name, "is the client, too; a server is another host"));
+            }
+            servers.push(server);
+        }
+        Ok(Incast {
+            client,
+            servers,
+            bytes_per_server: self.bytes_per_server,
+            request_bytes: self.request_bytes,
+            connection: self.connection,
+            think: Duration::from_ps(self.think_ps),
+            start: Time::from_ps(self.start_ps),
+            rounds_left: self.rounds,
+            began: Time::ZERO,
+            unanswered: 0,
+            is_spoilt: false,
+            failed: 0,
+            rounds: Histogram::default(),
+            finished_at: None,
+        })
+    }
+}
+
+impl Application for Incast {
+    fn start(&mut self, out: &mut Out<'_>) {
+        if self.connection == ConnectionKind::Persistent {
+            for (number, server) in self.servers.iter().enumerate() {
+                out.open(number as u32, self.client, *server);
+            }
+        }
+        out.timer(self.start, 0);
+    }
+
+    fn handle_timer(&mut self, _token: u64, out: &mut Out<'_>) {
+        (self.began, self.unanswered, self.is_spoilt) = (out.now, self.servers.len(), false);
+        self.rounds_left -= 1;
+        for (number, server) in self.servers.iter().enumerate() {
+            let connection = self.connection.number(number as u32);
+            let (request, response) = (self.request_bytes, self.bytes_per_server);
+            out.exchange(number as u64, self.client, *server, request, response, connection);
+        }
+    }
+
+    fn handle_transfer(&mut self, _token: u64, outcome: Outcome, out: &mut Out<'_>) {
+        if outcome == Outcome::Failed {
+            (self.is_spoilt, self.failed) = (true, self.failed + 1);
+        }
+        self.unanswered -= 1;
+        if self.unanswered > 0 {
+            return;
+        }
+        if !self.is_spoilt {
+            self.rounds.record(out.now.saturating_since(self.began));
+        }
+        if self.rounds_left == 0 {
+            self.finished_at = Some(out.now);
+        } else {
+            out.after(self.think, 0);
+        }
+    }
+
+    fn finished_at(&self) -> Option<Time> {
+        self.finished_at
+    }
+
+    fn report(&self) -> Measures {
+        Measures::Incast { rounds_ps: Distribution::of(&self.rounds), failed: self.failed }
+    }
+}

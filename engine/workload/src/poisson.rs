@@ -1,0 +1,138 @@
+//! Open-loop frames: UDP at exponential gaps, whatever becomes of them. For queues and links whose theory assumes just that.
+
+use serde::de::IgnoredAny;
+use serde::Deserialize;
+use units::{Bytes, Duration, Time};
+
+use crate::application::Application;
+use crate::random::{seconds, Purpose, Stream};
+use crate::report::Measures;
+use crate::spec::{Context, Place, MAX_TIME_PS};
+use crate::{Out, Outcome, WorkloadError};
+
+/// Most flows of an application.
+pub const MAX_FLOWS: usize = 1 << 16;
+
+/// Shortest and longest frame without FCS: headers over IPv6; a jumbo frame.
+const FRAME_BYTES: (u64, u64) = (62, 9014);
+
+/// Gaps shorter than this, in the mean, would be most of a run.
+const MIN_GAP: Duration = Duration::from_ns(1);
+
+/// The timer that says that the time is over.
+const END: u64 = u64::MAX;
+
+/// The application's description.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)] // What all kinds share is read elsewhere.
+pub(crate) struct PoissonSpec {
+    kind: IgnoredAny,
+    name: IgnoredAny,
+    background: Option<IgnoredAny>,
+    tcp: Option<IgnoredAny>,
+    flows: Vec<FlowSpec>,
+    #[serde(default)]
+    start_ps: u64,
+    duration_ps: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlowSpec {
+    source: String,
+    destination: String,
+    load: f64,
+    frame_bytes: u32,
+}
+
+struct Flow {
+    source: u32,
+    destination: u32,
+    frame_bytes: u32,
+    mean_gap: Duration,
+    gaps: Stream,
+}
+
+/// All flows of one application.
+pub(crate) struct Poisson {
+    flows: Vec<Flow>,
+    start: Time,
+    end: Time,
+    frames: u64,
+    finished_at: Option<Time>,
+}
+
+impl PoissonSpec {
+    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<Poisson, WorkloadError> {
+        at.count("flows", self.flows.len() as u64, 1, MAX_FLOWS as u64)?;
+        at.count("start_ps", self.start_ps, 0, MAX_TIME_PS)?;
+        at.count("duration_ps", self.duration_ps, 1, MAX_TIME_PS)?;
+        let mut flows = Vec::with_capacity(self.flows.len());
+        for (index, flow) in self.flows.iter().enumerate() {
+            let field = |field: &str| format!("flows[{index}].{field}");
+            let source = context.hosts.find(&flow.source, || at.of(&field("source")))?;
+            let destination = context.hosts.find(&flow.destination, || at.of(&field("destination")))?;
+            if source == destination {
+                let reason = "is the source, too; a flow needs two hosts";
+                return Err(at.wrong(&field("destination"), &flow.destination, reason));
+            }
+            at.number(&field("load"), flow.load, 1e-9, 1.0)?;
+            at.count(&field("frame_bytes"), flow.frame_bytes.into(), FRAME_BYTES.0, FRAME_BYTES.1)?;
+            let link = &context.hosts.list[source as usize];
+            let on_wire = link.rate.transmit_time(Bytes::new(flow.frame_bytes.into()) + link.overhead);
+            let mean_gap = seconds(on_wire.as_secs_f64() / flow.load);
+            if mean_gap < MIN_GAP {
+                let reason = "is a frame less than a nanosecond after the other; make it smaller";
+                return Err(at.wrong(&field("load"), flow.load, reason));
+            }
+            let gaps = context.stream(Purpose::Gaps, &[index as u64]);
+            flows.push(Flow { source, destination, frame_bytes: flow.frame_bytes, mean_gap, gaps });
+        }
+        let start = Time::from_ps(self.start_ps);
+        let end = Time::from_ps(self.start_ps + self.duration_ps);
+        Ok(Poisson { flows, start, end, frames: 0, finished_at: None })
+    }
+}
+
+impl Poisson {
+    fn schedule(&mut self, number: usize, since: Time, out: &mut Out<'_>) {
+        let flow = &mut self.flows[number];
+        let next = since.saturating_add(flow.gaps.exponential(flow.mean_gap));
+        if next < self.end {
+            out.timer(next, number as u64);
+        }
+    }
+}
+
+impl Application for Poisson {
+    fn start(&mut self, out: &mut Out<'_>) {
+        for number in 0..self.flows.len() {
+            self.schedule(number, self.start, out);
+        }
+        out.timer(self.end, END);
+    }
+
+    fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
+        if token == END {
+            self.finished_at = Some(out.now);
+            return;
+        }
+        let Flow { source, destination, frame_bytes, .. } = self.flows[token as usize];
+        out.frame(source, destination, frame_bytes);
+        self.frames += 1;
+        self.schedule(token as usize, out.now, out);
+    }
+
+    fn handle_transfer(&mut self, _token: u64, _outcome: Outcome, _out: &mut Out<'_>) {
+        unreachable!("frames are no transfers")
+    }
+
+    fn finished_at(&self) -> Option<Time> {
+        self.finished_at
+    }
+
+    fn report(&self) -> Measures {
+        Measures::Poisson { frames: self.frames }
+    }
+}

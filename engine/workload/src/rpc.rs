@@ -1,0 +1,215 @@
+//! Remote procedure calls that probe the network: at exponential gaps a client asks and its server answers. A response time
+//! counts from the moment in which the call is made, waiting behind earlier ones included.
+
+use serde::de::IgnoredAny;
+use serde::Deserialize;
+use units::{Duration, Histogram, Time};
+
+use crate::application::Application;
+use crate::random::{Purpose, Stream};
+use crate::report::{Distribution, Measures};
+use crate::spec::{Context, Place, MAX_TIME_PS, MAX_TRANSFER_BYTES};
+use crate::{ConnectionKind, Out, Outcome, WorkloadError};
+
+/// Most pairs of an application.
+pub const MAX_PAIRS: usize = 1 << 16;
+
+/// Calls of an application that are not answered yet; those beyond are counted as failed and not made.
+const MAX_OPEN_CALLS: usize = 1 << 16;
+
+/// Calls of a pair more often than this would be most of a run.
+const MIN_INTERVAL_PS: u64 = 1_000_000;
+
+/// The application's description.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)] // What all kinds share is read elsewhere.
+pub(crate) struct RpcSpec {
+    kind: IgnoredAny,
+    name: IgnoredAny,
+    background: Option<IgnoredAny>,
+    tcp: Option<IgnoredAny>,
+    pairs: Option<Vec<[String; 2]>>,
+    random_pairs: Option<u32>,
+    request_bytes: u64,
+    response_bytes: u64,
+    mean_interval_ps: u64,
+    connection: ConnectionKind,
+    #[serde(default)]
+    start_ps: u64,
+    duration_ps: Option<u64>,
+}
+
+struct Pair {
+    client: u32,
+    server: u32,
+    gaps: Stream,
+}
+
+/// All pairs of one application.
+pub(crate) struct Rpc {
+    pairs: Vec<Pair>,
+    request_bytes: u64,
+    response_bytes: u64,
+    mean_interval: Duration,
+    connection: ConnectionKind,
+    start: Time,
+    /// No call is made after this.
+    end: Time,
+    /// Pairs that will call again.
+    calling: usize,
+    /// When calls that are not answered were made, by number; numbers are used again.
+    calls: Vec<Time>,
+    free: Vec<u32>,
+    failed: u64,
+    response: Histogram,
+    finished_at: Option<Time>,
+}
+
+impl RpcSpec {
+    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<Rpc, WorkloadError> {
+        at.count("request_bytes", self.request_bytes, 1, MAX_TRANSFER_BYTES)?;
+        at.count("response_bytes", self.response_bytes, 0, MAX_TRANSFER_BYTES)?;
+        at.count("mean_interval_ps", self.mean_interval_ps, MIN_INTERVAL_PS, MAX_TIME_PS)?;
+        at.count("start_ps", self.start_ps, 0, MAX_TIME_PS)?;
+        let end = match self.duration_ps {
+            Some(ps) => {
+                at.count("duration_ps", ps, 0, MAX_TIME_PS)?;
+                Time::from_ps(self.start_ps + ps)
+            }
+            None if context.background => Time::MAX,
+            None => {
+                let reason = "a run would never end; give a duration, or `background: true`";
+                return Err(at.wrong("duration_ps", "null", reason));
+            }
+        };
+        let hosts = match (&self.pairs, self.random_pairs) {
+            (Some(pairs), None) => named_pairs(pairs, at, context)?,
+            (None, Some(count)) => random_pairs(count, at, context)?,
+            _ => return Err(at.wrong("pairs", "and random_pairs", "give one of the two")),
+        };
+        let pair = |(number, (client, server))| Pair {
+            client,
+            server,
+            gaps: context.stream(Purpose::Gaps, &[number as u64]),
+        };
+        let pairs: Vec<_> = hosts.into_iter().enumerate().map(pair).collect();
+        Ok(Rpc {
+            calling: pairs.len(),
+            pairs,
+            request_bytes: self.request_bytes,
+            response_bytes: self.response_bytes,
+            mean_interval: Duration::from_ps(self.mean_interval_ps),
+            connection: self.connection,
+            start: Time::from_ps(self.start_ps),
+            end,
+            calls: Vec::new(),
+            free: Vec::new(),
+            failed: 0,
+            response: Histogram::default(),
+            finished_at: None,
+        })
+    }
+}
+
+fn named_pairs(
+    pairs: &[[String; 2]],
+    at: &Place<'_>,
+    context: &Context<'_>,
+) -> Result<Vec<(u32, u32)>, WorkloadError> {
+    at.count("pairs", pairs.len() as u64, 1, MAX_PAIRS as u64)?;
+    let mut found = Vec::with_capacity(pairs.len());
+    for (index, [client, server]) in pairs.iter().enumerate() {
+        let place = format!("pairs[{index}]");
+        let client_host = context.hosts.find(client, || at.of(&place))?;
+        let server_host = context.hosts.find(server, || at.of(&place))?;
+        if client_host == server_host {
+            return Err(at.wrong(&place, client, "is both client and server; a pair needs two hosts"));
+        }
+        found.push((client_host, server_host));
+    }
+    Ok(found)
+}
+
+fn random_pairs(count: u32, at: &Place<'_>, context: &Context<'_>) -> Result<Vec<(u32, u32)>, WorkloadError> {
+    at.count("random_pairs", count.into(), 1, MAX_PAIRS as u64)?;
+    let hosts = context.hosts.list.len();
+    if hosts < 2 {
+        return Err(at.wrong("random_pairs", count, "needs at least two hosts"));
+    }
+    let mut draw = context.stream(Purpose::Pairs, &[]);
+    let pair = |_| {
+        let chosen = draw.choose(2, hosts);
+        (chosen[0], chosen[1])
+    };
+    Ok((0..count).map(pair).collect())
+}
+
+impl Rpc {
+    /// The pair's next call, one gap after `since`, if there is one.
+    fn schedule(&mut self, number: usize, since: Time, out: &mut Out<'_>) {
+        let gap = self.pairs[number].gaps.exponential(self.mean_interval);
+        let next = since.saturating_add(gap);
+        if next <= self.end && next < Time::MAX {
+            out.timer(next, number as u64);
+        } else {
+            self.calling -= 1;
+        }
+    }
+
+    fn open_calls(&self) -> usize {
+        self.calls.len() - self.free.len()
+    }
+
+    fn check_finished(&mut self, now: Time) {
+        if self.calling == 0 && self.open_calls() == 0 {
+            self.finished_at.get_or_insert(now);
+        }
+    }
+}
+
+impl Application for Rpc {
+    fn start(&mut self, out: &mut Out<'_>) {
+        for number in 0..self.pairs.len() {
+            if self.connection == ConnectionKind::Persistent {
+                out.open(number as u32, self.pairs[number].client, self.pairs[number].server);
+            }
+            self.schedule(number, self.start, out);
+        }
+        self.check_finished(out.now);
+    }
+
+    fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
+        let Pair { client, server, .. } = self.pairs[token as usize];
+        if self.open_calls() < MAX_OPEN_CALLS {
+            let call = self.free.pop().unwrap_or(self.calls.len() as u32);
+            match self.calls.get_mut(call as usize) {
+                Some(made) => *made = out.now,
+                None => self.calls.push(out.now),
+            }
+            let connection = self.connection.number(token as u32);
+            out.exchange(call.into(), client, server, self.request_bytes, self.response_bytes, connection);
+        } else {
+            self.failed += 1;
+        }
+        self.schedule(token as usize, out.now, out);
+        self.check_finished(out.now);
+    }
+
+    fn handle_transfer(&mut self, token: u64, outcome: Outcome, out: &mut Out<'_>) {
+        match outcome {
+            Outcome::Finished => self.response.record(out.now.saturating_since(self.calls[token as usize])),
+            Outcome::Failed => self.failed += 1,
+        }
+        self.free.push(token as u32);
+        self.check_finished(out.now);
+    }
+
+    fn finished_at(&self) -> Option<Time> {
+        self.finished_at
+    }
+
+    fn report(&self) -> Measures {
+        Measures::Rpc { response_ps: Distribution::of(&self.response), failed: self.failed }
+    }
+}
