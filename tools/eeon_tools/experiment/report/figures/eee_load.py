@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from eeon_tools.experiment import eee_theory as theory
+from eeon_tools.experiment import eee_theory
+from eeon_tools.experiment.claims import eee_load
 from eeon_tools.experiment.report.drawing import Curve, Drawing, Panel, Rule, Series
 from eeon_tools.experiment.report.figures.support import EEE, EEE_COLOURS, RUNTIME
 from eeon_tools.experiment.report.runs import Metric, Run, Runs, Spread
+from eeon_tools.experiment.results import Row
 
 _LOADED = ("off", "standard", "12us10_10g", "120us100_10g", "1ms1000_10g")
-_FRAME_BYTES = 1500
-_TIMERS = {"12us10": (12e-6, 10), "120us100": (120e-6, 100)}
+_COALESCING = ("12us10", "120us100")
 
 
 def load_drawings(runs: Runs) -> list[Drawing]:
@@ -104,11 +105,9 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
     ]
 
 
-def loaded_power(run: Run) -> float | None:
-    """Percent of full power of the 10GbE transmitter that carries the load. The other one of the two in the
-    fabric, the sink's, sleeps all the time."""
-    used, legacy = run.number("energy_10g_used_joules"), run.number("energy_10g_legacy_joules")
-    return 100 * (2 * used / legacy - theory.LPI_POWER) if used is not None and legacy else None
+def _power_percent(run: Run) -> float | None:
+    power = eee_load.loaded_power(Row(run.row))
+    return None if power is None else 100 * power
 
 
 def _power(runs: Runs) -> Drawing:
@@ -116,10 +115,10 @@ def _power(runs: Runs) -> Drawing:
     loads = sorted((value for value in points.values("rho") if value.isdigit()), key=int)
     fine = [percent / 2 for percent in range(1, 199)]
     series, curves = [], []
-    for eee in ("standard", *_TIMERS, "ideal"):
+    for eee in ("standard", *_COALESCING, "ideal"):
         colour, name = EEE_COLOURS[eee], f"{EEE[eee]}, closed form" if eee != "ideal" else "ideal"
         if eee != "ideal":
-            values = [points.spread(loaded_power, eee=eee, rho=rho) for rho in loads]
+            values = [points.spread(_power_percent, eee=eee, rho=rho) for rho in loads]
             series.append(Series(f"{EEE[eee]}, measured", values, colour, dashes=""))
         closed = [100 * _closed(eee, int(rho) / 100) for rho in loads]
         exact = [Spread(value, value, value, 1) for value in closed]
@@ -154,9 +153,4 @@ def _power(runs: Runs) -> Drawing:
 
 
 def _closed(eee: str, load: float) -> float:
-    if eee == "ideal":
-        return theory.ideal(load)
-    if eee == "standard":
-        return theory.standard(theory.TEN_GIGABIT, load, _FRAME_BYTES)
-    timer, count = _TIMERS[eee]
-    return theory.coalescing(theory.TEN_GIGABIT, load, _FRAME_BYTES, timer, count)
+    return eee_theory.ideal(load) if eee == "ideal" else eee_load.theory(eee, load)
