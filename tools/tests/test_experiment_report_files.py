@@ -149,6 +149,25 @@ def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again
     } == there
 
 
+def test_the_quick_form_has_its_own_folder_and_is_called_so(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    keep(folders[1], rows("eee_ecn", (1,)))
+    output = tmp_path / "page"
+    words = ["--quick", "--results", str(folders[1]), "-o", str(output)]
+    assert CliRunner().invoke(report, words).exit_code == 0
+    assert "there are no finished runs" in (output / "README.md").read_text()
+    folder = (folders[1] / "eee_ecn").rename(folders[1] / "eee_ecn-quick")
+    made = [Row({**row, "quick": True}) for row in rows("eee_ecn", (1,))[:4]]
+    store.write_rows(folder / store.ROWS, made, ["buffer", "control", "eee"])
+    manifest = json.loads((folder / store.MANIFEST).read_text())
+    (folder / store.MANIFEST).write_text(json.dumps({**manifest, "quick": True}))
+    assert CliRunner().invoke(report, words).exit_code == 0
+    page = (output / "README.md").read_text()
+    assert "scaled-down form" in page and "eeon experiment run eee_ecn --quick" in page.replace("\\_", "_")
+    assert (output / "data" / "eee_ecn" / "rows.parquet").is_file()
+
+
 def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple[Path, Path]) -> None:
     done = CliRunner().invoke(report, ["eee_enc", "--results", str(folders[1])])
     assert done.exit_code != 0

@@ -36,8 +36,9 @@ _OUTPUT = Path("docs/results")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write it as one HTML page as well.",
 )
+@click.option("--quick", is_flag=True, help="The scaled-down forms: folders RESULTS/NAME-quick.")
 @reports_errors
-def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path | None) -> None:
+def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path | None, quick: bool) -> None:
     """Write a page with every claim: what the paper says, what was measured, whether they agree.
 
     Without NAME: all experiments that ship. The page stands in OUTPUT/README.md with its figures and data
@@ -45,7 +46,8 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
 
     \b
     eeon experiment report
-    eeon experiment report marking aqm --html out/marking.html
+    eeon experiment report marking aqm --output out/report --html out/report/page.html
+    eeon experiment report threshold --quick --output out/report
     eeon experiment report --results docs/results/data    # the committed page from its own data
     """
     from eeon_tools.experiment import shipped
@@ -54,11 +56,11 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     from eeon_tools.experiment.report.family import OUTCOMES
 
     wanted = list(dict.fromkeys(names)) or shipped.names()
-    families = [gather.family(name, results) for name in wanted]
+    families = [gather.family(name, results, "-quick" if quick else "") for name in wanted]
     # From the data beside the page, so that whoever has the page can make it again.
     words = ["eeon", "experiment", "report", *names, "--results", f"{_OUTPUT}/{files.DATA}"]
     command = shlex.join(words)
-    written = files.write(families, results, output, command)
+    written = files.write(families, output, command)
     if html_path is not None:
         html_path.parent.mkdir(parents=True, exist_ok=True)
         html_path.write_text(files.web_page(families, command), encoding="utf-8")

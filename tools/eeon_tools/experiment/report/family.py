@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from eeon_tools.experiment.claims.model import Claim
@@ -43,9 +44,9 @@ class Failure:
 class Family:
     """Everything about one experiment that the page shows.
 
-    `planned`: points by the experiment's file, None when that could not be told. `not_run`: those without a
-    row, in words. `base`: the file's own text of what every run starts from. `refused`: rows of other
-    versions that were left out, in words.
+    `results`: the folder that its rows were read from. `planned`: points by the experiment's file, None when
+    that could not be told. `not_run`: those without a row, in words. `base`: the file's own text of what every
+    run starts from. `refused`: rows of other versions that were left out, in words.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Family:
     quick: bool
     claims: Sequence[Judged]
     runs: Runs
+    results: Path = Path()
     rows: Sequence[Mapping[str, Any]] = ()
     base: str = ""
     readme: Readme = field(default_factory=Readme)

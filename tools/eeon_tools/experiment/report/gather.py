@@ -23,19 +23,22 @@ _NAMED = 12
 """Runs that are missing are named up to this number."""
 
 
-def family(name: str, results_folder: Path) -> Family:
-    """One experiment with what its folder of results holds; nothing measured where there is none.
+def family(name: str, results_folder: Path, form: str = "") -> Family:
+    """One experiment with what its folder of results holds, `RESULTS/NAMEform`; nothing measured where there
+    is none.
 
     Raises InputError for files that cannot be read.
     """
     experiment = files.load(name)
     folder = experiment.path.parent
-    results, manifest = _results(results_folder / experiment.name)
+    place = results_folder / f"{experiment.name}{form}"
+    results, manifest = _results(place)
     quick = bool(manifest.get("quick", False))
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
     planned, not_run = _planned(experiment, results, quick)
     return Family(
         name=experiment.name,
+        results=place,
         title=experiment.file.title,
         description=experiment.file.description,
         quick=quick,
@@ -71,7 +74,7 @@ def _planned(experiment: files.Experiment, results: Results, quick: bool) -> tup
         return None, []
     there = {(tuple(sorted(_used(row.axes).items())), row["seed"]) for row in results.rows}
     missing = [
-        f"{place(_used(point.axes))}, seed {point.run.seed}"
+        f"{words_of(_used(point.axes))}, seed {point.run.seed}"
         for point in points
         if (tuple(sorted(_used(point.axes).items())), point.run.seed) not in there
     ]
@@ -85,7 +88,7 @@ def _used(axes: Any) -> dict[str, str]:
     return {axis: value for axis, value in axes.items() if value is not None}
 
 
-def place(axes: dict[str, str]) -> str:
+def words_of(axes: dict[str, str]) -> str:
     """A point in words."""
     return ", ".join(f"{axis} {value}" for axis, value in axes.items()) or "the only point"
 

@@ -42,18 +42,16 @@ def web_page(families: Sequence[Family], command: str) -> str:
     return webpage.render(document(families, drawn, command, DATA))
 
 
-def write(families: Sequence[Family], results: Path, folder: Path, command: str) -> list[Path]:
+def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
     """Write the page and all beside it, over what was there of the same names. Returns what was written.
 
-    `results`: the folder of results that the families were read from. Raises InputError for a file above the
-    limit, before anything is written.
+    Raises InputError for a file above the limit, before anything is written.
     """
     contents = {path: text.encode() for path, text in files(families, command).items()}
     for family in families:
-        source = results / family.name
         for name in (store.ROWS, store.MANIFEST):
-            if (source / name).is_file():
-                contents[f"{DATA}/{family.name}/{name}"] = (source / name).read_bytes()
+            if (family.results / name).is_file():
+                contents[f"{DATA}/{family.name}/{name}"] = (family.results / name).read_bytes()
     for path, content in contents.items():
         if len(content) > SIZE_LIMIT_BYTES:
             raise InputError(
