@@ -1,11 +1,16 @@
 """A switch that runs the program `everything`, served over P4Runtime on loopback, and its primary client."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import Server, serve
+from finsy.proto import p4i
+from google.protobuf import text_format
 from p4rt_client import Client, Names, p4info, program_json
+
+COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 
 
 @pytest.fixture(scope="session")
@@ -62,3 +67,14 @@ def resources(resource_server: Server) -> Iterator[Client]:
     client.arbitrate()
     yield client
     client.close()
+
+
+@pytest.fixture(scope="module")
+def fabric_program() -> Program:
+    """The project's own program."""
+    return Program((COMPILED / "eeon.json").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def fabric_names() -> Names:
+    return Names(text_format.Parse((COMPILED / "eeon.p4info.txtpb").read_text(), p4i.P4Info()))

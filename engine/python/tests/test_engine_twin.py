@@ -4,16 +4,13 @@ import array
 import json
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from eeon_engine import ClockError, ConfigError, InvalidValueError, NoSuchObjectError, Program, Twin
 from eeon_engine.p4runtime import serve
-from finsy.proto import p4i, p4r
-from google.protobuf import text_format
+from finsy.proto import p4r
 from p4rt_client import INSERT, MODIFY, Client, Names, lpm, one_shot
 
-COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 GIGABIT = 1_000_000_000
 
 
@@ -38,16 +35,6 @@ def spec() -> dict[str, object]:
         ],
         "links": [link(1, "h1"), link(2, "h2")],
     }
-
-
-@pytest.fixture(scope="module")
-def fabric_program() -> Program:
-    return Program((COMPILED / "eeon.json").read_bytes())
-
-
-@pytest.fixture(scope="module")
-def fabric_names() -> Names:
-    return Names(text_format.Parse((COMPILED / "eeon.p4info.txtpb").read_text(), p4i.P4Info()))
 
 
 def gate_register(names: Names) -> str:

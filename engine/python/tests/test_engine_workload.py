@@ -8,7 +8,7 @@ import pytest
 from eeon_engine import ConfigError, Program, Twin
 from eeon_engine.p4runtime import serve
 from p4rt_client import INSERT, Client, Names, lpm, one_shot
-from test_engine_twin import fabric_names, fabric_program, gate_register  # noqa: F401: fixtures
+from test_engine_twin import gate_register
 
 GIGABIT = 1_000_000_000
 SECOND = 1_000_000_000_000
@@ -21,9 +21,7 @@ def spec() -> dict[str, Any]:
     return {
         "seed": 1,
         "switches": [{"name": "leaf1", "device_id": 3}],
-        "hosts": [
-            {"name": f"h{n}", "mac": f"02:00:00:00:01:{n:02x}", "ipv4": f"10.0.1.{n}"} for n in hosts
-        ],
+        "hosts": [{"name": f"h{n}", "mac": f"02:00:00:00:01:{n:02x}", "ipv4": f"10.0.1.{n}"} for n in hosts],
         "links": [
             {
                 "a": {"node": "leaf1", "port": n},
@@ -37,7 +35,7 @@ def spec() -> dict[str, Any]:
 
 
 @pytest.fixture
-def twin(fabric_program: Program, fabric_names: Names) -> Iterator[Twin]:  # noqa: F811
+def twin(fabric_program: Program, fabric_names: Names) -> Iterator[Twin]:
     made = Twin(fabric_program, json.dumps(spec() | {"gate_register": gate_register(fabric_names)}))
     with serve(made.switch("leaf1"), p4info=fabric_names.info) as server:
         client = Client(server.address, device_id=3)
@@ -188,7 +186,7 @@ def test_a_second_workload_is_refused(twin: Twin) -> None:
     ],
 )
 def test_a_description_with_a_mistake_names_it_and_starts_nothing(
-    fabric_program: Program,  # noqa: F811
+    fabric_program: Program,
     text: str,
     told: str,
 ) -> None:
