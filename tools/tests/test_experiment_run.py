@@ -1,4 +1,4 @@
-"""Runs of the real twin: the engine runs the P4 program, the controller configures it, hosts have TCP and jobs."""
+"""Runs of the real twin: the engine runs the P4 program, the controller configures it, hosts run jobs."""
 
 from __future__ import annotations
 
@@ -66,9 +66,8 @@ def test_marks_slow_dctcp_down_where_nothing_is_dropped(tmp_path: Path) -> None:
 
 def test_energy_by_speed_adds_up_and_coalescing_saves_some(tmp_path: Path) -> None:
     text = TINY.replace("drop_tail:\n", "drop_tail:\n    coalesced: {config: [eee_120us100]}\n")
-    off, coalesced = (
-        numbers(tmp_path, text, queue=one, transport="dctcp") for one in ("drop_tail", "coalesced")
-    )
+    off = numbers(tmp_path, text, queue="drop_tail", transport="dctcp")
+    coalesced = numbers(tmp_path, text, queue="coalesced", transport="dctcp")
     for found in (off, coalesced):
         for kind in ("used", "legacy", "ideal"):
             parts = [found[f"energy_{speed}_{kind}_joules"] for speed in ("1g", "10g")]
@@ -88,9 +87,8 @@ def test_a_run_that_reaches_its_limit_has_failed_and_says_what_is_unfinished(tmp
 
 def test_queue_depths_are_kept_where_asked_for(tmp_path: Path) -> None:
     assert outcome(tmp_path).queues is None
-    kept = outcome(
-        tmp_path, TINY.replace("  time_limit: 60s", "  time_limit: 60s\n  queue_samples: true")
-    ).queues
+    text = TINY.replace("  time_limit: 60s", "  time_limit: 60s\n  queue_samples: true")
+    kept = outcome(tmp_path, text).queues
     assert max(max(queue["max_bytes"]) for queue in kept["queues"]) > 10_000
 
 
