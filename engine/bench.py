@@ -1,6 +1,7 @@
 """Runs the engine's benches and prints one table of what they measured, with the change against the last run.
 
-Not a bench itself: Criterion measures speed (`*/benches/*.rs`), `netsim/benches/memory.rs` memory. Every
+Not a bench itself: Criterion measures speed (`*/benches/*.rs`), `netsim/benches/memory.rs` memory, and
+`netsim/benches/shuffle.rs` both of whole shuffles, in processor time. Every
 run adds a line to `out/bench/history.jsonl`: date, commit, processor, compiler, and for each bench
 nanoseconds and packets (P4 passes) a second, or bytes. The change is against the last line from the same
 processor. With `--record` the line goes into `docs/bench-history.jsonl` as well, which is committed with a
@@ -96,6 +97,15 @@ def memories(printed: str) -> Results:
     return {name: {"bytes": float(count), "limit": float(limit)} for _, name, count, limit in rows}
 
 
+def costs(printed: str) -> Results:
+    """What the shuffle bench has printed: processor time of a P4 pass, by case."""
+    rows = (line.split("\t") for line in printed.splitlines() if line.startswith("cost\t"))
+    return {
+        name: {"ns": float(taken) / float(passes), "per_second": float(passes) / float(taken) * 1e9}
+        for _, name, taken, passes in rows
+    }
+
+
 def last_run(machine: str) -> Results:
     """The results of the last run on the same processor."""
     try:
@@ -150,7 +160,7 @@ def main() -> None:
     arguments = parser.parse_args()
     machine, began = processor(), time.time()
     printed = run_benches(arguments.bench)
-    results = speeds(began) | memories(printed)
+    results = speeds(began) | costs(printed) | memories(printed)
     if not results:
         sys.exit("no bench has measured anything: is the name right?")
     print_table(results, last_run(machine))

@@ -1,0 +1,150 @@
+//! The cost of a P4 pass in a shuffle of hosts with DCTCP, and the memory that it takes: leaf-spine-160, and 1,600 hosts.
+//!
+//! A hundred hosts send 402 KB to each of the others, as the mappers of a 6.4 GB Terasort do, one transfer after the
+//! other with seeded starts, so that about five overlap at a receiver. A run is that of some share of the transfers: what
+//! a pass costs does not depend on how many there are. Each case runs in a process of its own. One line each: `cost`, the
+//! name, nanoseconds of processor time and number of P4 passes; `memory`, as in `memory.rs`, with the name and `, peak`. Linux tells the time of a
+//! process; elsewhere nothing is measured.
+//!
+//!     cargo bench -p netsim --bench shuffle                # all cases
+//!     cargo bench -p netsim --bench shuffle -- CASE SHARE [REPORT]
+//!
+//! The second form runs a case in this process, for a profiler, and writes the report of it to a file, to be compared
+//! with that of another version.
+
+#![allow(missing_docs, clippy::print_stdout)] // A program of its own, whose output is its result.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::process::Command;
+
+use common::{eee_values, LeafSpine, PortSettings, GIGABIT};
+use netsim::spec::{NicEeeSpec, NicSpec};
+use netsim::{Fabric, FlowSpec};
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use units::Time;
+
+/// Hosts that send.
+const MAPPERS: usize = 100;
+/// Bytes of one transfer: 6.4 GB over 100 mappers and 159 reducers.
+const BYTES: u64 = 402_516;
+/// Between two starts of a mapper: what 402 KB with their headers and ACKs take at 1 Gb/s, and a tenth more.
+const GAP_PS: u64 = 3_800_000_000;
+/// A start is late by up to this, so that transfers overlap.
+const JITTER_PS: u64 = 15_000_000_000;
+/// Most resident bytes.
+const MEMORY_LIMIT: u64 = 2_000_000_000;
+
+struct Case {
+    name: &'static str,
+    leaves: usize,
+    eee: bool,
+    /// Share of the transfers that the bench runs.
+    share: f64,
+}
+
+const CASES: [Case; 4] = [
+    Case { name: "shuffle-160", leaves: 4, eee: false, share: 0.1 },
+    Case { name: "shuffle-160-coalescing", leaves: 4, eee: true, share: 0.1 },
+    Case { name: "shuffle-1600", leaves: 40, eee: false, share: 0.1 },
+    Case { name: "shuffle-1600-coalescing", leaves: 40, eee: true, share: 0.1 },
+];
+
+impl Case {
+    fn fabric(&self) -> Fabric {
+        let nic_eee = NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() };
+        let nic = NicSpec { eee: self.eee.then_some(nic_eee), buffer_bytes: None };
+        let size = LeafSpine {
+            leaves: self.leaves,
+            hosts_per_leaf: 40,
+            spines: 2,
+            eee: self.eee,
+            nic,
+            ..LeafSpine::default()
+        };
+        size.fabric(size.spec(), |rate_bps| PortSettings {
+            buffer_bytes: Some(300_000),
+            aqm: Some(("mark_threshold", vec![97_500, 0xffff_ffff, 0])),
+            eee: self.eee.then(|| eee_values(rate_bps, if rate_bps == GIGABIT { 12 } else { 120 }, 10)),
+        })
+    }
+
+    /// Starts the share of the transfers: of each mapper the first ones. With ten times as many hosts there are ten times
+    /// as many mappers, each of which sends to a tenth of the reducers.
+    fn start(&self, fabric: &mut Fabric, share: f64) {
+        let settings =
+            "dctcp".parse::<tcp::Config>().and_then(tcp::Config::check).expect("defaults are possible");
+        let hosts = fabric.spec().hosts.len();
+        let mappers = MAPPERS * self.leaves / 4;
+        let transfers = ((MAPPERS * 159) as f64 * share) as usize;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        for transfer in 0..transfers {
+            let (mapper, round) = (transfer % mappers, transfer / mappers);
+            // Mappers are spread over all racks, and a round's receivers over all hosts.
+            let source = mapper * hosts / mappers;
+            let destination = (source + 1 + (7 * mapper + 61 * round) % (hosts - 1)) % hosts;
+            let start = round as u64 * GAP_PS + random.next_u64() % JITTER_PS;
+            let flow = FlowSpec { source, destination, bytes: BYTES, start: Time::from_ps(start) };
+            fabric.start_flow(&settings, flow).expect("the flow is possible");
+        }
+    }
+
+    /// Runs it and returns the processor time of running, in nanoseconds.
+    fn run(&self, share: f64) -> (Fabric, Option<u64>) {
+        let mut fabric = self.fabric();
+        self.start(&mut fabric, share);
+        let before = processor_nanoseconds();
+        assert!(fabric.run_to_idle(Time::from_ps(1 << 60)), "the shuffle ends");
+        let taken = processor_nanoseconds().zip(before).map(|(after, before)| after - before);
+        (fabric, taken)
+    }
+}
+
+/// Processor time of this thread (`schedstat` of proc(5)).
+fn processor_nanoseconds() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+/// The most memory that this process had (`VmHWM` of proc(5)).
+fn peak_resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// Runs one case in this process, and prints what it took.
+fn run_here(case: &Case, share: f64, report: Option<&str>) {
+    let (fabric, taken) = case.run(share);
+    let name = case.name;
+    if let Some(nanoseconds) = taken {
+        println!("cost\t{name}\t{nanoseconds}\t{}", fabric.p4_passes());
+    }
+    if let Some(bytes) = peak_resident_bytes() {
+        println!("memory\t{name}, peak\t{bytes}\t{MEMORY_LIMIT}");
+    }
+    if let Some(path) = report {
+        let report = fabric.report().expect("the books balance");
+        let json = serde_json::to_string_pretty(&report).expect("a report is JSON");
+        std::fs::write(path, json).unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
+}
+
+fn main() {
+    // Cargo adds `--bench`.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    if let [name, share, report @ ..] = &arguments[..] {
+        let case = CASES.iter().find(|case| case.name == *name).expect("a case's name");
+        let share = share.parse().expect("a share of the transfers, such as 0.1");
+        return run_here(case, share, report.first().map(String::as_str));
+    }
+    let this = std::env::current_exe().expect("a process knows its program");
+    for Case { name, share, .. } in CASES {
+        let child = Command::new(&this).args([name, &share.to_string()]).output().expect("it runs again");
+        assert!(child.status.success(), "{name}: {}", String::from_utf8_lossy(&child.stderr));
+        print!("{}", String::from_utf8_lossy(&child.stdout));
+    }
+}
