@@ -457,6 +457,11 @@ impl Program {
         &self.errors
     }
 
+    /// Whether a checksum covers what follows the headers; nothing else but a parser looks at it.
+    pub fn reads_payloads(&self) -> bool {
+        self.checksums.iter().any(|c| self.calculations[c.calculation as usize].payload)
+    }
+
     /// Dense index of a register array (0-based), for [`crate::State::register_cells`].
     pub fn register_index(&self, name: &str) -> Option<usize> {
         self.names.registers.get(name).map(|&at| at as usize)

@@ -110,7 +110,6 @@ impl Fabric {
             pending: VecDeque::new(),
             last_fed: Time::ZERO,
             pool: Vec::new(),
-            padded: Vec::new(),
             switches,
             directions,
             spec,

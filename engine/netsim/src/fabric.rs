@@ -69,8 +69,6 @@ pub struct Fabric {
     pub(crate) last_fed: Time,
     /// Buffers for reuse.
     pub(crate) pool: Vec<Vec<u8>>,
-    /// A frame with its cut-off bytes put back as zeros.
-    pub(crate) padded: Vec<u8>,
 }
 
 impl Fabric {
@@ -386,16 +384,8 @@ impl Fabric {
         let (Node::Switch(switch), port) = self.directions[index].to else {
             unreachable!("a host's link leads to a switch; the wiring has checked it");
         };
-        let wire_len = frame.wire_len as usize;
-        let whole = if frame.captured.len() == wire_len {
-            &frame.captured
-        } else {
-            self.padded.clear();
-            self.padded.extend_from_slice(&frame.captured);
-            self.padded.resize(wire_len, 0);
-            &self.padded
-        };
-        self.switches[switch].switch.handle_packet(self.now, port, whole, frame.tag);
+        let HostFrame { captured, wire_len, tag } = &frame;
+        self.switches[switch].switch.handle_snapped(self.now, port, captured, *wire_len as usize, *tag);
         self.recycle(frame);
         self.drain(switch);
     }
@@ -412,8 +402,8 @@ impl Fabric {
                 self.drain(switch);
             }
             (Node::Host(host), _) => {
-                if let Some(ecn) = self.hosts[host].receive(&frame) {
-                    self.measures.delivered(self.now, tag, &frame, ecn);
+                if let Some(ecn) = self.hosts[host].receive(&frame, frame.len()) {
+                    self.measures.delivered(self.now, tag, frame.len(), ecn);
                     if !self.endpoints.is_empty() {
                         if let Some(end) = self.endpoints.receive(self.now, host, &frame) {
                             self.transmit(end);

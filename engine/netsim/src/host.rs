@@ -51,16 +51,16 @@ impl Host {
         self.ipv6
     }
 
-    /// A frame has arrived. `Some` with its ECN codepoint, if it has one, when it is for this host.
+    /// A frame of `len` bytes, of which the first are given, has arrived. `Some` with its ECN codepoint, if it has one, when it is for this host.
     #[inline]
-    pub(crate) fn receive(&mut self, frame: &[u8]) -> Option<Option<Ecn>> {
+    pub(crate) fn receive(&mut self, frame: &[u8], len: usize) -> Option<Option<Ecn>> {
         let network = Network::of(frame).ok();
         if !self.is_addressed(frame, network.as_ref()) {
             self.misdelivered += 1;
             return None;
         }
         self.received.packets += 1;
-        self.received.bytes += frame.len() as u64;
+        self.received.bytes += len as u64;
         Some(network.and_then(|network| network.ecn()))
     }
 

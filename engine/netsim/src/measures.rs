@@ -45,12 +45,12 @@ impl Measures {
         self.0[class as usize].sent.add(bytes);
     }
 
-    /// A frame has arrived at the host that it was for.
+    /// A frame of `bytes` has arrived at the host that it was for.
     #[inline]
-    pub(crate) fn delivered(&mut self, now: Time, packet_tag: u64, frame: &[u8], ecn: Option<Ecn>) {
+    pub(crate) fn delivered(&mut self, now: Time, packet_tag: u64, bytes: usize, ecn: Option<Ecn>) {
         let (sent, class) = tag::decode(packet_tag);
         let measures = &mut self.0[class as usize];
-        measures.delivered.add(frame.len());
+        measures.delivered.add(bytes);
         measures.delivered_ce += u64::from(ecn == Some(Ecn::Ce));
         measures.latency.record(now.saturating_since(sent));
     }

@@ -3,6 +3,9 @@
 //! A frame's bytes stand at the end of their buffer, as in BMv2's packet buffer: a header that grows takes
 //! room in front, and the payload never moves. Steady traffic allocates nothing: a buffer that leaves with a
 //! [`Frame`] comes back through [`FramePool::give`], or with a frame that arrives.
+//!
+//! A frame whose payload is zeros may come without them ([`crate::Switch::handle_snapped`]): it knows how many there are.
+//! A thousand waiting frames then take the room of their headers, in memory and in the processor's caches.
 
 use std::fmt;
 use std::ops::Deref;
@@ -15,35 +18,68 @@ const HEADROOM: usize = 128;
 const POOL_LIMIT: usize = 4096;
 
 /// The bytes of a frame, without FCS, in a buffer of their own.
+///
+/// As a slice it is the bytes that are there: all of them, but of a frame that came in through
+/// [`crate::Switch::handle_snapped`] without the zeros at its end. [`Frame::len`] and [`Frame::to_vec`] count them.
 #[derive(Clone, Default)]
 pub struct Frame {
     buffer: Vec<u8>,
     /// Where the frame starts in `buffer`; it goes to the end.
     start: usize,
+    /// Zeros behind what is in `buffer`.
+    zeros: usize,
 }
 
 impl Frame {
     /// A copy of `bytes`.
     pub fn from_slice(bytes: &[u8]) -> Self {
         let mut frame = Self::default();
-        frame.fill(bytes);
+        frame.fill(bytes, 0);
         frame
     }
 
+    /// Bytes of the frame, those that are not there included.
+    #[inline]
+    #[allow(clippy::len_without_is_empty)] // A slice's, which would leave the zeros out.
+    pub fn len(&self) -> usize {
+        self.buffer.len() - self.start + self.zeros
+    }
+
+    /// All bytes.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.len());
+        bytes.extend_from_slice(self);
+        bytes.resize(self.len(), 0);
+        bytes
+    }
+
+    /// Whether bytes are not there.
+    #[inline]
+    pub(crate) fn is_snapped(&self) -> bool {
+        self.zeros > 0
+    }
+
+    /// Puts the zeros there.
+    pub(crate) fn make_whole(&mut self) {
+        self.buffer.resize(self.buffer.len() + self.zeros, 0);
+        self.zeros = 0;
+    }
+
     /// Replaces the contents, keeping the buffer.
-    fn fill(&mut self, bytes: &[u8]) {
+    fn fill(&mut self, bytes: &[u8], zeros: usize) {
         // What a used buffer has in front means nothing, so it stays.
         self.buffer.resize(HEADROOM, 0);
         self.buffer.extend_from_slice(bytes);
         self.start = HEADROOM;
+        self.zeros = zeros;
     }
 
     /// Takes the first `count` bytes off and puts `front` in their place.
     ///
     /// # Panics
-    /// When the frame is shorter than `count`.
+    /// When there are fewer than `count`.
     pub(crate) fn replace_front(&mut self, count: usize, front: &[u8]) {
-        assert!(count <= self.len(), "more bytes are taken off a frame than it has");
+        assert!(count <= self.buffer.len() - self.start, "more bytes are taken off a frame than it has");
         let payload = self.start + count;
         if front.len() > payload {
             let missing = front.len() - payload + HEADROOM;
@@ -57,6 +93,8 @@ impl Frame {
 
     /// Keeps at most the first `length` bytes.
     pub(crate) fn truncate(&mut self, length: usize) {
+        let there = self.buffer.len() - self.start;
+        self.zeros = self.zeros.min(length.saturating_sub(there));
         self.buffer.truncate(self.start.saturating_add(length));
     }
 }
@@ -77,7 +115,10 @@ impl AsRef<[u8]> for Frame {
 
 impl PartialEq for Frame {
     fn eq(&self, other: &Self) -> bool {
-        **self == **other
+        match (self.zeros, other.zeros) {
+            (0, 0) => **self == **other,
+            _ => self.to_vec() == other.to_vec(),
+        }
     }
 }
 
@@ -98,8 +139,13 @@ pub(crate) struct FramePool {
 impl FramePool {
     /// A frame with these bytes, in a used buffer if there is one.
     pub(crate) fn copy_of(&mut self, bytes: &[u8]) -> Frame {
+        self.snapped(bytes, 0)
+    }
+
+    /// The same with so many zeros behind them, which are not put there.
+    pub(crate) fn snapped(&mut self, bytes: &[u8], zeros: usize) -> Frame {
         let mut frame = self.free.pop().unwrap_or_default();
-        frame.fill(bytes);
+        frame.fill(bytes, zeros);
         frame
     }
 
@@ -145,6 +191,23 @@ mod tests {
         assert_eq!(&*frame, b"ab");
         frame.truncate(usize::MAX);
         assert_eq!(&*frame, b"ab");
+    }
+
+    #[test]
+    fn zeros_that_are_not_there_count_until_they_are_cut_off() {
+        let mut pool = FramePool::default();
+        let mut frame = pool.snapped(b"head", 6);
+        assert_eq!((frame.len(), &*frame, frame.to_vec()), (10, &b"head"[..], b"head\0\0\0\0\0\0".to_vec()));
+        assert_eq!(frame, Frame::from_slice(b"head\0\0\0\0\0\0"));
+        assert_ne!(frame, Frame::from_slice(b"head"));
+        frame.replace_front(4, b"h");
+        frame.truncate(3);
+        assert_eq!((frame.len(), frame.to_vec()), (3, b"h\0\0".to_vec()));
+        frame.make_whole();
+        assert_eq!((frame.is_snapped(), &*frame), (false, &b"h\0\0"[..]));
+        frame = pool.snapped(b"head", 6);
+        frame.truncate(2);
+        assert_eq!((frame.len(), frame.is_snapped()), (2, false));
     }
 
     #[test]

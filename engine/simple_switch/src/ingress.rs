@@ -12,7 +12,10 @@ use crate::{Digest, DropCause, Frame, Replica};
 
 impl Switch {
     /// Takes a frame in from a port.
-    pub(crate) fn receive(&mut self, port: u16, frame: Frame, tag: u64) {
+    pub(crate) fn receive(&mut self, port: u16, mut frame: Frame, tag: u64) {
+        if self.v1model.reads_payloads {
+            frame.make_whole();
+        }
         let length = frame.len();
         let stats = self.tm.stats_mut(port);
         stats.rx_packets += 1;
@@ -24,14 +27,7 @@ impl Switch {
         } else {
             match self.packets.insert(frame, tag, port) {
                 Ok(id) => {
-                    let (_, phv) = self.packets.open(id);
-                    phv.reset(&self.program, length as u64);
-                    phv.set(self.v1model.ingress_port, u64::from(port));
-                    phv.set(self.v1model.packet_length, length as u64);
-                    phv.set(self.v1model.instance_type, instance_type::NORMAL);
-                    if let Some(timestamp) = self.v1model.ingress_global_timestamp {
-                        phv.set(timestamp, self.clock.ticks(self.now));
-                    }
+                    self.begin(id);
                     self.note_arrival(id, port, tag);
                     self.ingress(id);
                     None
@@ -46,6 +42,27 @@ impl Switch {
         }
     }
 
+    /// Sets the metadata of a packet that has just arrived.
+    #[inline]
+    fn begin(&mut self, id: PacketId) {
+        let (packet, phv) = self.packets.open(id);
+        let length = packet.frame.len() as u64;
+        phv.reset(&self.program, length);
+        phv.set(self.v1model.ingress_port, u64::from(packet.arrival_port));
+        phv.set(self.v1model.packet_length, length);
+        phv.set(self.v1model.instance_type, instance_type::NORMAL);
+        if let Some(timestamp) = self.v1model.ingress_global_timestamp {
+            phv.set(timestamp, self.clock.ticks(self.now));
+        }
+    }
+
+    /// A packet of which the parser may have wanted bytes that are not there: puts them there, and the packet is as it came.
+    #[cold]
+    fn begin_again_whole(&mut self, id: PacketId) {
+        self.packets.get_mut(id).frame.make_whole();
+        self.begin(id);
+    }
+
     /// Runs a packet whose metadata is set through parser and ingress, as often as it is resubmitted.
     #[inline]
     pub(crate) fn ingress(&mut self, id: PacketId) {
@@ -57,12 +74,12 @@ impl Switch {
 
     #[cold]
     fn ingress_watched(&mut self, id: PacketId) {
+        self.packets.get_mut(id).frame.make_whole();
         while self.ingress_once::<true>(id) {}
     }
 
     /// One run; returns whether the packet is to run again.
     fn ingress_once<const WATCHED: bool>(&mut self, id: PacketId) -> bool {
-        self.counts.p4_passes += 1;
         let v1model = &self.v1model;
         let (packet, phv) = self.packets.open(id);
         let error = match watcher::<WATCHED>(&mut self.follower, id) {
@@ -70,8 +87,14 @@ impl Switch {
             Some(trace) => self.state.parse_traced(v1model.parser, phv, &packet.frame, trace),
         };
         if error != self.no_error {
+            // What comes round again is whole, so this packet has just arrived.
+            if packet.frame.is_snapped() {
+                self.begin_again_whole(id);
+                return true;
+            }
             self.counts.parser_errors += 1;
         }
+        self.counts.p4_passes += 1;
         if let Some(field) = v1model.parser_error {
             phv.set(field, u64::from(error));
         }
@@ -213,6 +236,7 @@ impl Switch {
     /// the ingress port nor its timestamp again: both read 0.
     pub(crate) fn start_again(&mut self, id: PacketId, field_list: u64, length: u64, instance_type: u64) {
         let (packet, phv) = self.packets.open(id);
+        packet.frame.make_whole();
         packet.truncate_to = u64::MAX;
         packet.recirculate = 0;
         std::mem::swap(phv, &mut self.spare);
@@ -277,6 +301,7 @@ impl Switch {
             self.note(id, |_| What::NotCopied { cause: DropCause::InstantLimit });
             return None;
         }
+        original.frame.make_whole();
         let frame = self.frames.copy_of(&original.frame);
         // The original is put aside, and stays in the `Phv` as the copy.
         match self.packets.insert(frame, tag, port) {

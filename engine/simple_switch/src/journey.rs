@@ -13,7 +13,7 @@ use units::{Duration, Time};
 
 use crate::packet::PacketId;
 use crate::switch::Switch;
-use crate::DropCause;
+use crate::{DropCause, Frame};
 
 /// Steps that are written down; what follows is left out and [`Journey::is_cut`] says so. A packet that recirculates while
 /// it waits makes several steps a round.
@@ -284,7 +284,7 @@ impl Switch {
 
     /// A frame was refused before it had a place.
     #[cold]
-    pub(crate) fn note_refusal(&mut self, port: u16, tag: u64, frame: &[u8], cause: DropCause) {
+    pub(crate) fn note_refusal(&mut self, port: u16, tag: u64, frame: &Frame, cause: DropCause) {
         let at = self.now;
         if let Some(follower) = self.follower.as_deref_mut().filter(|f| f.tag == tag) {
             let packet = follower.next;

@@ -177,7 +177,23 @@ impl Switch {
         self.handle_frame(now, port, frame, tag);
     }
 
+    /// As [`Switch::handle_packet`] with a frame of `wire_len` bytes of which only the first are given; the others are
+    /// zeros. They are put there only if something may look at them: frames that are nothing but headers to the program cost
+    /// nothing for their payload.
+    ///
+    /// # Panics
+    /// When more bytes are given than the frame has.
+    pub fn handle_snapped(&mut self, now: Time, port: u16, captured: &[u8], wire_len: usize, tag: u64) {
+        let zeros = wire_len.checked_sub(captured.len()).expect("a frame has the bytes that are given of it");
+        let wire_len = wire_len.min(MAX_FRAME_BYTES + 1);
+        let captured = &captured[..captured.len().min(wire_len)];
+        let frame = self.frames.snapped(captured, zeros.min(wire_len - captured.len()));
+        self.handle_frame(now, port, frame, tag);
+    }
+
     /// As [`Switch::handle_packet`] with a frame that another switch has sent, without copying it.
+    ///
+    /// [`Switch::handle_snapped`] says what a frame may leave out.
     pub fn handle_frame(&mut self, now: Time, port: u16, frame: Frame, tag: u64) {
         self.check_time(now);
         while let Some((at, key)) = self.agenda.first().filter(|(at, _)| *at < now) {

@@ -46,6 +46,8 @@ pub(crate) struct V1Model {
     pub(crate) ingress_global_timestamp: Option<Field>,
     pub(crate) egress_global_timestamp: Option<Field>,
     pub(crate) queueing: Option<QueueingFields>,
+    /// Whether a checksum covers what follows the headers.
+    pub(crate) reads_payloads: bool,
 }
 
 impl V1Model {
@@ -86,6 +88,7 @@ impl V1Model {
                 }
                 _ => None,
             },
+            reads_payloads: program.reads_payloads(),
         })
     }
 
