@@ -1,9 +1,10 @@
 //! What happens next: a schedule of event sources, totally ordered by (time, sequence).
 //!
 //! A fabric has a fixed set of things that can happen next (this NIC sends, the first frame on that link
-//! arrives, that switch wakes up), and each has at most one next time. So the schedule is a tournament over
-//! the sources, not a heap of events: setting a time costs one walk from a leaf to the root, nothing is ever
-//! allocated after the start, and there are no cancelled events to step over.
+//! arrives, that switch wakes up), and each has at most one next time. So the schedule is a heap of sources, not of
+//! events: a source's time is changed where it stands, nothing is ever allocated after the start, and there are no
+//! cancelled events to step over. Only sources that are due stand in it: of a large fabric with little to do it touches
+//! little memory.
 
 use units::Time;
 
@@ -11,79 +12,128 @@ use units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source(pub u32);
 
-/// When a source is due. The sequence number makes the order total: of two sources due at the same time, the
-/// one that was given this time first comes first.
-///
-/// The two that meet in a match lie side by side in one cache line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(align(32))]
-struct Due {
-    time: Time,
-    sequence: u64,
-    source: u32,
+/// When a source is due: its time, and a sequence number that makes the order total. Of two sources due at the same time,
+/// the one that was given this time first comes first.
+type Due = (u64, u64);
+
+/// After everything that is due.
+const NEVER: u64 = u64::MAX;
+
+/// Four places of the heap that have the same parent, in one cache line: times and sequence numbers.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Siblings {
+    times: [u64; 4],
+    sequences: [u64; 4],
 }
 
-impl Due {
-    fn never(source: u32) -> Due {
-        Due { time: Time::MAX, sequence: u64::MAX, source }
+impl Siblings {
+    /// The first of the four.
+    #[inline(always)]
+    fn first(&self) -> usize {
+        let [a, b, c, d] = self.times;
+        let (left, left_time) = if b < a { (1, b) } else { (0, a) };
+        let (right, right_time) = if d < c { (3, d) } else { (2, c) };
+        let (first, time) = if right_time < left_time { (right, right_time) } else { (left, left_time) };
+        let equal = u8::from(a == time) + u8::from(b == time) + u8::from(c == time) + u8::from(d == time);
+        if equal == 1 {
+            first
+        } else {
+            self.first_of_equals(time)
+        }
     }
 
-    fn is_never(&self) -> bool {
-        (self.time, self.sequence) == (Time::MAX, u64::MAX)
-    }
-
-    /// Of two that are never due it does not matter which.
-    fn is_before(&self, other: &Due) -> bool {
-        (self.time, self.sequence) < (other.time, other.sequence)
+    fn first_of_equals(&self, time: u64) -> usize {
+        let equals = (0..4).filter(|at| self.times[*at] == time);
+        equals.min_by_key(|at| self.sequences[*at]).unwrap_or(0)
     }
 }
+
+/// Where the first to be due stands. The children of place `p` are the four from `4 (p - 2)` on, and so begin a cache
+/// line.
+const ROOT: usize = 3;
+
+/// The place of a source that is not due.
+const ABSENT: u32 = 0;
 
 /// The next time of every source.
 pub struct Schedule {
-    /// A complete binary tree: node `n` has children `2n` and `2n + 1`; the leaves are the sources, padded to a power of
-    /// two with some that are never due. Each node holds the first to be due below it, so node 1 is what happens next.
-    tree: Vec<Due>,
+    /// A heap of four children each. What is behind its end is never due.
+    dues: Vec<Siblings>,
+    /// Which source stands at each place.
+    sources: Vec<u32>,
+    /// Where each source stands, or [`ABSENT`].
+    places: Vec<u32>,
+    /// The first free place.
+    end: usize,
     next_sequence: u64,
 }
 
 impl Schedule {
     /// A schedule of `sources` sources, none of them due.
     pub fn new(sources: usize) -> Self {
-        let leaves = sources.next_power_of_two().max(2);
-        let mut tree = vec![Due::never(0); 2 * leaves];
-        for (leaf, due) in tree[leaves..].iter_mut().enumerate() {
-            due.source = u32::try_from(leaf).expect("a fabric has fewer than 2^32 event sources");
+        let groups = (ROOT + sources) / 4 + 1;
+        assert!(u32::try_from(4 * groups).is_ok(), "a fabric has fewer than 2^32 event sources");
+        Self {
+            dues: vec![Siblings { times: [NEVER; 4], sequences: [NEVER; 4] }; groups],
+            sources: vec![0; 4 * groups],
+            places: vec![ABSENT; sources],
+            end: ROOT,
+            next_sequence: 0,
         }
-        for node in (1..leaves).rev() {
-            tree[node] = tree[2 * node];
-        }
-        Self { tree, next_sequence: 0 }
     }
 
-    fn leaf(&self, source: Source) -> usize {
-        self.tree.len() / 2 + source.0 as usize
+    #[inline]
+    fn due(&self, place: usize) -> Due {
+        let group = &self.dues[place / 4];
+        (group.times[place % 4], group.sequences[place % 4])
     }
 
     /// The source is due at `time`, whatever it was before. A source that was due at `time` already keeps its
     /// place among those due at the same time.
     #[inline]
     pub fn set(&mut self, source: Source, time: Time) {
-        let leaf = self.leaf(source);
-        let old = self.tree[leaf];
-        if old.time == time && !old.is_never() {
-            return;
+        let mut place = self.places[source.0 as usize] as usize;
+        let due = (time.as_ps(), self.next_sequence);
+        if place == ABSENT as usize {
+            place = self.end;
+            self.end += 1;
+        } else {
+            let old = self.due(place);
+            if old.0 == due.0 {
+                return;
+            }
+            if old < due {
+                self.next_sequence += 1;
+                return self.sink(place, due, source.0);
+            }
         }
-        let due = Due { time, sequence: self.next_sequence, source: source.0 };
         self.next_sequence += 1;
-        self.play(leaf, due);
+        self.rise(place, due, source.0);
     }
 
     /// The source is not due.
     #[inline]
     pub fn clear(&mut self, source: Source) {
-        let leaf = self.leaf(source);
-        if !self.tree[leaf].is_never() {
-            self.play(leaf, Due::never(source.0));
+        let place = self.places[source.0 as usize];
+        if place != ABSENT {
+            self.remove(place as usize, source);
+        }
+    }
+
+    fn remove(&mut self, place: usize, source: Source) {
+        self.places[source.0 as usize] = ABSENT;
+        // The last one takes the place.
+        self.end -= 1;
+        let (removed, due, last) = (self.due(place), self.due(self.end), self.sources[self.end]);
+        let group = &mut self.dues[self.end / 4];
+        (group.times[self.end % 4], group.sequences[self.end % 4]) = (NEVER, NEVER);
+        if place < self.end {
+            if removed < due {
+                self.sink(place, due, last);
+            } else {
+                self.rise(place, due, last);
+            }
         }
     }
 
@@ -99,27 +149,45 @@ impl Schedule {
     /// The source that is due first, and when.
     #[inline]
     pub fn peek(&self) -> Option<(Time, Source)> {
-        let first = &self.tree[1];
-        (!first.is_never()).then_some((first.time, Source(first.source)))
+        (self.end > ROOT).then(|| (Time::from_ps(self.due(ROOT).0), Source(self.sources[ROOT])))
     }
 
-    /// Puts `due` at a leaf and plays its matches again, up to the root.
     #[inline]
-    fn play(&mut self, leaf: usize, due: Due) {
-        self.tree[leaf] = due;
-        let (mut node, mut winner) = (leaf, due);
-        while node > 1 {
-            let other = self.tree[node ^ 1];
-            if other.is_before(&winner) {
-                winner = other;
+    fn put(&mut self, place: usize, due: Due, source: u32) {
+        let group = &mut self.dues[place / 4];
+        (group.times[place % 4], group.sequences[place % 4]) = due;
+        self.sources[place] = source;
+        self.places[source as usize] = place as u32;
+    }
+
+    /// Puts a source at a free place, or further up.
+    fn rise(&mut self, mut place: usize, due: Due, source: u32) {
+        while place > ROOT {
+            let parent = place / 4 + 2;
+            let above = self.due(parent);
+            if above < due {
+                break;
             }
-            node /= 2;
-            // A match that this source neither won nor wins now changes nothing further up.
-            if self.tree[node] == winner {
-                return;
-            }
-            self.tree[node] = winner;
+            self.put(place, above, self.sources[parent]);
+            place = parent;
         }
+        self.put(place, due, source);
+    }
+
+    /// Puts a source at a free place, or further down.
+    fn sink(&mut self, mut place: usize, due: Due, source: u32) {
+        while 4 * (place - 2) < self.end {
+            let children = &self.dues[place - 2];
+            let first = children.first();
+            let below = (children.times[first], children.sequences[first]);
+            if due < below {
+                break;
+            }
+            let child = 4 * (place - 2) + first;
+            self.put(place, below, self.sources[child]);
+            place = child;
+        }
+        self.put(place, due, source);
     }
 }
 
