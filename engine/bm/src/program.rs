@@ -462,7 +462,7 @@ impl Program {
         self.checksums.iter().any(|c| self.calculations[c.calculation as usize].payload)
     }
 
-    /// Dense index of a register array (0-based), for [`crate::State::register_cells`].
+    /// Dense index of a register array (0-based), for [`crate::State::register_cell`].
     pub fn register_index(&self, name: &str) -> Option<usize> {
         self.names.registers.get(name).map(|&at| at as usize)
     }

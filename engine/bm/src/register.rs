@@ -1,5 +1,8 @@
 //! Register arrays, all in one run of words. Packets that index beyond an array neither read nor write it, as in BMv2
 //! built with its checks.
+//!
+//! Arrays of the same size lie interleaved: their cells of the same index are neighbours. A program keeps what it knows of
+//! a port or a flow in many arrays under one index, and a packet then finds it in a few cache lines of one page.
 
 use crate::number::{word_mask, words};
 use crate::program::RegisterInfo;
@@ -7,24 +10,49 @@ use crate::program::RegisterInfo;
 /// One array: where its cells are and how wide they are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Array {
-    /// First word.
+    /// First word of its first cell.
     pub(crate) first: usize,
-    /// Words: as many a cell as its width needs, low word first.
+    /// Words from one cell to the next.
+    pub(crate) stride: usize,
+    /// Words of a cell: as many as its width needs, low word first.
     pub(crate) words: usize,
     pub(crate) size: usize,
     pub(crate) width: u32,
 }
 
-/// Where each array of a program is.
-pub(crate) fn arrays(infos: &[RegisterInfo]) -> Vec<Array> {
-    let mut first = 0;
-    let place = |info: &RegisterInfo| {
-        let words = info.size * words(info.bitwidth) as usize;
-        let array = Array { first, words, size: info.size, width: info.bitwidth };
-        first += words;
-        array
-    };
-    infos.iter().map(place).collect()
+impl Array {
+    /// The first word of a cell; `None` beyond the array.
+    #[inline]
+    fn at(&self, index: u64) -> Option<usize> {
+        (index < self.size as u64).then(|| self.first + index as usize * self.stride)
+    }
+}
+
+/// Where each array of a program is, and the words of all.
+pub(crate) fn arrays(infos: &[RegisterInfo]) -> (Vec<Array>, usize) {
+    let cell_words = |info: &RegisterInfo| words(info.bitwidth) as usize;
+    let mut arrays: Vec<Array> = infos
+        .iter()
+        .map(|info| {
+            let (size, width) = (info.size, info.bitwidth);
+            Array { first: 0, stride: 0, words: cell_words(info), size, width }
+        })
+        .collect();
+    let mut end = 0;
+    for at in 0..arrays.len() {
+        if arrays[at].stride > 0 {
+            continue;
+        }
+        let size = arrays[at].size;
+        let mut stride = 0;
+        for array in arrays[at..].iter_mut().filter(|array| array.size == size) {
+            array.first = end + stride;
+            stride += array.words;
+        }
+        arrays[at..].iter_mut().filter(|array| array.size == size).for_each(|array| array.stride = stride);
+        end += size * stride;
+    }
+    (arrays, end)
 }
 
 /// All register arrays of a switch.
@@ -36,53 +64,54 @@ pub(crate) struct Registers {
 
 impl Registers {
     pub(crate) fn new(infos: &[RegisterInfo]) -> Registers {
-        let arrays = arrays(infos);
-        Registers { words: vec![0; arrays.iter().map(|a| a.words).sum()], arrays }
+        let (arrays, words) = arrays(infos);
+        Registers { words: vec![0; words], arrays }
     }
 
     pub(crate) fn array(&self, register: u32) -> Array {
         self.arrays[register as usize]
     }
 
-    /// The words of an array; none if there is no such array.
-    #[inline]
-    pub(crate) fn cells(&self, register: usize) -> &[u64] {
-        self.arrays.get(register).map_or(&[], |a| &self.words[a.first..a.first + a.words])
+    /// The low words of an array's cells; none if there is no such array.
+    pub(crate) fn cells(&self, register: usize) -> impl Iterator<Item = u64> + '_ {
+        let array = self.arrays.get(register);
+        let cell = |array: &Array, index: usize| self.words[array.first + index * array.stride];
+        array.into_iter().flat_map(move |array| (0..array.size).map(move |index| cell(array, index)))
     }
 
-    pub(crate) fn cells_mut(&mut self, register: u32) -> &mut [u64] {
-        let array = self.arrays[register as usize];
-        &mut self.words[array.first..array.first + array.words]
+    /// Zeroes an array.
+    pub(crate) fn reset(&mut self, register: u32) {
+        let array = self.array(register);
+        (0..array.size as u64).for_each(|index| self.set_cell(register, index, &[]));
     }
 
-    /// A cell of at most 64 bits; `None` beyond the array.
+    /// The low word of a cell; `None` beyond the array, and if there is none.
     #[inline]
     pub(crate) fn get(&self, register: u32, index: u64) -> Option<u64> {
-        self.cells(register as usize).get(usize::try_from(index).ok()?).copied()
+        let at = self.arrays.get(register as usize)?.at(index)?;
+        self.words.get(at).copied()
     }
 
     /// Sets a cell of at most 64 bits, cut to its width; nothing happens beyond the array.
     #[inline]
     pub(crate) fn set(&mut self, register: u32, index: u64, value: u64) {
-        let width = self.arrays[register as usize].width.min(64);
-        if let Some(cell) = usize::try_from(index).ok().and_then(|i| self.cells_mut(register).get_mut(i)) {
-            *cell = value & u64::MAX >> (64 - width);
+        let array = self.array(register);
+        if let Some(at) = array.at(index) {
+            self.words[at] = value & u64::MAX >> (64 - array.width.min(64));
         }
     }
 
     /// The words of a cell; `None` beyond the array.
     pub(crate) fn cell(&self, register: u32, index: u64) -> Option<&[u64]> {
         let array = self.array(register);
-        let index = usize::try_from(index).ok().filter(|&i| i < array.size)?;
-        self.cells(register as usize).chunks_exact(words(array.width) as usize).nth(index)
+        array.at(index).map(|at| &self.words[at..at + array.words])
     }
 
     /// Sets a cell, cut to its width; nothing happens beyond the array.
     pub(crate) fn set_cell(&mut self, register: u32, index: u64, value: &[u64]) {
         let array = self.array(register);
-        let words = words(array.width) as usize;
-        let Some(at) = usize::try_from(index).ok().filter(|&i| i < array.size) else { return };
-        for (of, cell) in self.cells_mut(register)[at * words..(at + 1) * words].iter_mut().enumerate() {
+        let Some(at) = array.at(index) else { return };
+        for (of, cell) in self.words[at..at + array.words].iter_mut().enumerate() {
             *cell = value.get(of).copied().unwrap_or(0) & word_mask(array.width, of);
         }
     }
@@ -114,7 +143,7 @@ mod tests {
         registers.set(0, 1, 0x1fff);
         registers.set(0, 2, 7);
         assert_eq!((registers.get(0, 1), registers.get(0, 2)), (Some(0xfff), None));
-        assert_eq!(registers.cells(1), [0, 0]);
+        assert_eq!(registers.cells(1).collect::<Vec<_>>(), [0, 0]);
     }
 
     #[test]
@@ -124,5 +153,27 @@ mod tests {
         assert_eq!(registers.get_wide(1, 1), Some((1 << 100) - 1));
         assert_eq!(registers.get_wide(1, 0), Some(0));
         assert_eq!(registers.get(0, 0), Some(0));
+    }
+
+    #[test]
+    fn no_two_cells_share_a_word_and_a_reset_leaves_other_arrays_alone() {
+        let shapes = [(4, 8), (3, 130), (4, 64), (3, 1), (4, 100), (0, 8)];
+        let mut registers = registers(&shapes);
+        let indices = |register: usize| 0..shapes[register].0 as u64;
+        let value = |register: usize, index: u64| [(register as u64 + index) & 1, register as u64, 0];
+        for register in 0..shapes.len() {
+            indices(register).for_each(|i| registers.set_cell(register as u32, i, &value(register, i)));
+        }
+        let holds = |registers: &Registers, register: usize| {
+            indices(register).all(|i| {
+                let cell = registers.cell(register as u32, i).unwrap();
+                cell[..1] == value(register, i)[..1] && cell.len() == words(shapes[register].1) as usize
+            })
+        };
+        assert!((0..shapes.len()).all(|register| holds(&registers, register)));
+        assert_eq!(registers.words.len(), 4 * (1 + 1 + 2) + 3 * (3 + 1));
+        registers.reset(2);
+        assert!(registers.cells(2).all(|word| word == 0));
+        assert!([0, 1, 3, 4].into_iter().all(|register| holds(&registers, register)));
     }
 }

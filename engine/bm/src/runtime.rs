@@ -979,14 +979,20 @@ impl State {
     /// Zeroes a register.
     pub fn register_reset(&mut self, register: &str) -> Result<()> {
         let id = self.register(register)?;
-        self.cells.registers.cells_mut(id).fill(0);
+        self.cells.registers.reset(id);
         Ok(())
     }
 
-    /// Words of the register with this dense index, without copying: for the port gate. One a cell, or more (low
-    /// first) if cells are wider than 64 bits; none if there is no such register.
-    pub fn register_cells(&self, index: usize) -> &[u64] {
-        self.cells.registers.cells(index)
+    /// The low words of all cells of the register with this dense index; none if there is no such register.
+    pub fn register_cells(&self, index: usize) -> Vec<u64> {
+        self.cells.registers.cells(index).collect()
+    }
+
+    /// The low word of a cell of the register with this dense index: for the port gate. `None` beyond the array, and if
+    /// there is none.
+    #[inline]
+    pub fn register_cell(&self, index: usize, cell: usize) -> Option<u64> {
+        self.cells.registers.get(index as u32, cell as u64)
     }
 
     fn vset(&self, name: &str) -> Result<usize> {

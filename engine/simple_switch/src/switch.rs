@@ -488,9 +488,9 @@ impl Switch {
     #[inline]
     pub(crate) fn gate_opens(&self, port: u16) -> Time {
         let Some(gate) = self.gate else { return Time::ZERO };
-        match self.state.register_cells(gate.register).get(usize::from(port)) {
+        match self.state.register_cell(gate.register, usize::from(port)) {
             None | Some(0) => Time::ZERO,
-            Some(ticks) => self.clock.time_of(*ticks, gate.width, self.now),
+            Some(ticks) => self.clock.time_of(ticks, gate.width, self.now),
         }
     }
 }

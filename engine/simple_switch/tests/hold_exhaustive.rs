@@ -200,7 +200,7 @@ impl Bench {
     }
 
     fn values(&self) -> [u64; 13] {
-        self.registers.map(|index| self.switch.state().register_cells(index)[usize::from(PORT)])
+        self.registers.map(|index| self.switch.state().register_cell(index, usize::from(PORT)).unwrap())
     }
 
     /// The registers are what the reference says; those of the last sleep stand until the next.

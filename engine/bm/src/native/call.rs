@@ -181,7 +181,7 @@ impl Entry {
             // SAFETY: the function was declared with these parameters and this result, in C's calling convention.
             code: unsafe { transmute::<*const u8, EntryCode>(code.address(id)) },
             slots: program.slots(),
-            register_words: crate::register::arrays(&program.register_arrays).iter().map(|a| a.words).sum(),
+            register_words: crate::register::arrays(&program.register_arrays).1,
             counter_cells: crate::counter::arrays(&program.counter_arrays).last().map_or(0, |last| last.end),
         }
     }

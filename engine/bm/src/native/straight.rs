@@ -2,7 +2,6 @@
 //! by the interpreter. The branches between them are in `translate`.
 
 use std::mem::offset_of;
-use std::ops::Range;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, AliasRegion, InstBuilder, MemFlags, Value};
@@ -17,6 +16,13 @@ use crate::op::{Op, Pc, Slot};
 /// Memory of the registers.
 fn register_flags() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Table))
+}
+
+/// Cells of an array, in bytes.
+struct Cells {
+    first: usize,
+    stride: usize,
+    count: usize,
 }
 
 impl Translation<'_> {
@@ -187,14 +193,17 @@ impl Translation<'_> {
 
     /// Does something with a register's cell.
     fn register(&mut self, r: u32, idx: Slot, access: impl FnOnce(&mut Self, Value)) {
-        let array = crate::register::arrays(&self.program.register_arrays)[r as usize];
-        self.cell(offset::REGISTERS, 8, array.first..array.first + array.words, idx, access);
+        let array = crate::register::arrays(&self.program.register_arrays).0[r as usize];
+        let cells = Cells { first: 8 * array.first, stride: 8 * array.stride, count: array.size };
+        self.cell(offset::REGISTERS, cells, idx, access);
     }
 
     /// Counts the packet.
     fn count(&mut self, c: u32, idx: Slot) {
         let array = crate::counter::arrays(&self.program.counter_arrays)[c as usize].clone();
-        self.cell(offset::COUNTERS, size_of::<CounterValue>(), array, idx, |t, cell| {
+        let size = size_of::<CounterValue>();
+        let cells = Cells { first: size * array.start, stride: size, count: array.len() };
+        self.cell(offset::COUNTERS, cells, idx, |t, cell| {
             let length = t.frame_word(types::I64, offset::INGRESS_LENGTH);
             let bytes = offset_of!(CounterValue, bytes) as i32;
             let counted = t.b.ins().load(types::I64, register_flags(), cell, bytes);
@@ -207,25 +216,18 @@ impl Translation<'_> {
         });
     }
 
-    /// Does something with the address of a cell of an array in the frame's array at `offset`, whose cells have `size`
-    /// bytes; nothing when the index is beyond it.
-    fn cell(
-        &mut self,
-        offset: i32,
-        size: usize,
-        array: Range<usize>,
-        idx: Slot,
-        access: impl FnOnce(&mut Self, Value),
-    ) {
+    /// Does something with the address of one of the cells in the frame's array at `offset`; nothing when the index is
+    /// beyond them.
+    fn cell(&mut self, offset: i32, cells: Cells, idx: Slot, access: impl FnOnce(&mut Self, Value)) {
         let index = self.get(idx);
-        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, index, array.len() as i64);
+        let inside = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, index, cells.count as i64);
         let (at_cell, next) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(inside, at_cell, &[], next, &[]);
         self.b.switch_to_block(at_cell);
-        let cells = self.frame_word(types::I64, offset);
-        let bytes = self.b.ins().imul_imm(index, size as i64);
-        let cell = self.b.ins().iadd(cells, bytes);
-        let cell = self.b.ins().iadd_imm(cell, (size * array.start) as i64);
+        let base = self.frame_word(types::I64, offset);
+        let bytes = self.b.ins().imul_imm(index, cells.stride as i64);
+        let cell = self.b.ins().iadd(base, bytes);
+        let cell = self.b.ins().iadd_imm(cell, cells.first as i64);
         access(self, cell);
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
