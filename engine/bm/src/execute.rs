@@ -343,11 +343,12 @@ pub(crate) fn look_up<'c, T: Target>(
                 Outcome::Group(group) => {
                     profile.group(group).map(Group::active).filter(|m| !m.is_empty()).and_then(|members| {
                         let hash = match &program.profile_selectors[profile_id] {
-                            Some(selector) => {
+                            // Of one, every hash selects it.
+                            Some(selector) if members.len() > 1 => {
                                 let writer = context.native.and_then(|native| native.selector(profile_id));
                                 selector.output(program, phv, writer, &[], None)
                             }
-                            None => 0,
+                            _ => 0,
                         };
                         member_of_group(members, hash)
                     })

@@ -355,6 +355,6 @@ impl Switch {
                 wire_free: switch.tm.wire_free(port),
             });
         }
-        self.schedule(port);
+        self.schedule_arrival(port);
     }
 }

@@ -68,6 +68,21 @@ impl Packet {
             saved: SavedPhv::default(),
         }
     }
+
+    /// Becomes another packet where it is. What was put aside of the last one has been taken out.
+    #[inline]
+    fn renew(&mut self, frame: Frame, tag: u64, arrival_port: u16) {
+        self.frame = frame;
+        self.tag = tag;
+        self.truncate_to = u64::MAX;
+        self.recirculate = 0;
+        self.first_place = None;
+        self.recirculations = 0;
+        self.arrival_port = arrival_port;
+        self.instant_steps = 0;
+        self.stored_bytes = 0;
+        self.is_queued = false;
+    }
 }
 
 /// All packets of a switch.
@@ -116,15 +131,14 @@ impl PacketStore {
         if self.stored_bytes + frame.len() > self.max_stored_bytes {
             return Err(frame);
         }
-        let packet = Packet::new(frame, tag, arrival_port);
         let id = if let Some(id) = self.free.pop() {
-            self.packets[id as usize] = packet;
+            self.packets[id as usize].renew(frame, tag, arrival_port);
             id
         } else if self.packets.len() < MAX_PACKETS {
-            self.packets.push(packet);
+            self.packets.push(Packet::new(frame, tag, arrival_port));
             self.packets.len() as PacketId - 1
         } else {
-            return Err(packet.frame);
+            return Err(frame);
         };
         self.put_holder_aside();
         self.holder = Some(id);
@@ -202,6 +216,7 @@ impl PacketStore {
         (&mut self.packets[id as usize], &mut self.phv)
     }
 
+    #[inline(never)]
     fn hand_to(&mut self, id: PacketId) {
         self.put_holder_aside();
         let saved = std::mem::take(&mut self.packets[id as usize].saved);

@@ -118,6 +118,8 @@ pub struct Switch {
     pub(crate) copied_at: Time,
     pub(crate) copies_of_copies: u64,
     agenda: Agenda,
+    /// A port to be served now, with nothing else on the agenda that is due; `None` outside of calls.
+    ready: Option<u16>,
     gate: Option<Gate>,
     /// Attached ports whose link is down.
     down: BTreeSet<u16>,
@@ -156,6 +158,7 @@ impl Switch {
             copied_at: Time::ZERO,
             copies_of_copies: 0,
             agenda: Agenda::new(PORT_COUNT + 1),
+            ready: None,
             gate,
             down: BTreeSet::new(),
             v1model,
@@ -435,6 +438,7 @@ impl Switch {
     }
 
     fn do_all_due(&mut self, now: Time) {
+        self.serve_ready();
         while let Some((at, key)) = self.agenda.first().filter(|(at, _)| *at <= now) {
             self.do_next(at, key);
         }
@@ -449,15 +453,44 @@ impl Switch {
                 self.circulating.pop_front().expect("the loop is on the agenda, so it holds a packet");
             self.agenda.set(LOOP, self.circulating.front().map(|(at, _)| *at));
             self.ingress(packet);
-            return;
+        } else {
+            self.serve(key as u16);
         }
-        let port = key as u16;
+        self.serve_ready();
+    }
+
+    /// A port's turn.
+    fn serve(&mut self, port: u16) {
         if self.gate_opens(port) <= self.now {
             if let Some(dequeued) = self.tm.dequeue(port, self.now) {
                 self.egress(port, dequeued);
             }
         }
         self.schedule(port);
+    }
+
+    #[inline]
+    fn serve_ready(&mut self) {
+        let Some(port) = self.ready.take() else { return };
+        self.serve(port);
+        // A clone may have come to a port, which need not be another one.
+        if let Some(port) = self.ready.take() {
+            self.schedule(port);
+        }
+    }
+
+    /// As [`Switch::schedule`] when a packet has come to the port's queue. Mostly it can leave at once and nothing else is
+    /// to be done now; then the agenda need not be asked whose turn it is.
+    #[inline]
+    pub(crate) fn schedule_arrival(&mut self, port: u16) {
+        let due = self.tm.due(port, self.now, self.gate_opens(port));
+        if let Some(other) = self.ready.take() {
+            self.agenda.set(usize::from(other), Some(self.now));
+        } else if due == Some(self.now) && self.agenda.first().is_none_or(|(at, _)| at > self.now) {
+            self.ready = Some(port);
+            return;
+        }
+        self.agenda.set(usize::from(port), due);
     }
 
     /// Puts the port's next service on the agenda, after anything that may have changed it.

@@ -8,8 +8,13 @@ pub fn internet(data: &[u8]) -> u16 {
 
 /// Adds `data` to a running sum; every piece but the last must have an even length.
 pub(crate) fn sum(start: u32, data: &[u8]) -> u32 {
-    let mut words = data.chunks_exact(2);
+    // In one's complement, a word of 32 bits is worth the sum of its halves.
+    let mut long_words = data.chunks_exact(4);
     let mut total = u64::from(start);
+    for word in &mut long_words {
+        total += u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
+    }
+    let mut words = long_words.remainder().chunks_exact(2);
     for word in &mut words {
         total += u64::from(u16::from_be_bytes([word[0], word[1]]));
     }
