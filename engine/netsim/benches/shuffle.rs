@@ -1,6 +1,7 @@
-//! The cost of a P4 pass in a shuffle of hosts with DCTCP, and the memory that it takes: leaf-spine-160, and 1,600 hosts.
+//! The cost of a P4 pass in a shuffle of hosts with DCTCP, and the memory that it takes.
 //!
-//! A hundred hosts send 402 KB to each of the others, as the mappers of a 6.4 GB Terasort do, one transfer after the
+//! `S1` to `S3` are the papers' Terasorts: 6.4 GB on leaf-spine-160, 20.2 GB and 4.9 GB on 80 hosts in two racks; the last two
+//! with a share of their bytes. `shuffle-160` and `shuffle-1600` compare sizes of a fabric: a hundred hosts send 402 KB to each of the others, as the mappers of S1 do, one transfer after the
 //! other with seeded starts, so that about five overlap at a receiver. A run is that of some share of the transfers: what
 //! a pass costs does not depend on how many there are. Each case runs in a process of its own. One line each: `cost`, the
 //! name, nanoseconds of processor time and number of P4 passes; `memory`, as in `memory.rs`, with the name and `, peak`. Linux tells the time of a
@@ -24,6 +25,7 @@ use netsim::spec::{NicEeeSpec, NicSpec};
 use netsim::{Fabric, FlowSpec};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::json;
 use units::Time;
 
 /// Hosts that send.
@@ -37,29 +39,48 @@ const JITTER_PS: u64 = 15_000_000_000;
 /// Most resident bytes.
 const MEMORY_LIMIT: u64 = 2_000_000_000;
 
+#[derive(Clone, Copy)]
+enum Load {
+    Transfers,
+    Terasort { maps: u32, reducers: u32, bytes: f64 },
+}
+
 struct Case {
     name: &'static str,
     leaves: usize,
+    spines: usize,
     eee: bool,
-    /// Share of the transfers that the bench runs.
+    load: Load,
+    /// Share of the transfers, or of the bytes, that the bench runs.
     share: f64,
 }
 
-const CASES: [Case; 4] = [
-    Case { name: "shuffle-160", leaves: 4, eee: false, share: 0.1 },
-    Case { name: "shuffle-160-coalescing", leaves: 4, eee: true, share: 0.1 },
-    Case { name: "shuffle-1600", leaves: 40, eee: false, share: 0.1 },
-    Case { name: "shuffle-1600-coalescing", leaves: 40, eee: true, share: 0.1 },
+const fn case(name: &'static str, leaves: usize, eee: bool) -> Case {
+    Case { name, leaves, spines: 2, eee, load: Load::Transfers, share: 0.1 }
+}
+
+const S1: Load = Load::Terasort { maps: 100, reducers: 159, bytes: 6.4e9 };
+const S2: Load = Load::Terasort { maps: 158, reducers: 158, bytes: 20.224e9 };
+const S3: Load = Load::Terasort { maps: 79, reducers: 79, bytes: 4.9e9 };
+
+const CASES: [Case; 7] = [
+    Case { load: S1, share: 1.0, ..case("S1", 4, false) },
+    Case { load: S2, spines: 1, ..case("S2, a tenth", 2, true) },
+    Case { load: S3, spines: 1, share: 0.2, ..case("S3, a fifth", 2, true) },
+    case("shuffle-160", 4, false),
+    case("shuffle-160-coalescing", 4, true),
+    case("shuffle-1600", 40, false),
+    case("shuffle-1600-coalescing", 40, true),
 ];
 
 impl Case {
     fn fabric(&self) -> Fabric {
         let nic_eee = NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() };
-        let nic = NicSpec { eee: self.eee.then_some(nic_eee), buffer_bytes: None };
+        let nic = NicSpec { eee: self.eee.then_some(nic_eee), ..NicSpec::default() };
         let size = LeafSpine {
             leaves: self.leaves,
             hosts_per_leaf: 40,
-            spines: 2,
+            spines: self.spines,
             eee: self.eee,
             nic,
             ..LeafSpine::default()
@@ -69,6 +90,17 @@ impl Case {
             aqm: Some(("mark_threshold", vec![97_500, 0xffff_ffff, 0])),
             eee: self.eee.then(|| eee_values(rate_bps, if rate_bps == GIGABIT { 12 } else { 120 }, 10)),
         })
+    }
+
+    /// Starts a Terasort with the share of its bytes.
+    fn start_job(&self, fabric: &mut Fabric, share: f64) {
+        let Load::Terasort { maps, reducers, bytes } = self.load else { return };
+        let bytes = (bytes * share) as u64;
+        let job = json!({"name": "terasort", "arrival_ps": 0, "maps": maps, "reducers": reducers,
+                         "input_bytes": bytes, "shuffle_bytes": bytes, "output_bytes": bytes});
+        let cluster = json!({"kind": "mapreduce", "name": "cluster", "jobs": [job]});
+        let spec = json!({"seed": 1, "tcp": {"algorithm": "dctcp"}, "applications": [cluster]});
+        fabric.start_workload(spec.to_string().as_bytes()).expect("the workload is possible");
     }
 
     /// Starts the share of the transfers: of each mapper the first ones. With ten times as many hosts there are ten times
@@ -94,9 +126,16 @@ impl Case {
     /// Runs it and returns the processor time of running, in nanoseconds.
     fn run(&self, share: f64) -> (Fabric, Option<u64>) {
         let mut fabric = self.fabric();
-        self.start(&mut fabric, share);
+        let limit = Time::from_ps(1 << 60);
         let before = processor_nanoseconds();
-        assert!(fabric.run_to_idle(Time::from_ps(1 << 60)), "the shuffle ends");
+        let ends = if let Load::Transfers = self.load {
+            self.start(&mut fabric, share);
+            fabric.run_to_idle(limit)
+        } else {
+            self.start_job(&mut fabric, share);
+            fabric.run_workload(limit)
+        };
+        assert!(ends, "the shuffle ends");
         let taken = processor_nanoseconds().zip(before).map(|(after, before)| after - before);
         (fabric, taken)
     }
