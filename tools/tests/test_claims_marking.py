@@ -176,7 +176,7 @@ WRONG: list[tuple[str, Change, str]] = [
     ),
     ("M10", where("throughput_per_node_bps", 0.7, protect="ack_syn", buffer="deep"), "deep: no setting"),
     ("M11", where("runtime_seconds", 1.1, queue="threshold_100us", workload=None), "runtime against RED"),
-    ("M11", where("runtime_seconds", 0.9, queue="threshold_1ms"), "slowest against fastest"),
+    ("M11", where("runtime_seconds", 0.9, queue="threshold_500us"), "slowest against fastest"),
     ("M12", where("latency_mean_us", 2, queue="threshold_100us", transport="ecn"), "latency of ECN"),
     ("M12", where("fct_small_mean_seconds", 2, transport="dctcp"), "short flows"),
     ("Q1", where("throughput_per_node_bps", 1.5, queue="red_100us"), "least throughput"),
