@@ -45,6 +45,7 @@ impl Fabric {
                 .into_iter()
                 .map(|class| (class.name(), self.class_report(class)))
                 .collect(),
+            latency: self.latency_of_all(),
             nic_queues: self.nic_queues(),
             hosts: self.hosts.iter().map(host_report).collect(),
             flows: self.flows.reports(&self.endpoints, &self.hosts),
@@ -87,6 +88,14 @@ impl Fabric {
             (class.name(), total)
         };
         PacketClass::ALL.into_iter().map(total).collect()
+    }
+
+    fn latency_of_all(&self) -> Option<LatencyReport> {
+        let mut all = Histogram::default();
+        for class in PacketClass::ALL {
+            all.add(&self.measures.class(class).latency);
+        }
+        latency(&all)
     }
 
     fn class_report(&self, class: PacketClass) -> ClassReport {

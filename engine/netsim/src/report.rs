@@ -27,6 +27,8 @@ pub struct Report {
     pub conservation: Conservation,
     /// By class as sent, every class named.
     pub classes: BTreeMap<&'static str, ClassReport>,
+    /// Latency of all classes together; absent when nothing was delivered.
+    pub latency: Option<LatencyReport>,
     /// What all NICs' queues did, by class as sent, every class named.
     pub nic_queues: BTreeMap<&'static str, ClassCounts>,
     /// The hosts.
@@ -206,6 +208,8 @@ pub struct TransfersReport {
     pub bytes_received: u64,
     /// Completions of those that finished.
     pub completion_ps: Option<Distribution>,
+    /// Completions of those of at most 1 MB: what the papers call short.
+    pub completion_small_ps: Option<Distribution>,
     /// By bytes of the larger direction.
     pub by_size: Vec<SizeReport>,
     /// Segments with payload sent, by both ends, those sent again included.

@@ -20,6 +20,8 @@ use crate::tcp_spec;
 
 /// Upper ends of the classes of size in the report, in bytes; a last class has none.
 const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
+/// The papers call a flow below this size short (E-EON thesis, 6.5).
+const SMALL_BYTES: u64 = 1_000_000;
 
 /// Port of UDP frames at both ends: the discard protocol (RFC 863).
 const UDP_PORT: u16 = 9;
@@ -84,6 +86,15 @@ impl Transfers {
         self.busy.saturating_add(since)
     }
 
+    /// Completions of the size classes of at most [`SMALL_BYTES`].
+    fn small(&self) -> Histogram {
+        let mut small = Histogram::default();
+        for (class, _) in self.by_size.iter().zip(SIZES).filter(|(_, size)| *size <= SMALL_BYTES) {
+            small.add(&class.completion);
+        }
+        small
+    }
+
     fn report(&self, counts: &Counts, most_connections: usize) -> TransfersReport {
         let size = |(index, class): (usize, &SizeClass)| SizeReport {
             up_to_bytes: SIZES.get(index).copied(),
@@ -102,6 +113,7 @@ impl Transfers {
             most_connections: most_connections as u64,
             bytes_received: *bytes_received,
             completion_ps: Distribution::of(&self.completion),
+            completion_small_ps: Distribution::of(&self.small()),
             by_size: self.by_size.iter().enumerate().map(size).collect(),
             data_segments: stats.data_segments,
             retransmitted_segments: stats.retransmitted_segments,

@@ -66,6 +66,9 @@ fn a_transfer_of_one_segment_takes_the_time_computed_by_hand() {
     assert_eq!((told.busy_ps, told.finished_ps), (handshake + data, Some(report.elapsed_ps)));
     assert_eq!((told.flows.data_segments, told.flows.bytes_received), (1, 1460));
     assert_eq!(told.flows.completion_ps.unwrap().max_ps, handshake + data);
+    assert_eq!(told.flows.completion_small_ps, told.flows.completion_ps);
+    let longest = report.classes.values().filter_map(|class| class.latency).map(|one| one.max_ps).max();
+    assert_eq!(report.latency.map(|all| all.max_ps), longest);
 }
 
 #[test]
@@ -79,6 +82,7 @@ fn equal_transfers_through_one_link_take_all_bytes_over_its_rate() {
     let took = report.elapsed_ps as f64 / 1e12;
     assert!((least..1.03 * least).contains(&took), "{took} s of {least} s");
     assert_eq!(workload(&report).flows.by_size[3].count, 7);
+    assert_eq!(workload(&report).flows.completion_small_ps, None);
 }
 
 #[test]

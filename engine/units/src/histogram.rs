@@ -44,6 +44,17 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// Everything that another one has recorded occurred here, too.
+    pub fn add(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
+            *count += more;
+        }
+        self.count += other.count;
+        self.sum_ps += other.sum_ps;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
     /// How many durations were recorded.
     pub fn count(&self) -> u64 {
         self.count
@@ -145,6 +156,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn two_histograms_added_are_one_of_all_values(
+            first in prop::collection::vec(0..u64::MAX / 4, 0..50), second in prop::collection::vec(0..u64::MAX / 4, 0..50),
+        ) {
+            let mut sum = ps(&first);
+            sum.add(&ps(&second));
+            let all = ps(&[first, second].concat());
+            prop_assert_eq!((sum.count(), sum.mean(), sum.min(), sum.max()), (all.count(), all.mean(), all.min(), all.max()));
+            for per_mille in [1, 500, 990, 1000] {
+                prop_assert_eq!(sum.quantile(per_mille), all.quantile(per_mille));
+            }
+        }
+
         #[test]
         fn a_quantile_is_within_a_512th_of_the_exact_one(
             mut values in prop::collection::vec(0..u64::MAX / 4, 1..300), per_mille in 1..=1000_u32,
