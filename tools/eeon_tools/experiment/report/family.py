@@ -45,8 +45,8 @@ class Family:
     """Everything about one experiment that the page shows.
 
     `results`: the folder that its rows were read from. `planned`: points by the experiment's file, None when
-    that could not be told. `not_run`: those without a row, in words. `base`: the file's own text of what every
-    run starts from. `refused`: rows of other versions that were left out, in words.
+    that could not be told. `not_run`: those without a row, in words. `base`: the file's own text of what
+    every run starts from. `refused`: rows of other versions that were left out, in words.
     """
 
     name: str
