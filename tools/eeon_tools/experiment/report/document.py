@@ -191,7 +191,8 @@ def _figure(one: Rendered) -> list[Block]:
     if not drawing.measured():
         return [*blocks, Paragraph(f"{source}Not measured.")]
     missing, points = drawing.missing()
-    lacks = f" {missing} of {points} points have no number." if missing else ""
+    crosses = ", marked by a cross" if any(panel.kind != "lines" for panel in drawing.panels) else ""
+    lacks = f" {missing} of {points} points have no number{crosses}." if missing else ""
     caption = f"{source}{drawing.caption}{lacks}"
     blocks.append(Picture(one.file, svg.inline(one.text), drawing.title, caption))
     blocks.append(Fold("The numbers", drawing_table(drawing)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter
 
 from eeon_tools.experiment.report.drawing import Curve, Drawing, Panel, Rule, Series
 from eeon_tools.experiment.report.runs import Spread
@@ -19,6 +20,10 @@ Handle = Any
 """What a legend shows: an artist, or a container of some."""
 
 _WIDTH = 9.5
+_BESIDE = 0.7
+"""Inches of a panel that are left of its axis."""
+_LETTER = 0.078
+"""Inches that a letter of an axis takes, about."""
 _GROUP = 0.82
 """Share of a position's width that its bars take."""
 
@@ -27,10 +32,16 @@ def draw(drawing: Drawing) -> Figure:
     """The figure; panels without a number say so in place of a picture."""
     columns = min(drawing.columns, len(drawing.panels))
     rows = math.ceil(len(drawing.panels) / columns)
+    # Few bars alone on a whole line would be beams.
+    few = (
+        len(drawing.panels) == 1
+        and sum(map(len, (drawing.panels[0].positions, drawing.panels[0].series))) < 6
+    )
+    width = _WIDTH * 0.6 if few else _WIDTH
     names = _legend_names(drawing)
     lines = math.ceil(len(names) / _legend_columns(names))
     with matplotlib.rc_context(STYLE):
-        figure = new_figure(_WIDTH, drawing.panel_height * rows + 0.35 + 0.19 * lines)
+        figure = new_figure(width, drawing.panel_height * rows + 0.35 + 0.19 * lines)
         grid = figure.subplots(rows, columns, sharey=drawing.share_y, squeeze=False)
         handles: dict[str, Handle] = {}
         for index, axis in enumerate(grid.flat):
@@ -40,6 +51,8 @@ def draw(drawing: Drawing) -> Figure:
             panel = drawing.panels[index]
             first = index % columns == 0
             _axes(axis, drawing, panel, first or panel.y_label is not None or not drawing.share_y)
+            if panel.numeric is None:
+                _name_positions(axis, panel, width / columns)
             last = index % columns == columns - 1 or panel is drawing.panels[-1]
             for name, handle in _fill(axis, panel, drawing, last).items():
                 handles.setdefault(name, handle)
@@ -47,6 +60,10 @@ def draw(drawing: Drawing) -> Figure:
         for axis in figure.axes:
             if drawing.from_zero and drawing.scale != "log" and drawing.measured():
                 axis.set_ylim(bottom=0)
+            elif not drawing.from_zero:
+                # Hundredths around the baseline must not fill a figure.
+                low, high = axis.get_ylim()
+                axis.set_ylim(min(low, 0.95), max(high, 1.05))
         for axis, panel in zip(grid.flat, drawing.panels, strict=False):
             if panel.y_limits is not None:
                 axis.set_ylim(*panel.y_limits)
@@ -63,16 +80,13 @@ def draw(drawing: Drawing) -> Figure:
 
 
 def _legend_names(drawing: Drawing) -> list[str]:
-    names: dict[str, None] = {}
-    for panel in drawing.panels:
-        parts: Sequence[Sequence[Series | Curve | Rule]] = (
-            panel.series,
-            panel.overlay,
-            panel.curves,
-            panel.rules,
-        )
-        names |= {one.name: None for part in parts for one in part}
-    return list(names)
+    parts: Sequence[Sequence[Series | Curve | Rule]] = [
+        *(panel.series for panel in drawing.panels),
+        *(panel.overlay for panel in drawing.panels),
+        *(panel.curves for panel in drawing.panels),
+        *(panel.rules for panel in drawing.panels),
+    ]
+    return list(dict.fromkeys(one.name for part in parts for one in part))
 
 
 def _legend_columns(names: Sequence[str]) -> int:
@@ -85,27 +99,32 @@ def _axes(axis: Axes, drawing: Drawing, panel: Panel, labelled: bool) -> None:
     axis.set_xlabel(drawing.x_label)
     if labelled:
         axis.set_ylabel(panel.y_label or drawing.y_label)
-    if drawing.scale != "linear":
+    if drawing.scale == "linear":
+        axis.ticklabel_format(axis="y", useOffset=False)
+    else:
         axis.set_yscale(drawing.scale, **({"linthresh": 10} if drawing.scale == "symlog" else {}))
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    if panel.numeric is None:
-        narrow = len(panel.positions) * max(map(len, panel.positions), default=0) > 92 / drawing.columns
-        axis.set_xticks(
-            range(len(panel.positions)),
-            panel.positions,
-            rotation=35 if narrow else 0,
-            ha="right" if narrow else "center",
-            rotation_mode="anchor" if narrow else "default",
-        )
-        axis.set_xlim(-0.5, max(1, len(panel.positions)) - 0.5)
-    elif drawing.log_x:
-        axis.set_xscale("log")
-        axis.set_xticks(list(panel.numeric), list(panel.positions), rotation=35, ha="right")
-        axis.xaxis.set_minor_formatter(NullFormatter())
-    else:
+    if panel.numeric is not None:
         axis.set_xticks(list(panel.numeric), list(panel.positions))
     if panel.kind != "lines":
         axis.grid(axis="x", visible=False)
+
+
+def _name_positions(axis: Axes, panel: Panel, inches: float) -> None:
+    """Names below the positions: on one line where they fit, wrapped where their words do, otherwise
+    slanted."""
+    count = max(1, len(panel.positions))
+    fitting = int((inches - _BESIDE) / count / _LETTER) - 1
+    names = [textwrap.fill(name, max(1, fitting), break_long_words=False) for name in panel.positions]
+    slanted = any(len(line) > fitting for name in names for line in name.split("\n"))
+    axis.set_xticks(
+        range(len(panel.positions)),
+        panel.positions if slanted else names,
+        rotation=35 if slanted else 0,
+        ha="right" if slanted else "center",
+        rotation_mode="anchor" if slanted else "default",
+    )
+    axis.set_xlim(-0.5, count - 0.5)
 
 
 def _fill(axis: Axes, panel: Panel, drawing: Drawing, last: bool) -> dict[str, Handle]:

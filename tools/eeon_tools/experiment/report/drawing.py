@@ -92,7 +92,6 @@ class Drawing:
     unit: str = "{:.2f}"
     overlay_unit: str = "{:.2f}"
     share_y: bool = True
-    log_x: bool = False
     scale: str = "linear"
     from_zero: bool = True
     columns: int = 2

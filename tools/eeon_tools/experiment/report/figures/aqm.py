@@ -15,7 +15,6 @@ from eeon_tools.experiment.report.figures.support import (
     along,
     by_delay,
     delay_label,
-    measured,
 )
 from eeon_tools.experiment.report.runs import Metric, Runs
 
@@ -115,9 +114,7 @@ def _panels(runs: Runs, queues: Sequence[str], positions: Sequence[str]) -> list
             if value is not None:
                 rules.append(Rule("DropTail of the other depth (latency), deep (others)", value.mean))
             relative = "DropTail, same depth = 1" if against == "same" else "DropTail shallow = 1"
-            panels.append(
-                Panel(f"{word}, {title}", positions, measured(series), "bars", rules, y_label=relative)
-            )
+            panels.append(Panel(f"{word}, {title}", positions, series, "bars", rules, y_label=relative))
     return panels
 
 

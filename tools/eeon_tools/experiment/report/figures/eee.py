@@ -13,7 +13,6 @@ from eeon_tools.experiment.report.figures.support import (
     RUNTIME,
     along,
     delay_label,
-    measured,
     nanoseconds,
 )
 from eeon_tools.experiment.report.runs import Metric, Runs, Spread
@@ -154,16 +153,14 @@ def _relative(runs: Runs, metric: Metric, eee: str, scenario: str, buffer: str, 
 def _settings(
     runs: Runs, metric: Metric, settings: Sequence[str], scenarios: Sequence[str], buffer: str, window: str
 ) -> list[Series]:
-    return measured(
-        [
-            Series(
-                EEE[eee],
-                [_relative(runs, metric, eee, scenario, buffer, window) for scenario in scenarios],
-                EEE_COLOURS[eee],
-            )
-            for eee in settings
-        ]
-    )
+    return [
+        Series(
+            EEE[eee],
+            [_relative(runs, metric, eee, scenario, buffer, window) for scenario in scenarios],
+            EEE_COLOURS[eee],
+        )
+        for eee in settings
+    ]
 
 
 def _legacy(runs: Runs, scenarios: Sequence[str]) -> Drawing:
@@ -191,7 +188,7 @@ def _average(runs: Runs, scenarios: Sequence[str]) -> Drawing:
                 values.append(Spread.over(value.mean for value in found if value is not None))
             name = f"{BUFFERS[buffer]}, {_WINDOWS[window]}"
             series.append(Series(name, values, _CORNER_COLOURS[buffer, window]))
-        panels.append(Panel(word, list(_UNIFORM), measured(series), "bars", [_ONE]))
+        panels.append(Panel(word, list(_UNIFORM), series, "bars", [_ONE]))
     return Drawing(
         "eee-average",
         "Runtime and energy, mean of the scenarios that were run",

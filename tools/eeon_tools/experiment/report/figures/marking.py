@@ -17,7 +17,6 @@ from eeon_tools.experiment.report.figures.support import (
     along,
     by_delay,
     delay_label,
-    measured,
 )
 from eeon_tools.experiment.report.runs import Metric, Runs
 
@@ -94,7 +93,7 @@ def _alternatives(
         )
         name = f"marking threshold, {TRANSPORTS[transport]}"
         found.append(Series(name, values, THRESHOLD_COLOUR, _DASHES[transport], _MARKERS[transport]))
-    return measured(found)
+    return found
 
 
 def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Drawing]:

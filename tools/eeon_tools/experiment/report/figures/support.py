@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from eeon_tools.experiment.report.drawing import Series
 from eeon_tools.experiment.report.runs import Chosen, Metric, Runs, Spread
 from eeon_tools.svg import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 
@@ -65,7 +64,8 @@ def by_delay(values: Sequence[str], prefix: str, loose_first: bool = True) -> li
 def delay_label(value: str) -> str:
     """`red_500us` as it stands on an axis: `500 us`."""
     found = _DELAY.search(value)
-    return f"{found[1]} {'µs' if found[2] == 'us' else found[2]}" if found else value
+    # A number stays beside its unit where a name is wrapped.
+    return f"{found[1]}\N{NO-BREAK SPACE}{'µs' if found[2] == 'us' else found[2]}" if found else value
 
 
 def along(
@@ -80,8 +80,3 @@ def along(
     if base is None:
         return [runs.spread(metric, **point, **{axis: value}) for value in values]
     return [runs.ratio(metric, base, **point, **{axis: value}) for value in values]
-
-
-def measured(series: Sequence[Series]) -> list[Series]:
-    """Those with a number somewhere: an alternative that was not part of a sweep is no hole in it."""
-    return [one for one in series if any(value is not None for value in one.values)]

@@ -17,7 +17,6 @@ from eeon_tools.experiment.report.figures.support import (
     TRANSPORT_COLOURS,
     TRANSPORTS,
     along,
-    measured,
 )
 from eeon_tools.experiment.report.runs import Metric, Runs
 from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
@@ -26,9 +25,9 @@ _NOT_IN_PAPERS = "Not in the papers"
 _ECN = ("ecn", "dctcp")
 _QUEUES = {
     "drop_tail": "DropTail",
-    "red_100us": "RED 100 µs",
-    "red_500us": "RED 500 µs",
-    "red_500us_ack_syn": "RED 500 µs, ACK+SYN",
+    "red_100us": "RED 100\N{NO-BREAK SPACE}µs",
+    "red_500us": "RED 500\N{NO-BREAK SPACE}µs",
+    "red_500us_ack_syn": "RED 500\N{NO-BREAK SPACE}µs, ACK+SYN",
     "codel": "CoDel",
     "codel_ack_syn": "CoDel, ACK+SYN",
 }
@@ -162,7 +161,7 @@ def _ect(runs: Runs) -> Drawing:
             )
             for transport, (name, colour) in _ECT.items()
         ]
-        panels.append(Panel(title, [label(queue) for queue in queues], measured(series), "bars",
+        panels.append(Panel(title, [label(queue) for queue in queues], series, "bars",
                             [_ONE] if against else [], y_label=y_label))  # fmt: skip
     return Drawing(
         "threshold-ect",
@@ -212,7 +211,7 @@ def _coalescing(runs: Runs) -> Drawing:
             )
             for transport, queue, name, colour in alternatives
         ]
-        panels.append(Panel(title, names, measured(series), "bars", [_ONE], y_label="DropTail, no EEE = 1"))
+        panels.append(Panel(title, names, series, "bars", [_ONE], y_label="DropTail, no EEE = 1"))
     return Drawing(
         "threshold-coalescing",
         "A marking threshold together with coalescing",
