@@ -121,8 +121,12 @@ def _m3(results: Results) -> Checks:
     checks, numbers = [], {}
     for buffer, transport in product(BUFFERS, ("ecn", "dctcp")):
         at = point(buffer=buffer, transport=transport, queue="red_100us", protect="ece")
+        words = f"plain ACKs among drops, {buffer} {transport} red_100us"
+        if not sum(dropped(results, CLASSES, at).values()):
+            checks.append(Check(f"{words}: nothing was dropped", False))
+            continue
         acks = drop_share(results, ("ack",), at)
-        checks.append(within(acks, 0.5, 1, f"plain ACKs among drops, {buffer} {transport} red_100us", share))
+        checks.append(within(acks, 0.5, 1, words, share))
         numbers[f"ack_share_{buffer}_{transport}"] = acks.mean
     return Checks(checks, numbers)
 
