@@ -26,10 +26,10 @@ from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from eeon_control.topology import Topology
-from eeon_control.units import Bytes, Duration, parse_probability
-from pydantic import Field, PlainValidator
+from eeon_control.units import Bytes, Duration
+from pydantic import Field
 
-from eeon_tools.experiment.quantities import PositiveDurationText, SizeText
+from eeon_tools.experiment.quantities import PositiveDurationText, PositiveShareText, SizeText
 from eeon_tools.experiment.workloads.base import Broken, Count
 from eeon_tools.experiment.workloads.mapreduce import COSTS, Cluster
 
@@ -61,13 +61,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 """Table III of the paper, by name."""
 
 
-def _load(value: object) -> Fraction:
-    load: Fraction = parse_probability(value)
-    if not load:
-        raise ValueError("must be above zero, for example 40%")
-    return load
-
-
 class JobMix(Cluster):
     """Jobs in random order at random times, as many as keep the cores busy to a given share."""
 
@@ -75,7 +68,7 @@ class JobMix(Cluster):
 
     kind: Literal["job_mix"]
     """`job_mix`."""
-    load: Annotated[Fraction, PlainValidator(_load)]
+    load: PositiveShareText
     """Share of all workers' cores that work while jobs arrive, for example 40%."""
     arrivals: PositiveDurationText
     """For how long jobs arrive."""
@@ -98,7 +91,7 @@ class JobMix(Cluster):
         elif (wanted := self._wanted(topology)) > MAX_JOBS:
             yield (
                 ("arrivals",),
-                f"a load of {float(self.load):.0%} for {Duration(self.arrivals)} is {wanted:.0f} jobs, more "
+                f"a load of {self.load:.0%} for {Duration(self.arrivals)} is {wanted:.0f} jobs, more "
                 f"than {MAX_JOBS}; shorten it, or make the jobs larger",
             )
 
@@ -128,7 +121,7 @@ class JobMix(Cluster):
         total = sum(self.shares.values())
         mean = sum(self.core_seconds(name) * share for name, share in self.shares.items()) / total
         cores = len(self.worker_hosts(topology)) * self.cores
-        return float(self.load) * cores * (int(self.arrivals) / PICOSECONDS) / mean
+        return self.load * cores * (int(self.arrivals) / PICOSECONDS) / mean
 
     def _jobs(self, topology: Topology, seed: int) -> list[dict[str, Any]]:
         counts = self.counts(topology)
