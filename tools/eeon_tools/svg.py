@@ -69,10 +69,12 @@ def document(figure: Figure) -> str:
 
 
 def inline(text: str) -> str:
-    """An SVG file's text as an element for HTML, whose page decides the width."""
+    """An SVG file's text as an element for HTML: as wide as it was drawn, narrower where the page is."""
     text = re.sub(r' xmlns(:\w+)?="[^"]*"', "", text[text.index("<svg") :])
     opening, rest = text.split(">", 1)
-    return re.sub(r' (width|height)="[^"]*"', "", opening) + ">" + rest
+    width = re.search(r' width="([\d.]+)pt"', opening)
+    style = f' style="max-width: {float(width[1]) / 72:.2f}in"' if width else ""
+    return re.sub(r' (width|height)="[^"]*"', "", opening) + style + ">" + rest
 
 
 def _text(figure: Figure, transparent: bool) -> str:

@@ -50,12 +50,14 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     eeon experiment report threshold --quick --output out/report
     eeon experiment report --results docs/results/data    # the committed page from its own data
     """
-    from eeon_tools.experiment import shipped
+    from eeon_tools.experiment import claims, shipped
     from eeon_tools.experiment.report import gather
     from eeon_tools.experiment.report import output as files
     from eeon_tools.experiment.report.family import OUTCOMES
 
-    wanted = list(dict.fromkeys(names)) or shipped.names()
+    # In the papers' order, then what they do not have.
+    order = [*claims.EXPERIMENTS, *shipped.names()]
+    wanted = list(dict.fromkeys(names or [name for name in order if name in shipped.names()]))
     families = [gather.family(name, results, "-quick" if quick else "") for name in wanted]
     # From the data beside the page, so that whoever has the page can make it again.
     words = ["eeon", "experiment", "report", *names, "--results", f"{_OUTPUT}/{files.DATA}"]
@@ -69,7 +71,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
         counts = ", ".join(
             f"{sum(claim.outcome == outcome for claim in family.claims)} {outcome}" for outcome in OUTCOMES
         )
-        claims = counts if family.claims else "no claims"
+        told = counts if family.claims else "no claims"
         planned = f" of {family.planned}" if family.planned is not None else ""
-        click.echo(f"{family.name}: {len(family.runs)}{planned} runs; {claims}")
+        click.echo(f"{family.name}: {len(family.runs)}{planned} runs; {told}")
     click.echo(f"{output / files.PAGE} and {len(written) - 1} files with it")

@@ -85,8 +85,8 @@ def _lead(families: Sequence[Family]) -> str:
     return (
         f"{len(claims)} claims of the papers behind E-EON, held against {runs:,} runs of the twin: real TCP "
         f"behaviour at the hosts, the P4 program in every switch ({passes:,} P4 passes), virtual time. "
-        f"{counts[REPRODUCED]} "
-        f"are reproduced, {counts[DIFFERS]} differ, {counts[NOT_MEASURED]} are not measured."
+        f"Reproduced: "
+        f"{counts[REPRODUCED]}; different: {counts[DIFFERS]}; not measured: {counts[NOT_MEASURED]}."
     )
 
 
