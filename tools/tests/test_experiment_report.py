@@ -12,8 +12,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from eeon_tools import svg
 from eeon_tools.experiment.claims.model import Claim, Verdict
 from eeon_tools.experiment.report import figures, markdown, output
+from eeon_tools.experiment.report.draw import draw
 from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of
 from eeon_tools.experiment.report.findings import Finding
 from eeon_tools.experiment.report.readme import Readme
@@ -284,3 +286,13 @@ def test_every_experiment_with_figures_draws_each_under_its_own_name() -> None:
     ]
     assert len(names) == len(set(names))
     assert figures.of("unknown", family("unknown", []).runs) == []
+
+
+def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made() -> None:
+    found = [row for row in rows("marking", (1,)) if row["axis_queue"] in ("drop_tail", "red_100us")]
+    for row in found:
+        if row["axis_queue"] == "red_100us" and row["axis_buffer"] == "deep":
+            row |= {name: 0 for name in row if name.startswith(("early_dropped", "tail_dropped"))}
+    drawn = {drawing.name: drawing for drawing in figures.of("marking", family("marking", found).runs)}
+
+    assert svg.document(draw(drawn["marking-drops-ecn"])).count(">none<") == 1

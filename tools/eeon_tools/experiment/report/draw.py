@@ -226,7 +226,12 @@ def _stacked(axis: Axes, panel: Panel) -> dict[str, Handle]:
         )  # fmt: skip
         bottom = [low + mean for low, mean in zip(bottom, means, strict=True)]
     for place in range(len(panel.positions)):
-        if all(one.values[place] is None for one in panel.series):
+        if any(one.values[place] is not None for one in panel.series):
+            continue
+        if any(one.values[place] is not None for one in panel.overlay):
+            # It was run: there was nothing to take a share of.
+            axis.text(_places(panel)[place], 2, "none", ha="center", color=INK, style="italic", fontsize=8)
+        else:
             axis.plot(_places(panel)[place], 0, marker="x", color=INK, markersize=4, clip_on=False)
     return handles
 

@@ -113,6 +113,11 @@ class Runs:
         above, below = self.by_seed(metric, **axes), self.by_seed(metric, **base)
         return Spread.over(above[seed] / below[seed] for seed in above if below.get(seed))
 
+    def quotient(self, above: Metric, below: Metric, **axes: Chosen) -> Spread | None:
+        """One number as a multiple of another of the same run, at one point over its seeds."""
+        upper, lower = self.by_seed(above, **axes), self.by_seed(below, **axes)
+        return Spread.over(upper[seed] / lower[seed] for seed in upper if lower.get(seed))
+
 
 def _fits(run: Run, axes: Mapping[str, Chosen]) -> bool:
     for axis, wanted in axes.items():

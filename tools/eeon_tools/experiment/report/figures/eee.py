@@ -14,8 +14,9 @@ from eeon_tools.experiment.report.figures.support import (
     along,
     delay_label,
     nanoseconds,
+    percent,
 )
-from eeon_tools.experiment.report.runs import Metric, Runs, Spread
+from eeon_tools.experiment.report.runs import Runs, Spread
 from eeon_tools.svg import BLUE, INK, ORANGE, SKY
 
 USED = "energy_used_joules"
@@ -38,6 +39,7 @@ _CORNER_COLOURS = {
     ("deep", "default"): SKY,
     ("deep", "tuned"): BLUE,
 }
+_COMPUTED = {"off": "legacy", "ideal": "ideal"}
 _ONE = Rule("Standard EEE = 1", 1.0, "#888888", ":")
 
 
@@ -87,14 +89,12 @@ def _stall(runs: Runs) -> list[Drawing]:
     stalls = _timed(runs, "stall")
     positions = [delay_label(stall) for stall in stalls]
     first = stalls[0] if stalls else "0us"
-    energy = [
-        Series(
-            name,
-            _percent_of_legacy(runs, f"energy_{prefix}", stalls),
-            colour,
+    energy = []
+    for name, prefix, colour in (("1GbE", "1g_", SKY), ("10GbE", "10g_", BLUE), ("all ports", "", INK)):
+        used, legacy = (f"energy_{prefix}{kind}_joules" for kind in ("used", "legacy"))
+        energy.append(
+            Series(name, [percent(runs.quotient(used, legacy, stall=stall)) for stall in stalls], colour)
         )
-        for name, prefix, colour in (("1GbE", "1g_", SKY), ("10GbE", "10g_", BLUE), ("all ports", "", INK))
-    ]
     runtime = along(runs, RUNTIME, "stall", stalls, {"stall": first})
     return [
         Drawing(
@@ -124,34 +124,24 @@ def _stall(runs: Runs) -> list[Drawing]:
     ]
 
 
-def _percent_of_legacy(runs: Runs, prefix: str, stalls: Sequence[str]) -> list[Spread | None]:
-    values = []
-    for stall in stalls:
-        used = runs.by_seed(f"{prefix}used_joules", stall=stall)
-        legacy = runs.by_seed(f"{prefix}legacy_joules", stall=stall)
-        values.append(Spread.over(100 * used[seed] / legacy[seed] for seed in used if legacy.get(seed)))
-    return values
-
-
 def _standard(scenario: str, buffer: str, window: str) -> dict[str, str]:
     return {"scenario": scenario, "buffer": buffer, "window": window, "eee": "standard"}
 
 
-def _relative(runs: Runs, metric: Metric, eee: str, scenario: str, buffer: str, window: str) -> Spread | None:
+def _relative(runs: Runs, metric: str, eee: str, scenario: str, buffer: str, window: str) -> Spread | None:
     """A number of one setting as a multiple of Standard EEE's at the same place.
 
-    `ideal` is links that sleep and wake in no time, in the run without EEE, whose times they do not change.
+    `off` and `ideal` are what the links of the run with Standard EEE would have used that never sleep, and
+    that sleep and wake in no time: over the same time and with the same packets.
     """
     base = _standard(scenario, buffer, window)
-    above = runs.by_seed(metric, **{**base, "eee": "off" if eee == "ideal" else eee})
-    if eee == "ideal" and isinstance(metric, str):
-        above = runs.by_seed(metric.replace("used", "ideal"), **{**base, "eee": "off"})
-    below = runs.by_seed(metric, **base)
-    return Spread.over(above[seed] / below[seed] for seed in above if below.get(seed))
+    if eee in _COMPUTED:
+        return runs.quotient(metric.replace("used", _COMPUTED[eee]), metric, **base)
+    return runs.ratio(metric, base, **{**base, "eee": eee})
 
 
 def _settings(
-    runs: Runs, metric: Metric, settings: Sequence[str], scenarios: Sequence[str], buffer: str, window: str
+    runs: Runs, metric: str, settings: Sequence[str], scenarios: Sequence[str], buffer: str, window: str
 ) -> list[Series]:
     return [
         Series(
@@ -169,7 +159,9 @@ def _legacy(runs: Runs, scenarios: Sequence[str]) -> Drawing:
         "eee-legacy",
         "Energy of legacy links, Standard EEE and ideal links",
         "EEE paper, figure 6 (thesis 4.5)",
-        "All ports of hosts and switches, deep buffers, 1 MB windows; against Standard EEE.",
+        "All ports of hosts and switches, deep buffers, 1 MB windows; against Standard EEE. Legacy and "
+        "ideal are what the links of the same runs would have used that never sleep, and that sleep and "
+        "wake in no time.",
         "",
         "energy, Standard EEE = 1",
         [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars")],

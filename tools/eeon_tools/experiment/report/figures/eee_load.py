@@ -6,10 +6,10 @@ from eeon_tools.experiment import eee_theory
 from eeon_tools.experiment.claims import eee_load
 from eeon_tools.experiment.report.drawing import Curve, Drawing, Panel, Rule, Series
 from eeon_tools.experiment.report.figures.support import EEE, EEE_COLOURS, RUNTIME
-from eeon_tools.experiment.report.runs import Metric, Run, Runs, Spread
+from eeon_tools.experiment.report.runs import Chosen, Metric, Run, Runs, Spread
 from eeon_tools.experiment.results import Row
 
-_LOADED = ("off", "standard", "12us10_10g", "120us100_10g", "1ms1000_10g")
+_LOADED = ("standard", "12us10_10g", "120us100_10g", "1ms1000_10g")
 _COALESCING = ("12us10", "120us100")
 
 
@@ -33,22 +33,17 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
     loads = sorted((value for value in runs.values("load") if value.isdigit()), key=int)
     settings = [eee for eee in _LOADED if eee in runs.values("eee")]
 
-    def series(metric: Metric, ideal: Metric, base: str) -> list[Series]:
+    def series(metric: Metric, ideal: Metric | None) -> list[Series]:
+        def relative(eee: str, load: str) -> Spread | None:
+            base: dict[str, Chosen] = {"eee": "standard", "load": load}
+            if eee == "ideal":
+                return None if ideal is None else runs.quotient(ideal, metric, **base)
+            return runs.ratio(metric, base, **{**base, "eee": eee})
+
         found = []
         for eee in (*settings, "ideal"):
             name = eee.removesuffix("_10g")
-            if metric == RUNTIME and eee == "ideal":
-                continue
-            values = []
-            for load in loads:
-                own = "off" if eee == "ideal" else eee
-                above = runs.by_seed(ideal if eee == "ideal" else metric, eee=own, load=load)
-                below = runs.by_seed(metric, eee=base, load=load)
-                values.append(Spread.over(above[seed] / below[seed] for seed in above if below.get(seed)))
-            title = "ideal, legacy" if metric == RUNTIME and eee == "off" else EEE[name]
-            if metric != RUNTIME and eee == "off":
-                continue
-            found.append(Series(title, values, EEE_COLOURS[name]))
+            found.append(Series(EEE[name], [relative(eee, load) for load in loads], EEE_COLOURS[name]))
         return found
 
     common = (
@@ -60,15 +55,15 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
             "eee-load-runtime",
             "Total runtime over CPU load",
             "4.11",
-            (RUNTIME, RUNTIME, "off"),
-            "runtime, no EEE = 1",
+            (RUNTIME, None),
+            "runtime, Standard EEE = 1",
             False,
         ),
         (
             "eee-load-energy",
             "Energy of the 10GbE links over CPU load",
             "4.12",
-            ("energy_10g_used_joules", "energy_10g_ideal_joules", "standard"),
+            ("energy_10g_used_joules", "energy_10g_ideal_joules"),
             "energy, Standard EEE = 1",
             True,
         ),
@@ -76,7 +71,7 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
             "eee-load-product",
             "Energy-delay product of the 10GbE links over CPU load",
             "4.13",
-            (energy_delay, _ideal_energy_delay, "standard"),
+            (energy_delay, _ideal_energy_delay),
             "energy x runtime, Standard EEE = 1",
             True,
         ),
@@ -93,7 +88,7 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
                 Panel(
                     "",
                     loads,
-                    series(metric, ideal, base),
+                    series(metric, ideal),
                     rules=[Rule("1 = baseline", 1.0, "#888888", ":")],
                     numeric=[float(load) for load in loads],
                 )
@@ -101,7 +96,7 @@ def _load_sweep(runs: Runs) -> list[Drawing]:
             from_zero=from_zero,
             columns=1,
         )
-        for name, title, number, (metric, ideal, base), label, from_zero in rows
+        for name, title, number, (metric, ideal), label, from_zero in rows
     ]
 
 

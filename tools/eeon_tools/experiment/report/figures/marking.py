@@ -157,10 +157,10 @@ def _ecn_against_dctcp(runs: Runs, short: Runs) -> Drawing:
     positions = [delay_label(queue) for queue in queues]
     panels = []
     for buffer, title in BUFFERS.items():
-        for own, metric, label, base, factor in (
-            (runs, LATENCY, "latency, DropTail, same depth = 1", drop_tail(buffer), 1),
-            (runs, THROUGHPUT, "throughput, DropTail shallow = 1", drop_tail("shallow"), 1),
-            (short, "fct_small_mean_seconds", "mean completion of queries, ms", None, 1000),
+        for own, metric, word, label, base, factor in (
+            (runs, LATENCY, "latency", "DropTail, same depth = 1", drop_tail(buffer), 1),
+            (runs, THROUGHPUT, "throughput", "DropTail shallow = 1", drop_tail("shallow"), 1),
+            (short, "fct_small_mean_seconds", "queries, completion", "mean, ms", None, 1000),
         ):
             if own is short and buffer == "deep":
                 continue
@@ -171,7 +171,7 @@ def _ecn_against_dctcp(runs: Runs, short: Runs) -> Drawing:
                 )
                 scaled = [None if value is None else value.scaled(factor) for value in values]
                 series.append(Series(TRANSPORTS[transport], scaled, TRANSPORT_COLOURS[transport]))
-            panels.append(Panel(title, positions, series, "bars", y_label=label))
+            panels.append(Panel(f"{word}, {title}", positions, series, "bars", y_label=label))
     return Drawing(
         "marking-ecn-dctcp",
         "TCP-ECN against DCTCP at the same marking threshold",

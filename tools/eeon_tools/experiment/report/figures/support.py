@@ -80,3 +80,8 @@ def along(
     if base is None:
         return [runs.spread(metric, **point, **{axis: value}) for value in values]
     return [runs.ratio(metric, base, **point, **{axis: value}) for value in values]
+
+
+def percent(share: Spread | None) -> Spread | None:
+    """A share as percent."""
+    return None if share is None else share.scaled(100)
