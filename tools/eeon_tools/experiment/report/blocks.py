@@ -71,7 +71,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing: the SVG element for a page of its own, the file's name beside a page."""
+    """A drawing: the SVG element for a page of its own (empty for others), the file's name beside a page."""
 
     file: str
     svg: str

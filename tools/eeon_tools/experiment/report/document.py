@@ -39,9 +39,14 @@ _PAPERS = (
 
 
 def document(
-    families: Sequence[Family], figures: Mapping[str, Sequence[Rendered]], command: str, data_folder: str
+    families: Sequence[Family],
+    figures: Mapping[str, Sequence[Rendered]],
+    command: str,
+    data_folder: str,
+    inline: bool = False,
 ) -> Document:
-    """The page. `figures`: by experiment. `command` makes it again; `data_folder` holds its data, relative to
+    """The page. `figures`: by experiment; they are drawn into the page when it is `inline`, and only named
+    otherwise. `command` makes it again; `data_folder` holds its data, relative to
     the page."""
     blocks: list[Block] = [
         Paragraph(_lead(families)),
@@ -69,7 +74,7 @@ def document(
         Bullets(_PAPERS),
     ]
     for family in families:
-        blocks += _family(family, figures.get(family.name, ()))
+        blocks += _family(family, figures.get(family.name, ()), inline)
     return Document("What the papers say, and what we measured", blocks)
 
 
@@ -122,7 +127,7 @@ def _status(claim: Judged) -> Status:
     return Status(claim.outcome, _KINDS[claim.outcome])
 
 
-def _family(family: Family, figures: Sequence[Rendered]) -> list[Block]:
+def _family(family: Family, figures: Sequence[Rendered], inline: bool) -> list[Block]:
     blocks: list[Block] = [Heading(family.title or family.name, anchor=f"experiment-{family.name}")]
     if family.description:
         blocks.append(Paragraph(family.description))
@@ -135,7 +140,7 @@ def _family(family: Family, figures: Sequence[Rendered]) -> list[Block]:
     if not figures:
         blocks.append(Paragraph("No figure is drawn for this experiment."))
     for one in figures:
-        blocks += _figure(one)
+        blocks += _figure(one, inline)
     blocks += [Heading("Conditions", 3), Bullets(_conditions(family))]
     return blocks
 
@@ -182,7 +187,7 @@ def _claim(claim: Judged) -> Verdict:
     return Verdict(anchor(claim), claim.id, _status(claim), facts)
 
 
-def _figure(one: Rendered) -> list[Block]:
+def _figure(one: Rendered, inline: bool) -> list[Block]:
     drawing = one.drawing
     blocks: list[Block] = [Heading(drawing.title, 4, anchor=f"figure-{drawing.name}")]
     source = f"{drawing.paper}. " if drawing.paper else ""
@@ -194,7 +199,7 @@ def _figure(one: Rendered) -> list[Block]:
     crosses = ", marked by a cross" if any(panel.kind != "lines" for panel in drawing.panels) else ""
     lacks = f" {missing} of {points} points have no number{crosses}." if missing else ""
     caption = f"{source}{drawing.caption}{lacks}"
-    blocks.append(Picture(one.file, svg.inline(one.text), drawing.title, caption))
+    blocks.append(Picture(one.file, svg.inline(one.text) if inline else "", drawing.title, caption))
     blocks.append(Fold("The numbers", drawing_table(drawing)))
     return blocks
 

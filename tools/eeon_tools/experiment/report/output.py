@@ -13,7 +13,7 @@ from eeon_tools.experiment import store
 from eeon_tools.experiment.report import markdown, webpage
 from eeon_tools.experiment.report.document import document
 from eeon_tools.experiment.report.family import Family
-from eeon_tools.experiment.report.rendered import rendered
+from eeon_tools.experiment.report.rendered import Rendered, rendered
 
 PAGE = "README.md"
 DATA = "data"
@@ -23,23 +23,33 @@ SIZE_LIMIT_BYTES = 1_000_000
 _FORMAT = 1
 
 
+def page(families: Sequence[Family], command: str) -> str:
+    """The page's Markdown, which names its drawings and draws none."""
+    return markdown.render(document(families, _drawn(families), command, DATA))
+
+
 def files(families: Sequence[Family], command: str) -> dict[str, str]:
     """Path from the page's folder to text, of the page, its drawings and the claims: the same families, the
     same texts."""
-    drawn = {family.name: rendered(family) for family in families}
-    found = {PAGE: markdown.render(document(families, drawn, command, DATA))}
-    for pictures in drawn.values():
+    found = {PAGE: page(families, command)}
+    for pictures in _drawn(families).values():
         found |= {one.file: one.text for one in pictures if one.text}
-    found[f"{DATA}/{CLAIMS}"] = (
-        json.dumps(summary(families), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    found[f"{DATA}/{CLAIMS}"] = claims_json(families)
     return found
+
+
+def claims_json(families: Sequence[Family]) -> str:
+    """The claims for machines, as text."""
+    return json.dumps(summary(families), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def web_page(families: Sequence[Family], command: str) -> str:
     """Everything as one HTML page that needs no other file."""
-    drawn = {family.name: rendered(family) for family in families}
-    return webpage.render(document(families, drawn, command, DATA))
+    return webpage.render(document(families, _drawn(families), command, DATA, inline=True))
+
+
+def _drawn(families: Sequence[Family]) -> dict[str, list[Rendered]]:
+    return {family.name: rendered(family) for family in families}
 
 
 def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:

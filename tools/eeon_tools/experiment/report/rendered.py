@@ -1,8 +1,9 @@
-"""Drawings of an experiment as SVG files' texts; one that cannot be drawn says why."""
+"""Drawings of an experiment as texts of SVG files; what cannot be drawn says why."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from eeon_tools import svg
@@ -17,24 +18,23 @@ FOLDER = "figures"
 
 @dataclass(frozen=True)
 class Rendered:
-    """A drawing, the path of its file from the page's folder, its text, and why there is none."""
+    """A drawing, the path of its file from the page's folder, and why it cannot be drawn."""
 
     drawing: Drawing
-    file: str
-    text: str = ""
+    file: str = ""
     problem: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """The file's text; empty where nothing was measured. It takes most of a second to draw."""
+        return svg.document(draw(self.drawing)) if self.drawing.measured() else ""
 
 
 def rendered(family: Family) -> list[Rendered]:
-    """Every figure of an experiment."""
+    """Every figure of an experiment, drawn when it is asked for."""
     try:
         drawings = figures.of(family.name, family.runs)
     except AmbiguousRunsError as error:
         empty = Drawing(family.name, "Figures", "", "", "", "", ())
-        return [Rendered(empty, "", problem=str(error))]
-    found = []
-    for drawing in drawings:
-        file = str(PurePosixPath(FOLDER) / f"{drawing.name}.svg")
-        text = svg.document(draw(drawing)) if drawing.measured() else ""
-        found.append(Rendered(drawing, file, text))
-    return found
+        return [Rendered(empty, problem=str(error))]
+    return [Rendered(drawing, str(PurePosixPath(FOLDER) / f"{drawing.name}.svg")) for drawing in drawings]
