@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from eeon_tools.experiment import claims, eee_theory
+from eeon_tools.experiment import claims, eee_theory, files
 from eeon_tools.experiment.claims import Claim
 from eeon_tools.experiment.claims.eee_load import theory
 from eeon_tools.experiment.claims.eee_points import SCENARIOS, point
+from eeon_tools.experiment.expand import expand
 from eeon_tools.experiment.results import Results, Row
+from eeon_tools.experiment.versions import Versions
 
 Values = dict[str, Any]
 Bend = Callable[[dict[str, str | None], Values], Values]
@@ -203,3 +205,15 @@ def test_the_smallest_fabric_alone_can_be_judged(experiment: str, name: str) -> 
     whole = results(experiment)
     few = [one for one in whole.rows if (one.axes.get("scenario") or "_24")[-3:] in ("_24", "son")]
     assert claim_of(experiment, name).judge(Results(few)).outcome == "reproduced"
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("experiment", list(POINTS))
+def test_the_runs_of_an_experiment_measure_every_claim(experiment: str, quick: bool) -> None:
+    """Whatever the numbers are: no judge asks for a point that neither form has."""
+    columns = {name: 1.0 for _, values in POINTS[experiment]() for name in values}
+    points = expand(files.load(experiment), Versions("program", "engine"), quick=quick)
+    rows = Results([row(one.axes, one.run.seed, columns) for one in points])
+    for claim in claims.of(experiment):
+        verdict = claim.judge(rows)
+        assert verdict.outcome != "not measured", f"{claim.id}: {verdict.measured}"
