@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -16,7 +17,7 @@ from eeon_tools import svg
 from eeon_tools.experiment.claims.model import Claim, Verdict
 from eeon_tools.experiment.report import figures, markdown, output
 from eeon_tools.experiment.report.draw import draw
-from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of
+from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of, with_scaled_down
 from eeon_tools.experiment.report.findings import Finding
 from eeon_tools.experiment.report.readme import Readme
 from eeon_tools.experiment.results import Results, Row
@@ -96,6 +97,19 @@ def test_a_difference_has_its_reason_or_says_that_there_is_none_yet(written: dic
     assert "**Reason:** hosts queue in their NIC" in told["M3"]
     assert "`queue_max_bytes` 12 MB" in told["M3"]
     assert "Reason" not in told["M1"]
+
+
+def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Family], tmp_path: Path) -> None:
+    quick = judged([made("M1", "differs", "it fell by 3 %")], Results([]), {})
+    both = replace(whole[0], claims=with_scaled_down(whole[0].claims, quick), scaled_down=tmp_path)
+    page = output.files([both], "x")["README.md"]
+    assert "Of marking the quick forms were run as well" in page
+    assert "| ✔ reproduced | ✘ differs |" in page
+    assert "**Scaled down:** differs: it fell by 3 %" in page
+    assert page.count("**Scaled down:**") == 1
+    told = {claim["id"]: claim["scaled_down"] for claim in output.summary([both])["claims"]}
+    assert told["M1"] == {"outcome": "differs", "measured": "it fell by 3 %"}
+    assert told["M2"] is None
 
 
 def test_the_same_rows_give_the_same_bytes(whole: list[Family], written: dict[str, str]) -> None:

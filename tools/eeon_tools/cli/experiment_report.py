@@ -58,7 +58,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     # In the papers' order, then what they do not have.
     order = [*claims.EXPERIMENTS, *shipped.names()]
     wanted = list(dict.fromkeys(names or [name for name in order if name in shipped.names()]))
-    families = [gather.family(name, results, "-quick" if quick else "") for name in wanted]
+    families = [gather.family(name, results, gather.QUICK if quick else "") for name in wanted]
     # From the data beside the page, so that whoever has the page can make it again.
     words = ["eeon", "experiment", "report", *names, "--results", f"{_OUTPUT}/{files.DATA}"]
     command = shlex.join(words)

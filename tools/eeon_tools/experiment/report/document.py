@@ -57,6 +57,7 @@ def document(
             "with what was found by looking."
         ),
         *_quick_warning(families),
+        *_scaled_down(families),
         Heading("Claims", anchor="claims"),
         _overview(families),
         Heading("Make it again", anchor="again"),
@@ -107,15 +108,32 @@ def _quick_warning(families: Sequence[Family]) -> list[Block]:
     ]
 
 
-def _overview(families: Sequence[Family]) -> Block:
-    rows: list[list[Cell]] = [
-        [Link(claim.id, anchor(claim)), claim.statement, _status(claim)]
-        for family in families
-        for claim in family.claims
+def _scaled_down(families: Sequence[Family]) -> list[Block]:
+    names = [family.name for family in families if family.scaled_down is not None]
+    if not names:
+        return []
+    return [
+        Paragraph(
+            f"Of {', '.join(names)} the quick forms were run as well: the same questions on a smaller fabric "
+            "with a smaller job, which take minutes. What a claim comes to there stands beside it as "
+            "“scaled down”; it is about that form only."
+        )
     ]
-    if not rows:
+
+
+def _overview(families: Sequence[Family]) -> Block:
+    claims = [claim for family in families for claim in family.claims]
+    if not claims:
         return Paragraph("None of the experiments shown here has claims.")
-    return Table(("claim", "what the paper says", "outcome"), rows, numeric=False)
+    head = ["claim", "what the paper says", "outcome"]
+    rows: list[list[Cell]] = [
+        [Link(claim.id, anchor(claim)), claim.statement, _status(claim.outcome)] for claim in claims
+    ]
+    if any(claim.scaled_down for claim in claims):
+        head.append("scaled down")
+        for row, claim in zip(rows, claims, strict=True):
+            row.append(_status(claim.scaled_down.outcome) if claim.scaled_down else "")
+    return Table(head, rows, numeric=False)
 
 
 def anchor(claim: Judged) -> str:
@@ -123,8 +141,8 @@ def anchor(claim: Judged) -> str:
     return "claim-" + "".join(letter for letter in claim.id.lower() if letter.isalnum())
 
 
-def _status(claim: Judged) -> Status:
-    return Status(claim.outcome, _KINDS[claim.outcome])
+def _status(outcome: str) -> Status:
+    return Status(outcome, _KINDS[outcome])
 
 
 def _family(family: Family, figures: Sequence[Rendered], inline: bool) -> list[Block]:
@@ -178,13 +196,15 @@ def _claim(claim: Judged) -> Verdict:
     if claim.band:
         facts.append(("Counts as reproduced", claim.band))
     facts.append(("Measured", claim.measured or "nothing"))
+    if claim.scaled_down is not None:
+        facts.append(("Scaled down", f"{claim.scaled_down.outcome}: {claim.scaled_down.measured}"))
     if claim.finding is not None:
         facts.append(("Reason" if claim.outcome == DIFFERS else "Note", claim.finding.reason))
         if claim.finding.evidence:
             facts.append(("Evidence", claim.finding.evidence))
     elif claim.outcome == DIFFERS:
         facts.append(("Reason", _UNEXPLAINED))
-    return Verdict(anchor(claim), claim.id, _status(claim), facts)
+    return Verdict(anchor(claim), claim.id, _status(claim.outcome), facts)
 
 
 def _figure(one: Rendered, inline: bool) -> list[Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,17 @@ OUTCOMES = (REPRODUCED, DIFFERS, NOT_MEASURED)
 
 
 @dataclass(frozen=True)
+class ScaledDown:
+    """What came of a claim in the experiment's quick form: a smaller fabric and job than the paper's."""
+
+    outcome: str
+    measured: str
+
+
+@dataclass(frozen=True)
 class Judged:
-    """One claim and what came of it; `finding` is why it differs, by whoever looked."""
+    """One claim and what came of it; `finding` is why it differs, by whoever looked. `scaled_down` is there
+    when the quick form was run, too."""
 
     id: str
     statement: str
@@ -29,6 +38,7 @@ class Judged:
     measured: str
     numbers: Mapping[str, float]
     finding: Finding | None = None
+    scaled_down: ScaledDown | None = None
 
 
 @dataclass(frozen=True)
@@ -45,8 +55,9 @@ class Family:
     """Everything about one experiment that the page shows.
 
     `results`: the folder that its rows were read from. `planned`: points by the experiment's file, None when
-    that could not be told. `not_run`: those without a row, in words. `base`: the file's own text of what
-    every run starts from. `refused`: rows of other versions that were left out, in words.
+    that could not be told. `scaled_down`: the folder of the quick form's results, where the page tells of
+    both. `not_run`: those without a row, in words. `base`: the file's own text of what every run starts from.
+    `refused`: rows of other versions that were left out, in words.
     """
 
     name: str
@@ -56,6 +67,7 @@ class Family:
     claims: Sequence[Judged]
     runs: Runs
     results: Path = Path()
+    scaled_down: Path | None = None
     rows: Sequence[Mapping[str, Any]] = ()
     base: str = ""
     readme: Readme = field(default_factory=Readme)
@@ -86,6 +98,12 @@ def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Fin
         judgement = (outcome, measured, numbers, finding)
         found.append(Judged(claim.id, claim.statement, claim.where, claim.band, *judgement))
     return found
+
+
+def with_scaled_down(claims: Sequence[Judged], quick: Sequence[Judged]) -> list[Judged]:
+    """The claims of a full form, each with what the same claim came to in the quick form."""
+    found = {claim.id: ScaledDown(claim.outcome, claim.measured) for claim in quick}
+    return [replace(claim, scaled_down=found.get(claim.id)) for claim in claims]
 
 
 def runs_of(rows: Sequence[Row], declared: Mapping[str, Sequence[str]]) -> Runs:

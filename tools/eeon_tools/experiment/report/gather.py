@@ -15,7 +15,7 @@ from eeon_tools.errors import ToolsError
 from eeon_tools.experiment import claims, files, store
 from eeon_tools.experiment.expand import expand
 from eeon_tools.experiment.report import findings, readme
-from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of
+from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of, with_scaled_down
 from eeon_tools.experiment.results import Results
 from eeon_tools.experiment.versions import versions
 
@@ -23,9 +23,13 @@ _NAMED = 12
 """Runs that are missing are named up to this number."""
 
 
+QUICK = "-quick"
+"""Behind the name of an experiment's folder of results: its scaled-down form."""
+
+
 def family(name: str, results_folder: Path, form: str = "") -> Family:
     """One experiment with what its folder of results holds, `RESULTS/NAMEform`; nothing measured where there
-    is none.
+    is none. A full form tells of its claims in the quick form, too, where that has results beside it.
 
     Raises InputError for files that cannot be read.
     """
@@ -36,13 +40,21 @@ def family(name: str, results_folder: Path, form: str = "") -> Family:
     quick = bool(manifest.get("quick", False))
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
     planned, not_run = _planned(experiment, results, quick)
+    against, found = claims.of(experiment.name), findings.load(folder)
+    verdicts = judged(against, results, found)
+    scaled_down = place.with_name(place.name + QUICK) if not quick else None
+    if scaled_down is not None and (scaled_down / store.MANIFEST).is_file():
+        verdicts = with_scaled_down(verdicts, judged(against, store.load(scaled_down), {}))
+    else:
+        scaled_down = None
     return Family(
         name=experiment.name,
         results=place,
         title=experiment.file.title,
         description=experiment.file.description,
         quick=quick,
-        claims=judged(claims.of(experiment.name), results, findings.load(folder)),
+        claims=verdicts,
+        scaled_down=scaled_down,
         runs=runs_of(results.finished, declared if not quick else {}),
         rows=results.rows,
         base=_base(experiment.path),

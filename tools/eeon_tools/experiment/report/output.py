@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,13 @@ def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
     """
     contents = {path: text.encode() for path, text in files(families, command).items()}
     for family in families:
-        for name in (store.ROWS, store.MANIFEST):
-            if (family.results / name).is_file():
-                contents[f"{DATA}/{family.name}/{name}"] = (family.results / name).read_bytes()
+        places = {family.name: family.results}
+        if family.scaled_down is not None:
+            places[family.scaled_down.name] = family.scaled_down
+        for place, source in places.items():
+            for name in (store.ROWS, store.MANIFEST):
+                if (source / name).is_file():
+                    contents[f"{DATA}/{place}/{name}"] = (source / name).read_bytes()
     for path, content in contents.items():
         if len(content) > SIZE_LIMIT_BYTES:
             raise InputError(
@@ -104,6 +109,7 @@ def summary(families: Sequence[Family]) -> dict[str, Any]:
                 "outcome": claim.outcome,
                 "measured": claim.measured,
                 "numbers": _finite(claim.numbers),
+                "scaled_down": asdict(claim.scaled_down) if claim.scaled_down else None,
                 "reason": claim.finding.reason if claim.finding else None,
                 "evidence": claim.finding.evidence if claim.finding else None,
             }
