@@ -61,6 +61,8 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     families = [gather.family(name, results, gather.QUICK if quick else "") for name in wanted]
     # From the data beside the page, so that whoever has the page can make it again.
     words = ["eeon", "experiment", "report", *names, "--results", f"{_OUTPUT}/{files.DATA}"]
+    if quick:
+        words += ["--quick", "--output", str(_OUTPUT / "quick")]
     command = shlex.join(words)
     written = files.write(families, output, command)
     if html_path is not None:
