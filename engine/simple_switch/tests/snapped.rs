@@ -7,8 +7,11 @@ use simple_switch::{DropCause, MirroringSession, PortConfig, Switch, SwitchConfi
 use support::{eeon, run_to_idle, transmits, us, Request};
 use units::Time;
 
+/// A frame that left: port, when, bytes, tag.
+type Sent = (u16, Time, Vec<u8>, u64);
+
 /// What leaves, and the switch's counts.
-fn outcome(switch: &mut Switch) -> (Vec<(u16, Time, Vec<u8>, u64)>, String) {
+fn outcome(switch: &mut Switch) -> (Vec<Sent>, String) {
     run_to_idle(switch, Time::MAX);
     let sent = transmits(switch).into_iter().map(|t| (t.port, t.at, t.frame.to_vec(), t.tag)).collect();
     (sent, format!("{:?} {:?} {:?}", switch.stats(), switch.port_stats(1), switch.port_stats(2)))
@@ -50,8 +53,7 @@ proptest! {
         if let Some((at, value)) = damage {
             segment[at] = value;
         }
-        let cases: [(fn() -> Switch, Vec<u8>); 2] = [(probing, request.bytes()), (routing, segment)];
-        for (make, mut frame) in cases {
+        for (mut frame, make) in [(request.bytes(), probing as fn() -> Switch), (segment, routing)] {
             frame.truncate(there);
             let wire_len = frame.len() + zeros;
             let (mut snapped, mut whole) = (make(), make());
