@@ -95,6 +95,42 @@ def test_results_of_other_settings_are_left_aside(tmp_path: Path) -> None:
     assert rows.refused == ["8 results of other settings than the file has now"]
 
 
+def published(folder: Path, found: list[Point]) -> Path:
+    """A folder of results without the files of its runs, as results are committed."""
+    kept(folder, found).collect(found, VERSIONS, {})
+    for path in (folder / "results" / store.RUNS).iterdir():
+        path.unlink()
+    (folder / "results" / store.RUNS).rmdir()
+    return folder / "results"
+
+
+def test_rows_stand_in_for_files_that_are_not_there(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    folder = published(tmp_path, found)
+    before = (folder / store.ROWS).read_bytes()
+    results = Store(folder, "tiny", quick=False)
+    assert [results.read(point.run.id) for point in found] == [
+        Outcome(point.run.id, point.run.seed, VERSIONS, COMMIT, measured)
+        for point in found
+        for measured in [{one.name: outcome(point).measured.get(one.name) for one in columns.MEASURED}]
+    ]
+    results.claim()
+    results.collect(found, VERSIONS, {})
+    assert (folder / store.ROWS).read_bytes() == before
+
+
+def test_rows_of_another_engine_are_kept_as_files_when_rows_are_written_anew(tmp_path: Path) -> None:
+    folder = published(tmp_path, points(tmp_path))
+    newer = Versions(VERSIONS.program, "0" * 64)
+    results = Store(folder, "tiny", quick=False)
+    results.claim()
+    rows = results.collect(points(tmp_path, versions=newer), newer, {})
+    assert rows.rows == []
+    assert rows.refused == ["8 results of engine eeeeeeeeeeee (not 000000000000)"]
+    found = points(tmp_path)
+    assert len(Store(folder, "tiny", quick=False).collect(found, VERSIONS, {}).rows) == len(found)
+
+
 def test_a_folder_belongs_to_one_experiment_in_one_form(tmp_path: Path) -> None:
     kept(tmp_path, points(tmp_path))
     for name, quick in (("other", False), ("tiny", True)):

@@ -2,7 +2,7 @@
 
     runs/ID.json      what a run gave, or why it failed; written atomically, the ground truth of a resume
     runs/ID.queues.json   queue depths over time, where asked for
-    rows.parquet      one row for each point that has a result
+    rows.parquet      one row for each point that has a result; stands in for files of runs that are not there
     manifest.json     whose results these are: experiment, commit, program, engine, seeds, settings
 
 A folder belongs to one experiment in one form, full or quick. What another program, engine or setting made
@@ -16,6 +16,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,10 @@ class Store:
         (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
         if not manifest.exists():
             write_atomically(manifest, _json(self._manifest([], None, {})))
+        # Rows are written anew for the present version, so what only they hold becomes a file first.
+        for run_id, outcome in self._in_rows.items():
+            if self._in_file(run_id) is None:
+                self.write(outcome)
 
     def write(self, outcome: Outcome) -> None:
         """Keep what a run gave. It is there whole or not at all, whatever happens meanwhile."""
@@ -93,6 +98,17 @@ class Store:
 
     def read(self, run_id: str) -> Outcome | None:
         """What a run gave, or None. A damaged file is as if it were not there."""
+        return self._in_file(run_id) or self._in_rows.get(run_id)
+
+    @cached_property
+    def _in_rows(self) -> dict[str, Outcome]:
+        """What the rows say that were there when this folder was opened: all that there is of results which
+        were published without their files."""
+        if not (self.folder / ROWS).is_file():
+            return {}
+        return {row["run_id"]: _outcome(row) for row in load(self.folder).rows}
+
+    def _in_file(self, run_id: str) -> Outcome | None:
         try:
             shown = json.loads((self.folder / RUNS / f"{run_id}.json").read_text(encoding="utf-8"))
             outcome = Outcome(
@@ -118,7 +134,8 @@ class Store:
     def run_ids(self) -> list[str]:
         """Ids of the runs that are kept."""
         files = (self.folder / RUNS).glob("*.json")
-        return sorted(path.stem for path in files if not path.name.endswith(".queues.json"))
+        stems = {path.stem for path in files if not path.name.endswith(".queues.json")}
+        return sorted(stems | self._in_rows.keys())
 
     def collect(self, points: Iterable[Point], versions: Versions, settings: Mapping[str, Any]) -> Results:
         """Write rows and manifest of all points that have a result, and give them back. `settings`: what the
@@ -182,6 +199,16 @@ class Store:
             "rows": len(rows),
             "settings": settings,
         }
+
+
+def _outcome(row: Row) -> Outcome:
+    return Outcome(
+        run_id=row["run_id"],
+        seed=row["seed"],
+        versions=Versions(row["program_digest"], row["engine_digest"]),
+        commit=Commit(row["commit"], row["dirty"]),
+        measured={one.name: row.get(one.name) for one in columns.MEASURED},
+    )
 
 
 def load(path: str | Path) -> Results:
