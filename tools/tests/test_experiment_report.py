@@ -17,9 +17,11 @@ from eeon_tools import svg
 from eeon_tools.experiment.claims.model import Claim, Verdict
 from eeon_tools.experiment.report import figures, markdown, output
 from eeon_tools.experiment.report.draw import draw
+from eeon_tools.experiment.report.drawing import Drawing, Panel, Series
 from eeon_tools.experiment.report.family import Failure, Family, judged, runs_of, with_scaled_down
 from eeon_tools.experiment.report.findings import Finding
 from eeon_tools.experiment.report.readme import Readme
+from eeon_tools.experiment.report.runs import Spread
 from eeon_tools.experiment.results import Results, Row
 from made_runs import POINTS, rows
 from markdown_it import MarkdownIt
@@ -310,3 +312,17 @@ def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made() -> N
     drawn = {drawing.name: drawing for drawing in figures.of("marking", family("marking", found).runs)}
 
     assert svg.document(draw(drawn["marking-drops-ecn"])).count(">none<") == 1
+
+
+def test_what_lies_beyond_the_cut_is_written_at_the_edge_of_the_axis() -> None:
+    def drawing(*means: float) -> Drawing:
+        values = [Spread(mean, mean, mean, 1) for mean in means]
+        panel = Panel("shallow", ["2 ms", "1 ms", "100 µs"], [Series("RED", values, svg.INK)])
+        return Drawing("cut", "", "", "", "", "", [panel], from_zero=False, cut=2.0)
+
+    beyond = draw(drawing(0.9, 1.2, 12.85))
+    assert beyond.axes[0].get_ylim() == (pytest.approx(0.85), 2.0)
+    assert "12.85 ↑" in svg.document(beyond)
+    within = draw(drawing(0.9, 1.2, 1.4))
+    assert within.axes[0].get_ylim()[1] < 1.6
+    assert "↑" not in svg.document(within)

@@ -64,6 +64,10 @@ def draw(drawing: Drawing) -> Figure:
                 # Hundredths around the baseline must not fill a figure.
                 low, high = axis.get_ylim()
                 axis.set_ylim(min(low, 0.95), max(high, 1.05))
+            if drawing.cut is not None and axis.get_ylim()[1] > drawing.cut:
+                # The margin below was that of what is cut away.
+                lowest = min(value.low for panel in drawing.panels for value in panel.values() if value)
+                axis.set_ylim(min(lowest, 0.95) - 0.05, drawing.cut)
         for axis, panel in zip(grid.flat, drawing.panels, strict=False):
             if panel.y_limits is not None:
                 axis.set_ylim(*panel.y_limits)
@@ -139,6 +143,8 @@ def _fill(axis: Axes, panel: Panel, drawing: Drawing, last: bool) -> dict[str, H
         handles |= _bars(axis, panel)
     else:
         handles |= _lines(axis, panel, panel.series)
+        if drawing.cut is not None:
+            _beyond(axis, panel, drawing.cut, drawing.unit)
     for curve in panel.curves:
         (handles[curve.name],) = axis.plot(
             curve.x, curve.y, color=curve.colour, linestyle=curve.dashes, linewidth=1.4
@@ -194,6 +200,19 @@ def _lines(axis: Axes, panel: Panel, series: Iterable[Series]) -> dict[str, Hand
         for place, value in points:
             _whisker(axis, place, value, one.colour)
     return handles
+
+
+def _beyond(axis: Axes, panel: Panel, cut: float, unit: str) -> None:
+    """Means above the cut, written below it at their places, one below the other."""
+    for index, place in enumerate(_places(panel)):
+        found = [(one, one.values[index]) for one in panel.series]
+        high = [(one, value.mean) for one, value in found if value is not None and value.mean > cut]
+        for line, (one, mean) in enumerate(sorted(high, key=lambda part: -part[1])):
+            axis.annotate(
+                f"{unit.format(mean)} \N{UPWARDS ARROW}", (place, cut), (0, -10 * line - 3),
+                textcoords="offset points", ha="center", va="top", fontsize=8, color=one.colour,
+                backgroundcolor=(1, 1, 1, 0.7), zorder=4,
+            )  # fmt: skip
 
 
 def _bars(axis: Axes, panel: Panel) -> dict[str, Handle]:

@@ -78,6 +78,8 @@ class Drawing:
     """A figure of the report.
 
     `scale` of the y axis: linear, log, or symlog (linear below 10, so that zero has a place).
+    `cut`: where the y axis of lines ends; what lies beyond is written at its edge, so that one outlier does
+    not press everything else flat.
     `name` is the file's name without its ending. `paper`: which figure of which paper it answers, or empty.
     `unit` formats a number of the table ("{:.2f}").
     """
@@ -94,6 +96,7 @@ class Drawing:
     share_y: bool = True
     scale: str = "linear"
     from_zero: bool = True
+    cut: float | None = None
     columns: int = 2
     panel_height: float = 2.9
     notes: Sequence[str] = field(default_factory=tuple)

@@ -20,10 +20,10 @@ from eeon_tools.experiment.report.runs import Metric, Runs
 
 _FIXED = ("red_70_70", "red_25_51", "red_25_75", "red_50_150")
 _CODEL = {
-    "codel_1": "500 µs/20 ms",
-    "codel_2": "800 µs/1.5 ms",
-    "codel_3": "400 µs/1 ms",
-    "codel_4": "300 µs/0.75 ms",
+    "codel_1": "500\N{NO-BREAK SPACE}µs/20\N{NO-BREAK SPACE}ms",
+    "codel_2": "800\N{NO-BREAK SPACE}µs/1.5\N{NO-BREAK SPACE}ms",
+    "codel_3": "400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
+    "codel_4": "300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
 }
 _NAMES = {"newreno": "TCP (dropped, not marked)", "ecn": "TCP-ECN", "dctcp": "DCTCP"}
 _SHALLOW = {"buffer": "shallow", "transport": "plain", "queue": "drop_tail"}

@@ -23,11 +23,13 @@ from eeon_tools.experiment.report.runs import Metric, Runs
 _ECN = ("ecn", "dctcp")
 _MARKERS = {"ecn": "o", "dctcp": "s"}
 _DASHES = {"ecn": "-", "dctcp": "--"}
+_RUNTIME_CUT = 2.0
+"""The paper's own axes end below 1.5."""
 _CODEL = {
-    "codel_1": "1: 500 µs/20 ms",
-    "codel_2": "2: 800 µs/1.5 ms",
-    "codel_3": "3: 400 µs/1 ms",
-    "codel_4": "4: 300 µs/0.75 ms",
+    "codel_1": "1: 500\N{NO-BREAK SPACE}µs/20\N{NO-BREAK SPACE}ms",
+    "codel_2": "2: 800\N{NO-BREAK SPACE}µs/1.5\N{NO-BREAK SPACE}ms",
+    "codel_3": "3: 400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
+    "codel_4": "4: 300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
 }
 
 
@@ -121,6 +123,7 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
             panels.append(Panel(title, positions, series, rules=_rules(runs, metric, base, buffer)))
         relative = "DropTail of the same depth = 1" if metric == LATENCY else "DropTail shallow = 1"
         dashed = "shallow" if metric == LATENCY else "deep"
+        beyond = f" Numbers at the upper edge: beyond {_RUNTIME_CUT:g}." if metric == RUNTIME else ""
         found.append(
             Drawing(
                 f"marking-{aqm.lower()}-{word}",
@@ -132,11 +135,12 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
                 + f", {aqm}",
                 f"Marking paper, figure {number}",
                 f"{relative}; in the deep panel the dashed line is DropTail with {dashed} buffers. Loose "
-                f"settings stand left, aggressive ones right.{addition}",
+                f"settings stand left, aggressive ones right.{addition}{beyond}",
                 x_label,
                 f"{word}, {relative}",
                 panels,
                 from_zero=metric == LATENCY,
+                cut=_RUNTIME_CUT if metric == RUNTIME else None,
             )
         )
     return found
