@@ -70,6 +70,15 @@ def test_frames_leave_at_their_times_and_are_known_again_where_they_arrive(pair:
         traffic.run(1)
 
 
+def test_frames_that_have_arrived_count_however_long_nobody_listened(pair: tuple[str, str]) -> None:
+    traffic = Traffic([(None, pair[0], ["192.0.2.1"]), (None, pair[1], ["192.0.2.2"])], settle_ms=0)
+    add(traffic, [packet(number) for number in range(20)], [0] * 20)
+    while not traffic.run(5):
+        pass
+    other = json.loads(traffic.report(10**9))["classes"]["other"]
+    assert (other["sent"]["packets"], other["delivered"]["packets"]) == (20, 20)
+
+
 def test_frames_that_do_not_fit_are_named_and_not_sent(pair: tuple[str, str]) -> None:
     traffic = Traffic([(None, pair[0], ["192.0.2.1"]), (None, pair[1], [])], memory_limit=1000)
     with pytest.raises(InvalidValueError, match="frame 1: is due at 3 ns, the one before at 5 ns"):

@@ -229,6 +229,11 @@ impl Playback {
             let now = Instant::now();
             let due = self.queue.get(self.next).map(|due| began.at + Duration::from_nanos(due.at_ns));
             let all_sent = due.is_none();
+            if all_sent && now >= self.last + self.settle {
+                // This thread may have stood still for that time: what has arrived meanwhile still counts.
+                self.poller.wait(Duration::ZERO, &mut self.ready)?;
+                self.hear(&began)?;
+            }
             let quiet_at = self.last + self.settle;
             if all_sent && (now >= quiet_at || self.books.arrived_count() >= self.books.sent_count()) {
                 self.look_for_overruns();
