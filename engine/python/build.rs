@@ -1,7 +1,8 @@
 //! Puts a digest of the engine's sources into the extension, so that a result can say which engine made it.
 //!
-//! It is over what the extension is made of: manifests, lock file, and `src/` of every crate of the workspace. Tests, benches and
-//! fuzz targets are left out. The sources are read and not the repository, so that it is the same in a copy without `.git`.
+//! It is over what a run in virtual time is made of: manifests, lock file, and `src/` of every crate of the workspace but those that
+//! only a live switch and live traffic need, which change no result. Tests, benches and fuzz targets are left out. The
+//! sources are read and not the repository, so that it is the same in a copy without `.git`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,13 +10,17 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
+/// Crates that no run in virtual time comes through.
+const LIVE_ONLY: [&str; 3] = ["live", "port_io", "traffic"];
+
 fn main() -> io::Result<()> {
     let engine = PathBuf::from(env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?).join("..");
     let mut files = vec![engine.join("Cargo.toml"), engine.join("Cargo.lock")];
     for entry in fs::read_dir(&engine)? {
         let folder = entry?.path();
         let (manifest, sources) = (folder.join("Cargo.toml"), folder.join("src"));
-        if manifest.is_file() && sources.is_dir() {
+        let live_only = LIVE_ONLY.iter().any(|name| folder.ends_with(name));
+        if manifest.is_file() && sources.is_dir() && !live_only {
             println!("cargo::rerun-if-changed={}", sources.display());
             files.push(manifest);
             collect(&sources, &mut files)?;
