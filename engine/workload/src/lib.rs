@@ -50,12 +50,12 @@ pub struct HostInfo {
     pub overhead: Bytes,
 }
 
-/// Names a transfer: by its application, and by that application's own number.
+/// Says whose a transfer is: the application, and that application's own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransferId {
     /// Number of the application in the description.
     pub application: u32,
-    /// What the application calls it.
+    /// What the application calls it. Transfers that it need not tell apart have the same.
     pub token: u64,
 }
 

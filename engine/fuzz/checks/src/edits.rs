@@ -1,4 +1,4 @@
-//! Edits of a program's JSON: a member or element is taken out, put in twice, exchanged with another, or given another
+//! Edits of a program's JSON, or of another document's: a member or element is taken out, put in twice, exchanged with another, or given another
 //! value. One edit is six bytes of input; so a fuzzer that changes bytes changes the program's structure, not its text.
 
 use serde_json::{json, Map, Value};

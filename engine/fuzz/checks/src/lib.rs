@@ -22,6 +22,7 @@ mod runtime_api;
 pub mod seeds;
 mod traffic;
 mod wire;
+mod workload;
 
 pub use crate::frame::frame;
 pub use crate::load::{edited_program, load};
@@ -29,6 +30,7 @@ pub use crate::pcap::pcap;
 pub use crate::peer::peer;
 pub use crate::runtime_api::runtime_api;
 pub use crate::wire::wire;
+pub use crate::workload::workload;
 
 /// A target by name.
 pub struct Target {
@@ -39,7 +41,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "frame", run: frame },
     Target { name: "load", run: load },
     Target { name: "edited_program", run: edited_program },
@@ -47,4 +49,5 @@ pub const TARGETS: [Target; 7] = [
     Target { name: "wire", run: wire },
     Target { name: "pcap", run: pcap },
     Target { name: "peer", run: peer },
+    Target { name: "workload", run: workload },
 ];

@@ -6,6 +6,7 @@ use port_io::{message, pcap};
 use crate::frame::kind;
 use crate::mutation::Draws;
 use crate::programs::sources;
+use crate::workload::TEMPLATES;
 
 /// Inputs for a target, by its name.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
@@ -17,6 +18,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "runtime_api" => runtime_api_seeds(),
         "pcap" => pcap_seeds(),
         "peer" => peer_seeds(),
+        "workload" => workload_seeds(),
         _ => Vec::new(),
     }
 }
@@ -154,6 +156,24 @@ fn peer_seeds() -> Vec<Vec<u8>> {
             seed.extend(template(which));
             seeds.push(seed);
         }
+    }
+    seeds
+}
+
+/// Every template as it is, on small and large fabrics, with one edit of each sort, and as text.
+fn workload_seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (which, text) in (0..).zip(TEMPLATES) {
+        for hosts in [0, 3, 7] {
+            seeds.push(vec![hosts, 0, which, 0]);
+            seeds.push(vec![hosts, 3, which, 0]);
+        }
+        for what in 0..8u8 {
+            for place in 0..6u8 {
+                seeds.push(vec![4, 0, which, 1, what, 5 * place + what, 0, place, what, 3 * what + place]);
+            }
+        }
+        seeds.push([&[2, 0, TEMPLATES.len() as u8][..], text.as_bytes()].concat());
     }
     seeds
 }

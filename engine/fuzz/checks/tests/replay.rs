@@ -66,6 +66,11 @@ fn any_bytes_are_seen_as_headers_records_and_messages_or_refused() {
 }
 
 #[test]
+fn any_description_of_a_workload_is_refused_or_comes_to_its_end() {
+    replay("workload", MUTATIONS);
+}
+
+#[test]
 fn inputs_that_once_found_a_fault_find_none() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions");
     let mut names: Vec<_> = fs::read_dir(&folder)
