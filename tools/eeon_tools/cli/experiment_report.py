@@ -74,6 +74,6 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
             f"{sum(claim.outcome == outcome for claim in family.claims)} {outcome}" for outcome in OUTCOMES
         )
         told = counts if family.claims else "no claims"
-        planned = f" of {family.planned}" if family.planned is not None else ""
-        click.echo(f"{family.name}: {len(family.runs)}{planned} runs; {told}")
+        planned = f" ({family.planned} planned)" if family.planned is not None else ""
+        click.echo(f"{family.name}: {len(family.runs)} points measured{planned}; {told}")
     click.echo(f"{output / files.PAGE} and {len(written) - 1} files with it")
