@@ -27,6 +27,7 @@ _FILE_LIMIT_BYTES = 1 << 20
 _NODE_LIMIT = 100_000  # also bounds what repeated aliases may expand to
 _DEPTH_LIMIT = 24
 _VALUE_SHOWN_CHARS = 60
+_MODE = "mode"  # decides which other keys a mapping may have
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -79,12 +80,12 @@ class Document:
         return path in self.places
 
     def merged_with(self, later: Document) -> Document:
-        """A document in which `later` wins key by key; mappings are merged, anything else is replaced."""
+        """A document in which `later` wins key by key; mappings are merged, anything else is replaced. So is
+        a mapping with a `mode` by one with another `mode`, whose keys the first one's would contradict."""
         replaced = {
             path
             for path in later.places
-            if path in self.places
-            and not (isinstance(self.get(path), dict) and isinstance(later.get(path), dict))
+            if path in self.places and not _merge_into_one(self.get(path), later.get(path))
         }
         places = {
             path: place
@@ -245,8 +246,15 @@ def show(value: object) -> str:
     return text if len(text) <= _VALUE_SHOWN_CHARS else text[:_VALUE_SHOWN_CHARS] + "..."
 
 
+def _merge_into_one(first: Any, later: Any) -> bool:
+    if not (isinstance(first, dict) and isinstance(later, dict)):
+        return False
+    mode, other = first.get(_MODE), later.get(_MODE)
+    return mode is None or other is None or bool(mode == other)
+
+
 def _merge(first: Any, later: Any) -> Any:
-    if isinstance(first, dict) and isinstance(later, dict):
+    if _merge_into_one(first, later):
         result = dict(first)
         for key, value in later.items():
             result[key] = _merge(first[key], value) if key in first else value

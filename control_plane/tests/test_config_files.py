@@ -251,6 +251,25 @@ def test_later_files_win_key_by_key_and_errors_name_the_file_that_has_the_key(tm
         config.load(first, second)
 
 
+def test_a_later_file_with_another_mode_takes_no_keys_of_the_earlier_one(tmp_path):
+    first, second, third = files = [tmp_path / name for name in ("a.yaml", "b.yaml", "c.yaml")]
+    first.write_text(BASE)
+    aqm = "profiles:\n  queue:\n    q:\n      aqm: {%s}\n"
+    eee = "  eee:\n    slow: {%s}\nroles:\n  uplink: {eee: slow}\n"
+    red = "mode: red, target_delay: 500us, max_probability: 100%, protect: ece"
+    hold = "mode: coalesce, hold: 1ms, trigger: 1000pkt"
+    codel, off = "mode: codel, target: 500us, interval: 20ms", 'mode: "off"'
+    second.write_text(aqm % red + eee % hold)
+    third.write_text(aqm % codel + eee % off)
+    loaded = config.load(*files)
+    assert loaded.profiles.queue["q"].aqm.mode == "codel"
+    assert loaded.profiles.eee["slow"].hold is None
+    assert not loaded.document.has(("profiles", "queue", "q", "aqm", "protect"))
+    third.write_text(aqm % "protect: ack_syn")
+    merged = config.load(*files).profiles.queue["q"].aqm
+    assert (merged.mode, merged.protect) == ("red", "ack_syn")
+
+
 def test_overridden_changes_keys_and_checks_them():
     loaded = config.overridden(config.from_text(BASE), {"roles.uplink.eee": "120us100", "routing.seed": 7})
     assert (loaded.roles.uplink.eee, loaded.routing.seed, loaded.roles.spine.queue) == ("120us100", 7, "q")
