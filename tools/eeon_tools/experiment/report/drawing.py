@@ -49,7 +49,8 @@ class Panel:
     """One set of axes. `kind`: lines over the positions, bars side by side, or bars stacked in parts.
 
     `positions` are the names along the axis; with `numeric` given, the points stand at those numbers instead.
-    `overlay`: series drawn as lines on a second axis at the right, named `overlay_label`.
+    `overlay`: series drawn as lines on a second axis at the right, named `overlay_label`. `unit` formats the
+    table's numbers where they are not like the drawing's.
     """
 
     title: str
@@ -63,6 +64,7 @@ class Panel:
     overlay_label: str = ""
     y_label: str | None = None
     y_limits: tuple[float | None, float | None] | None = None
+    unit: str | None = None
 
     def measured(self) -> bool:
         """Whether there is anything to draw."""

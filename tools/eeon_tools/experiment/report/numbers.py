@@ -30,8 +30,9 @@ def drawing_table(drawing: Drawing) -> list[Block]:
 
 
 def _table(drawing: Drawing, panel: Panel) -> Block:
+    own = panel.unit or drawing.unit
     columns = [
-        *((one, drawing.unit) for one in panel.series),
+        *((one, own) for one in panel.series),
         *((one, drawing.overlay_unit) for one in panel.overlay),
     ]
     if not columns:
@@ -44,5 +45,5 @@ def _table(drawing: Drawing, panel: Panel) -> Block:
     # A baseline is 1 in every column by what the axis says; other lines are numbers of their own.
     for rule in panel.rules:
         if rule.value != 1.0:
-            rows.append([rule.name, drawing.unit.format(rule.value), *[""] * (len(columns) - 1)])
+            rows.append([rule.name, own.format(rule.value), *[""] * (len(columns) - 1)])
     return Table(head, rows)

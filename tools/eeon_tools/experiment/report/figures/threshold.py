@@ -162,7 +162,8 @@ def _ect(runs: Runs) -> Drawing:
             for transport, (name, colour) in _ECT.items()
         ]
         panels.append(Panel(title, [label(queue) for queue in queues], series, "bars",
-                            [_ONE] if against else [], y_label=y_label))  # fmt: skip
+                            [_ONE] if against else [], y_label=y_label,
+                            unit=None if against else "{:,.0f}"))  # fmt: skip
     return Drawing(
         "threshold-ect",
         "What DCTCP sends as ECT",
