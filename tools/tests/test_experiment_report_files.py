@@ -10,10 +10,12 @@ import pytest
 from click.testing import CliRunner
 from eeon_control.errors import InputError
 from eeon_tools.cli.experiment_report import report
-from eeon_tools.experiment import claims, shipped, store
+from eeon_tools.experiment import claims, files, shipped, store
 from eeon_tools.experiment.claims.model import Claim, Verdict
+from eeon_tools.experiment.expand import expand
 from eeon_tools.experiment.report import findings, gather
 from eeon_tools.experiment.results import Row
+from eeon_tools.experiment.versions import versions
 from made_runs import rows
 
 EXPERIMENT = """\
@@ -123,6 +125,13 @@ def test_a_family_is_read_from_its_files(folders: tuple[Path, Path]) -> None:
 def test_without_results_a_family_has_no_runs_and_no_failure(folders: tuple[Path, Path]) -> None:
     family = gather.family("eee_ecn", folders[1])
     assert (len(family.runs), list(family.failures), family.program_digest) == (0, [], "")
+
+
+def test_without_results_the_form_that_is_asked_for_says_what_is_planned(tmp_path: Path) -> None:
+    for form, is_quick in (("", False), (gather.QUICK, True)):
+        family = gather.family("eee_ecn", tmp_path, form)
+        points = expand(files.load("eee_ecn"), versions(), quick=is_quick)
+        assert (family.quick, family.planned) == (is_quick, len(points))
 
 
 def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again(

@@ -37,7 +37,7 @@ def family(name: str, results_folder: Path, form: str = "") -> Family:
     folder = experiment.path.parent
     place = results_folder / f"{experiment.name}{form}"
     results, manifest = _results(place)
-    quick = bool(manifest.get("quick", False))
+    quick = bool(manifest.get("quick", form == QUICK))
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
     planned, not_run = _planned(experiment, results, quick)
     against, found = claims.of(experiment.name), findings.load(folder)
