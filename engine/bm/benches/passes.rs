@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use bm::{Field, LogMessage, MatchKeyParam, Phv, Program, State, Target};
+use bm::{Executable, Field, LogMessage, MatchKeyParam, Phv, Program, State, Target};
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 
 const PORT: u64 = 3;
@@ -92,7 +92,7 @@ fn configure(state: &mut State) {
 
 fn passes(criterion: &mut Criterion) {
     let json = include_bytes!("../../../p4src/compiled/eeon.json");
-    let program = Arc::new(Program::from_json(json).unwrap());
+    let program = Executable::new(Program::from_json(json).unwrap());
     let mut state = State::new(&program);
     configure(&mut state);
     let mut phv = Phv::new(&program);

@@ -106,6 +106,26 @@ pub enum RuntimeError {
         /// The handle asked for.
         handle: u64,
     },
+    /// No member or group has this id.
+    #[error("{object} has no {kind} {id}; insert it first")]
+    NoSuchId {
+        /// The action profile.
+        object: String,
+        /// "member" or "group".
+        kind: &'static str,
+        /// The id asked for.
+        id: u32,
+    },
+    /// A client has given this id to another member or group.
+    #[error("{object}: {kind} {id} is there already")]
+    DuplicateId {
+        /// The action profile.
+        object: String,
+        /// "member" or "group".
+        kind: &'static str,
+        /// The id.
+        id: u32,
+    },
     /// The handle is of an entry that has been deleted; another one has its place.
     #[error("{object}: the entry of handle {handle} has been deleted and another one has its place")]
     ExpiredHandle {
@@ -238,4 +258,13 @@ pub enum Fault {
     /// A header stack was indexed beyond its size. BMv2 stops the switch here.
     #[error("header stack index out of bounds")]
     StackIndex,
+}
+
+/// The first characters of a text that may be long or hostile, for messages.
+pub(crate) fn clip(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        text.to_owned()
+    } else {
+        text.chars().take(57).chain("...".chars()).collect()
+    }
 }

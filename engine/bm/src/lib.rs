@@ -10,59 +10,32 @@
 //!
 //! A packet's way is `phv.reset` → [`State::parse`] → [`State::verify_checksums`] → [`State::run`] (ingress) →
 //! … [`State::run`] (egress) → [`State::update_checksums`] → [`State::deparse`].
-#![deny(unsafe_code)] // Re-allowed in `native::call` only.
+#![deny(unsafe_code)] // Re-allowed in `native::code` and `run::enter` only.
 
-mod action_profile;
-mod ageing;
-mod calculation;
-mod checksum;
-mod compile;
-mod counter;
-mod default_entry;
+mod control;
 mod error;
-mod execute;
-mod expression;
-mod header;
-mod json;
-mod key;
-mod limits;
-mod liveness;
+mod executable;
 mod load;
-mod match_table;
-mod match_unit;
-mod meter;
 mod native;
 mod number;
-mod observe;
-mod op;
-mod parser;
-mod phv;
 mod program;
-mod rare;
-mod register;
-mod runtime;
-mod saved_phv;
+mod run;
 mod state;
-mod target;
-pub mod trace;
-mod wide;
+mod tables;
 
-pub use calculation::CrcParameters;
-pub use counter::CounterValue;
+pub use control::{
+    ActionChoice, ActionData, ActionSet, ClientAction, ClientDefault, ClientEntry, ClientGroup, ClientMember,
+    EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction, MtDefault,
+    MtEntry, Share, Shown,
+};
 pub use error::{Fault, LoadError, RuntimeError};
-pub use limits::Limits;
-pub use liveness::Kept;
-pub use load::JSON_VERSION;
-pub use meter::MeterRate;
-pub use phv::{Field, Phv};
+pub use executable::Executable;
+pub use load::{Limits, JSON_VERSION};
 pub use program::{
-    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, EnumInfo, FieldList, FieldListInfo,
-    LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, Program,
-    RegisterInfo, TableInfo, TableKeyInfo, TableType,
+    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, CrcParameters, DeparserId, EnumInfo, Field,
+    FieldList, FieldListInfo, Kept, LearnListInfo, LogValue, MatchType, MeterInfo, ParamInfo, ParseVsetInfo,
+    ParserId, PipelineId, Program, RegisterInfo, TableInfo, TableKeyInfo, TableType,
 };
-pub use saved_phv::SavedPhv;
-pub use state::{
-    ActionData, EntryHandle, GroupHandle, GroupInfo, MatchKeyParam, MemberHandle, MemberInfo, MtAction,
-    MtDefault, MtEntry, State,
-};
-pub use target::{LogMessage, LogValue, Target};
+pub use run::{trace, LogMessage, Phv, SavedPhv, Target};
+pub use state::State;
+pub use tables::{CounterValue, MeterRate};

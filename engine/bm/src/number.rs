@@ -1,7 +1,7 @@
 //! Integers of any width as words, the low word first: how the loader and the runtime interface hold values, and how wide
-//! fields lie in slots. The arithmetic of packets on them is in `wide`.
+//! fields lie in slots. The arithmetic of packets on them is in `run::wide`.
 
-use crate::expression::clip;
+use crate::error::clip;
 
 /// Longest hexadecimal constant, in digits. p4c's widest type has 2048 bits.
 const MAX_DIGITS: usize = 4096;
@@ -36,6 +36,17 @@ pub(crate) fn cut(mut value: Vec<u64>, width: u32) -> Vec<u64> {
         *word &= word_mask(width, at);
     }
     value
+}
+
+/// The low `width` bits, of which there are 1 to 64.
+#[inline(always)]
+pub(crate) fn cut_word(value: u64, width: u8) -> u64 {
+    value & u64::MAX >> (64 - width)
+}
+
+/// The low `width` bits, of which there are 1 to 128.
+pub(crate) fn cut_wide(value: u128, width: u8) -> u128 {
+    value & u128::MAX >> (128 - width)
 }
 
 /// The mask of a prefix.

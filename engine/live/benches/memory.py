@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Memory of a live `eeon-switch` whose tables and action profiles are full, as Linux counts it (proc(5)).
+"""Memory of a live `eeon-switch` whose tables and action profiles are full, as Linux counts it (proc(5)), and
+how many updates a second it takes over P4Runtime.
 
 The switch is started as a user starts it, with a P4Runtime and a Thrift server, and gets the E-EON program
 and its entries over P4Runtime, so that what the servers keep of them counts too. With BMv2's
-simple_switch_grpc on PATH the same is done to it. Each row is the resident set after the step, and the
-highest so far.
+simple_switch_grpc on PATH the same is done to it. Each row is the resident set after the step, the highest
+so far, and where the step writes, updates a second: of one client that waits for each answer.
 """
 
 import argparse
@@ -30,6 +31,8 @@ PORTS = 510
 _BATCH = 512
 _READY_SECS = 60.0
 _SETTLE_SECS = 1.0
+_SINGLE_WRITES = 1000
+"""Batches of one that are timed."""
 
 
 def resident(pid: int) -> tuple[int, int]:
@@ -125,6 +128,11 @@ def batches(updates: Iterable[Any]) -> Iterator[list[Any]]:
         yield batch
 
 
+def chunks(updates: list[Any]) -> Iterator[list[Any]]:
+    """The same, some at a time."""
+    return (updates[at : at + _BATCH] for at in range(0, len(updates), _BATCH))
+
+
 def free_port() -> int:
     """A TCP port that nobody has."""
     with socket.socket() as taken:
@@ -144,10 +152,11 @@ def measure(name: str, command: list[str]) -> None:
             with grpc.insecure_channel(address) as channel:
                 grpc.channel_ready_future(channel).result(timeout=_READY_SECS)
 
-                def row(step: str) -> None:
+                def row(step: str, writes_per_second: float | None = None) -> None:
                     time.sleep(_SETTLE_SECS)
                     now, highest = resident(process.pid)
-                    print(f"{name:20} {step:34} {now / 1000:8.1f} {highest / 1000:8.1f}", flush=True)
+                    rate = "" if writes_per_second is None else f"{writes_per_second:10,.0f}"
+                    print(f"{name:20} {step:36} {now / 1000:8.1f} {highest / 1000:8.1f} {rate}", flush=True)
 
                 row("started")
                 fill(p4r_grpc.P4RuntimeStub(channel), info, row)
@@ -181,11 +190,23 @@ def fill(stub: Any, info: Any, row: Any) -> None:
     )
     stub.SetForwardingPipelineConfig(push)
     row("with the program")
-    count = 0
-    for batch in batches(Filler(info).updates()):
-        stub.Write(p4r.WriteRequest(device_id=1, election_id=election, updates=batch))
-        count += len(batch)
-    row(f"with {count:,} members, groups, entries")
+
+    def write(made: Iterable[list[Any]]) -> tuple[int, float]:
+        requests = [p4r.WriteRequest(device_id=1, election_id=election, updates=batch) for batch in made]
+        start = time.monotonic()
+        for request in requests:
+            stub.Write(request)
+        count = sum(len(request.updates) for request in requests)
+        return count, count / (time.monotonic() - start)
+
+    count, rate = write(batches(Filler(info).updates()))
+    row(f"with {count:,} members, groups, entries", rate)
+    again = [update for batch in batches(Filler(info).updates()) for update in batch]
+    again = [update for update in again if update.entity.WhichOneof("entity") == "table_entry"]
+    for update in again:
+        update.type = p4r.Update.MODIFY
+    row("entries modified, 512 in a batch", write(list(chunks(again)))[1])
+    row("entries modified one by one", write([update] for update in again[:_SINGLE_WRITES])[1])
     read = p4r.ReadRequest(device_id=1)
     for kind in (p4r.TableEntry(), p4r.ActionProfileMember(), p4r.ActionProfileGroup()):
         read.entities.append(entity(kind))
@@ -197,7 +218,7 @@ def fill(stub: Any, info: Any, row: Any) -> None:
 def main() -> int:
     """Prints a table."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    print(f"{'switch':20} {'step':34} {'MB now':>8} {'highest':>8}")
+    print(f"{'switch':20} {'step':36} {'MB now':>8} {'highest':>8} {'writes/s':>10}")
     measure("eeon-switch", [sys.executable, "-m", "eeon_engine.switch_command"])
     if shutil.which("simple_switch_grpc"):
         measure("simple_switch_grpc", ["simple_switch_grpc", "--log-level", "off"])

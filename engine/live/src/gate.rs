@@ -1,13 +1,18 @@
 //! The lock between a run loop and control calls from any thread.
 //!
 //! The loop works in slices and hands the lock over in between, so that a control call waits for one slice at most; while
-//! somebody has paused it, it does not start another slice.
+//! it is paused, it does not start another slice.
+
+use std::thread::{self, ThreadId};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// A lock that a run loop and control calls share.
 pub struct Gate<E> {
     engine: Mutex<E>,
+    /// The thread whose control calls belong together, and how often it has said so. Taken only by who holds `engine`.
+    turn: Mutex<Option<(ThreadId, usize)>>,
+    turn_ended: Condvar,
     pauses: Mutex<usize>,
     resumed: Condvar,
 }
@@ -15,12 +20,47 @@ pub struct Gate<E> {
 impl<E> Gate<E> {
     /// A lock around `engine`, not paused.
     pub fn new(engine: E) -> Self {
-        Self { engine: Mutex::new(engine), pauses: Mutex::new(0), resumed: Condvar::new() }
+        Self {
+            engine: Mutex::new(engine),
+            turn: Mutex::new(None),
+            turn_ended: Condvar::new(),
+            pauses: Mutex::new(0),
+            resumed: Condvar::new(),
+        }
     }
 
-    /// For a control call.
+    /// For a control call. Waits while another thread has the turn.
     pub fn lock(&self) -> MutexGuard<'_, E> {
-        self.engine.lock()
+        let me = thread::current().id();
+        loop {
+            let engine = self.engine.lock();
+            if self.turn.lock().is_none_or(|(owner, _)| owner == me) {
+                return engine;
+            }
+            drop(engine);
+            let mut turn = self.turn.lock();
+            if turn.is_some_and(|(owner, _)| owner != me) {
+                self.turn_ended.wait(&mut turn);
+            }
+        }
+    }
+
+    /// Until as many calls of `end_turn`, control calls of other threads wait. The run loop does not: see `pause`.
+    pub fn take_turn(&self) {
+        let _engine = self.lock();
+        let mut turn = self.turn.lock();
+        let depth = turn.map_or(0, |(_, depth)| depth);
+        *turn = Some((thread::current().id(), depth + 1));
+    }
+
+    /// Takes one `take_turn` of this thread back; without one it does nothing.
+    pub fn end_turn(&self) {
+        let mut turn = self.turn.lock();
+        let Some((owner, depth)) = *turn else { return };
+        if owner == thread::current().id() {
+            *turn = (depth > 1).then_some((owner, depth - 1));
+            self.turn_ended.notify_all();
+        }
     }
 
     /// For a run loop: calls `slice` until it says that it is done.
@@ -32,7 +72,7 @@ impl<E> Gate<E> {
         }
     }
 
-    /// For a run loop: one slice, as soon as nobody has paused it.
+    /// For a run loop: one slice, as soon as it is not paused.
     pub fn slice<R>(&self, slice: impl FnOnce(&mut E) -> R) -> R {
         // Held across the slice, so that `pause` returns only when none is running.
         let mut pauses = self.pauses.lock();
@@ -56,5 +96,29 @@ impl<E> Gate<E> {
         let mut pauses = self.pauses.lock();
         *pauses = pauses.saturating_sub(1);
         self.resumed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn calls_of_other_threads_wait_until_the_turn_has_ended() {
+        let gate = Arc::new(Gate::new(Vec::new()));
+        gate.take_turn();
+        gate.take_turn();
+        let other = {
+            let gate = Arc::clone(&gate);
+            thread::spawn(move || gate.lock().push("other"))
+        };
+        for call in ["first", "second"] {
+            gate.lock().push(call);
+            thread::yield_now();
+            gate.end_turn();
+        }
+        other.join().unwrap();
+        assert_eq!(*gate.lock(), ["first", "second", "other"]);
     }
 }

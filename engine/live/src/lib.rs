@@ -9,10 +9,12 @@
 #![forbid(unsafe_code)]
 
 mod clock;
+mod engine;
 mod error;
 mod gate;
 mod packet_ins;
 mod run;
+mod shared;
 mod switch;
 
 pub use error::LiveError;

@@ -1,24 +1,24 @@
 //! A switch that runs: what its users call.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{mpsc, Arc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use bm::Program;
-use parking_lot::{Condvar, Mutex};
-use port_io::{Interface, Interfaces, IoCounts, IoError, Poller, PortInfo, PortIo, Waker};
+use bm::Executable;
+use parking_lot::Mutex;
+use port_io::{Interface, Interfaces, IoCounts, IoError, Poller, PortInfo, PortIo};
+use serde::Serialize;
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{Bytes, DataRate, Time};
 
 use crate::clock::Clock;
-use crate::run::{self, EndGuard};
-use crate::{Gate, LiveError, PacketIns};
-
-/// Messages that wait to be read; later ones are dropped and counted.
-const EVENT_LIMIT: usize = 1024;
+use crate::engine::Engine;
+use crate::run;
+use crate::shared::{Command, EndGuard, Shared};
+use crate::{LiveError, PacketIns};
 
 /// Where frames come from and go to.
 pub enum Ports {
@@ -37,9 +37,9 @@ pub struct PortDefaults {
     pub port_rates: BTreeMap<u16, DataRate>,
     /// Bytes added to each frame for its time on that link.
     pub overhead: Bytes,
-    /// Most packets in one queue. BMv2: 64.
+    /// Maximum number of packets in one queue. BMv2: 64.
     pub queue_limit_packets: Option<usize>,
-    /// Most bytes in one queue.
+    /// Maximum number of bytes in one queue.
     pub queue_limit_bytes: Option<Bytes>,
 }
 
@@ -61,76 +61,22 @@ pub struct LiveConfig {
     pub capture: Option<PathBuf>,
 }
 
-/// What the loop itself has counted, besides `IoCounts` and the switch's own counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Frames lost or repaired outside the switch, by cause, and what else its loop has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LiveCounts {
+    /// At the ports.
+    #[serde(flatten)]
+    pub io: IoCounts,
     /// Frames that arrived while no program was loaded.
-    pub no_program: u64,
+    pub rx_no_program: u64,
+    /// Packets for the controller that nobody took in time.
+    pub packets_in_lost: u64,
     /// Microseconds by which the switch's clock was held back, because it had more to do by itself than the computer
     /// can: a program that recirculates packets without end.
     pub clock_held_back_us: u64,
-    /// Messages that nobody read in time.
+    /// Messages that were not read in time.
     pub events_lost: u64,
-}
-
-/// What the lock protects.
-pub(crate) struct Engine {
-    pub(crate) config: SwitchConfig,
-    pub(crate) switch: Option<Switch>,
-    pub(crate) clock: Clock,
-    pub(crate) no_program: u64,
-    /// Ports whose link is down, for a switch that is still to be made.
-    pub(crate) down: BTreeSet<u16>,
-}
-
-impl Engine {
-    /// Tells the switch which links are up.
-    pub(crate) fn set_links(&mut self, ports: &[PortInfo]) {
-        let up: BTreeSet<u16> = ports.iter().filter(|info| info.is_up).map(|info| info.port).collect();
-        self.down =
-            self.config.ports.iter().map(|port| port.port).filter(|port| !up.contains(port)).collect();
-        self.tell_links();
-    }
-
-    pub(crate) fn tell_links(&mut self) {
-        let Some(switch) = &mut self.switch else { return };
-        for port in &self.config.ports {
-            switch.set_link(port.port, !self.down.contains(&port.port));
-        }
-    }
-}
-
-/// A change of ports, done by the loop's thread, which owns them.
-pub(crate) enum Command {
-    Add(u16, Box<Interface>),
-    Remove(u16),
-}
-
-pub(crate) type Asked = (Command, mpsc::Sender<Result<(), IoError>>);
-
-/// What the loop shares with everybody else.
-pub(crate) struct Shared {
-    pub(crate) gate: Gate<Engine>,
-    pub(crate) packet_ins: PacketIns,
-    pub(crate) commands: Mutex<VecDeque<Asked>>,
-    pub(crate) stopping: AtomicBool,
-    pub(crate) ended: AtomicBool,
-    pub(crate) view: Mutex<(Vec<PortInfo>, IoCounts)>,
-    events: Mutex<(VecDeque<String>, u64)>,
-    event_arrived: Condvar,
-    waker: Waker,
-}
-
-impl Shared {
-    pub(crate) fn event(&self, text: String) {
-        let mut events = self.events.lock();
-        if events.0.len() < EVENT_LIMIT {
-            events.0.push_back(text);
-            self.event_arrived.notify_one();
-        } else {
-            events.1 += 1;
-        }
-    }
 }
 
 /// One switch in real time. Calls may come from any thread.
@@ -147,7 +93,11 @@ pub struct LiveSwitch {
 
 impl LiveSwitch {
     /// Opens the ports. No frame is taken before `start`. Without a program, frames are dropped and counted until there is one.
-    pub fn new(program: Option<Arc<Program>>, config: LiveConfig, ports: Ports) -> Result<Self, LiveError> {
+    pub fn new(
+        program: Option<Arc<Executable>>,
+        config: LiveConfig,
+        ports: Ports,
+    ) -> Result<Self, LiveError> {
         let LiveConfig { switch: mut switch_config, port_defaults, capture } = config;
         let mut events = VecDeque::new();
         let (io, numbers): (Box<dyn PortIo>, Vec<u16>) = match ports {
@@ -163,26 +113,15 @@ impl LiveSwitch {
             Ports::Fixed(io, numbers) => (io, numbers),
         };
         switch_config.ports = numbers.iter().map(|port| port_defaults.port(*port)).collect();
-        // Without a program nobody else would say so before one is loaded.
+        // Without a program nothing else checks it before one is loaded.
         switch_config.check()?;
         let switch = program.map(|program| Switch::new(program, switch_config.clone())).transpose()?;
         let (device_id, cpu_port) = (switch_config.device_id, switch_config.cpu_port);
         let poller = Poller::new()?;
         let clock = Clock::new(Instant::now());
-        let mut engine =
-            Engine { config: switch_config, switch, clock, no_program: 0, down: BTreeSet::new() };
+        let mut engine = Engine::new(switch_config, switch, clock);
         engine.set_links(&io.ports());
-        let shared = Arc::new(Shared {
-            gate: Gate::new(engine),
-            packet_ins: PacketIns::default(),
-            commands: Mutex::default(),
-            stopping: AtomicBool::new(false),
-            ended: AtomicBool::new(false),
-            view: Mutex::new((io.ports(), IoCounts::default())),
-            events: Mutex::new((events, 0)),
-            event_arrived: Condvar::new(),
-            waker: poller.waker(),
-        });
+        let shared = Arc::new(Shared::new(engine, io.ports(), events, poller.waker()));
         Ok(Self {
             shared,
             port_defaults,
@@ -214,7 +153,7 @@ impl LiveSwitch {
     /// Ends the loop; what is to be written to files is written. May be called again.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::Release);
-        self.shared.waker.wake();
+        self.shared.wake();
         if let Some(thread) = self.thread.lock().take() {
             // A loop that panicked has said so on stderr.
             let _ = thread.join();
@@ -231,12 +170,12 @@ impl LiveSwitch {
     pub fn with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Result<R, LiveError> {
         let result = self.shared.gate.lock().switch.as_mut().map(call).ok_or(LiveError::NoProgram);
         // The call may have opened a gate or made something due.
-        self.shared.waker.wake();
+        self.shared.wake();
         result
     }
 
     /// Replaces the program and all state; the first one makes the switch.
-    pub fn load_program(&self, program: Arc<Program>) -> Result<(), LiveError> {
+    pub fn load_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
         let mut engine = self.shared.gate.lock();
         match &mut engine.switch {
             Some(switch) => switch.load_program(program)?,
@@ -249,14 +188,14 @@ impl LiveSwitch {
     }
 
     /// Whether `load_program` would accept it.
-    pub fn check_program(&self, program: Arc<Program>) -> Result<(), LiveError> {
+    pub fn check_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
         let config = self.shared.gate.lock().config.clone();
         Switch::new(program, config)?;
         Ok(())
     }
 
     /// The program that runs.
-    pub fn program(&self) -> Option<Arc<Program>> {
+    pub fn program(&self) -> Option<Arc<Executable>> {
         self.shared.gate.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
 
@@ -268,6 +207,16 @@ impl LiveSwitch {
     /// Takes one `pause` back.
     pub fn resume(&self) {
         self.shared.gate.resume();
+    }
+
+    /// Other threads' calls wait until `end_turn`.
+    pub fn take_turn(&self) {
+        self.shared.gate.take_turn();
+    }
+
+    /// Takes one `take_turn` back.
+    pub fn end_turn(&self) {
+        self.shared.gate.end_turn();
     }
 
     /// What the switch's clock shows.
@@ -286,7 +235,7 @@ impl LiveSwitch {
             let now = engine.catch_up();
             engine.arrive(now, port, packet);
         }
-        self.shared.waker.wake();
+        self.shared.wake();
         Ok(())
     }
 
@@ -315,7 +264,7 @@ impl LiveSwitch {
         }
         let done = self.ask(Command::Add(port, Box::new(interface)));
         if done.is_err() {
-            self.forget(port);
+            self.drop_port(port);
         } else {
             self.shared.event(format!("port {port}: {described}"));
         }
@@ -325,11 +274,11 @@ impl LiveSwitch {
     /// Takes an interface away.
     pub fn remove_port(&self, port: u16) -> Result<(), LiveError> {
         self.ask(Command::Remove(port))?;
-        self.forget(port);
+        self.drop_port(port);
         Ok(())
     }
 
-    fn forget(&self, port: u16) {
+    fn drop_port(&self, port: u16) {
         let mut engine = self.shared.gate.lock();
         engine.config.ports.retain(|old| old.port != port);
         if let Some(switch) = &mut engine.switch {
@@ -338,7 +287,7 @@ impl LiveSwitch {
     }
 
     fn ask(&self, command: Command) -> Result<(), LiveError> {
-        // Before `start` nobody else owns the ports.
+        // Before `start` no other thread owns the ports.
         if let Some((io, _)) = &mut *self.parts.lock() {
             run::change(io.as_mut(), command)?;
             run::publish(io.as_ref(), &self.shared);
@@ -346,7 +295,7 @@ impl LiveSwitch {
         }
         let (reply, answer) = mpsc::channel();
         self.shared.commands.lock().push_back((command, reply));
-        self.shared.waker.wake();
+        self.shared.wake();
         loop {
             match answer.recv_timeout(Duration::from_millis(100)) {
                 Ok(result) => return Ok(result?),
@@ -361,17 +310,16 @@ impl LiveSwitch {
         self.shared.view.lock().0.clone()
     }
 
-    /// What was lost or repaired at the ports, as of a moment ago.
-    pub fn io_counts(&self) -> IoCounts {
-        self.shared.view.lock().1
-    }
-
-    /// What the loop has counted.
+    /// What was counted at the ports, as of a moment ago, and in the loop.
     pub fn counts(&self) -> LiveCounts {
-        let events_lost = self.shared.events.lock().1;
+        let io = self.shared.view.lock().1;
+        let events_lost = self.shared.events_lost();
+        let packets_in_lost = self.shared.packet_ins.lost();
         let engine = self.shared.gate.lock();
         LiveCounts {
-            no_program: engine.no_program,
+            io,
+            rx_no_program: engine.no_program,
+            packets_in_lost,
             clock_held_back_us: engine.clock.held_back().as_micros() as u64,
             events_lost,
         }
@@ -379,12 +327,7 @@ impl LiveSwitch {
 
     /// What people should know, such as interfaces that went down; without any, waits for one.
     pub fn take_events(&self, timeout: Duration) -> Vec<String> {
-        let deadline = Instant::now() + timeout;
-        let mut events = self.shared.events.lock();
-        while events.0.is_empty() && !self.shared.event_arrived.wait_until(&mut events, deadline).timed_out()
-        {
-        }
-        events.0.drain(..).collect()
+        self.shared.take_events(timeout)
     }
 
     /// P4Runtime's device id.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bm::Program;
+use bm::{Executable, Program};
 use live::{LiveConfig, LiveSwitch, PortDefaults, Ports};
 use port_io::{IoCounts, IoError, Poller, PortInfo, PortIo};
 use simple_switch::SwitchConfig;
@@ -43,7 +43,7 @@ impl PortIo for Source {
         self.sent.fetch_add(frames.count() as u64, Ordering::Relaxed);
     }
 
-    fn tend(&mut self, _: &mut dyn FnMut(String)) {}
+    fn maintain(&mut self, _: &mut dyn FnMut(String)) {}
 
     fn ports(&self) -> Vec<PortInfo> {
         Vec::new()
@@ -54,17 +54,17 @@ impl PortIo for Source {
     }
 }
 
-fn patch() -> Arc<Program> {
-    Arc::new(Program::from_json(include_bytes!("p4/patch.json")).expect("patch.json loads"))
+fn patch() -> Arc<Executable> {
+    Executable::new(Program::from_json(include_bytes!("p4/patch.json")).expect("patch.json loads"))
 }
 
-fn probe() -> Arc<Program> {
+fn probe() -> Arc<Executable> {
     let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
-    Arc::new(Program::from_json(json).expect("probe.json loads"))
+    Executable::new(Program::from_json(json).expect("probe.json loads"))
 }
 
 fn switch(
-    program: Option<Arc<Program>>,
+    program: Option<Arc<Executable>>,
     config: SwitchConfig,
     frames: u64,
     frame: &[u8],
@@ -130,7 +130,7 @@ fn while_it_is_paused_no_packet_is_processed() {
 fn frames_before_the_first_program_are_counted_and_the_program_may_come_later() {
     let (switch, left, sent) = switch(None, SwitchConfig::default(), 100, &[0; 60]);
     switch.start().unwrap();
-    until("they are dropped", || switch.counts().no_program == 100);
+    until("they are dropped", || switch.counts().rx_no_program == 100);
     switch.load_program(patch()).unwrap();
     left.store(5, Ordering::Relaxed);
     until("later ones are sent", || sent.load(Ordering::Relaxed) == 5);

@@ -36,7 +36,7 @@ const BYTES: u64 = 402_516;
 const GAP_PS: u64 = 3_800_000_000;
 /// A start is late by up to this, so that transfers overlap.
 const JITTER_PS: u64 = 15_000_000_000;
-/// Most resident bytes.
+/// Maximum number of resident bytes.
 const MEMORY_LIMIT: u64 = 2_000_000_000;
 
 #[derive(Clone, Copy)]
@@ -166,7 +166,7 @@ fn run_here(case: &Case, share: f64, report: Option<&str>) {
         println!("memory\t{name}, peak\t{bytes}\t{MEMORY_LIMIT}");
     }
     if let Some(path) = report {
-        let report = fabric.report().expect("the books balance");
+        let report = fabric.report().expect("the counts add up");
         let json = serde_json::to_string_pretty(&report).expect("a report is JSON");
         std::fs::write(path, json).unwrap_or_else(|error| panic!("{path}: {error}"));
     }

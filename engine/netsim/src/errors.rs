@@ -3,10 +3,8 @@
 use simple_switch::ConfigError;
 use units::Time;
 
-use crate::fabric::{MAX_FRAME_BYTES, MAX_PENDING};
-use crate::flows::MAX_FLOWS;
+use crate::limits::{LATEST, MAX_FLOWS, MAX_FRAME_BYTES, MAX_PENDING};
 use crate::spec::SpecError;
-use crate::tag;
 
 /// Why a fabric cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +49,7 @@ pub enum FlowError {
         destination_host: String,
     },
     /// In the past, or beyond what can be simulated.
-    #[error("a flow that starts at {start}: the fabric is at {now}, and no run lasts longer than {limit}", limit = tag::LATEST)]
+    #[error("a flow that starts at {start}: the fabric is at {now}, and no run lasts longer than {limit}", limit = LATEST)]
     Start {
         /// When it should start.
         start: Time,
@@ -93,7 +91,7 @@ pub enum SendError {
         not_before: Time,
     },
     /// Later than a tag can say.
-    #[error("a frame at {at} is beyond the longest run, {limit}", limit = tag::LATEST)]
+    #[error("a frame at {at} is beyond the longest run, {limit}", limit = LATEST)]
     BeyondEnd {
         /// When it should be sent.
         at: Time,

@@ -1,50 +1,42 @@
 //! A fabric in virtual time: switches that run P4, joined by links with exact bit rates, EEE PHYs, and hosts.
 //!
-//! [`FabricSpec`] says what there is, [`Fabric`] runs it, [`Report`] tells what happened. The parts, from the
-//! inside out:
+//! [`FabricSpec`] says what there is, [`Fabric`] runs it, [`Report`] says what has happened. The parts:
 //!
-//! * [`events`]: what happens next, totally ordered by (time, sequence);
-//! * [`link`]: frames under way; [`phy`]: what the transmitter's PHY truly does, and its energy;
-//! * [`eee`]: the hold state machine, the P4 program's in plain Rust; [`nic`]: a host's queue that obeys it, with an AQM of its own;
-//! * [`queue_depth`], [`measures`]: what is measured, in bounded memory;
-//! * [`tag`]: how a packet carries when it was sent.
+//! * `spec`: what a fabric is made of, as data;
+//! * `events`: what can happen, and the queue of what is due, in order of (time, sequence);
+//! * `network`: a frame's way from a host's NIC over links to switches and on to a host;
+//! * `transport`: TCP connections and flows; `workload`: applications, whose transfers they carry;
+//! * `report`: what is measured, in bounded memory, and the form of the report. Each part fills in its own section
+//!   (`network/report.rs`, `transport/flows.rs`, `workload/transfers.rs`);
+//! * `fabric`: puts the parts together and handles one event after the other.
 //!
 //! Nothing here reads a clock or a random source but seeded streams: the same program, spec, control writes and frames give the
 //! same report, byte for byte. Hosts replay what they are fed, and run TCP flows ([`Fabric::start_flow`]) and applications
-//! ([`Fabric::start_workload`]). Not here: loss or bit errors on
-//! links, and 1000BASE-T's rule that both directions sleep together.
+//! ([`Fabric::start_workload`]). Not here: loss or bit errors on links, and 1000BASE-T's rule that both directions sleep
+//! together.
 
 #![forbid(unsafe_code)]
 
-mod accounts;
-mod assembly;
-pub mod eee;
-mod endpoints;
 mod errors;
-pub mod events;
+mod events;
 mod fabric;
-mod flows;
-mod host;
-pub mod link;
+mod limits;
 mod mac;
-pub mod measures;
-pub mod nic;
-mod nic_aqm;
-pub mod phy;
-mod ports;
-pub mod queue_depth;
+mod network;
 pub mod report;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod spec;
-pub mod tag;
-mod tcp_spec;
-mod wiring;
+mod transport;
 mod workload;
 
 pub use ::workload::WorkloadError;
 pub use errors::{FabricError, FlowError, SendError};
-pub use fabric::{Fabric, MAX_FRAME_BYTES, MAX_PACKET_INS, MAX_PENDING};
-pub use flows::{FlowSpec, MAX_FLOWS};
+pub use fabric::Fabric;
+pub use limits::{LATEST, MAX_FLOWS, MAX_FRAME_BYTES, MAX_PACKET_INS, MAX_PENDING};
 pub use mac::Mac;
-pub use nic_aqm::{NicAqm, Protect};
+pub use network::frame::HostFrame;
+pub use network::{eee, nic, phy};
 pub use report::{Conservation, ConservationError, Report};
-pub use spec::{FabricSpec, SpecError};
+pub use spec::{FabricSpec, NicAqm, Protect, SpecError};
+pub use transport::FlowSpec;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A MAC address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 #[serde(try_from = "String", into = "String")]
 pub struct Mac(pub [u8; 6]);
 

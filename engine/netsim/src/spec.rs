@@ -45,10 +45,10 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use serde::{Deserialize, Serialize};
 
 use crate::mac::Mac;
-use crate::nic_aqm::NicAqm;
 
 /// A fabric. See the module for the format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FabricSpec {
     /// Seed of everything random: the programs' `random()`.
@@ -88,6 +88,7 @@ pub struct FabricSpec {
 
 /// A switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SwitchSpec {
     /// Name, unlike every other node's.
@@ -101,6 +102,7 @@ pub struct SwitchSpec {
 
 /// A host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HostSpec {
     /// Name, unlike every other node's.
@@ -120,6 +122,7 @@ pub struct HostSpec {
 
 /// A full-duplex link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// One end.
@@ -137,6 +140,7 @@ pub struct LinkSpec {
 
 /// One end of a link: a node's port, and the PHY of its transmitter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EndSpec {
     /// A switch or a host.
@@ -150,6 +154,7 @@ pub struct EndSpec {
 
 /// A PHY that sleeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PhyEeeSpec {
     /// Idle time before it does. Default 0.
@@ -159,6 +164,7 @@ pub struct PhyEeeSpec {
 
 /// Power and timings of the PHYs of one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PhySpec {
     /// The links' rate.
@@ -176,12 +182,13 @@ pub struct PhySpec {
 
 /// A NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NicSpec {
     /// EEE, with the timings of `phy`; off when absent.
     #[serde(default)]
     pub eee: Option<NicEeeSpec>,
-    /// Most waiting bytes; without limit when absent.
+    /// Maximum number of waiting bytes; without limit when absent.
     #[serde(default)]
     pub buffer_bytes: Option<u64>,
     /// What happens before the queue is full; nothing when absent.
@@ -191,6 +198,7 @@ pub struct NicSpec {
 
 /// EEE and coalescing of a NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NicEeeSpec {
     /// Idle time before sleeping. Default 0.
@@ -207,13 +215,77 @@ pub struct NicEeeSpec {
     pub trigger_bytes: u32,
 }
 
+/// Who is never dropped early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Protect {
+    /// ECT packets only.
+    #[default]
+    Ect,
+    /// Also packets with TCP's ECE flag.
+    Ece,
+    /// Also pure ACKs, SYNs and SYN-ACKs.
+    AckSyn,
+}
+
+/// Settings of a NIC's AQM, with the names and units of the P4 program's actions; times in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "mode", rename_all = "snake_case", deny_unknown_fields)]
+pub enum NicAqm {
+    /// ECT packets that find more than this are marked; nothing is dropped early.
+    #[cfg_attr(feature = "schema", schemars(title = "MarkThresholdAqm"))]
+    MarkThreshold {
+        /// Queued bytes.
+        threshold_bytes: u32,
+        /// The same for ECT(1).
+        l4s_threshold_bytes: u32,
+        /// Whether what is left behind counts, not what is found.
+        at_dequeue: bool,
+    },
+    /// Random Early Detection.
+    #[cfg_attr(feature = "schema", schemars(title = "RedAqm"))]
+    Red {
+        /// From here on with a probability.
+        min_threshold: u32,
+        /// From here on always.
+        max_threshold: u32,
+        /// max_probability * 2^48 / (max - min).
+        probability_slope: u64,
+        /// Whether thresholds are packets, not bytes.
+        in_packets: bool,
+        /// The newest length has weight 2^-n in the average.
+        average_shift: u8,
+        /// Whether ECT packets are marked, not dropped.
+        ecn: bool,
+        /// Who is spared.
+        protect: Protect,
+    },
+    /// RFC 8289.
+    #[cfg_attr(feature = "schema", schemars(title = "CodelAqm"))]
+    Codel {
+        /// Standing delay that is allowed.
+        target_ps: u64,
+        /// For how long it may be missed.
+        interval_ps: u64,
+        /// A queue that keeps no more than this is never too long.
+        mtu_bytes: u32,
+        /// Whether ECT packets are marked, not dropped.
+        ecn: bool,
+        /// Who is spared.
+        protect: Protect,
+    },
+}
+
 /// How queue depth over time is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QueueSamplesSpec {
     /// First length of a period; it doubles as often as needed. Default 10 us.
     pub period_ps: u64,
-    /// Most finished samples per queue, even, at most 65536. Default 512.
+    /// Maximum number of finished samples per queue, even, at most 65536. Default 512.
     pub max: usize,
 }
 

@@ -3,8 +3,9 @@
 //! The judge is the PHY, which knows nothing but the transmissions. Not seen here: the P4 program.
 
 use netsim::eee::EeeState;
-use netsim::nic::{HostFrame, Nic, NicEee};
+use netsim::nic::{Nic, NicEee};
 use netsim::phy::{Phy, PhyType};
+use netsim::HostFrame;
 use proptest::prelude::*;
 use units::{Bytes, DataRate, Duration, Time};
 

@@ -9,8 +9,9 @@
 //!
 //! What this cannot see: whether the P4 program runs the same machine.
 
-use netsim::nic::{HostFrame, Nic, NicEee};
+use netsim::nic::{Nic, NicEee};
 use netsim::phy::{Phy, PhyType};
+use netsim::HostFrame;
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::{Bytes, DataRate, Duration, Time};

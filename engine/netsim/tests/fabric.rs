@@ -1,4 +1,4 @@
-//! Whole fabrics that run the compiled P4 program: times computed by hand, and books that balance.
+//! Whole fabrics that run the compiled P4 program: times computed by hand, and counts that add up.
 
 mod common;
 
@@ -50,15 +50,15 @@ fn under_overload_every_packet_is_accounted_for_and_queues_come_back_to_zero() {
             send(&mut fabric, from, us(burst * 10), &frame);
         }
     }
-    // In the middle of it the books balance, too.
+    // In the middle of it the counts add up, too.
     fabric.run_until(us(1_000));
     let middle = fabric.report().unwrap();
     assert!(!middle.idle && middle.conservation.queued > 0);
     let report = finish(&mut fabric);
-    let books = report.conservation;
-    assert_eq!(books.sent, 200 * 11);
-    assert!(books.switch_drops > 500 && books.nic_drops > 100, "{books:?}");
-    assert_eq!(books.sent, books.delivered + books.switch_drops + books.nic_drops);
+    let counts = report.conservation;
+    assert_eq!(counts.sent, 200 * 11);
+    assert!(counts.switch_drops > 500 && counts.nic_drops > 100, "{counts:?}");
+    assert_eq!(counts.sent, counts.delivered + counts.switch_drops + counts.nic_drops);
     let port = &report.switches[0].ports[0];
     assert!(port.max_queue_bytes <= 30_000, "{}", port.max_queue_bytes);
     for switch in 0..5 {
@@ -161,6 +161,6 @@ fn the_controller_gives_packets_to_a_switch_and_takes_them_from_it() {
     packet_out.extend_from_slice(&to_host);
     fabric.packet_out(0, &packet_out).unwrap();
     let report = finish(&mut fabric);
-    let books = report.conservation;
-    assert_eq!((books.packet_ins, books.packet_outs, books.delivered), (1, 1, 1), "{books:?}");
+    let counts = report.conservation;
+    assert_eq!((counts.packet_ins, counts.packet_outs, counts.delivered), (1, 1, 1), "{counts:?}");
 }

@@ -1,4 +1,4 @@
-//! TCP flows through fabrics that run the compiled P4 program: times computed by hand, congestion, repair, and books that balance.
+//! TCP flows through fabrics that run the compiled P4 program: times computed by hand, congestion, repair, and counts that add up.
 
 mod common;
 
@@ -59,7 +59,7 @@ fn a_flow_of_one_segment_takes_the_time_computed_by_hand() {
     let sent = |class: &str| report.classes[class].sent.packets;
     // The second FIN comes with the ACK of the first; the last ACK is pure.
     assert_eq!((sent("syn"), sent("syn_ack"), sent("fin_rst"), sent("ack")), (1, 1, 2, 1));
-    // The server's end is over when the last ACK arrives, and nobody lingers.
+    // The server's end is over when the last ACK arrives, and no end stays in TIME-WAIT.
     let small = 2 * (60 + 24) * 8_000 + 2 * 500_000;
     assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data + 2 * small);
 }
@@ -103,9 +103,9 @@ fn every_algorithm_gets_everything_through_a_buffer_that_is_too_small() {
     for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
         let port = PortSettings { buffer_bytes: Some(15_000), ..marking(6_000) };
         let report = incast(name, 200_000, &port);
-        let books = report.conservation;
-        assert!(books.switch_drops > 0, "{name}: {books:?}");
-        assert_eq!((books.misdelivered, books.queued), (0, 0), "{name}");
+        let counts = report.conservation;
+        assert!(counts.switch_drops > 0, "{name}: {counts:?}");
+        assert_eq!((counts.misdelivered, counts.queued), (0, 0), "{name}");
     }
 }
 

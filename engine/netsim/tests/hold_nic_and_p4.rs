@@ -10,7 +10,8 @@
 mod eeon;
 
 use netsim::eee::EeeState;
-use netsim::nic::{HostFrame, Nic, NicEee};
+use netsim::nic::{Nic, NicEee};
+use netsim::HostFrame;
 use proptest::prelude::*;
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{Bytes, DataRate, Duration, Time};

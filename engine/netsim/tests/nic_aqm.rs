@@ -80,7 +80,7 @@ fn same(action: &'static str, values: &[u64], aqm: NicAqm) {
     assert_eq!(outcome(&program), outcome(&nic), "{aqm:?}");
     let plain = by_nic(None);
     assert_ne!(outcome(&plain), outcome(&nic), "{aqm:?} does something");
-    let sum = |of: fn(&netsim::nic::ClassCounts) -> u64| nic.nic_queues.values().map(of).sum::<u64>();
+    let sum = |of: fn(&netsim::report::ClassCounts) -> u64| nic.nic_queues.values().map(of).sum::<u64>();
     let dropped = sum(|counts| counts.early_dropped + counts.tail_dropped);
     assert_eq!(dropped, nic.conservation.nic_drops);
     let ce = |report: &Report| report.classes.values().map(|class| class.delivered_ce).sum::<u64>();

@@ -21,7 +21,7 @@ const CLOCK: u64 = 1 << 48;
 /// A frame of 1000 bytes at 1 Gb/s in ns, with what is around it.
 const FRAME_TICKS: u64 = 8_192;
 const PACKETS: usize = 80;
-/// Most ports of a fabric: four leaves of two hosts and two uplinks, two spines.
+/// Maximum number of ports of a fabric: four leaves of two hosts and two uplinks, two spines.
 const MOST_PORTS: usize = 4 * 4 + 2 * 4;
 const MOST_SWITCHES: usize = 6;
 
@@ -111,7 +111,7 @@ struct Run {
     /// At some instants: switch, port, the register, and what the traffic manager holds.
     looks: Vec<(usize, u16, u64, u64)>,
     /// At some instants: packets that hosts have sent, and those delivered, dropped or on their way.
-    books: Vec<(u64, u64)>,
+    counts: Vec<(u64, u64)>,
 }
 
 impl Case {
@@ -218,13 +218,13 @@ fn run(case: &Case, is_gated: bool) -> Run {
         state.register_write("busy_until", run.port.into(), &clock).unwrap();
         run.settings[0].write(&mut state, run.port, (8_000_000_000 << 24) / run.bps);
     }
-    let (mut at, mut sent, mut looks, mut books) = (Time::ZERO, Vec::new(), Vec::new(), Vec::new());
+    let (mut at, mut sent, mut looks, mut counts) = (Time::ZERO, Vec::new(), Vec::new(), Vec::new());
     for number in 0..case.traffic.len() {
         at += Duration::from_ns(case.traffic[number].0);
         let is_change = case.change.as_ref().is_some_and(|(before, _)| *before == number);
         if is_change || number % 16 == 8 {
             fabric.run_until(at);
-            look(&fabric, &ports, &mut looks, &mut books);
+            look(&fabric, &ports, &mut looks, &mut counts);
         }
         if is_change {
             for run in &ports {
@@ -238,16 +238,16 @@ fn run(case: &Case, is_gated: bool) -> Run {
     }
     let limit = at + Duration::from_ms(100);
     fabric.run_to_idle(limit);
-    look(&fabric, &ports, &mut looks, &mut books);
-    let report = fabric.report().expect("the books balance");
-    Run { fabric, report, is_gated, ports, case: case.clone(), sent, looks, books }
+    look(&fabric, &ports, &mut looks, &mut counts);
+    let report = fabric.report().expect("the counts add up");
+    Run { fabric, report, is_gated, ports, case: case.clone(), sent, looks, counts }
 }
 
 fn look(
     fabric: &Fabric,
     ports: &[PortRun],
     looks: &mut Vec<(usize, u16, u64, u64)>,
-    books: &mut Vec<(u64, u64)>,
+    counts: &mut Vec<(u64, u64)>,
 ) {
     for PortRun { switch, port, .. } in ports {
         let register = register(fabric, *switch, "occupancy_bytes", u64::from(*port));
@@ -259,7 +259,7 @@ fn look(
         + conservation.nic_drops
         + conservation.switch_drops
         + conservation.queued;
-    books.push((conservation.sent, explained));
+    counts.push((conservation.sent, explained));
 }
 
 impl Run {
@@ -282,7 +282,7 @@ proptest! {
     fn property_1_every_packet_of_a_fabric_is_delivered_or_counted(case in cases(), is_gated in prop::bool::weighted(0.8)) {
         let run = run(&case, is_gated);
         prop_assert!(run.report.idle, "packets still inside: {:?}", run.report.conservation);
-        for (sent, explained) in &run.books {
+        for (sent, explained) in &run.counts {
             prop_assert_eq!(sent, explained);
         }
         let all = |verdicts: std::ops::RangeInclusive<u64>, class: u64| -> u64 {

@@ -74,7 +74,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn whatever_hosts_send_the_fabric_comes_to_rest_and_the_books_balance(
+    fn whatever_hosts_send_the_fabric_comes_to_rest_and_its_counts_add_up(
         frames in prop::collection::vec((0..4_usize, content(), 0..1_400_usize), 1..60),
     ) {
         let size = LeafSpine { eee: true, ..LeafSpine::default() };

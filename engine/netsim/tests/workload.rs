@@ -1,4 +1,4 @@
-//! Applications over fabrics that run the compiled P4 program: times by hand, sharing of links, memory, books that balance.
+//! Applications over fabrics that run the compiled P4 program: times by hand, sharing of links, memory, counts that add up.
 
 mod common;
 
@@ -20,8 +20,8 @@ fn finish(fabric: &mut Fabric) -> Report {
     assert!(fabric.run_workload(Time::from_ps(10_000 * SECOND)), "the workload does not finish");
     let report = fabric.report().unwrap_or_else(|error| panic!("{error}"));
     assert!(fabric.run_to_idle(Time::from_ps(20_000 * SECOND)));
-    let books = fabric.report().unwrap_or_else(|error| panic!("{error}")).conservation;
-    assert_eq!((books.queued, books.misdelivered), (0, 0));
+    let counts = fabric.report().unwrap_or_else(|error| panic!("{error}")).conservation;
+    assert_eq!((counts.queued, counts.misdelivered), (0, 0));
     report
 }
 
@@ -124,7 +124,7 @@ fn a_job_of_one_map_and_one_reducer_takes_the_models_times_and_one_transfer() {
     }
 }
 
-/// A shuffle of 8 workers: everything is fetched, and what crosses the network is what the books tell.
+/// A shuffle of 8 workers: everything is fetched, and what crosses the network is what the counts say.
 #[test]
 fn a_shuffle_moves_every_partition_and_no_more() {
     let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };

@@ -1,4 +1,4 @@
-//! What goes wrong at the edges, told to whoever started the switch.
+//! What goes wrong with ports, for whoever started the switch.
 
 use std::io;
 use std::path::PathBuf;

@@ -59,7 +59,7 @@ impl Interface {
         sys::set_buffer(&fd, true, RECEIVE_BUFFER_BYTES);
         sys::bind(&fd, index).map_err(failed("cannot bind to it"))?;
         sys::set_promiscuous(&fd, index).map_err(failed("promiscuous mode"))?;
-        // An interface that is down says so on the socket; `tend` finds it when it comes up.
+        // An interface that is down says so on the socket; `maintain` finds it when it comes up.
         let _ = sys::take_error(&fd);
         let capture = capture
             .map(|folder| {
@@ -246,7 +246,7 @@ impl PortIo for Interfaces {
                         Some(libc::EAGAIN | libc::EINTR) => {}
                         // The kernel cannot describe this super-frame in a virtio_net_hdr, and has dropped it.
                         Some(libc::EINVAL) => self.counts.rx_gso_refused += 1,
-                        // Down or gone: `tend` says so.
+                        // Down or gone: `maintain` says so.
                         _ => {}
                     }
                     continue;
@@ -318,7 +318,7 @@ impl PortIo for Interfaces {
         }
     }
 
-    fn tend(&mut self, event: &mut dyn FnMut(String)) {
+    fn maintain(&mut self, event: &mut dyn FnMut(String)) {
         for (port, interface) in &mut self.ports {
             self.counts.rx_overruns += sys::drops(&interface.fd);
             if let Some(text) = interface.look(*port) {

@@ -6,13 +6,14 @@
 //! * [`PacketIn`]: one nanomsg PAIR socket for all ports, BMv2's `--packet-in` and PTF's `nn` platform;
 //! * [`PcapPorts`]: a pcap file or FIFO to read and one to write for each port, BMv2's `--use-files`.
 //!
-//! [`Station`] is none of these: the host's end of a link, for who sends to a switch and wants to know when what comes back arrived.
+//! [`HostSocket`] is none of these: it is the host's end of a link. It sends frames to a switch, and says when frames arrived.
 //!
 //! What a frame meets on its way is pure and tested by itself: [`pcap`] (file format), [`sp`] (nanomsg's wire format),
 //! [`message`] (BMv2's packet messages), [`offload`] (what the kernel leaves undone for a NIC that is not there). System calls
 //! that have no safe wrapper are in `sys`, the only module with `unsafe`.
 
 mod error;
+mod host_socket;
 mod interfaces;
 pub mod message;
 pub mod offload;
@@ -22,18 +23,18 @@ mod pcap_output;
 mod pcap_ports;
 mod poller;
 pub mod sp;
-mod station;
 mod sys;
 
 pub use error::IoError;
+pub use host_socket::{HostSocket, ReceiveBuffer};
 pub use interfaces::{Interface, Interfaces};
 pub use packet_in::PacketIn;
 pub use pcap_ports::{PcapPort, PcapPorts};
 pub use poller::{Poller, Waker};
-pub use station::{Station, StationFrames};
 
 /// Frames lost or repaired outside the switch, by cause. A cause that a kind of port does not have stays zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IoCounts {
     /// Frames that the kernel dropped because the switch did not fetch them in time.
     pub rx_overruns: u64,
@@ -55,25 +56,6 @@ pub struct IoCounts {
     pub tx_refused: u64,
     /// Frames to a port that has no interface or file.
     pub tx_no_port: u64,
-}
-
-impl IoCounts {
-    /// Every count with its name, zeros included, in a fixed order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        [
-            ("rx_overruns", self.rx_overruns),
-            ("rx_truncated", self.rx_truncated),
-            ("rx_malformed", self.rx_malformed),
-            ("rx_gso_refused", self.rx_gso_refused),
-            ("rx_gso_segmented", self.rx_gso_segmented),
-            ("rx_checksums_completed", self.rx_checksums_completed),
-            ("tx_full", self.tx_full),
-            ("tx_down", self.tx_down),
-            ("tx_refused", self.tx_refused),
-            ("tx_no_port", self.tx_no_port),
-        ]
-        .into_iter()
-    }
 }
 
 /// One port as it is shown to people.
@@ -107,9 +89,9 @@ pub trait PortIo: Send {
     /// Writes out what is kept back to be written in one piece. Called before the loop waits.
     fn flush(&mut self) {}
 
-    /// Looks after what changes without a frame: links that come and go, output still to be written. `event` takes what
-    /// people should know. Called a few times a second.
-    fn tend(&mut self, event: &mut dyn FnMut(String));
+    /// Follows what changes without a frame: links that come and go, output still to be written. `event` takes messages
+    /// for people. Called a few times a second.
+    fn maintain(&mut self, event: &mut dyn FnMut(String));
 
     /// Adds a network interface as a port of a running switch.
     fn add(&mut self, port: u16, interface: Interface) -> Result<(), IoError> {
@@ -117,7 +99,7 @@ pub trait PortIo: Send {
         Err(IoError::FixedPorts { port })
     }
 
-    /// Takes a port away.
+    /// Removes a port.
     fn remove(&mut self, port: u16) -> Result<(), IoError> {
         Err(IoError::FixedPorts { port })
     }

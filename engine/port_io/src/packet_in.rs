@@ -304,7 +304,7 @@ impl PortIo for PacketIn {
         self.flush_peer();
     }
 
-    fn tend(&mut self, event: &mut dyn FnMut(String)) {
+    fn maintain(&mut self, event: &mut dyn FnMut(String)) {
         self.flush_peer();
         self.events.drain(..).for_each(event);
     }

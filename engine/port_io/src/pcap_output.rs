@@ -8,12 +8,12 @@ use std::time::SystemTime;
 
 use crate::{pcap, IoError};
 
-/// It is written when so much has come together, or when the switch has nothing else to do.
+/// Buffered bytes at which the file is written; it is also written when the switch has nothing else to do.
 const WRITE_BYTES: usize = 256 << 10;
 /// What waits for the reader of a FIFO. Frames beyond it are dropped and counted.
 const PENDING_LIMIT: usize = 16 << 20;
 
-/// A pcap file that is being written. Never blocks, also when it is a FIFO that nobody reads.
+/// A pcap file that is being written. Never blocks, also when it is a FIFO without a reader.
 pub struct Output {
     port: u16,
     path: PathBuf,

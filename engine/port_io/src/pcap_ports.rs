@@ -1,7 +1,7 @@
 //! Pcap files or FIFOs as ports: BMv2's `--use-files`. Port X reads `X_in.pcap` and writes `X_out.pcap`.
 //!
 //! Records of all inputs are handed on in order of their times, as fast as the switch takes them. BMv2 waits for a record of
-//! every input before it hands on the first; here a FIFO that is silent holds up nobody. What is written into several FIFOs
+//! every input before it hands on the first; here a FIFO that is silent delays no other. What is written into several FIFOs
 //! one after the other with times that do not decrease still comes out in that order.
 
 use std::collections::VecDeque;
@@ -208,7 +208,7 @@ impl PortIo for PcapPorts {
         self.ports.iter_mut().for_each(|port| port.output.flush());
     }
 
-    fn tend(&mut self, event: &mut dyn FnMut(String)) {
+    fn maintain(&mut self, event: &mut dyn FnMut(String)) {
         self.flush();
         self.messages.drain(..).for_each(&mut *event);
         self.ports.iter_mut().filter_map(|port| port.output.take_error()).for_each(&mut *event);
@@ -262,7 +262,7 @@ mod tests {
 
     fn events(ports: &mut PcapPorts) -> String {
         let mut events = Vec::new();
-        ports.tend(&mut |event| events.push(event));
+        ports.maintain(&mut |event| events.push(event));
         events.join("\n")
     }
 
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_fifo_holds_up_nobody_and_its_end_is_told() {
+    fn a_silent_fifo_delays_no_other_and_its_end_is_reported() {
         let folder = folder("fifos");
         let path = |port: u16| folder.join(format!("p{port}_in.pcap"));
         for port in [1, 2] {

@@ -23,7 +23,7 @@ const EVENTS: usize = 64;
 /// Waits for ports. Keys of ports are up to their owner, below 2^63.
 pub struct Poller {
     epoll: OwnedFd,
-    /// epoll's own time-out has a resolution of 1 ms; a gate needs microseconds.
+    /// epoll's own timeout has a resolution of 1 ms; a gate needs microseconds.
     timer: OwnedFd,
     wake: Arc<OwnedFd>,
 }
@@ -123,7 +123,7 @@ mod tests {
         let (start, mut ready) = (Instant::now(), Vec::new());
         poller.wait(Duration::from_micros(2_000), &mut ready).unwrap();
         assert!(start.elapsed() >= Duration::from_micros(2_000));
-        assert_eq!(ready, []);
+        assert!(ready.is_empty());
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         poller.add(&from, 7).unwrap();
         let mut ready = Vec::new();
         poller.wait(Duration::ZERO, &mut ready).unwrap();
-        assert_eq!(ready, []);
+        assert!(ready.is_empty());
         rustix::io::write(&to, b"x").unwrap();
         poller.wait(Duration::ZERO, &mut ready).unwrap();
         assert_eq!(ready, [7]);

@@ -38,9 +38,9 @@ fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     }
 }
 
-/// A packet socket that hears nothing yet.
+/// A packet socket that receives nothing yet.
 pub(crate) fn packet_socket() -> io::Result<OwnedFd> {
-    // SAFETY: plain call; a descriptor that it returns is owned by nobody else.
+    // SAFETY: plain call; a descriptor that it returns has no other owner.
     unsafe {
         let fd = check(libc::socket(
             libc::AF_PACKET,
@@ -80,7 +80,7 @@ pub(crate) fn enable_timestamps(fd: &OwnedFd) -> io::Result<()> {
     set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32)
 }
 
-/// Asks not to hear what this machine sends. Kernels before 4.20 do not know it.
+/// Asks not to receive what this machine sends. Kernels before 4.20 do not know it.
 pub(crate) fn ignore_outgoing(fd: &OwnedFd) -> io::Result<()> {
     set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32)
 }
@@ -116,7 +116,7 @@ fn address(ifindex: i32, protocol: u16) -> libc::sockaddr_ll {
     address
 }
 
-/// Begins to hear every frame of an interface.
+/// Begins to receive every frame of an interface.
 pub(crate) fn bind(fd: &OwnedFd, ifindex: i32) -> io::Result<()> {
     let address = address(ifindex, ETH_P_ALL);
     // SAFETY: the address is readable for the length given.

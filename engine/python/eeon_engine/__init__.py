@@ -6,7 +6,6 @@ switches in real time.
 """
 
 from ._engine import SOURCE_DIGEST, LiveSwitch, Port, Program, Switch, SwitchHandle, Traffic, Twin
-from .control import SwitchControl
 from .exceptions import (
     ClockError,
     ConfigError,
@@ -42,7 +41,6 @@ __all__ = [
     "ProgramError",
     "SOURCE_DIGEST",
     "Switch",
-    "SwitchControl",
     "SwitchHandle",
     "Traffic",
     "Twin",

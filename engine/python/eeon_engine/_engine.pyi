@@ -11,13 +11,20 @@ from typing import final
 
 from typing_extensions import Buffer
 
-from .control import (
+from .json_types import LiveCounts, PortStats, SwitchStats
+from .values import (
+    ClientAction,
+    ClientDefault,
+    ClientEntry,
+    ClientGroup,
+    ClientMember,
     CounterCell,
     CrcParameters,
     Entry,
     EntryAction,
     Group,
     MatchParam,
+    McCopies,
     McGroup,
     McLag,
     McNode,
@@ -25,9 +32,13 @@ from .control import (
     MeterRate,
     PortInfo,
     Replica,
+    Savepoint,
+    Session,
+    Share,
 )
 
 __all__ = [
+    "EXCEPTIONS",
     "JSON_VERSION",
     "LiveSwitch",
     "Port",
@@ -40,6 +51,9 @@ __all__ = [
     "parse_data_rate",
     "parse_size",
 ]
+
+EXCEPTIONS: tuple[str, ...]
+"""The classes of `eeon_engine.exceptions` that the extension raises, by name."""
 
 JSON_VERSION: str
 """The newest version of BMv2's JSON that `Program` understands, such as 2.24."""
@@ -71,9 +85,13 @@ class Program:
         """SHA-256 of `json`, in hexadecimal."""
 
 class SwitchHandle:
-    """A running switch, to be controlled: the `SwitchControl` of `eeon_engine.control`, and its counts.
+    """A running switch, to be controlled, and its counts.
 
-    Calls raise a `ControlError` when they are refused, and `ConfigError` when the switch runs no program.
+    Names and meaning are those of BMv2's runtime interface, where it has such a call. Calls that begin with
+    `client` are for who names members and groups itself, as P4Runtime's clients do; they work on the same
+    objects. Every call is atomic, may come from any thread, and raises a `ControlError` when it is refused,
+    in which case nothing has changed, and `ConfigError` when the switch runs no program. `values` has the
+    types.
     """
 
     @property
@@ -124,6 +142,55 @@ class SwitchHandle:
         """Adds an entry that points at a group and returns its handle."""
     def mt_indirect_ws_modify_entry(self, table: str, handle: int, group: int) -> None:
         """Points an entry at a group."""
+    def client_add_entry(
+        self, table: str, key: Sequence[MatchParam], priority: int, action: ClientAction, note: bytes
+    ) -> int:
+        """Adds an entry to any table and returns its handle. `note` is opaque and kept with it."""
+    def client_modify_entry(self, table: str, handle: int, action: ClientAction | None, note: bytes) -> None:
+        """Replaces the opaque bytes of an entry and, where one is given, its action."""
+    def client_entries(self, table: str) -> list[ClientEntry]:
+        """Entries in order of their rows, those that were added by other calls included."""
+    def client_entry_from_key(
+        self, table: str, key: Sequence[MatchParam], priority: int
+    ) -> ClientEntry | None:
+        """The entry with this key and, where the table has priorities, this priority."""
+    def client_set_default(self, table: str, action: tuple[str, Sequence[bytes]] | None, note: bytes) -> None:
+        """Sets what a direct table does on a miss: an action with its data; None: what the program says."""
+    def client_default(self, table: str) -> ClientDefault:
+        """The default entry of any table."""
+    def client_add_member(self, profile: str, member: int, action: str, data: Sequence[bytes]) -> None:
+        """Adds a member under an id. A member that was added by handle and has that id as its made-up one
+        gets another."""
+    def client_modify_member(self, profile: str, member: int, action: str, data: Sequence[bytes]) -> None:
+        """Replaces a member's action, in every group and entry that it is in."""
+    def client_delete_member(self, profile: str, member: int) -> None:
+        """Deletes a member that no entry and no group uses."""
+    def client_add_group(self, profile: str, group: int, members: Sequence[Share], note: bytes) -> None:
+        """Adds a group under an id, with opaque bytes. A member of weight w takes the places of w members in
+        the selector."""
+    def client_modify_group(self, profile: str, group: int, members: Sequence[Share], note: bytes) -> None:
+        """Replaces a group's members and its opaque bytes."""
+    def client_delete_group(self, profile: str, group: int) -> None:
+        """Deletes a group that no entry uses."""
+    def client_members(self, profile: str, member: int | None = None) -> list[ClientMember]:
+        """Members by rising id, or the one of that id if there is one. One that was added by handle has a
+        made-up id: 2^32-1 less its handle, or the next one below that nobody has."""
+    def client_groups(self, profile: str, group: int | None = None) -> list[ClientGroup]:
+        """Groups by rising id, or the one of that id if there is one; made-up ids as for members."""
+    def begin_batch(self) -> None:
+        """Begins to write down what calls change. Calls of other threads wait until `end_batch`. Pause the
+        switch first: what packets change meanwhile may be taken back with the calls.
+
+        `reset_state`, CRC parameters, sweeps, and the `mc_` and `mirroring_` calls but for `mc_set_group`,
+        `mc_delete_group`, `mirroring_session_add` and `mirroring_session_delete` are not written down.
+        """
+    def savepoint(self) -> Savepoint:
+        """A point in the batch to go back to."""
+    def roll_back(self, savepoint: Savepoint) -> None:
+        """Takes back what was changed since a savepoint: handles, the order of rows, counts, meters, ages are
+        as they were."""
+    def end_batch(self) -> None:
+        """Ends the batch; what was not taken back stays."""
     def mt_act_prof_add_member(self, profile: str, action: str, data: Sequence[bytes]) -> int:
         """Adds a member and returns its handle."""
     def mt_act_prof_modify_member(
@@ -165,7 +232,7 @@ class SwitchHandle:
     def mt_get_entry_idle(self, table: str, handle: int) -> int:
         """Nanoseconds since an entry was last hit, or since its time-out was first set."""
     def mt_sweep_entries(self, table: str) -> list[int]:
-        """Handles of entries that were not hit for their time-out. Each is told again after another one."""
+        """Handles of entries without a hit during their timeout. Each is reported again after another one."""
     def take_digests(self) -> list[tuple[str, bytes]]:
         """What `digest()` has sent since the last call: name of the learn list, and its fields.
 
@@ -183,6 +250,8 @@ class SwitchHandle:
         """Adds a member to a parser value set."""
     def parse_vset_remove(self, vset: str, value: bytes) -> None:
         """Removes a member from a parser value set."""
+    def parse_vset_set(self, vset: str, values: Sequence[bytes]) -> None:
+        """Replaces all values of a parser value set."""
     def parse_vset_clear(self, vset: str) -> None:
         """Empties a parser value set."""
     def read_counters(self, counter: str, index: int) -> CounterCell:
@@ -197,8 +266,13 @@ class SwitchHandle:
         """Every cell, at one time."""
     def register_write(self, register: str, index: int, value: bytes) -> None:
         """Sets a cell."""
-    def mc_set_group(self, group: int, replicas: Sequence[Replica]) -> None:
-        """Creates or replaces a multicast group."""
+    def mc_set_group(self, group: int, replicas: Sequence[Replica], note: bytes = ...) -> None:
+        """Creates or replaces a whole multicast group: copies in the order given, with opaque bytes that
+        `mc_groups` gives back."""
+    def mc_groups(self, group: int | None = None) -> list[McCopies]:
+        """Multicast groups by rising id, or the one of that id if there is one."""
+    def mirroring_sessions(self, session: int | None = None) -> list[Session]:
+        """Clone sessions by rising id, or the one of that id if there is one."""
     def mc_delete_group(self, group: int) -> None:
         """Deletes a multicast group."""
     def mirroring_session_add(
@@ -308,24 +382,18 @@ class SwitchHandle:
         """Bytes waiting in all queues of a port."""
     def queue_packets(self, port: int) -> int:
         """Packets waiting in all queues of a port."""
-    def stats(self) -> dict[str, int | dict[str, int]]:
-        """Counts of the switch; `drops` by cause; `p4_passes` runs of parser and ingress."""
-    def port_stats(self, port: int) -> dict[str, int | dict[str, int]]:
-        """Counts of one port; `drops` by cause."""
+    def stats(self) -> SwitchStats:
+        """Counts of the switch."""
+    def port_stats(self, port: int) -> PortStats:
+        """Counts of one port."""
     def follow(self, tag: int) -> None:
         """From now on writes down what happens to frames that arrive with this tag, and to their copies.
 
         Loading another program ends it.
         """
     def take_journey(self) -> str:
-        """What was written down since `follow`, as JSON, and forgets it.
-
-        `steps` in order of time, each with `packet` (0 for the first frame, a number more for each further
-        frame and copy), `at_ps`, `step` (`arrived`, `parsed`, `ingress`, `queued`, `dequeued`, `egress`,
-        `deparsed`, `sent`, `dropped`, `copied`, `clone`, `replica`, `resubmitted`, `recirculated`, ...) and
-        what belongs to it. `parsed`, `ingress`, `egress` and `deparsed` have `events` (`bm::trace::Event`
-        says which); the pipelines also `values`, everything that is not zero after them. `is_cut`: there were
-        more steps than are kept. `inside`: how many followed packets are still in the switch.
+        """What was written down since `follow`, and forgets it: the JSON of a `Journey`, which
+        `json_documents.take_journey` reads.
         """
     def stop_following(self) -> None:
         """Follows nothing any more."""
@@ -442,14 +510,13 @@ class LiveSwitch(SwitchHandle):
         """Whether its thread has ended, by `stop` or by itself."""
     def take_events(self, timeout_ms: int) -> list[str]:
         """What people should know, such as interfaces that went down; without any, waits for one."""
-    def io_counts(self) -> dict[str, int]:
-        """Frames lost or repaired outside the switch, by cause, as of a moment ago; `clock_held_back_us`, by
-        how much the clock stood still because the program recirculates more than the computer can.
-        """
+    def io_counts(self) -> LiveCounts:
+        """Frames lost or repaired outside the switch, as of a moment ago, and what its loop has counted."""
 
 @final
 class Twin:
-    """Switches, links and hosts under one clock. `spec` is the JSON that `netsim`'s `FabricSpec` describes.
+    """Switches, links and hosts under one clock. `spec` is the JSON of a `json_types.FabricSpec`;
+    `json_documents.make_twin` writes it.
 
     The same program, spec, control calls at the same times and frames give the same report, byte for byte.
     Raises `ConfigError` with the place in the spec.
@@ -508,8 +575,8 @@ class Twin:
     def start_workload(self, spec: str) -> None:
         """Starts applications whose transfers are TCP connections between the hosts, once for a twin.
 
-        `spec` is the JSON that docs/models/mapreduce.md describes. All of it is checked before anything
-        starts. Raises `ConfigError` with place, value and reason.
+        `spec` is the JSON of a `json_types.WorkloadSpec`; docs/models/mapreduce.md says what it means. All of
+        it is checked before anything starts. Raises `ConfigError` with place, value and reason.
         """
     def run_workload(self, limit_ps: int = ...) -> bool:
         """Lets everything happen until every foreground application has finished (True).
@@ -518,7 +585,7 @@ class Twin:
         happen, and when no workload has been started. Ctrl-C stops it between two slices.
         """
     def report(self) -> str:
-        """What happened so far, as JSON: `netsim`'s `Report`, with `workload` once one has been started."""
+        """What happened so far: the JSON of a `Report`, which `json_documents.twin_report` reads."""
 
 @final
 class Traffic:
@@ -551,5 +618,5 @@ class Traffic:
         host's interface fails.
         """
     def report(self, late_after_ns: int) -> str:
-        """JSON: packets and latencies by class in the twin's form, lateness of sending, and what cannot be
-        placed. Ends the object: every later call raises `ConfigError`."""
+        """The JSON of a `TrafficReport`, which `json_documents.traffic_report` reads. Ends
+        the object: every later call raises `ConfigError`."""

@@ -1,4 +1,4 @@
-//! Values between Python and the engine: tuples of `eeon_engine.control` on one side, `bm`'s types on the other.
+//! Values between Python and the engine: tuples of `eeon_engine.values` on one side, `bm`'s types on the other.
 
 use bm::{CounterValue, MatchKeyParam, MeterRate, MtAction, MtEntry};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -26,7 +26,7 @@ impl<'py> FromPyObject<'py> for KeyParam {
             ("valid", 2) => MatchKeyParam::Valid(tuple.get_item(1)?.extract()?),
             (kind, length) => {
                 return Err(PyValueError::new_err(format!(
-                    "a match parameter of {length} items starting with '{kind}'; see eeon_engine.control.MatchParam"
+                    "a match parameter of {length} items starting with '{kind}'; see eeon_engine.values.MatchParam"
                 )))
             }
         }))
@@ -71,7 +71,7 @@ pub(crate) fn action<'py>(
     }
 }
 
-fn key_param<'py>(py: Python<'py>, param: &MatchKeyParam) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn key_param<'py>(py: Python<'py>, param: &MatchKeyParam) -> PyResult<Bound<'py, PyTuple>> {
     let bytes = |value: &[u8]| PyBytes::new(py, value);
     match param {
         MatchKeyParam::Exact(value) => ("exact", bytes(value)).into_pyobject(py),

@@ -3,24 +3,34 @@
 //! The classes are those of `eeon_engine.exceptions`; messages are the inner crates' own.
 
 use bm::RuntimeError;
-use pyo3::PyErr;
+use pyo3::prelude::*;
 use simple_switch::{MirroringError, PreError};
 
 use crate::bmv2_code;
 
-mod raised {
-    #![allow(missing_docs)] // import_exception! leaves no place for them; they stand in exceptions.py.
-    pyo3::import_exception!(eeon_engine.exceptions, ClockError);
-    pyo3::import_exception!(eeon_engine.exceptions, ConfigError);
-    pyo3::import_exception!(eeon_engine.exceptions, DuplicateError);
-    pyo3::import_exception!(eeon_engine.exceptions, FullError);
-    pyo3::import_exception!(eeon_engine.exceptions, ImmutableError);
-    pyo3::import_exception!(eeon_engine.exceptions, InUseError);
-    pyo3::import_exception!(eeon_engine.exceptions, InvalidValueError);
-    pyo3::import_exception!(eeon_engine.exceptions, NoSuchHandleError);
-    pyo3::import_exception!(eeon_engine.exceptions, NoSuchObjectError);
-    pyo3::import_exception!(eeon_engine.exceptions, OutOfRangeError);
-    pyo3::import_exception!(eeon_engine.exceptions, ProgramError);
+/// The classes, and their names for [`check_classes`].
+macro_rules! raised {
+    ($($class:ident),* $(,)?) => {
+        mod raised {
+            #![allow(missing_docs)] // import_exception! leaves no place for them; they stand in exceptions.py.
+            $(pyo3::import_exception!(eeon_engine.exceptions, $class);)*
+        }
+
+        /// Every class that this crate raises.
+        pub(crate) const CLASSES: &[&str] = &[$(stringify!($class)),*];
+    };
+}
+
+raised! {
+    ClockError, ConfigError, DuplicateError, FullError, ImmutableError, InUseError, InvalidValueError,
+    NoSuchHandleError, NoSuchObjectError, OutOfRangeError, ProgramError,
+}
+
+/// Fails when `eeon_engine.exceptions` lacks one of [`CLASSES`], so that the extension is not imported rather than that a
+/// refusal cannot be told.
+pub(crate) fn check_classes(py: Python<'_>) -> PyResult<()> {
+    let module = py.import("eeon_engine.exceptions")?;
+    CLASSES.iter().try_for_each(|name| module.getattr(*name).map(drop))
 }
 
 /// Anything that the engine refuses.
@@ -86,10 +96,12 @@ fn runtime(error: &RuntimeError, text: String) -> PyErr {
     match error {
         RuntimeError::NoSuchObject { .. } => raised::NoSuchObjectError::new_err(refusal),
         RuntimeError::Full { .. } => raised::FullError::new_err(refusal),
-        RuntimeError::DuplicateEntry { .. } => raised::DuplicateError::new_err(refusal),
-        RuntimeError::BadHandle { .. } | RuntimeError::ExpiredHandle { .. } => {
-            raised::NoSuchHandleError::new_err(refusal)
+        RuntimeError::DuplicateEntry { .. } | RuntimeError::DuplicateId { .. } => {
+            raised::DuplicateError::new_err(refusal)
         }
+        RuntimeError::BadHandle { .. }
+        | RuntimeError::ExpiredHandle { .. }
+        | RuntimeError::NoSuchId { .. } => raised::NoSuchHandleError::new_err(refusal),
         RuntimeError::Immutable { .. } | RuntimeError::ConstDefault { .. } => {
             raised::ImmutableError::new_err(refusal)
         }

@@ -6,18 +6,17 @@ use std::time::Duration;
 use bm::CounterValue;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyTuple};
 use simple_switch::{MirroringSession, Replica, Switch};
 
 use crate::convert::{self, KeyParam};
 use crate::error::Error;
 use crate::place::Place;
 use crate::program::Program;
-use crate::stats;
 
 pub(crate) const PS_PER_NS: u64 = 1_000;
 
-/// A running switch, to be controlled. What the names mean is in `eeon_engine.control`.
+/// A running switch, to be controlled. What the calls mean is in `eeon_engine/_engine.pyi`.
 #[pyclass(frozen, subclass, module = "eeon_engine._engine")]
 pub(crate) struct SwitchHandle {
     pub(crate) place: Arc<dyn Place>,
@@ -335,8 +334,7 @@ impl SwitchHandle {
 
     fn mt_set_entry_ttl(&self, py: Python<'_>, table: &str, handle: u64, ttl_ns: u64) -> PyResult<()> {
         let now = py.detach(|| self.place.now());
-        let ttl_ps = ttl_ns.saturating_mul(PS_PER_NS);
-        self.call(py, |switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ps, now.as_ps()))
+        self.call(py, |switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ns, now.as_ps()))
     }
 
     fn mt_get_entry_idle(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<u64> {
@@ -451,14 +449,21 @@ impl SwitchHandle {
         self.call(py, |switch| switch.state_mut().register_write(register, index, &value))
     }
 
-    fn mc_set_group(&self, py: Python<'_>, group: u16, replicas: Vec<(u16, u16)>) -> PyResult<()> {
+    #[pyo3(signature = (group, replicas, note=Vec::new()))]
+    fn mc_set_group(
+        &self,
+        py: Python<'_>,
+        group: u16,
+        replicas: Vec<(u16, u16)>,
+        note: Vec<u8>,
+    ) -> PyResult<()> {
         let replicas: Vec<_> =
             replicas.into_iter().map(|(egress_port, rid)| Replica { egress_port, rid }).collect();
-        self.call(py, |switch| switch.pre_mut().set_group(group, &replicas))
+        self.call(py, |switch| switch.set_group(group, &replicas, &note))
     }
 
     fn mc_delete_group(&self, py: Python<'_>, group: u16) -> PyResult<()> {
-        self.call(py, |switch| switch.pre_mut().delete_group(group))
+        self.call(py, |switch| switch.delete_group(group))
     }
 
     #[pyo3(signature = (session, egress_port, mgid, class_of_service=0, packet_length_bytes=0))]
@@ -480,12 +485,12 @@ impl SwitchHandle {
                      counted from 0"
                 )));
             }
-            Ok(switch.mirroring_mut().add(session, target)?)
+            Ok(switch.set_session(session, target)?)
         })
     }
 
     fn mirroring_session_delete(&self, py: Python<'_>, session: u16) -> PyResult<()> {
-        self.call(py, |switch| switch.mirroring_mut().delete(session))
+        self.call(py, |switch| switch.delete_session(session))
     }
 
     fn packet_out(&self, py: Python<'_>, packet: PyBackedBytes) -> PyResult<()> {
@@ -510,14 +515,14 @@ impl SwitchHandle {
         self.call(py, |switch| Ok::<_, Error>(switch.queue_packets(port)))
     }
 
-    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (found, passes) = self.call(py, |switch| Ok::<_, Error>((switch.stats(), switch.p4_passes())))?;
-        stats::of_switch(py, &found, passes)
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = self.call(py, |switch| Ok::<_, Error>(switch.stats()))?;
+        Ok(pythonize::pythonize(py, &found)?)
     }
 
-    fn port_stats<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyDict>> {
+    fn port_stats<'py>(&self, py: Python<'py>, port: u16) -> PyResult<Bound<'py, PyAny>> {
         let found = self.call(py, |switch| Ok::<_, Error>(switch.port_stats(port)))?;
-        stats::of_port(py, &found)
+        Ok(pythonize::pythonize(py, &found)?)
     }
 
     fn follow(&self, py: Python<'_>, tag: u64) -> PyResult<()> {
@@ -530,7 +535,9 @@ impl SwitchHandle {
     fn take_journey(&self, py: Python<'_>) -> PyResult<String> {
         self.call(py, |switch| {
             let journey = switch.take_journey();
-            Ok::<_, Error>(crate::journey::to_json(&journey, switch.program()))
+            // As a `Value` first: its members are in the order of their names.
+            let named = serde_json::to_value(journey.named(switch.program()));
+            named.map(|named| named.to_string()).map_err(|error| Error::Value(error.to_string()))
         })
     }
 

@@ -57,12 +57,12 @@ impl SwitchHandle {
 
     fn mt_get_entry_life(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
         let now = py.detach(|| self.place.now());
-        let (ttl_ps, idle_ps) = self.call(py, |switch| {
+        let (ttl_ns, idle_ps) = self.call(py, |switch| {
             let state = switch.state();
             let ttl = state.mt_get_entry_ttl(table, handle)?;
             Ok::<_, Error>((ttl, state.mt_get_entry_idle(table, handle, now.as_ps())?))
         })?;
-        Ok((ttl_ps / PS_PER_NS, idle_ps / PS_PER_NS))
+        Ok((ttl_ns, idle_ps / PS_PER_NS))
     }
 
     fn mt_get_num_entries(&self, py: Python<'_>, table: &str) -> PyResult<usize> {

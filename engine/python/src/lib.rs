@@ -5,18 +5,18 @@
 #![forbid(unsafe_code)]
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 mod bmv2_code;
 mod convert;
 mod error;
 mod handle;
 mod handle_bmv2;
-mod journey;
+mod handle_client;
 mod live;
 mod place;
 mod program;
 mod quantity;
-mod stats;
 mod switch;
 mod traffic;
 mod twin;
@@ -24,6 +24,7 @@ mod twin;
 /// The extension module.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    error::check_classes(module.py())?;
     module.add_class::<program::Program>()?;
     module.add_class::<handle::SwitchHandle>()?;
     module.add_class::<switch::Port>()?;
@@ -33,6 +34,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<traffic::Traffic>()?;
     module.add_function(wrap_pyfunction!(quantity::parse_data_rate, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::parse_size, module)?)?;
+    module.add("EXCEPTIONS", PyTuple::new(module.py(), error::CLASSES)?)?;
     let (major, minor) = bm::JSON_VERSION;
     module.add("JSON_VERSION", format!("{major}.{minor}"))?;
     module.add("SOURCE_DIGEST", env!("EEON_SOURCE_DIGEST"))?;

@@ -8,7 +8,6 @@ use std::time::{Duration as StdDuration, SystemTime, UNIX_EPOCH};
 use live::{LiveConfig, LiveError, PacketIns, PortDefaults, Ports};
 use port_io::{PacketIn, PcapPort, PcapPorts};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use simple_switch::{SwitchConfig, PORT_COUNT};
 use units::{Bytes, DataRate, Duration, Time};
 
@@ -33,15 +32,15 @@ impl Place for LivePlace {
         Ok(self.0.with(call)?)
     }
 
-    fn load_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+    fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         Ok(self.0.load_program(program)?)
     }
 
-    fn check_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+    fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         Ok(self.0.check_program(program)?)
     }
 
-    fn program(&self) -> Option<Arc<bm::Program>> {
+    fn program(&self) -> Option<Arc<bm::Executable>> {
         self.0.program()
     }
 
@@ -51,6 +50,14 @@ impl Place for LivePlace {
 
     fn resume(&self) {
         self.0.resume();
+    }
+
+    fn take_turn(&self) {
+        self.0.take_turn();
+    }
+
+    fn end_turn(&self) {
+        self.0.end_turn();
     }
 
     fn now(&self) -> Time {
@@ -205,16 +212,8 @@ impl LiveSwitch {
         py.detach(|| self.place.0.take_events(StdDuration::from_millis(timeout_ms)))
     }
 
-    fn io_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (io, own) = py.detach(|| (self.place.0.io_counts(), self.place.0.counts()));
-        let dict = PyDict::new(py);
-        for (name, count) in io.iter() {
-            dict.set_item(name, count)?;
-        }
-        dict.set_item("rx_no_program", own.no_program)?;
-        dict.set_item("packets_in_lost", py.detach(|| self.place.0.packet_ins().lost()))?;
-        dict.set_item("clock_held_back_us", own.clock_held_back_us)?;
-        dict.set_item("events_lost", own.events_lost)?;
-        Ok(dict)
+    fn io_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = py.detach(|| self.place.0.counts());
+        Ok(pythonize::pythonize(py, &found)?)
     }
 }

@@ -34,15 +34,19 @@ pub(crate) trait Place: Send + Sync {
     /// Runs `call` on the switch; `NoProgram` when there is none yet.
     fn with(&self, call: &mut dyn FnMut(&mut Switch)) -> Result<(), Error>;
     /// Replaces the program and all state. On an error the switch goes on as it was.
-    fn load_program(&self, program: Arc<bm::Program>) -> Result<(), Error>;
+    fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// Whether `load_program` would accept it.
-    fn check_program(&self, program: Arc<bm::Program>) -> Result<(), Error>;
+    fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// The program that runs.
-    fn program(&self) -> Option<Arc<bm::Program>>;
+    fn program(&self) -> Option<Arc<bm::Executable>>;
     /// See [`Gate::pause`].
     fn pause(&self);
     /// See [`Gate::resume`].
     fn resume(&self);
+    /// See [`Gate::take_turn`].
+    fn take_turn(&self);
+    /// See [`Gate::end_turn`].
+    fn end_turn(&self);
     /// The time of the switch's clock, which begins at zero.
     fn now(&self) -> Time;
     /// Microseconds since the epoch of the computer's clock; `None` where time is virtual and has no other epoch.

@@ -11,7 +11,7 @@ use crate::error::Error;
 /// A compiled P4 program: immutable, shared by the switches that run it.
 #[pyclass(frozen, module = "eeon_engine._engine")]
 pub(crate) struct Program {
-    pub(crate) inner: Arc<bm::Program>,
+    pub(crate) inner: Arc<bm::Executable>,
     json: Vec<u8>,
 }
 
@@ -23,7 +23,7 @@ impl Program {
         let json = json.to_vec();
         let load = if for_tracing { bm::Program::from_json_for_tracing } else { bm::Program::from_json };
         let inner = py.detach(|| load(&json)).map_err(Error::from)?;
-        Ok(Self { inner: Arc::new(inner), json })
+        Ok(Self { inner: bm::Executable::new(inner), json })
     }
 
     #[getter]
@@ -39,7 +39,7 @@ impl Program {
 
 impl Program {
     /// Whether this is the program `inner` was loaded from.
-    pub(crate) fn is(&self, inner: &Arc<bm::Program>) -> bool {
+    pub(crate) fn is(&self, inner: &Arc<bm::Executable>) -> bool {
         Arc::ptr_eq(&self.inner, inner)
     }
 }

@@ -102,7 +102,7 @@ impl Place for AlonePlace {
         Ok(())
     }
 
-    fn load_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+    fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         let mut alone = self.gate.lock();
         match &mut alone.switch {
             Some(switch) => switch.load_program(program)?,
@@ -111,13 +111,13 @@ impl Place for AlonePlace {
         Ok(())
     }
 
-    fn check_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+    fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         let config = self.gate.lock().config.clone();
         simple_switch::Switch::new(program, config)?;
         Ok(())
     }
 
-    fn program(&self) -> Option<Arc<bm::Program>> {
+    fn program(&self) -> Option<Arc<bm::Executable>> {
         self.gate.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
 
@@ -127,6 +127,14 @@ impl Place for AlonePlace {
 
     fn resume(&self) {
         self.gate.resume();
+    }
+
+    fn take_turn(&self) {
+        self.gate.take_turn();
+    }
+
+    fn end_turn(&self) {
+        self.gate.end_turn();
     }
 
     fn now(&self) -> Time {

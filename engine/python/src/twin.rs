@@ -54,17 +54,17 @@ impl Place for TwinPlace {
         Ok(())
     }
 
-    fn load_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+    fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         Ok(self.shared.gate.lock().switch_mut(self.index).load_program(program)?)
     }
 
-    fn check_program(&self, program: Arc<bm::Program>) -> Result<(), Error> {
+    fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         let config = self.shared.gate.lock().switch(self.index).config().clone();
         simple_switch::Switch::new(program, config)?;
         Ok(())
     }
 
-    fn program(&self) -> Option<Arc<bm::Program>> {
+    fn program(&self) -> Option<Arc<bm::Executable>> {
         Some(Arc::clone(self.shared.gate.lock().switch(self.index).program()))
     }
 
@@ -74,6 +74,14 @@ impl Place for TwinPlace {
 
     fn resume(&self) {
         self.shared.gate.resume();
+    }
+
+    fn take_turn(&self) {
+        self.shared.gate.take_turn();
+    }
+
+    fn end_turn(&self) {
+        self.shared.gate.end_turn();
     }
 
     fn now(&self) -> Time {
@@ -199,7 +207,7 @@ impl Twin {
     #[pyo3(signature = (at_ps, frame, length=None))]
     fn tag_of(at_ps: u64, frame: &[u8], length: Option<usize>) -> PyResult<u64> {
         let at = Time::from_ps(at_ps);
-        if at > netsim::tag::LATEST {
+        if at > netsim::LATEST {
             return Err(Error::Value(format!("{at} is later than any frame can be sent")).into());
         }
         Ok(Fabric::tag_of(at, frame, length.unwrap_or(frame.len())))

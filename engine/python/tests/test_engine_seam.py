@@ -1,6 +1,4 @@
-"""The seam between Rust and Python: the stub says what the extension has, and switches have the control
-surface.
-"""
+"""The seam between Rust and Python: the stub says what the extension has."""
 
 import ast
 import subprocess
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import eeon_engine
 import pytest
-from eeon_engine import SwitchControl, _engine, exceptions
+from eeon_engine import _engine, exceptions
 
 PACKAGE = Path(eeon_engine.__file__).parent
 
@@ -49,10 +47,18 @@ def test_every_exception_is_exported_and_stands_in_the_tree() -> None:
             assert name in (exceptions.__doc__ or "")
 
 
-def test_switches_have_the_whole_control_surface() -> None:
-    surface = {name for name in vars(SwitchControl) if not name.startswith("_")}
-    assert "mt_add_entry" in surface
-    assert {name for name in surface if not hasattr(eeon_engine.SwitchHandle, name)} == set()
+def test_the_extension_raises_every_exception_of_the_tree_that_has_none_below_it() -> None:
+    classes = [value for value in vars(exceptions).values() if isinstance(value, type)]
+    leaves = {cls.__name__ for cls in classes if issubclass(cls, Exception) and not cls.__subclasses__()}
+    assert set(_engine.EXCEPTIONS) == leaves
+
+
+def test_a_refused_control_call_tells_its_reason_and_bmv2s_name_of_it() -> None:
+    for name in _engine.EXCEPTIONS:
+        cls = getattr(exceptions, name)
+        if issubclass(cls, exceptions.ControlError):
+            refusal = cls("table t: 16 entries", "TABLE_FULL")
+            assert (str(refusal), refusal.code) == ("table t: 16 entries", "TABLE_FULL")
 
 
 def test_signatures_agree_with_the_stub() -> None:

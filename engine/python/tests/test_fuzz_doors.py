@@ -48,7 +48,7 @@ def test_an_input_that_is_used_up_gives_zeros() -> None:
 
 
 def test_a_batch_that_is_not_taken_back_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eeon_engine.p4runtime.journal.Journal.rollback", lambda journal: None)
+    monkeypatch.setattr("eeon_engine.p4runtime.forwarding.Forwarding.restore", lambda *arguments: None)
     with pytest.raises(Finding, match="taken back"):
         for item in corpora.committed("p4runtime_write"):
             TARGETS["p4runtime_write"].run(item)

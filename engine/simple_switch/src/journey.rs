@@ -11,9 +11,9 @@ use bm::trace::{Event, Place, Trace};
 use bm::{Fault, Phv, Program};
 use units::{Duration, Time};
 
+use crate::frame::Frame;
 use crate::packet::PacketId;
-use crate::switch::Switch;
-use crate::{DropCause, Frame};
+use crate::stats::DropCause;
 
 /// Steps that are written down; what follows is left out and [`Journey::is_cut`] says so. A packet that recirculates while
 /// it waits makes several steps a round.
@@ -163,7 +163,8 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    fn new(program: &Program, tag: u64) -> Self {
+    /// Follows frames that arrive with this tag.
+    pub(crate) fn new(program: &Program, tag: u64) -> Self {
         let trace = Trace::new(program);
         Self { tag, trace, followed: BTreeMap::new(), next: 0, journey: Journey::default() }
     }
@@ -176,11 +177,54 @@ impl Follower {
         }
     }
 
-    fn add(&mut self, id: PacketId) -> u32 {
-        let number = self.next;
+    fn number(&mut self) -> u32 {
         self.next += 1;
+        self.next - 1
+    }
+
+    /// Whether frames that arrive with this tag are followed.
+    pub(crate) fn is_for(&self, tag: u64) -> bool {
+        self.tag == tag
+    }
+
+    pub(crate) fn follows(&self, id: PacketId) -> bool {
+        self.followed.contains_key(&id)
+    }
+
+    /// What was written down since the last call.
+    pub(crate) fn take(&mut self) -> Journey {
+        Journey { inside: self.followed.len(), ..std::mem::take(&mut self.journey) }
+    }
+
+    /// From now on follows a packet.
+    pub(crate) fn add(&mut self, id: PacketId) {
+        let number = self.number();
         self.followed.insert(id, number);
-        number
+    }
+
+    /// A step of a packet that is followed.
+    pub(crate) fn note(&mut self, id: PacketId, at: Time, what: What) {
+        let Some(&packet) = self.followed.get(&id) else { return };
+        if matches!(what, What::Dropped { .. } | What::Sent { .. }) {
+            self.followed.remove(&id);
+        }
+        self.step(packet, at, what);
+    }
+
+    /// A frame was refused before it had a place.
+    pub(crate) fn refused(&mut self, at: Time, port: u16, frame: &Frame, cause: DropCause) {
+        let packet = self.number();
+        self.step(packet, at, What::Arrived { port, frame: frame.to_vec() });
+        self.step(packet, at, What::Dropped { port, cause });
+    }
+
+    /// A packet was copied; the copy of one that is followed is followed too.
+    pub(crate) fn copied(&mut self, id: PacketId, copy: PacketId, at: Time) {
+        if let Some(&packet) = self.followed.get(&id) {
+            let to = self.number();
+            self.followed.insert(copy, to);
+            self.step(packet, at, What::Copied { to });
+        }
     }
 
     /// The parser has run.
@@ -221,94 +265,5 @@ pub(crate) fn watcher<const WATCHED: bool>(
         return None;
     }
     let follower = follower.as_deref_mut()?;
-    follower.followed.contains_key(&id).then_some(&mut follower.trace)
-}
-
-impl Switch {
-    /// From now on writes down what happens to frames that arrive with this tag, and to their copies. What was written
-    /// down before is forgotten. A program loaded with [`Program::from_json_for_tracing`] tells the most.
-    pub fn follow(&mut self, tag: u64) {
-        // A journey shows what a packet has, also where nothing reads it.
-        self.packets.keep_whole_packets();
-        self.follower = Some(Box::new(Follower::new(&self.program, tag)));
-    }
-
-    /// What has been written down since [`Switch::follow`], and goes on following. Empty when nothing is followed.
-    pub fn take_journey(&mut self) -> Journey {
-        let Some(follower) = self.follower.as_deref_mut() else { return Journey::default() };
-        let inside = follower.followed.len();
-        Journey { inside, ..std::mem::take(&mut follower.journey) }
-    }
-
-    /// Follows nothing any more.
-    pub fn stop_following(&mut self) {
-        self.follower = None;
-    }
-
-    /// Writes a step down, if the packet is followed.
-    #[inline]
-    pub(crate) fn note(&mut self, id: PacketId, what: impl FnOnce(&Switch) -> What) {
-        if self.follower.is_some() {
-            self.note_followed(id, what);
-        }
-    }
-
-    #[cold]
-    fn note_followed(&mut self, id: PacketId, what: impl FnOnce(&Switch) -> What) {
-        let number = |f: &Follower| f.followed.get(&id).copied();
-        let Some(packet) = self.follower.as_deref().and_then(number) else { return };
-        let (at, what) = (self.now, what(self));
-        if let Some(follower) = self.follower.as_deref_mut() {
-            if matches!(what, What::Dropped { .. } | What::Sent { .. }) {
-                follower.followed.remove(&id);
-            }
-            follower.step(packet, at, what);
-        }
-    }
-
-    /// A frame has come in and has this place.
-    #[inline]
-    pub(crate) fn note_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
-        if self.follower.as_deref().is_some_and(|f| f.tag == tag) {
-            self.start_following(id, port);
-        }
-    }
-
-    #[cold]
-    fn start_following(&mut self, id: PacketId, port: u16) {
-        if let Some(follower) = self.follower.as_deref_mut() {
-            follower.add(id);
-        }
-        self.note(id, |switch| What::Arrived { port, frame: switch.packets.get(id).frame.to_vec() });
-    }
-
-    /// A frame was refused before it had a place.
-    #[cold]
-    pub(crate) fn note_refusal(&mut self, port: u16, tag: u64, frame: &Frame, cause: DropCause) {
-        let at = self.now;
-        if let Some(follower) = self.follower.as_deref_mut().filter(|f| f.tag == tag) {
-            let packet = follower.next;
-            follower.next += 1;
-            follower.step(packet, at, What::Arrived { port, frame: frame.to_vec() });
-            follower.step(packet, at, What::Dropped { port, cause });
-        }
-    }
-
-    /// A copy of a packet has this place.
-    #[inline]
-    pub(crate) fn note_copy(&mut self, id: PacketId, copy: PacketId) {
-        if self.follower.is_some() {
-            self.follow_copy(id, copy);
-        }
-    }
-
-    #[cold]
-    fn follow_copy(&mut self, id: PacketId, copy: PacketId) {
-        let at = self.now;
-        let Some(follower) = self.follower.as_deref_mut() else { return };
-        if let Some(&packet) = follower.followed.get(&id) {
-            let to = follower.add(copy);
-            follower.step(packet, at, What::Copied { to });
-        }
-    }
+    follower.follows(id).then_some(&mut follower.trace)
 }

@@ -18,14 +18,13 @@ mod clock;
 mod config;
 mod digest;
 mod effects;
-mod egress;
 mod frame;
-mod ingress;
 mod journey;
+mod journey_report;
+mod limits;
 mod mirroring;
 mod packet;
 mod pre;
-mod queue_settings;
 mod stats;
 mod switch;
 mod traffic_manager;
@@ -35,10 +34,9 @@ pub use config::{ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COU
 pub use digest::Digest;
 pub use frame::Frame;
 pub use journey::{Journey, Step, What, MAX_STEPS};
+pub use journey_report::{JourneyReport, NamedWhat, StepReport};
+pub use limits::{INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS, MAX_STORED_BYTES};
 pub use mirroring::{MirroringError, MirroringSession, MirroringSessions};
 pub use pre::{NodeHandle, NodeInfo, Pre, PreError, Replica};
 pub use stats::{DropCause, Drops, PortStats, SwitchStats};
-pub use switch::{
-    StateGuard, Switch, Transmit, INSTANT_COPIES, INSTANT_LIMIT, MAX_FRAME_BYTES, MAX_PACKETS,
-    MAX_STORED_BYTES,
-};
+pub use switch::{Savepoint, StateGuard, Switch, Transmit};

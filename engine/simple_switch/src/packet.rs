@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use bm::{Kept, Phv, Program, SavedPhv};
+use bm::{Executable, Kept, Phv, SavedPhv};
 
 use crate::frame::Frame;
-use crate::switch::{MAX_PACKETS, MAX_STORED_BYTES};
+use crate::limits::{MAX_PACKETS, MAX_STORED_BYTES};
 use crate::v1model::V1Model;
 
 /// Buffers for headers and metadata put aside that are kept for reuse; a bound on what an idle switch holds.
@@ -87,7 +87,7 @@ impl Packet {
 
 /// All packets of a switch.
 pub(crate) struct PacketStore {
-    program: Arc<Program>,
+    program: Arc<Executable>,
     packets: Vec<Packet>,
     free: Vec<PacketId>,
     phv: Phv,
@@ -105,7 +105,7 @@ pub(crate) struct PacketStore {
 }
 
 impl PacketStore {
-    pub(crate) fn new(program: &Arc<Program>, v1model: &V1Model) -> Self {
+    pub(crate) fn new(program: &Arc<Executable>, v1model: &V1Model) -> Self {
         Self {
             kept: v1model.kept_while_queued(program),
             keeps_whole_packets: false,
@@ -121,7 +121,7 @@ impl PacketStore {
     }
 
     /// An empty store for another program that puts aside as this one does.
-    pub(crate) fn emptied(&self, program: &Arc<Program>, v1model: &V1Model) -> Self {
+    pub(crate) fn emptied(&self, program: &Arc<Executable>, v1model: &V1Model) -> Self {
         Self { keeps_whole_packets: self.keeps_whole_packets, ..Self::new(program, v1model) }
     }
 
@@ -256,7 +256,7 @@ mod tests {
 
     fn store(max_stored_bytes: usize) -> PacketStore {
         let json = include_bytes!("../tests/p4/probe.json");
-        let program = Arc::new(Program::from_json(json).expect("probe.json loads"));
+        let program = Executable::new(bm::Program::from_json(json).expect("probe.json loads"));
         let v1model = V1Model::of(&program).expect("probe.json is of v1model");
         PacketStore { max_stored_bytes, ..PacketStore::new(&program, &v1model) }
     }

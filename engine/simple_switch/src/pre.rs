@@ -101,7 +101,13 @@ pub struct NodeInfo {
 struct Group {
     nodes: Vec<NodeHandle>,
     replicas: Vec<Replica>,
+    /// Opaque bytes of the client that wrote it.
+    note: Box<[u8]>,
 }
+
+/// A group with its nodes as it was, to be put back later.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupImage(Option<(Group, Vec<(NodeHandle, Node)>)>);
 
 /// Multicast groups and nodes of a switch.
 #[derive(Clone, Debug, Default)]
@@ -250,6 +256,41 @@ impl Pre {
             self.mc_node_associate(mgid, handle)?;
         }
         Ok(())
+    }
+
+    /// Opaque bytes that a client gave with a group; none if it gave none.
+    pub fn note(&self, mgid: u16) -> &[u8] {
+        self.groups.get(&mgid).map_or(&[], |group| &group.note)
+    }
+
+    /// Keeps a client's bytes with a group.
+    pub fn set_note(&mut self, mgid: u16, note: &[u8]) {
+        if let Some(group) = self.groups.get_mut(&mgid) {
+            group.note = note.into();
+        }
+    }
+
+    /// A group as it is.
+    pub(crate) fn image(&self, mgid: u16) -> GroupImage {
+        let with_nodes = |group: &Group| {
+            let nodes = group.nodes.iter().map(|handle| (*handle, self.nodes[handle].clone())).collect();
+            (group.clone(), nodes)
+        };
+        GroupImage(self.groups.get(&mgid).map(with_nodes))
+    }
+
+    /// Makes a group what it was. Its nodes must be free, or in the group now.
+    pub(crate) fn put_back(&mut self, mgid: u16, image: GroupImage) {
+        if let Some(group) = self.groups.remove(&mgid) {
+            group.nodes.into_iter().for_each(|handle| self.forget(handle));
+        }
+        let Some((group, nodes)) = image.0 else { return };
+        for (handle, node) in nodes {
+            self.free.remove(&handle);
+            self.nodes.insert(handle, node);
+        }
+        self.groups.insert(mgid, group);
+        self.lay_out(mgid);
     }
 
     /// Destroys a group and its nodes, as P4Runtime deletes it.
@@ -428,5 +469,24 @@ mod tests {
             pre.mc_node_destroy(NodeHandle(99)).unwrap_err().to_string(),
             "multicast node 99: does not exist"
         );
+    }
+
+    #[test]
+    fn a_group_that_is_put_back_has_its_nodes_under_their_old_handles() {
+        let mut pre = Pre::default();
+        pre.set_group(1, &[replica(1, 1), replica(2, 1)]).unwrap();
+        pre.set_group(2, &[replica(3, 1)]).unwrap();
+        pre.set_note(2, b"mine");
+        let (first, second, third) = (pre.image(1), pre.image(2), pre.image(3));
+        pre.delete_group(1).unwrap();
+        pre.set_group(3, &[replica(4, 4), replica(5, 5), replica(6, 6)]).unwrap();
+        pre.set_group(2, &[]).unwrap();
+        pre.put_back(2, second);
+        pre.put_back(3, third);
+        pre.put_back(1, first);
+        assert_eq!(pre.group_nodes(1).unwrap(), [NodeHandle(0), NodeHandle(1)]);
+        assert_eq!(pre.replicas(2).unwrap(), [replica(3, 1)]);
+        assert_eq!((pre.note(2), pre.replicas(3)), (&b"mine"[..], None));
+        assert_eq!(pre.mc_node_create(9, &[1]).unwrap(), NodeHandle(3));
     }
 }

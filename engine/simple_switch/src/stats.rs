@@ -3,6 +3,8 @@
 //! The books balance at any time: `received + copies == sent + dropped + in flight`, see
 //! [`SwitchStats::is_balanced`].
 
+use serde::{Serialize, Serializer};
+
 /// Why a packet was dropped. Each drop has exactly one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(usize)]
@@ -74,6 +76,13 @@ impl DropCause {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops([u64; DropCause::ALL.len()]);
 
+/// By the cause's name.
+impl Serialize for Drops {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(cause, count)| (cause.name(), count)))
+    }
+}
+
 impl Drops {
     /// Packets dropped for this cause.
     pub const fn get(&self, cause: DropCause) -> u64 {
@@ -102,7 +111,8 @@ impl Drops {
 }
 
 /// Counts of one port since the switch was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PortStats {
     /// Frames that came in on this port.
     pub rx_packets: u64,
@@ -112,19 +122,21 @@ pub struct PortStats {
     pub tx_packets: u64,
     /// Their bytes, without FCS.
     pub tx_bytes: u64,
-    /// Drops: those in ingress and of copies at the port where the packet came in, those at a queue or in
-    /// egress at the port where it was to leave.
-    pub drops: Drops,
     /// Frames sent after one that was first queued later, at the same priority.
     pub reordered: u64,
     /// Most packets that ever waited, over all priorities.
     pub max_queue_packets: u64,
     /// Most bytes that ever waited, over all priorities.
     pub max_queue_bytes: u64,
+    /// Drops by cause: those in ingress and of copies at the port where the packet came in, those at a queue or in
+    /// egress at the port where it was to leave.
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, u64>"))]
+    pub drops: Drops,
 }
 
 /// Counts of the whole switch since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwitchStats {
     /// Frames received on all ports.
     pub received: u64,
@@ -132,12 +144,8 @@ pub struct SwitchStats {
     pub copies: u64,
     /// Frames handed out by `poll_transmit`, or waiting there.
     pub sent: u64,
-    /// Drops on all ports by cause.
-    pub drops: Drops,
     /// Packets inside now: queued, or on their way round the recirculation loop.
     pub in_flight: u64,
-    /// Runs of parser and ingress: one per received, resubmitted or recirculated packet.
-    pub p4_passes: u64,
     /// Packets sent round by `recirculate`.
     pub recirculated: u64,
     /// Packets sent back by `resubmit`.
@@ -150,6 +158,11 @@ pub struct SwitchStats {
     pub log_messages_lost: u64,
     /// Parser errors; the packet goes on with `parser_error` set, as in BMv2.
     pub parser_errors: u64,
+    /// Runs of parser and ingress: one per received, resubmitted or recirculated packet.
+    pub p4_passes: u64,
+    /// Drops on all ports by cause.
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, u64>"))]
+    pub drops: Drops,
 }
 
 impl SwitchStats {

@@ -4,7 +4,7 @@
 
 use bm::{DeparserId, Field, Kept, ParserId, PipelineId, Program};
 
-use crate::ConfigError;
+use crate::config::ConfigError;
 
 /// BMv2's values of `standard_metadata.instance_type`.
 pub(crate) mod instance_type {

@@ -2,9 +2,7 @@
 //! as packets come or stay away. Who sweeps, and what becomes of what it is told, is the control plane's.
 #![allow(missing_docs)]
 
-use std::sync::Arc;
-
-use bm::{MatchKeyParam, Program, RuntimeError};
+use bm::{Executable, MatchKeyParam, Program, RuntimeError};
 use simple_switch::{PortConfig, Switch, SwitchConfig};
 use units::{Duration, Time};
 
@@ -20,7 +18,7 @@ fn switch() -> Switch {
     let program = Program::from_json(include_bytes!("constructs/idle_timeout.json")).expect("it loads");
     let ports = (0..2).map(PortConfig::unlimited).collect();
     let config = SwitchConfig { ports, ..SwitchConfig::default() };
-    let mut switch = Switch::new(Arc::new(program), config).expect("the settings suit");
+    let mut switch = Switch::new(Executable::new(program), config).expect("the settings suit");
     for key in 0..3 {
         let handle = switch
             .state_mut()
@@ -32,8 +30,8 @@ fn switch() -> Switch {
 }
 
 fn set_timeout(switch: &mut Switch, handle: u64, timeout_ms: u64, now: Time) {
-    let ttl_ps = ms(timeout_ms).as_ps();
-    switch.state_mut().mt_set_entry_ttl(TABLE, handle, ttl_ps, now.as_ps()).expect("the table ages");
+    let ttl_ns = ms(timeout_ms).as_ps() / 1_000;
+    switch.state_mut().mt_set_entry_ttl(TABLE, handle, ttl_ns, now.as_ps()).expect("the table ages");
 }
 
 /// Lets a packet hit the entry of a key.

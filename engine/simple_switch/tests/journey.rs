@@ -4,7 +4,7 @@ mod support;
 
 use std::sync::Arc;
 
-use bm::Program;
+use bm::{Executable, Program};
 use simple_switch::{DropCause, Journey, MirroringSession, PortConfig, Replica, Switch, SwitchConfig, What};
 use support::*;
 use units::{DataRate, Duration, Time};
@@ -174,7 +174,7 @@ fn loading_another_program_ends_following() {
 }
 
 /// Frames that leave a switch with the E-EON program, port 2 at 1 Gbit/s with a short buffer, marks and EEE.
-fn departures(program: Arc<Program>, followed: bool) -> Vec<(u16, Time, Vec<u8>)> {
+fn departures(program: Arc<Executable>, followed: bool) -> Vec<(u16, Time, Vec<u8>)> {
     let config = SwitchConfig {
         tick: Duration::from_ns(1),
         cpu_port: Some(support::eeon::CPU_PORT),
@@ -201,7 +201,7 @@ fn departures(program: Arc<Program>, followed: bool) -> Vec<(u16, Time, Vec<u8>)
 #[test]
 fn a_followed_switch_does_what_one_that_is_not_followed_does() {
     let json = include_bytes!("../../../p4src/compiled/eeon.json");
-    let traced = Arc::new(Program::from_json_for_tracing(json).unwrap());
+    let traced = Executable::new(Program::from_json_for_tracing(json).unwrap());
     let plain = departures(support::eeon::program(), false);
     assert_eq!(plain.len(), 34);
     assert_eq!(departures(traced, true), plain);

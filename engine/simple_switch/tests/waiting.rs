@@ -7,7 +7,7 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 
-use bm::{Program, State};
+use bm::{Executable, Program, State};
 use proptest::prelude::*;
 use simple_switch::{MirroringSession, PortConfig, Replica, Switch, SwitchConfig, Transmit};
 use support::eeon;
@@ -16,7 +16,7 @@ use units::{DataRate, Duration, Time};
 const PORTS: u16 = 8;
 
 /// A program with frames that it knows.
-type Known = (Arc<Program>, Vec<Vec<u8>>);
+type Known = (Arc<Executable>, Vec<Vec<u8>>);
 
 fn programs() -> &'static [Known] {
     static PROGRAMS: std::sync::OnceLock<Vec<Known>> = std::sync::OnceLock::new();
@@ -34,7 +34,7 @@ fn programs() -> &'static [Known] {
         for script in scripts {
             let program = Program::from_json(&std::fs::read(script.with_extension("json")).unwrap()).unwrap();
             let text = std::fs::read_to_string(script).unwrap();
-            programs.push((Arc::new(program), text.lines().filter_map(frame_of).collect()));
+            programs.push((Executable::new(program), text.lines().filter_map(frame_of).collect()));
         }
         assert!(programs.len() > 12, "the constructs are there");
         programs
@@ -68,7 +68,7 @@ fn set_defaults(state: &mut State, program: &Program, mut seed: u64) {
     }
 }
 
-fn switch(program: &Arc<Program>, seed: u64) -> Switch {
+fn switch(program: &Arc<Executable>, seed: u64) -> Switch {
     // Slow enough that packets wait for each other.
     let rate = DataRate::from_bps(10_000_000);
     let config = SwitchConfig {

@@ -1,4 +1,4 @@
-//! What an endpoint is told to be.
+//! The settings of an endpoint.
 
 use std::ops::Deref;
 use std::str::FromStr;
@@ -57,7 +57,7 @@ pub struct Config {
     pub dctcp_gain: f64,
     /// DCTCP's alpha at the start, in [0, 1]. Default 1 (RFC 8257, 4.2).
     pub dctcp_initial_alpha: f64,
-    /// Most bytes of payload in a segment without options, 88 to 65 435. Default 1460: Ethernet and IPv4.
+    /// Maximum number of bytes of payload in a segment without options, 88 to 65 435. Default 1460: Ethernet and IPv4.
     pub mss: u16,
     /// Initial window in segments. Default 10 (RFC 6928); ns-2 starts with 2.
     pub initial_window_segments: u32,
@@ -67,7 +67,7 @@ pub struct Config {
     /// Receive buffer: the largest window announced. Default unlimited (`None`): [`MAX_WINDOW`]. Above 65 535 bytes the window
     /// is scaled.
     pub receive_buffer: Option<Bytes>,
-    /// The application reads what arrives at once. Default yes. If not, it calls `Connection::read`.
+    /// The application reads all data in the instant of their arrival. Default yes. If not, it calls `Connection::read`.
     pub reads_at_once: bool,
     /// Offer and accept SACK (RFC 2018; recovery RFC 6675). Default on; without it recovery is RFC 6582's.
     pub sack: bool,

@@ -170,7 +170,7 @@ impl Connection {
     }
 
     /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4). Unlike there, in SYN-SENT, too: to give
-    /// an attempt up, [`Connection::abort`] it. In LISTEN nobody has come, and this is the end.
+    /// an attempt up, [`Connection::abort`] it. In LISTEN there is no peer yet, and the connection ends.
     pub fn close(&mut self) {
         if self.closing {
             return;
@@ -188,7 +188,7 @@ impl Connection {
         self.sender.close();
     }
 
-    /// Gives the connection up; the peer is told with a reset (RFC 9293, 3.10.5).
+    /// Ends the connection and sends the peer a reset (RFC 9293, 3.10.5).
     pub fn abort(&mut self) {
         if !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::TimeWait) {
             let sequence = self.sender.sequence(self.sender.max);
@@ -493,7 +493,7 @@ impl Connection {
         Bytes::new(self.sender.flight())
     }
 
-    /// Most bytes of payload in one segment.
+    /// Maximum number of bytes of payload in one segment.
     pub fn mss(&self) -> Bytes {
         Bytes::new(self.sender.mss())
     }
@@ -508,7 +508,7 @@ impl Connection {
         self.sender.srtt()
     }
 
-    /// Retransmission time-out with its back-off.
+    /// Retransmission timeout with its back-off.
     pub fn rto(&self) -> Duration {
         self.sender.rto(&self.settings)
     }

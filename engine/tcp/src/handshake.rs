@@ -9,7 +9,7 @@ use crate::Segment;
 
 /// Segment size of a peer that does not say (RFC 9293, 3.7.1, for IPv4).
 const DEFAULT_MSS: u16 = 536;
-/// Smallest segment size that a peer may ask for, so that nobody makes this end send a frame a byte. Linux' `TCP_MIN_SND_MSS`.
+/// Smallest segment size that a peer may ask for, so that no peer makes this end send one byte a frame. Linux' `TCP_MIN_SND_MSS`.
 const LEAST_MSS: u64 = 48;
 /// Bytes that timestamps take in each segment.
 const TIMESTAMPS_LEN: u64 = 12;
@@ -68,7 +68,7 @@ impl Connection {
             self.establish(now, 0, segment.window.into());
             self.receiver.must_ack();
         } else {
-            // Both have opened at once.
+            // Simultaneous open.
             self.agree_on_ecn(segment.has(ECE) && segment.has(CWR));
             self.state = State::SynReceived;
             self.syn_due = true;

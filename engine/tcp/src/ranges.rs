@@ -1,6 +1,6 @@
 //! Pieces of a stream: disjoint ranges of offsets, in order, of bounded number.
 
-/// Most ranges that are kept, so that a peer cannot make an endpoint's memory grow: 16 KiB each way.
+/// Maximum number of ranges that are kept, so that a peer cannot make an endpoint's memory grow: 16 KiB each way.
 pub(crate) const MAX_RANGES: usize = 1024;
 
 /// Disjoint, not even touching, ascending ranges `[start, end)`.
@@ -15,7 +15,7 @@ impl Ranges {
         self.ranges.is_empty()
     }
 
-    /// Offsets in all ranges together.
+    /// Number of offsets in all ranges.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

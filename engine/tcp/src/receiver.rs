@@ -9,7 +9,7 @@ use wire::Ecn;
 use crate::config::{Algorithm, Config, MAX_WINDOW};
 use crate::ranges::Ranges;
 
-/// How marks are told to the sender.
+/// How marks are echoed to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Echo {
     /// ECN is not used.
@@ -280,7 +280,7 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// An ACK is due that must go by itself: what is out of order is told by duplicate ACKs, which carry no data (RFC 5681, 2).
+    /// An ACK is due that must go without data: duplicate ACKs report data out of order, and carry none (RFC 5681, 2).
     pub(crate) fn duplicate_ack_is_due(&self) -> bool {
         self.ack_now && !self.held.is_empty()
     }

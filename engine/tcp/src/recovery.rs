@@ -41,7 +41,7 @@ impl Sender {
             self.refresh_scoreboard();
             return;
         }
-        // RFC 6582, 3.2 step 2, RFC 6675, 5.1: what was sent before the last recovery or time-out does not begin another. Without
+        // RFC 6582, 3.2 step 2, RFC 6675, 5.1: what was sent before the last recovery or timeout does not begin another. Without
         // SACK, duplicates at its very end may come from what was sent twice.
         let answered = if self.sack { self.una < self.recover } else { self.una <= self.recover };
         if answered || !matches!(self.recovery, Recovery::None) {

@@ -1,4 +1,4 @@
-//! The retransmission time-out (RFC 6298).
+//! The retransmission timeout (RFC 6298).
 
 use units::Duration;
 
@@ -23,7 +23,7 @@ impl RttEstimator {
         self.srtt
     }
 
-    /// The time-out with its back-off.
+    /// The timeout with its back-off.
     #[inline]
     pub(crate) fn rto(&self, config: &Config) -> Duration {
         self.rto.saturating_mul(1 << self.backoff.min(32)).min(config.max_rto)

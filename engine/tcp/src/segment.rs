@@ -7,7 +7,7 @@ use wire::Ecn;
 
 /// A TCP segment and the ECN codepoint of its packet. The payload is a length; its bytes never matter here.
 ///
-/// Ports and addresses belong to whoever carries the segment.
+/// Ports and addresses belong to the caller that carries the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Sequence number of the first byte, or of the SYN.

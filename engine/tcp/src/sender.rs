@@ -13,7 +13,7 @@ use crate::recovery::{FastRecovery, Recovery};
 use crate::rtt::RttEstimator;
 use crate::stats::Stats;
 
-/// Duplicate ACKs that tell of a loss (RFC 5681, 3.2).
+/// Duplicate ACKs that signal a loss (RFC 5681, 3.2).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// A piece of the stream to be sent: a range of offsets, which ends with the FIN if `fin`.
@@ -59,7 +59,7 @@ pub(crate) struct Sender {
     isn: u32,
     /// SND.UNA: everything below is acknowledged.
     pub(crate) una: u64,
-    /// SND.NXT: where sending goes on. Behind `max` after a time-out only, and while a small window is probed.
+    /// SND.NXT: where sending goes on. Behind `max` after a timeout only, and while a small window is probed.
     pub(crate) next: u64,
     /// After the highest offset sent.
     pub(crate) max: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Sender {
     max_window: u64,
     /// SND.WL1 and SND.WL2.
     window_at: (u64, u64),
-    /// Most bytes in a segment: `congestion_window.mss`.
+    /// Maximum number of bytes in a segment: `congestion_window.mss`.
     pub(crate) congestion_window: Window,
     pub(crate) congestion: Congestion,
     pub(crate) recovery: Recovery,
@@ -183,7 +183,7 @@ impl Sender {
         self.una.clamp(1, self.end) - 1
     }
 
-    /// FlightSize (RFC 5681, 2), after a time-out what has been sent since.
+    /// FlightSize (RFC 5681, 2), after a timeout what has been sent since.
     #[inline]
     pub(crate) fn flight(&self) -> u64 {
         self.next - self.una
@@ -409,7 +409,7 @@ impl Sender {
         // The FIN takes no room in a segment, but one offset of the windows.
         let mut len = if unsent <= mss { unsent + fin } else { mss };
         if self.next < self.max {
-            // Sent again after a time-out: up to what the peer holds.
+            // Sent again after a timeout: up to what the peer holds.
             if let Some(held) = self.sacked.gap_from(self.next).1 {
                 len = len.min(held - self.next);
             }
@@ -571,5 +571,5 @@ impl Sender {
     }
 }
 
-/// Most bytes of a stream. Offsets beyond would not fit 63 bits.
+/// Maximum number of bytes of a stream. Offsets beyond would not fit 63 bits.
 pub(crate) const MAX_STREAM: u64 = 1 << 62;

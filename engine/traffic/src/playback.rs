@@ -1,4 +1,4 @@
-//! The loop between the clock and the hosts' sockets. One thread sends for all hosts and hears for all.
+//! The loop between the clock and the hosts' sockets. One thread sends and receives for all hosts.
 //!
 //! It sleeps until the next frame is due: how late frames leave is measured and part of the report, for a computer that has
 //! other things to do is late. Late frames leave in their order, as fast as they can; none is left out.
@@ -8,18 +8,18 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use port_io::{IoError, Poller, Station, StationFrames};
+use port_io::{HostSocket, IoError, Poller, ReceiveBuffer};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::books::{percentile, Books, Report};
-use crate::sight::Sight;
+use crate::observation::Observation;
+use crate::packet_log::{percentile, PacketLog, Report};
 
 /// Frames of one host sent in one call, when several are due.
 const SEND_BATCH: usize = 32;
 /// Calls to send before what has arrived is taken.
 const CALLS_PER_TURN: usize = 8;
-/// A wait is never longer, so that counters of the kernel are looked at.
+/// A wait is never longer, so that counters of the kernel are read.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// Why a replay cannot be.
@@ -89,6 +89,7 @@ struct Due {
 
 /// How far behind its time frames were sent, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lateness {
     /// Median.
     pub p50_ns: u64,
@@ -102,17 +103,18 @@ pub struct Lateness {
 
 /// The report of a replay in real time.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrafficReport"))]
 pub struct PlaybackReport {
     /// What became of packets.
     #[serde(flatten)]
-    pub books: Report,
+    pub packets: Report,
     /// How well times were kept.
     pub lateness: Lateness,
     /// Frames that the kernel refused to send.
     pub refused: u64,
     /// Frames that arrived at hosts and that the kernel could not keep until they were fetched.
     pub overruns: u64,
-    /// From the first frame to the last one sent or heard.
+    /// From the first frame to the last one sent or received.
     pub elapsed_ns: u64,
 }
 
@@ -125,11 +127,11 @@ struct Began {
 
 /// Frames, hosts, and how far it has come.
 pub struct Playback {
-    stations: Vec<Station>,
+    sockets: Vec<HostSocket>,
     owners: FxHashMap<IpAddr, usize>,
     poller: Poller,
     ready: Vec<u64>,
-    heard: StationFrames,
+    received: ReceiveBuffer,
     queue: Vec<Due>,
     bytes: Vec<u8>,
     memory_limit: usize,
@@ -138,7 +140,7 @@ pub struct Playback {
     last: Instant,
     settle: Duration,
     lateness_ns: Vec<u64>,
-    books: Books,
+    log: PacketLog,
     refused: u64,
     overruns: u64,
     padded: Vec<u8>,
@@ -148,20 +150,20 @@ impl Playback {
     /// Opens the hosts' interfaces. It is over when every packet has arrived, or nothing has for `settle`.
     pub fn open(hosts: &[HostEnd], settle: Duration, memory_limit: usize) -> Result<Self, PlaybackError> {
         let poller = Poller::new()?;
-        let mut stations = Vec::new();
+        let mut sockets = Vec::new();
         let mut owners = FxHashMap::default();
         for (number, host) in hosts.iter().enumerate() {
-            let station = Station::open(number as u16, host.namespace.as_deref(), &host.interface)?;
-            poller.add(&station, number as u64)?;
+            let socket = HostSocket::open(number as u16, host.namespace.as_deref(), &host.interface)?;
+            poller.add(&socket, number as u64)?;
             owners.extend(host.addresses.iter().map(|address| (*address, number)));
-            stations.push(station);
+            sockets.push(socket);
         }
         Ok(Self {
-            stations,
+            sockets,
             owners,
             poller,
             ready: Vec::new(),
-            heard: StationFrames::default(),
+            received: ReceiveBuffer::default(),
             queue: Vec::new(),
             bytes: Vec::new(),
             memory_limit,
@@ -170,7 +172,7 @@ impl Playback {
             last: Instant::now(),
             settle,
             lateness_ns: Vec::new(),
-            books: Books::default(),
+            log: PacketLog::default(),
             refused: 0,
             overruns: 0,
             padded: Vec::new(),
@@ -181,8 +183,8 @@ impl Playback {
     pub fn add(&mut self, frame: Frame<'_>) -> Result<(), PlaybackError> {
         let index = self.queue.len();
         let wrong = |problem: String| Err(PlaybackError::Frame { index, problem });
-        if frame.host >= self.stations.len() {
-            return wrong(format!("host {} of {}", frame.host, self.stations.len()));
+        if frame.host >= self.sockets.len() {
+            return wrong(format!("host {} of {}", frame.host, self.sockets.len()));
         }
         if let Some(before) = self.queue.last().filter(|last| last.at_ns > frame.at_ns) {
             return wrong(format!("is due at {} ns, the one before at {} ns", frame.at_ns, before.at_ns));
@@ -212,7 +214,7 @@ impl Playback {
         self.next
     }
 
-    /// Sends and hears for `slice`, starting the clock when it is first called. Returns whether it is over.
+    /// Sends and receives for `slice`, starting the clock when it is first called. Returns whether it is over.
     pub fn run_for(&mut self, slice: Duration) -> Result<bool, PlaybackError> {
         let began = *self.began.get_or_insert_with(|| {
             self.last = Instant::now();
@@ -232,21 +234,21 @@ impl Playback {
             if all_sent && now >= self.last + self.settle {
                 // This thread may have stood still for that time: what has arrived meanwhile still counts.
                 self.poller.wait(Duration::ZERO, &mut self.ready)?;
-                self.hear(&began)?;
+                self.receive(&began)?;
             }
             let quiet_at = self.last + self.settle;
-            if all_sent && (now >= quiet_at || self.books.arrived_count() >= self.books.sent_count()) {
-                self.look_for_overruns();
+            if all_sent && (now >= quiet_at || self.log.arrived_count() >= self.log.sent_count()) {
+                self.count_overruns();
                 return Ok(true);
             }
             if now >= end {
-                self.look_for_overruns();
+                self.count_overruns();
                 return Ok(false);
             }
             let until = due.unwrap_or(quiet_at).min(end);
             let wait = until.saturating_duration_since(now).min(LONGEST_WAIT);
             self.poller.wait(wait, &mut self.ready)?;
-            self.hear(&began)?;
+            self.receive(&began)?;
         }
     }
 
@@ -278,13 +280,13 @@ impl Playback {
         let mut done = 0;
         while done < due.len() {
             let at_ns = began.at.elapsed().as_nanos() as u64;
-            let taken = match self.stations[host].send(&frames[done..]) {
+            let taken = match self.sockets[host].send(&frames[done..]) {
                 Ok(count) => {
                     let count = count.max(1);
                     for (frame, due) in frames[done..].iter().zip(&due[done..]).take(count) {
                         self.lateness_ns.push(at_ns.saturating_sub(due.at_ns));
-                        if let Some(sight) = Sight::of(frame, frame.len()) {
-                            self.books.sent(&sight, at_ns);
+                        if let Some(observation) = Observation::of(frame, frame.len()) {
+                            self.log.sent(&observation, at_ns);
                         }
                     }
                     count
@@ -302,37 +304,38 @@ impl Playback {
         Ok(true)
     }
 
-    fn hear(&mut self, began: &Began) -> Result<(), PlaybackError> {
+    fn receive(&mut self, began: &Began) -> Result<(), PlaybackError> {
         for key in &self.ready {
             let host = *key as usize;
-            let (books, owners, last) = (&mut self.books, &self.owners, &mut self.last);
+            let (log, owners, last) = (&mut self.log, &self.owners, &mut self.last);
             let mut deliver = |at: Option<u64>, frame: &[u8]| {
                 let at_ns = at.map_or_else(
                     || began.at.elapsed().as_nanos() as u64,
                     |at| at.saturating_sub(began.system_ns),
                 );
-                let sight = Sight::of(frame, frame.len());
-                let is_its_own = sight.is_some_and(|sight| owners.get(&sight.destination) == Some(&host));
-                books.arrived(sight.as_ref(), at_ns, is_its_own);
+                let observation = Observation::of(frame, frame.len());
+                let is_its_own = observation
+                    .is_some_and(|observation| owners.get(&observation.destination) == Some(&host));
+                log.arrived(observation.as_ref(), at_ns, is_its_own);
                 // What others say does not keep it waiting.
                 if is_its_own {
                     *last = Instant::now();
                 }
             };
-            self.stations[host]
-                .receive(&mut self.heard, &mut deliver)
+            self.sockets[host]
+                .receive(&mut self.received, &mut deliver)
                 .map_err(|source| PlaybackError::Host { host, doing: "receiving", source })?;
         }
         Ok(())
     }
 
-    fn look_for_overruns(&mut self) {
-        self.overruns += self.stations.iter().map(Station::drops).sum::<u64>();
+    fn count_overruns(&mut self) {
+        self.overruns += self.sockets.iter().map(HostSocket::drops).sum::<u64>();
     }
 
     /// What became of everything; `late_after_ns` is from where on a frame is called late.
     pub fn report(mut self, late_after_ns: u64) -> PlaybackReport {
-        self.look_for_overruns();
+        self.count_overruns();
         self.lateness_ns.sort_unstable();
         let elapsed =
             self.began.map_or(Duration::ZERO, |began| self.last.saturating_duration_since(began.at));
@@ -344,7 +347,7 @@ impl Playback {
                 max_ns: self.lateness_ns.last().copied().unwrap_or(0),
                 late: (self.lateness_ns.len() - late) as u64,
             },
-            books: self.books.report(),
+            packets: self.log.report(),
             refused: self.refused,
             overruns: self.overruns,
             elapsed_ns: elapsed.as_nanos() as u64,

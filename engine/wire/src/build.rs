@@ -9,7 +9,7 @@ use crate::{checksum, ipv4, tcp, tcp_options, udp, Ecn};
 
 /// Shortest Ethernet frame without its FCS (IEEE 802.3, 4.2.3.3).
 pub const MIN_FRAME_LEN: usize = 60;
-/// Most bytes before the payload of a TCP frame: Ethernet, IPv6, TCP with all its options.
+/// Maximum number of bytes before the payload of a TCP frame: Ethernet, IPv6, TCP with all its options.
 const MAX_TCP_HEADERS_LEN: usize = 14 + 40 + tcp::MIN_HEADER_LEN + tcp_options::MAX_LEN;
 /// TTL and hop limit of built packets (RFC 1340's recommendation).
 const TTL: u8 = 64;

@@ -48,7 +48,7 @@ impl PacketClass {
 /// The class of a whole frame. Never fails: what cannot be read, contradicts itself, or fails its IPv4 header
 /// checksum is [`PacketClass::Other`].
 ///
-/// Whether there is payload is told by the IP and TCP lengths, not by the frame's (short frames are padded).
+/// The IP and TCP lengths decide whether there is payload, not the frame's length (short frames are padded).
 #[inline]
 pub fn classify(frame: &[u8]) -> PacketClass {
     classify_snapped(frame, frame.len())

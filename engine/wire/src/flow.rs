@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::{tcp, udp, Network};
 
-/// What tells flows apart. Ports are zero where the protocol has none or a fragment does not carry them.
+/// The 5-tuple that identifies a flow. Ports are zero where the protocol has none or a fragment does not carry them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FiveTuple {
     /// Source address.

@@ -2,7 +2,7 @@
 
 use crate::network::{Ecn, Network};
 
-/// Sets CE in an ECT packet and mends the IPv4 header's checksum (RFC 1624, 3). Nothing else changes. Whether the packet was
+/// Sets CE in an ECT packet and updates the IPv4 header's checksum (RFC 1624, 3). Nothing else changes. Whether the packet was
 /// ECT: another one is left as it is.
 pub fn mark_ce(frame: &mut [u8]) -> bool {
     let Ok(network) = Network::of(frame) else { return false };

@@ -1,7 +1,7 @@
 //! TCP options: maximum segment size (RFC 9293, 3.7.1), window scale and timestamps (RFC 7323, 2.2 and 3.2),
 //! SACK-permitted and SACK (RFC 2018, 2 and 3).
 
-/// Most bytes of options: the data offset counts to 60 bytes of header.
+/// Maximum number of bytes of options: the data offset counts to 60 bytes of header.
 pub const MAX_LEN: usize = 40;
 /// Largest shift of a window (RFC 7323, 2.3).
 pub const MAX_WINDOW_SCALE: u8 = 14;
@@ -40,7 +40,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Most blocks in a segment without other options.
+    /// Maximum number of blocks in a segment without other options.
     pub const MAX: usize = 4;
 
     /// Adds a block; one that does not fit any more is left out.
@@ -67,7 +67,7 @@ impl SackBlocks {
 /// The options of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Most bytes of payload, as if there were no options; only with SYN.
+    /// Maximum number of bytes of payload, as if there were no options; only with SYN.
     pub mss: Option<u16>,
     /// Shift of the windows that the sender of this will announce, 0 to 14; only with SYN.
     pub window_scale: Option<u8>,

@@ -1,48 +1,61 @@
 //! Coflows: transfers that begin together and matter together. Each is one connection, opened by its source at the coflow's
 //! time. A permutation, a single incast and the Facebook trace are coflows.
 
-use serde::de::IgnoredAny;
 use serde::Deserialize;
 use units::Time;
 
 use crate::application::Application;
 use crate::report::{CoflowReport, Measures};
-use crate::spec::{Context, Hosts, Place, MAX_TIME_PS, MAX_TRANSFER_BYTES};
+use crate::spec::{Context, FieldPath, Hosts, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 use crate::{Out, Outcome, WorkloadError};
 
-/// Most transfers of a workload's coflows.
+/// Maximum number of transfers of a workload's coflows.
 pub const MAX_TRANSFERS: usize = 1 << 20;
 
-/// The application's description.
+/// Coflows: transfers that begin together. All times count from the start of the run.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("coflows")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read elsewhere.
+#[allow(dead_code)] // What all kinds share is read by `Head`.
 pub(crate) struct CoflowsSpec<'a> {
-    kind: IgnoredAny,
-    name: IgnoredAny,
-    background: Option<IgnoredAny>,
-    tcp: Option<IgnoredAny>,
+    kind: ReadByHead,
+    name: ReadByHead,
+    #[serde(default)]
+    background: ReadByHead,
+    #[serde(default)]
+    tcp: ReadByHead,
+    /// The coflows.
     #[serde(borrow)]
     coflows: Vec<CoflowSpec<'a>>,
 }
 
+/// One coflow. It is complete with the last of its transfers.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct CoflowSpec<'a> {
+    /// Name.
     name: String,
+    /// When all its transfers begin. Default 0.
     #[serde(default)]
     at_ps: u64,
+    /// Its transfers.
     #[serde(borrow)]
     transfers: Vec<TransferSpec<'a>>,
 }
 
+/// One transfer: a connection that its source opens.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TransferSpec<'a> {
+    /// The host that sends.
     #[serde(borrow)]
     source: std::borrow::Cow<'a, str>,
+    /// The host that receives.
     #[serde(borrow)]
     destination: std::borrow::Cow<'a, str>,
+    /// Payload.
     bytes: u64,
 }
 
@@ -65,7 +78,7 @@ pub(crate) struct Coflows {
 }
 
 impl CoflowsSpec<'_> {
-    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<Coflows, WorkloadError> {
+    pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<Coflows, WorkloadError> {
         let count = self.coflows.iter().map(|coflow| coflow.transfers.len()).sum::<usize>();
         if count > MAX_TRANSFERS {
             let reason = format!("transfers, more than {MAX_TRANSFERS}; split the workload");

@@ -1,36 +1,46 @@
-//! Incast: a client asks many servers at once, and asks again once all have answered.
+//! Incast: a client sends a request to many servers at the same time, and the next one when all have answered.
 
-use serde::de::IgnoredAny;
 use serde::Deserialize;
 use units::{Duration, Histogram, Time};
 
 use crate::application::Application;
 use crate::report::{Distribution, Measures};
-use crate::spec::{Context, Place, MAX_TIME_PS, MAX_TRANSFER_BYTES};
+use crate::spec::{Context, FieldPath, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 use crate::{ConnectionKind, Out, Outcome, WorkloadError};
 
-/// Most servers of an application; a host may be one several times.
+/// Maximum number of servers of an application; a host may be one several times.
 pub const MAX_SERVERS: usize = 1 << 16;
 
-/// The application's description.
+/// Incast: a client asks many servers at once, and asks again once all have answered.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("incast")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read elsewhere.
+#[allow(dead_code)] // What all kinds share is read by `Head`.
 pub(crate) struct IncastSpec {
-    kind: IgnoredAny,
-    name: IgnoredAny,
-    background: Option<IgnoredAny>,
-    tcp: Option<IgnoredAny>,
+    kind: ReadByHead,
+    name: ReadByHead,
+    #[serde(default)]
+    background: ReadByHead,
+    #[serde(default)]
+    tcp: ReadByHead,
+    /// The host that asks.
     client: String,
+    /// The hosts that answer; a host may be named several times.
     servers: Vec<String>,
+    /// Payload of one answer.
     bytes_per_server: u64,
+    /// How often the client asks.
     rounds: u64,
+    /// From the last answer of a round to the next round. Default 0.
     #[serde(default)]
     think_ps: u64,
+    /// When the first round begins. Default 0.
     #[serde(default)]
     start_ps: u64,
+    /// Payload of one request. Default 280.
     #[serde(default = "default_request_bytes")]
     request_bytes: u64,
+    /// How connections are used. Default `new`.
     #[serde(default = "default_connection")]
     connection: ConnectionKind,
 }
@@ -63,7 +73,7 @@ pub(crate) struct Incast {
 }
 
 impl IncastSpec {
-    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<Incast, WorkloadError> {
+    pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<Incast, WorkloadError> {
         at.count("bytes_per_server", self.bytes_per_server, 1, MAX_TRANSFER_BYTES)?;
         at.count("request_bytes", self.request_bytes, 1, MAX_TRANSFER_BYTES)?;
         at.count("rounds", self.rounds, 1, u64::MAX)?;

@@ -25,6 +25,8 @@ pub mod poisson;
 mod random;
 pub mod report;
 pub mod rpc;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod spec;
 
 use std::cmp::Reverse;
@@ -55,7 +57,7 @@ pub struct HostInfo {
 pub struct TransferId {
     /// Number of the application in the description.
     pub application: u32,
-    /// What the application calls it. Transfers that it need not tell apart have the same.
+    /// The application's name for it. Transfers that it need not distinguish have the same.
     pub token: u64,
 }
 
@@ -70,6 +72,7 @@ pub enum Connection {
 
 /// What a description says of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ConnectionKind {
     /// One for all transfers.
@@ -186,7 +189,7 @@ impl Workload {
     /// Begins at `now`: the times in the description count from the start of the run, those that have passed are due at once.
     pub fn start(&mut self, now: Time) {
         for number in 0..self.applications.len() {
-            self.tell(now, number, |application, out| application.start(out));
+            self.with_application(now, number, |application, out| application.start(out));
         }
     }
 
@@ -218,7 +221,7 @@ impl Workload {
     /// Lets every timer fire that is due at `now`.
     pub fn handle_timeout(&mut self, now: Time) {
         while let Some(timer) = self.timers.pop_due(now) {
-            self.tell(now, timer.application as usize, |application, out| {
+            self.with_application(now, timer.application as usize, |application, out| {
                 application.handle_timer(timer.token, out);
             });
         }
@@ -226,12 +229,17 @@ impl Workload {
 
     /// A transfer has finished or failed.
     pub fn handle_transfer(&mut self, now: Time, id: TransferId, outcome: Outcome) {
-        self.tell(now, id.application as usize, |application, out| {
+        self.with_application(now, id.application as usize, |application, out| {
             application.handle_transfer(id.token, outcome, out);
         });
     }
 
-    fn tell(&mut self, now: Time, number: usize, call: impl FnOnce(&mut dyn Application, &mut Out<'_>)) {
+    fn with_application(
+        &mut self,
+        now: Time,
+        number: usize,
+        call: impl FnOnce(&mut dyn Application, &mut Out<'_>),
+    ) {
         let Some(entry) = self.applications.get_mut(number) else { return };
         let mut out =
             Out { now, application: number as u32, timers: &mut self.timers, actions: &mut self.actions };

@@ -1,16 +1,15 @@
 //! Open-loop frames: UDP at exponential gaps, whatever becomes of them. For queues and links whose theory assumes just that.
 
-use serde::de::IgnoredAny;
 use serde::Deserialize;
 use units::{Bytes, Duration, Time};
 
 use crate::application::Application;
 use crate::random::{seconds, Purpose, Stream};
 use crate::report::Measures;
-use crate::spec::{Context, Place, MAX_TIME_PS};
+use crate::spec::{Context, FieldPath, ReadByHead, MAX_TIME_PS};
 use crate::{Out, Outcome, WorkloadError};
 
-/// Most flows of an application.
+/// Maximum number of flows of an application.
 pub const MAX_FLOWS: usize = 1 << 16;
 
 /// Shortest and longest frame without FCS: headers over IPv6; a jumbo frame.
@@ -22,27 +21,40 @@ const MIN_GAP: Duration = Duration::from_ns(1);
 /// The timer that says that the time is over.
 const END: u64 = u64::MAX;
 
-/// The application's description.
+/// UDP frames at exponential gaps, whatever becomes of them.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("poisson")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read elsewhere.
+#[allow(dead_code)] // What all kinds share is read by `Head`.
 pub(crate) struct PoissonSpec {
-    kind: IgnoredAny,
-    name: IgnoredAny,
-    background: Option<IgnoredAny>,
-    tcp: Option<IgnoredAny>,
+    kind: ReadByHead,
+    name: ReadByHead,
+    #[serde(default)]
+    background: ReadByHead,
+    #[serde(default)]
+    tcp: ReadByHead,
+    /// The flows.
     flows: Vec<FlowSpec>,
+    /// No frame is sent before this. Default 0.
     #[serde(default)]
     start_ps: u64,
+    /// Frames are sent for so long.
     duration_ps: u64,
 }
 
+/// Frames from one host to another.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "FrameFlowSpec"))]
 #[serde(deny_unknown_fields)]
 struct FlowSpec {
+    /// The host that sends.
     source: String,
+    /// The host that receives.
     destination: String,
+    /// Mean share of the source's link, above 0 and at most 1.
     load: f64,
+    /// Bytes of a frame without FCS, 62 to 9014.
     frame_bytes: u32,
 }
 
@@ -64,7 +76,7 @@ pub(crate) struct Poisson {
 }
 
 impl PoissonSpec {
-    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<Poisson, WorkloadError> {
+    pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<Poisson, WorkloadError> {
         at.count("flows", self.flows.len() as u64, 1, MAX_FLOWS as u64)?;
         at.count("start_ps", self.start_ps, 0, MAX_TIME_PS)?;
         at.count("duration_ps", self.duration_ps, 1, MAX_TIME_PS)?;

@@ -5,6 +5,7 @@ use units::{Duration, Histogram};
 
 /// One application.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApplicationReport {
     /// Name.
     pub name: String,
@@ -21,19 +22,23 @@ pub struct ApplicationReport {
 
 /// What each kind measures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Measures {
     /// `mapreduce`.
+    #[cfg_attr(feature = "schema", schemars(title = "MapReduceReport", transform = crate::schema::kind("mapreduce")))]
     MapReduce {
         /// Its jobs, in the order of the description.
         jobs: Vec<JobReport>,
     },
     /// `coflows`.
+    #[cfg_attr(feature = "schema", schemars(title = "CoflowsReport", transform = crate::schema::kind("coflows")))]
     Coflows {
         /// In the order of the description.
         coflows: Vec<CoflowReport>,
     },
     /// `incast`.
+    #[cfg_attr(feature = "schema", schemars(title = "IncastReport", transform = crate::schema::kind("incast")))]
     Incast {
         /// From the queries to the last answer, of rounds without failure.
         rounds_ps: Option<Distribution>,
@@ -41,6 +46,7 @@ pub enum Measures {
         failed: u64,
     },
     /// `rpc`.
+    #[cfg_attr(feature = "schema", schemars(title = "RpcReport", transform = crate::schema::kind("rpc")))]
     Rpc {
         /// From calls to the last byte of their answers.
         response_ps: Option<Distribution>,
@@ -48,6 +54,7 @@ pub enum Measures {
         failed: u64,
     },
     /// `poisson`.
+    #[cfg_attr(feature = "schema", schemars(title = "PoissonReport", transform = crate::schema::kind("poisson")))]
     Poisson {
         /// Frames sent.
         frames: u64,
@@ -56,6 +63,7 @@ pub enum Measures {
 
 /// One MapReduce job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobReport {
     /// Name.
     pub name: String,
@@ -83,11 +91,11 @@ pub struct JobReport {
     pub shuffle_share: Option<f64>,
     /// The rest.
     pub reduce_share: Option<f64>,
-    /// Times of all map tasks together.
+    /// Sum of the times of all map tasks.
     pub map_task_ps: u64,
-    /// Times of all reduce tasks together from their start until they had everything.
+    /// Sum over all reduce tasks of the time from their start until they had everything.
     pub fetch_task_ps: u64,
-    /// Times of all reduce tasks together from then to their end.
+    /// Sum over all reduce tasks of the time from then to their end.
     pub reduce_task_ps: u64,
     /// Bytes of map output that reducers got over the network.
     pub shuffle_network_bytes: u64,
@@ -97,6 +105,7 @@ pub struct JobReport {
 
 /// One coflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoflowReport {
     /// Name.
     pub name: String,
@@ -112,6 +121,7 @@ pub struct CoflowReport {
 
 /// How often durations occurred. The quantiles are within 0.2 %, the rest is exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// How many.
     pub count: u64,

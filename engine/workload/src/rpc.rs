@@ -1,17 +1,16 @@
 //! Remote procedure calls that probe the network: at exponential gaps a client asks and its server answers. A response time
 //! counts from the moment in which the call is made, waiting behind earlier ones included.
 
-use serde::de::IgnoredAny;
 use serde::Deserialize;
 use units::{Duration, Histogram, Time};
 
 use crate::application::Application;
 use crate::random::{Purpose, Stream};
 use crate::report::{Distribution, Measures};
-use crate::spec::{Context, Place, MAX_TIME_PS, MAX_TRANSFER_BYTES};
+use crate::spec::{Context, FieldPath, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 use crate::{ConnectionKind, Out, Outcome, WorkloadError};
 
-/// Most pairs of an application.
+/// Maximum number of pairs of an application.
 pub const MAX_PAIRS: usize = 1 << 16;
 
 /// Calls of an application that are not answered yet; those beyond are counted as failed and not made.
@@ -20,23 +19,34 @@ const MAX_OPEN_CALLS: usize = 1 << 16;
 /// Calls of a pair more often than this would be most of a run.
 const MIN_INTERVAL_PS: u64 = 1_000_000;
 
-/// The application's description.
+/// Calls at exponential gaps, whether earlier ones have been answered or not.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("rpc")))]
 #[serde(deny_unknown_fields)]
-#[allow(dead_code)] // What all kinds share is read elsewhere.
+#[allow(dead_code)] // What all kinds share is read by `Head`.
 pub(crate) struct RpcSpec {
-    kind: IgnoredAny,
-    name: IgnoredAny,
-    background: Option<IgnoredAny>,
-    tcp: Option<IgnoredAny>,
+    kind: ReadByHead,
+    name: ReadByHead,
+    #[serde(default)]
+    background: ReadByHead,
+    #[serde(default)]
+    tcp: ReadByHead,
+    /// Clients with their servers; this or `random_pairs`.
     pairs: Option<Vec<[String; 2]>>,
+    /// How many pairs are drawn from the hosts.
     random_pairs: Option<u32>,
+    /// Payload of one call.
     request_bytes: u64,
+    /// Payload of its answer.
     response_bytes: u64,
+    /// Mean time between two calls of a pair.
     mean_interval_ps: u64,
+    /// How connections are used; over a persistent one calls wait for each other, which counts.
     connection: ConnectionKind,
+    /// No call is made before this. Default 0.
     #[serde(default)]
     start_ps: u64,
+    /// Calls are made for so long; may be absent in the background only.
     duration_ps: Option<u64>,
 }
 
@@ -67,7 +77,7 @@ pub(crate) struct Rpc {
 }
 
 impl RpcSpec {
-    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<Rpc, WorkloadError> {
+    pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<Rpc, WorkloadError> {
         at.count("request_bytes", self.request_bytes, 1, MAX_TRANSFER_BYTES)?;
         at.count("response_bytes", self.response_bytes, 0, MAX_TRANSFER_BYTES)?;
         at.count("mean_interval_ps", self.mean_interval_ps, MIN_INTERVAL_PS, MAX_TIME_PS)?;
@@ -114,7 +124,7 @@ impl RpcSpec {
 
 fn named_pairs(
     pairs: &[[String; 2]],
-    at: &Place<'_>,
+    at: &FieldPath<'_>,
     context: &Context<'_>,
 ) -> Result<Vec<(u32, u32)>, WorkloadError> {
     at.count("pairs", pairs.len() as u64, 1, MAX_PAIRS as u64)?;
@@ -131,7 +141,11 @@ fn named_pairs(
     Ok(found)
 }
 
-fn random_pairs(count: u32, at: &Place<'_>, context: &Context<'_>) -> Result<Vec<(u32, u32)>, WorkloadError> {
+fn random_pairs(
+    count: u32,
+    at: &FieldPath<'_>,
+    context: &Context<'_>,
+) -> Result<Vec<(u32, u32)>, WorkloadError> {
     at.count("random_pairs", count.into(), 1, MAX_PAIRS as u64)?;
     let hosts = context.hosts.list.len();
     if hosts < 2 {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -19,13 +20,13 @@ use crate::{HostInfo, WorkloadError};
 /// Longest description.
 pub const MAX_JSON_BYTES: usize = 256 << 20;
 
-/// Most applications of a workload.
+/// Maximum number of applications of a workload.
 pub const MAX_APPLICATIONS: usize = 256;
 
 /// Latest time in a description: 26 days, as long as any run lasts.
 pub(crate) const MAX_TIME_PS: u64 = u64::MAX >> 3;
 
-/// Most bytes of one transfer: 1 PB.
+/// Maximum size of one transfer in bytes: 1 PB.
 pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
 
 /// An application, checked and ready to start.
@@ -75,10 +76,10 @@ impl Context<'_> {
     }
 }
 
-/// Names fields in errors.
-pub(crate) struct Place<'a>(pub(crate) &'a str);
+/// The path of a field's parent, which errors name.
+pub(crate) struct FieldPath<'a>(pub(crate) &'a str);
 
-impl Place<'_> {
+impl FieldPath<'_> {
     pub(crate) fn of(&self, field: &str) -> String {
         format!("{}.{field}", self.0)
     }
@@ -102,27 +103,51 @@ impl Place<'_> {
     }
 }
 
+/// Applications that run over a fabric, and their settings.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WorkloadSpec"))]
 #[serde(deny_unknown_fields)]
-struct Top<'a> {
+pub(crate) struct Top<'a> {
+    /// Seed of everything that applications draw.
     seed: u64,
+    /// TCP of all applications that have none of their own.
     #[serde(borrow, default)]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::tcp"))]
     tcp: Option<&'a RawValue>,
+    /// The applications.
     #[serde(borrow)]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::ApplicationSpec<'a>>"))]
     applications: Vec<&'a RawValue>,
 }
 
 /// What all kinds have.
 #[derive(Deserialize)]
-struct Head<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Head<'a> {
+    /// Which kind of application it is.
     #[serde(borrow)]
     kind: Cow<'a, str>,
+    /// Name, unlike every other application's.
     #[serde(borrow)]
     name: Cow<'a, str>,
+    /// Whether a run ends without waiting for it. Default no.
     #[serde(default)]
     background: bool,
+    /// Its own TCP, in place of the common one.
     #[serde(borrow, default)]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::tcp"))]
     tcp: Option<&'a RawValue>,
+}
+
+/// A field that [`Head`] has read. It stands in each kind's description because every other unknown field is refused there.
+#[derive(Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+pub(crate) struct ReadByHead;
+
+impl<'de> Deserialize<'de> for ReadByHead {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
 }
 
 /// Reads JSON; `place` is where it stands, with a space in front.
@@ -165,7 +190,7 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         return Err(WorkloadError::value(format!("{place}.name"), &head.name, reason));
     }
     let json_place = format!(" {place} ({})", head.name);
-    let at = Place(&place);
+    let at = FieldPath(&place);
     let context = Context { hosts, seed: top.seed, number: index as u64, background: head.background };
     let (kind, application): (_, Box<dyn Application>) = match &*head.kind {
         "mapreduce" => {
@@ -198,10 +223,10 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
 pub(crate) fn parse_one<'a, T: Deserialize<'a>, A>(
     json: &'a str,
     hosts: &[HostInfo],
-    check: impl FnOnce(T, &Place<'_>, &Context<'_>) -> Result<A, WorkloadError>,
+    check: impl FnOnce(T, &FieldPath<'_>, &Context<'_>) -> Result<A, WorkloadError>,
 ) -> Result<A, WorkloadError> {
     let context = Context { hosts: &Hosts::new(hosts), seed: 7, number: 0, background: false };
-    check(read(json, "")?, &Place("it"), &context)
+    check(read(json, "")?, &FieldPath("it"), &context)
 }
 
 /// A value that is there, `null` included, told from one that is not.

@@ -2,21 +2,17 @@
 
 use std::collections::HashMap;
 
+use super::compile::expression::{Bool, Class, Expr, HeaderRef, Int, Range};
+use super::compile::Label;
 use super::expressions::Params;
+use super::json::Json;
+use super::limits::Limits;
 use super::{look_up, ActionSource, Loader, Result};
-use crate::calculation::HashCall;
-use crate::compile::Label;
-use crate::error::LoadError;
-use crate::expression::{clip, Bool, Class, Expr, HeaderRef, Int, Range};
-use crate::json::Json;
-use crate::limits::Limits;
+use crate::error::{clip, LoadError};
 use crate::number::{self, words};
-use crate::observe::Mark;
-use crate::op::{Op, Slot, WideOp};
-use crate::phv::Field;
-use crate::program::{ActionInfo, LogCall, ParamInfo};
-use crate::rare::Rare;
-use crate::target::LogValue;
+use crate::program::{
+    ActionInfo, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Rare, Slot, WideOp,
+};
 
 /// Primitives that a parser may call: those without effect on a switch or its state.
 const PARSER_PRIMITIVES: [&str; 13] = [

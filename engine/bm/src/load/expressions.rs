@@ -1,9 +1,10 @@
 //! Expressions: from "type value" objects to [`Expr`] and [`Bool`], with their types checked.
 
+use super::compile::expression::{Binary, Bool, Compare, Expr, HeaderRef, Int, UnionRef};
+use super::json::Json;
 use super::{look_up, Loader, Result};
-use crate::expression::{clip, Binary, Bool, Compare, Expr, HeaderRef, Int, UnionRef};
-use crate::json::Json;
-use crate::phv::Field;
+use crate::error::clip;
+use crate::program::Field;
 
 /// What an expression turned out to be.
 #[derive(Debug, Clone)]

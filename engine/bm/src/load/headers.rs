@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::compile::Compiler;
+use super::json::Json;
+use super::limits::Limits;
 use super::{actions, add_name, look_up, unions, Loader, Result};
-use crate::compile::Compiler;
-use crate::expression::clip;
-use crate::header::{FieldDef, Header, HeaderType, Layout, Stack, VlStore};
-use crate::json::Json;
-use crate::limits::Limits;
+use crate::error::clip;
 use crate::number::words;
-use crate::op::Slot;
-use crate::phv::Field;
-use crate::program::Names;
+use crate::program::{Field, FieldDef, Header, HeaderType, Layout, Names, Slot, Stack, VlStore};
 
 /// Widest header with a variable-length field, in bytes.
 const MAX_VARIABLE_BYTES: u64 = 65_536;

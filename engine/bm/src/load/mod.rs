@@ -1,12 +1,17 @@
 //! Loading: from BMv2 JSON to a [`Program`]. What cannot be run is refused here, by name and place; a packet
 //! never meets it.
 //!
+//! It knows nothing of switches: what it makes is the same for all that run the program.
+//!
 //! Order matters: headers give slots, actions give the size of the parameter area, then everything that is made of
 //! instructions can be compiled.
 
 mod actions;
+mod compile;
 mod expressions;
 mod headers;
+mod json;
+mod limits;
 mod objects;
 mod parsers;
 mod pipelines;
@@ -14,23 +19,17 @@ mod unions;
 
 use std::collections::HashMap;
 
-use crate::calculation::{Calculation, HashCall};
-use crate::checksum::Checksum;
-use crate::compile::{Compiled, Compiler};
-use crate::error::LoadError;
-use crate::expression::clip;
-use crate::header::{Header, HeaderType, Stack, Union, UnionStack, UnionType, VlStore};
-use crate::json::{self, Json};
-use crate::limits::Limits;
-use crate::match_table::MatchTable;
-use crate::observe::Mark;
-use crate::op::{Pc, Slot};
-use crate::parser::Select;
-use crate::phv::Field;
+use crate::error::{clip, LoadError};
 use crate::program::{
-    ActionInfo, ActionProfileInfo, CounterInfo, Deparser, FieldListInfo, LearnListInfo, LogCall, MeterInfo,
-    Names, ParseVsetInfo, Program, RegisterInfo, Start, TableInfo,
+    ActionInfo, ActionProfileInfo, Calculation, Checksum, Code, CounterInfo, Declared, Deparser, Field,
+    FieldListInfo, HashCall, Header, HeaderType, LearnListInfo, LogCall, Mark, MatchTable, MeterInfo, Names,
+    PacketLayout, ParseVsetInfo, Pc, Program, RegisterInfo, Select, Slot, Stack, Start, TableInfo, Union,
+    UnionStack, UnionType, VlStore,
 };
+use compile::{Compiled, Compiler};
+use json::Json;
+
+pub use limits::Limits;
 
 type Result<T> = std::result::Result<T, LoadError>;
 
@@ -84,7 +83,7 @@ struct Loader<'a> {
     profile_selectors: Vec<Option<Calculation>>,
     lists: Vec<Vec<Field>>,
     asserts: u32,
-    /// See `observe`; gathered only for a program that is to be traced.
+    /// See `run::observe`; gathered only for a program that is to be traced.
     marks: Option<Vec<(Pc, Mark)>>,
     cells: usize,
     names: Names,
@@ -99,8 +98,26 @@ struct Loader<'a> {
     learn_lists: Vec<LearnListInfo>,
 }
 
+impl Program {
+    /// Loads a BMv2 JSON with the default [`Limits`].
+    pub fn from_json(json: &[u8]) -> Result<Program> {
+        Program::from_json_with(json, &Limits::default())
+    }
+
+    /// Loads a BMv2 JSON.
+    pub fn from_json_with(json: &[u8], limits: &Limits) -> Result<Program> {
+        load(json, limits, false)
+    }
+
+    /// Loads a BMv2 JSON so that a [`crate::trace::Trace`] can say what of the source each event belongs to. It does to packets
+    /// what the same JSON loaded otherwise does, and is compiled without passes that merge or drop instructions.
+    pub fn from_json_for_tracing(json: &[u8]) -> Result<Program> {
+        load(json, &Limits::default(), true)
+    }
+}
+
 /// Loads a program.
-pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
+fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
     let value = json::parse(text, limits.max_json_bytes)?;
     let root = Json::root(&value);
     check_version(&root)?;
@@ -125,7 +142,7 @@ pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Pr
 
     let Compiled { ops, rare, const_base, constants } =
         loader.compiler.finish().map_err(|reason| LoadError::new("program", reason))?;
-    Ok(Program {
+    let packet = PacketLayout {
         header_types: loader.header_types,
         headers: loader.headers,
         stacks: loader.stacks,
@@ -139,6 +156,9 @@ pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Pr
         const_base: const_base as usize,
         constants,
         condition_slot: loader.condition_slot,
+        lists: loader.lists,
+    };
+    let code = Code {
         ops,
         marks: loader.marks,
         rare,
@@ -152,10 +172,11 @@ pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Pr
         deparsers: loader.deparsers,
         core_errors,
         match_tables: loader.match_tables,
-        profile_selectors: loader.profile_selectors,
-        lists: loader.lists,
+        selectors: loader.profile_selectors,
         max_steps: limits.max_steps,
         max_parser_steps: limits.max_parser_steps,
+    };
+    let declared = Declared {
         names: loader.names,
         tables: loader.tables,
         actions: loader.actions,
@@ -168,8 +189,8 @@ pub(crate) fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Pr
         learn_lists: loader.learn_lists,
         enums,
         errors,
-        native: std::sync::OnceLock::new(),
-    })
+    };
+    Ok(Program::new(packet, code, declared))
 }
 
 fn check_version(root: &Json<'_>) -> Result<()> {

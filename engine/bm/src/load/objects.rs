@@ -1,17 +1,13 @@
 //! What is declared beside headers and control flow: errors, enums, lists, arrays of cells, calculations, checksums, value sets.
 
+use super::json::Json;
+use super::limits::Limits;
 use super::{add_name, look_up, Loader, Result};
-use crate::calculation::{join_fields, Algorithm, Calculation, Input};
-use crate::checksum::Checksum;
-use crate::expression::clip;
-use crate::json::Json;
-use crate::limits::Limits;
+use crate::error::clip;
 use crate::number::{parse_cut, words};
-use crate::op::Op;
-use crate::phv::Field;
 use crate::program::{
-    CoreErrors, CounterInfo, EnumInfo, FieldList, FieldListInfo, LearnListInfo, MeterInfo, ParseVsetInfo,
-    RegisterInfo, UNLISTED_ERROR,
+    join_fields, Algorithm, Calculation, Checksum, CoreErrors, CounterInfo, EnumInfo, Field, FieldList,
+    FieldListInfo, Input, LearnListInfo, MeterInfo, Op, ParseVsetInfo, RegisterInfo, UNLISTED_ERROR,
 };
 
 fn load_constants(json: &Json<'_>, key: &str, limits: &Limits) -> Result<Vec<(String, u64)>> {

@@ -3,18 +3,13 @@
 
 use std::collections::HashMap;
 
+use super::compile::expression::{Bool, HeaderRef, UnionRef};
+use super::compile::Label;
+use super::json::Json;
 use super::{add_name, look_up, Loader, Result};
-use crate::compile::Label;
-use crate::expression::{clip, Bool, HeaderRef, UnionRef};
-use crate::json::Json;
-use crate::key::KeyPlan;
+use crate::error::clip;
 use crate::number::{cut, ones, parse_hex, words};
-use crate::observe::Mark;
-use crate::op::{Op, Pc, Slot};
-use crate::parser::{Case, Select};
-use crate::phv::Field;
-use crate::program::{Deparser, Start};
-use crate::rare::Rare;
+use crate::program::{Case, Deparser, Field, KeyPlan, Mark, Op, Pc, Rare, Select, Slot, Start};
 
 /// A field of a transition's key, which has no mask of its own.
 type KeyPart = (Field, Option<Vec<u64>>);

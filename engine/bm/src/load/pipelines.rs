@@ -6,18 +6,15 @@
 
 use std::collections::HashMap;
 
+use super::compile::Label;
+use super::json::Json;
 use super::{add_name, look_up, Loader, Result};
-use crate::compile::Label;
-use crate::expression::clip;
-use crate::json::Json;
-use crate::key::KeyPlan;
-use crate::match_table::{ActionCall, MatchTable, TableAction};
-use crate::match_unit::{Bound, PackedKey};
+use crate::error::clip;
 use crate::number::{ones, parse_cut, prefix_mask};
-use crate::observe::Mark;
-use crate::op::{Op, Pc};
-use crate::phv::Field;
-use crate::program::{ActionId, ActionProfileInfo, MatchType, Start, TableInfo, TableKeyInfo, TableType};
+use crate::program::{
+    ActionCall, ActionId, ActionProfileInfo, Bound, Field, KeyPlan, Mark, MatchTable, MatchType, Op,
+    PackedKey, Pc, Start, TableAction, TableInfo, TableKeyInfo, TableType,
+};
 
 /// A node of a pipeline's control flow.
 enum Node<'a> {

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
+use super::json::Json;
+use super::limits::Limits;
 use super::{add_name, look_up, Result};
-use crate::error::LoadError;
-use crate::expression::clip;
-use crate::header::{Header, Union, UnionStack, UnionType};
-use crate::json::Json;
-use crate::limits::Limits;
+use crate::error::{clip, LoadError};
+use crate::program::{Header, Union, UnionStack, UnionType};
 
 /// The unions of a program. The elements of a stack have consecutive ids; the stacks' slots are still to be set.
 pub(super) struct Unions {

@@ -5,10 +5,7 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::FunctionBuilder;
 
 use super::translate::{load_slot, store_slot};
-use crate::calculation::{Calculation, Input};
-use crate::header::{Layout, Piece, VlStore};
-use crate::op::Slot;
-use crate::program::{Deparser, Program};
+use crate::program::{Calculation, Deparser, Input, Layout, Piece, Program, Slot, VlStore};
 
 /// Bytes behind what is written that may be written over, because whole words are stored.
 pub(super) const SPARE: usize = 8;
@@ -42,13 +39,13 @@ impl Part {
 
 /// A whole header.
 fn header_parts(program: &Program, header: u32) -> Vec<Part> {
-    let h = &program.headers[header as usize];
-    let ty = &program.header_types[h.type_id as usize];
+    let h = program.header(header);
+    let ty = program.header_type(h.type_id);
     let part = |content| Part { valid: Some(h.valid), content };
     let fields = |layout: &Layout| part(Content::Fields { base: h.base, layout: layout.clone() });
     let mut parts = vec![fields(&ty.before)];
     if let (Some(vl), Some((_, after))) = (h.vl, &ty.variable) {
-        parts.push(part(Content::Variable(program.vl_stores[vl as usize])));
+        parts.push(part(Content::Variable(program.vl_store(vl))));
         parts.push(fields(after));
     }
     parts
@@ -67,9 +64,7 @@ pub(super) fn covered(program: &Program, calculation: &Calculation) -> Option<Ve
             Input::Fields { layout, valid } => {
                 (Some(*valid), Content::Fields { base: 0, layout: layout.clone() })
             }
-            Input::Variable { store, valid } => {
-                (Some(*valid), Content::Variable(program.vl_stores[*store as usize]))
-            }
+            Input::Variable { store, valid } => (Some(*valid), Content::Variable(program.vl_store(*store))),
             Input::Constant { value, width } if width % 8 == 0 => {
                 (None, Content::Constant(crate::number::to_bytes(value, *width)))
             }

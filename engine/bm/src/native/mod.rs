@@ -1,15 +1,16 @@
 //! A program's instructions as native code, made by Cranelift when the first [`crate::State`] of the program is. Not
-//! another semantics: `execute` interprets the same instructions and is the reference, and runs them where
+//! another semantics: `run::execute` interprets the same instructions and is the reference, and runs them where
 //! there is no native code.
 //!
 //! Arithmetic, branches, register accesses, extraction and deparsing become machine code over the packet's slot array;
-//! tables and rare instructions call back into `execute`. Every slot, temporaries included, is left as the
+//! tables and rare instructions call back into `run`. Every slot, temporaries included, is left as the
 //! interpreter leaves it.
 //!
-//! `translate` and `straight` make the code of instructions, `layout` that of headers; `call` enters it, and is the only
-//! place with `unsafe`.
+//! `translate` and `straight` make the code of instructions, `layout` that of headers; `code` holds it. It knows programs and
+//! how cells lie in memory, but no packet: `run::enter` enters it and answers its calls, by what `frame` says.
 
-mod call;
+mod code;
+mod frame;
 mod layout;
 mod straight;
 #[cfg(test)]
@@ -23,16 +24,11 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{default_libcall_names, FuncId, Module};
 
-pub(crate) use call::{Entry, Writer};
+pub(crate) use code::{Entry, Writer};
+pub(crate) use frame::{status, Frame, NO_ACTION};
 
-use crate::calculation::Calculation;
-use crate::op::Pc;
-use crate::program::Program;
+use crate::program::{Calculation, Pc, Program};
 use layout::Part;
-
-/// Most instructions of one parser, pipeline or condition, counted as often as they are compiled. A longer one is
-/// interpreted, so that loading takes bounded time.
-const MAX_OPS: usize = 20_000;
 
 /// Native code of one program.
 pub(crate) struct Native {
@@ -42,7 +38,7 @@ pub(crate) struct Native {
     calculations: Vec<Option<Writer>>,
     selectors: Vec<Option<Writer>>,
     /// Owns the memory of the code.
-    _code: call::Code,
+    _code: code::Code,
 }
 
 impl std::fmt::Debug for Native {
@@ -55,24 +51,27 @@ impl Native {
     /// Compiles a program; `None` where the machine has no code generator or the code cannot be placed.
     pub(crate) fn compile(program: &Program) -> Option<Native> {
         let mut maker = Maker::new()?;
-        let starts = program.parsers.iter().chain(&program.pipelines).map(|start| start.pc);
-        let conditions = program.checksums.iter().filter_map(|checksum| checksum.condition);
+        let starts = program.parsers().iter().chain(program.pipelines()).map(|start| start.pc);
+        let conditions = program.checksums().iter().filter_map(|checksum| checksum.condition);
         let mut entries = Vec::new();
         for pc in starts.chain(conditions) {
             entries.extend(maker.entry(program, pc).map(|code| (pc, code)));
         }
-        let deparsers: Vec<_> =
-            program.deparsers.iter().map(|d| maker.writer(program, &layout::deparsed(program, d))).collect();
+        let deparsers: Vec<_> = program
+            .deparsers()
+            .iter()
+            .map(|d| maker.writer(program, &layout::deparsed(program, d)))
+            .collect();
         let mut covered = |calculation: &Calculation| {
             layout::covered(program, calculation).and_then(|parts| maker.writer(program, &parts))
         };
-        let calculations: Vec<_> = program.calculations.iter().map(&mut covered).collect();
+        let calculations: Vec<_> = program.calculations().iter().map(&mut covered).collect();
         let selectors: Vec<_> =
-            program.profile_selectors.iter().map(|s| s.as_ref().and_then(&mut covered)).collect();
+            program.selectors().iter().map(|s| s.as_ref().and_then(&mut covered)).collect();
 
         maker.module.finalize_definitions().ok()?;
-        let code = call::Code::new(maker.module);
-        let mut by_pc = vec![None; program.ops.len()];
+        let code = code::Code::new(maker.module);
+        let mut by_pc = vec![None; program.ops().len()];
         for (pc, id) in entries {
             by_pc[pc as usize] = Some(Entry::new(&code, id, program));
         }

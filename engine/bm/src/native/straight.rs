@@ -7,11 +7,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{types, AliasRegion, InstBuilder, MemFlags, Value};
 use cranelift_frontend::FuncInstBuilder;
 
-use super::call::{offset, status};
+use super::frame::{offset, status};
 use super::layout;
-use super::translate::{constant_of, frame_flags, Translation};
-use crate::counter::CounterValue;
-use crate::op::{Op, Pc, Slot};
+use super::translate::{frame_flags, Translation};
+use crate::program::{Op, Pc, Slot};
+use crate::tables::CounterValue;
 
 /// Memory of the registers.
 fn register_flags() -> MemFlags {
@@ -95,7 +95,7 @@ impl Translation<'_> {
                 t.set_cut(d, value, w);
             }),
             Op::RegisterWrite { r, idx, a } => {
-                let width = self.program.register_arrays[r as usize].bitwidth.min(64) as u8;
+                let width = self.program.register_array(r).bitwidth.min(64) as u8;
                 self.register(r, idx, |t, cell| {
                     let value = t.get(a);
                     let value = t.cut(value, width);
@@ -104,15 +104,15 @@ impl Translation<'_> {
             }
             Op::Count { c, idx } => self.count(c, idx),
             Op::Extract { header } => self.extract(header),
-            Op::Verify { a, error } if constant_of(self.program, error).is_some() => {
-                let code = constant_of(self.program, error).unwrap_or_default() as u32;
+            Op::Verify { a, error } if self.program.constant(error).is_some() => {
+                let code = self.program.constant(error).unwrap_or_default() as u32;
                 let holds = self.get(a);
                 let fails = self.b.ins().icmp_imm(IntCC::Equal, holds, 0);
                 self.end_if(fails, Self::parser_error(code));
             }
             Op::IsValid { d, h } => match self.header(h) {
                 Some(header) => {
-                    let valid = self.get(self.program.headers[header].valid);
+                    let valid = self.get(self.program.header(header as u32).valid);
                     self.set(d, valid);
                 }
                 None => self.single(at),
@@ -123,7 +123,7 @@ impl Translation<'_> {
 
     /// The header that a slot names, if it is always the same.
     fn header(&self, h: Slot) -> Option<usize> {
-        constant_of(self.program, h).map(|id| id as usize).filter(|&id| id < self.program.headers.len())
+        self.program.constant(h).map(|id| id as usize).filter(|&id| id < self.program.headers().len())
     }
 
     /// Has the interpreter run one instruction.
@@ -156,7 +156,7 @@ impl Translation<'_> {
         b: Slot,
         op: impl FnOnce(FuncInstBuilder<'_, '_>, Value, Value) -> Value,
     ) {
-        let known = constant_of(self.program, b);
+        let known = self.program.constant(b);
         let (value, by, zero) = (self.get(a), self.get(b), self.number(0));
         let shifted = op(self.b.ins(), value, by);
         let value = match known {
@@ -193,14 +193,14 @@ impl Translation<'_> {
 
     /// Does something with a register's cell.
     fn register(&mut self, r: u32, idx: Slot, access: impl FnOnce(&mut Self, Value)) {
-        let array = crate::register::arrays(&self.program.register_arrays).0[r as usize];
+        let array = crate::tables::register_places(self.program.register_arrays()).0[r as usize];
         let cells = Cells { first: 8 * array.first, stride: 8 * array.stride, count: array.size };
         self.cell(offset::REGISTERS, cells, idx, access);
     }
 
     /// Counts the packet.
     fn count(&mut self, c: u32, idx: Slot) {
-        let array = crate::counter::arrays(&self.program.counter_arrays)[c as usize].clone();
+        let array = crate::tables::counter_places(self.program.counter_arrays())[c as usize].clone();
         let size = size_of::<CounterValue>();
         let cells = Cells { first: size * array.start, stride: size, count: array.len() };
         self.cell(offset::COUNTERS, cells, idx, |t, cell| {
@@ -235,13 +235,13 @@ impl Translation<'_> {
 
     fn extract(&mut self, header: u32) {
         let program = self.program;
-        let h = &program.headers[header as usize];
-        let layout = &program.header_types[h.type_id as usize].before;
+        let h = program.header(header);
+        let layout = &program.header_type(h.type_id).before;
         let cursor = self.frame_word(types::I64, offset::CURSOR);
         let length = self.frame_word(types::I64, offset::PACKET_LENGTH);
         let left = self.b.ins().isub(length, cursor);
         let too_short = self.b.ins().icmp_imm(IntCC::UnsignedLessThan, left, i64::from(layout.bytes));
-        self.end_if(too_short, Self::parser_error(program.core_errors.packet_too_short));
+        self.end_if(too_short, Self::parser_error(program.core_errors().packet_too_short));
         let packet = self.frame_word(types::I64, offset::PACKET);
         let data = self.b.ins().iadd(packet, cursor);
         layout::extract(&mut self.b, layout, h.base, self.slots, data);

@@ -4,31 +4,20 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::execute::{execute, Context, Stop};
-use crate::observe::Unwatched;
-use crate::op::{Op, Pc, Slot, WideOp};
-use crate::phv::Phv;
-use crate::program::Program;
-use crate::state::{Detached, State};
-use crate::Fault;
+use crate::error::Fault;
+use crate::executable::Executable;
+use crate::program::{Op, Pc, Program, Slot, WideOp};
+use crate::run::{execute, Context, Detached, Phv, Stop, Unwatched};
+use crate::state::State;
 
 /// Words of the packet that random instructions use.
 const WORDS: u32 = 8;
 
 /// A program with two registers and a counter, whose instructions are `ops` and whose constants are `constants`.
-fn program(ops: Vec<Op>, constants: &[u64]) -> Arc<Program> {
-    let mut program = Program::from_json(include_bytes!("../../tests/programs/actions.json")).unwrap();
-    assert!(program.register_arrays.len() >= 2 && program.reset_end >= WORDS as usize);
-    program.match_tables.clear();
-    program.selects.clear();
-    program.parsers.clear();
-    program.checksums.clear();
-    program.pipelines.truncate(1);
-    program.pipelines[0].pc = 0;
-    program.constants = constants.to_vec();
-    program.ops = ops;
-    program.max_steps = 20;
-    Arc::new(program)
+fn program(ops: Vec<Op>, constants: &[u64]) -> Arc<Executable> {
+    let program = Program::from_json(include_bytes!("../../tests/programs/actions.json")).unwrap();
+    assert!(program.register_arrays().len() >= 2 && program.reset_end() >= WORDS as usize);
+    Executable::new(program.with_ops(ops, constants, 20))
 }
 
 /// Slots that hold packet data, an index within small arrays now and then, or a constant.
@@ -109,11 +98,11 @@ fn with_steps(ops: Vec<Op>) -> Vec<Op> {
 /// What a run leaves behind.
 type Ran = (Result<Stop, Fault>, Vec<u64>, Vec<u64>);
 
-fn run(program: &Arc<Program>, words: &[u64], native: bool) -> Ran {
+fn run(program: &Arc<Executable>, words: &[u64], native: bool) -> Ran {
     let mut state = State::new(program);
     let mut phv = Phv::new(program);
     phv.slots[..words.len()].copy_from_slice(words);
-    let compiled = program.native.get().and_then(Option::as_ref).expect("this machine has a code generator");
+    let compiled = program.native().expect("this machine has a code generator");
     assert!(compiled.at(0).is_some(), "the instructions are compiled");
     let mut context = Context {
         program,
@@ -122,7 +111,7 @@ fn run(program: &Arc<Program>, words: &[u64], native: bool) -> Ran {
         packet: &[],
         cursor: 0,
         parsing: false,
-        max_steps: program.max_steps,
+        max_steps: program.max_steps(),
         native: native.then_some(compiled),
     };
     let ended = execute(&mut context, &mut phv, 0, &mut Unwatched);
@@ -141,7 +130,7 @@ proptest! {
         words in prop::collection::vec(word(), WORDS as usize),
         constants in prop::collection::vec(word(), 4),
     ) {
-        let const_base = program(Vec::new(), &constants).const_base as Slot;
+        let const_base = program(Vec::new(), &constants).const_base() as Slot;
         let ops = ops.into_iter().map(|op| at_const_base(op, const_base)).collect();
         let program = program(with_steps(ops), &constants);
         prop_assert_eq!(run(&program, &words, true), run(&program, &words, false));

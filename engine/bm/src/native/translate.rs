@@ -13,9 +13,12 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 
-use super::call::{offset, status};
-use crate::op::{Op, Pc, Slot};
-use crate::program::Program;
+use super::frame::{offset, status};
+use crate::program::{Op, Pc, Program, Slot};
+
+/// Most instructions of one parser, pipeline or condition, counted as often as they are compiled. A longer one is
+/// interpreted, so that loading takes bounded time.
+const MAX_OPS: usize = 20_000;
 
 /// Longest select whose cases are compared one by one in the code.
 const MAX_CASES: usize = 32;
@@ -85,7 +88,7 @@ pub(super) fn translate(
         let block = t.blocks[&place];
         t.b.switch_to_block(block);
         t.walk(place)?;
-        if t.translated > super::MAX_OPS {
+        if t.translated > MAX_OPS {
             return None;
         }
     }
@@ -99,21 +102,21 @@ pub(super) fn translate(
 
 /// Marks every instruction that is jumped to.
 fn leaders(program: &Program) -> Vec<bool> {
-    let mut leaders = vec![false; program.ops.len()];
+    let mut leaders = vec![false; program.ops().len()];
     let mut mark = |pc: Pc| leaders[pc as usize] = true;
-    for op in &program.ops {
+    for op in program.ops() {
         let mut op = *op;
         if let Some(to) = op.target_mut() {
             mark(*to);
         }
     }
-    for table in &program.match_tables {
+    for table in program.match_tables() {
         mark(table.next_none);
         for action in &table.actions {
             [action.pc, action.next_hit, action.next_miss].into_iter().for_each(&mut mark);
         }
     }
-    for select in &program.selects {
+    for select in program.selects() {
         (0..=select.cases.len()).for_each(|case| mark(select.target(case)));
     }
     leaders
@@ -142,14 +145,9 @@ pub(super) fn store_slot(b: &mut FunctionBuilder<'_>, slots: Value, slot: Slot, 
     b.ins().store(slot_flags(), value, slots, slot_offset(slot));
 }
 
-/// The number in a slot that holds a constant.
-pub(super) fn constant_of(program: &Program, slot: Slot) -> Option<u64> {
-    program.constants.get((slot as usize).checked_sub(program.const_base)?).copied()
-}
-
 /// A slot's value; a constant is put into the code.
 pub(super) fn value_of(b: &mut FunctionBuilder<'_>, program: &Program, slots: Value, slot: Slot) -> Value {
-    match constant_of(program, slot) {
+    match program.constant(slot) {
         Some(constant) => b.ins().iconst(types::I64, constant as i64),
         None => load_slot(b, slots, slot),
     }
@@ -252,7 +250,7 @@ impl Translation<'_> {
     fn walk(&mut self, mut place: Place) -> Option<()> {
         loop {
             let at = place.pc;
-            let op = *self.program.ops.get(at as usize)?;
+            let op = *self.program.ops().get(at as usize)?;
             place.pc += 1;
             self.translated += 1;
             match op {
@@ -306,7 +304,7 @@ impl Translation<'_> {
     fn apply(&mut self, table: u32, place: Place) {
         self.take_step(status::STEP_LIMIT);
         let outcome = self.call(offset::APPLY, table);
-        let table = &self.program.match_tables[table as usize];
+        let table = &self.program.match_table(table);
         // On its way to an action, its parameters are copied in.
         let mut entrances = Vec::new();
         for action in &table.actions {
@@ -322,7 +320,7 @@ impl Translation<'_> {
             let data = self.frame_word(types::I64, offset::DATA);
             for word in 0..action.words {
                 let value = self.b.ins().load(types::I64, MemFlags::trusted(), data, slot_offset(word));
-                self.set(self.program.param_base as Slot + word, value);
+                self.set(self.program.param_base() as Slot + word, value);
             }
             self.jump(Place { pc: action.pc, after: Some(next), ..place });
         }
@@ -339,9 +337,9 @@ impl Translation<'_> {
     }
 
     fn select(&mut self, id: u32, place: Place) {
-        self.take_step(Self::parser_error(self.program.core_errors.parser_timeout));
+        self.take_step(Self::parser_error(self.program.core_errors().parser_timeout));
         let program = self.program;
-        let select = &program.selects[id as usize];
+        let select = program.select(id);
         let to: Vec<Place> =
             (0..=select.cases.len()).map(|case| Place { pc: select.target(case), ..place }).collect();
         let (default, cases) = (to[select.cases.len()], &to[..select.cases.len()]);

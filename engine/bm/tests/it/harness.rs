@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bm::{Fault, Field, LogMessage, Phv, Program, State, Target};
+use bm::{Executable, Fault, Field, LogMessage, Phv, Program, State, Target};
 
 pub const DROP_PORT: u64 = 511;
 
@@ -50,7 +50,7 @@ impl Target for Recorder {
 
 /// One program, its state, and the packet last run.
 pub struct Bench {
-    pub program: Arc<Program>,
+    pub program: Arc<Executable>,
     pub state: State,
     pub phv: Phv,
     pub target: Recorder,
@@ -59,7 +59,7 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(json: &[u8]) -> Bench {
-        let program = Arc::new(Program::from_json(json).unwrap_or_else(|e| panic!("{e}")));
+        let program = Executable::new(Program::from_json(json).unwrap_or_else(|e| panic!("{e}")));
         Bench {
             state: State::new(&program),
             phv: Phv::new(&program),

@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 mod actions;
+mod clients;
 mod expressions;
 mod harness;
 mod headers;

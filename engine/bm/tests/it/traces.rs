@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bm::trace::{Event, KeyMatch, Trace};
-use bm::{MatchKeyParam, Phv, Program, State};
+use bm::{Executable, MatchKeyParam, Phv, Program, State};
 
 use crate::harness::{ethernet, values, Recorder};
 
@@ -14,7 +14,7 @@ const TABLES: &[u8] = include_bytes!("../programs/tables.json");
 const ITEMS: [u32; 2] = [3 << 24 | 1, 0];
 
 struct Traced {
-    program: Arc<Program>,
+    program: Arc<Executable>,
     state: State,
     phv: Phv,
     trace: Trace,
@@ -23,7 +23,7 @@ struct Traced {
 
 impl Traced {
     fn new(json: &[u8]) -> Traced {
-        let program = Arc::new(Program::from_json_for_tracing(json).unwrap());
+        let program = Executable::new(Program::from_json_for_tracing(json).unwrap());
         Traced {
             state: State::new(&program),
             phv: Phv::new(&program),
@@ -50,7 +50,7 @@ impl Traced {
     fn named(&self, events: &[Event], kind: &str) -> Vec<String> {
         let mut found = Vec::new();
         for event in events {
-            let mut json = event.to_json(&self.program);
+            let mut json = serde_json::to_value(event.named(&self.program)).unwrap();
             let object = json.as_object_mut().unwrap();
             if object.remove("event").unwrap() == kind {
                 found.push(json.to_string());
@@ -278,7 +278,7 @@ fn a_watched_packet_leaves_what_an_unwatched_one_leaves() {
     let frames =
         [items(&ITEMS), items(&[200 << 24, 0]), items(&[9 << 24 | 2, 1 << 24, 0]), ethernet(1, 2, 3)];
     let mut traced = Traced::new(ACTIONS);
-    let program = Arc::new(Program::from_json(ACTIONS).unwrap());
+    let program = Executable::new(Program::from_json(ACTIONS).unwrap());
     let (mut state, mut phv) = (State::new(&program), Phv::new(&program));
     for frame in frames.iter().cycle().take(12) {
         let mut target = Recorder::default();
@@ -303,7 +303,7 @@ fn a_watched_packet_leaves_what_an_unwatched_one_leaves() {
 #[test]
 fn a_program_not_loaded_for_tracing_gives_the_events_that_need_no_source() {
     let mut traced = Traced::new(ACTIONS);
-    traced.program = Arc::new(Program::from_json(ACTIONS).unwrap());
+    traced.program = Executable::new(Program::from_json(ACTIONS).unwrap());
     traced.state = State::new(&traced.program);
     let (parsed, events) = traced.run(&items(&ITEMS));
     assert!(!parsed.iter().any(|e| matches!(e, Event::State { .. })));

@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use bm::{LogMessage, Phv, Program, State, Target};
+use bm::{Executable, LogMessage, Phv, Program, State, Target};
 use serde_json::Value;
 use simple_switch::{PortConfig, SwitchConfig};
 use units::{DataRate, Duration};
@@ -40,9 +40,9 @@ pub fn edited_program(bytes: &[u8]) {
 }
 
 /// The program, if it loads; otherwise the error must say where and why.
-fn loads(json: &[u8]) -> Option<Arc<Program>> {
+fn loads(json: &[u8]) -> Option<Arc<Executable>> {
     match Program::from_json_with(json, &limits()) {
-        Ok(program) => Some(Arc::new(program)),
+        Ok(program) => Some(Executable::new(program)),
         Err(error) => {
             assert!(!error.place.is_empty() && !error.reason.is_empty(), "{error:?}");
             assert!(error.to_string().len() < 4096, "an error of {} bytes", error.to_string().len());
@@ -52,14 +52,14 @@ fn loads(json: &[u8]) -> Option<Arc<Program>> {
 }
 
 /// Calls and packets for a program that has loaded, run as native code and by the interpreter.
-fn exercise(program: &Arc<Program>, input: &[u8]) {
+fn exercise(program: &Arc<Executable>, input: &[u8]) {
     let [native, interpreted] =
         [false, true].map(|interpreted| run(program, &mut Input::new(input), interpreted));
     assert_eq!(native, interpreted, "native code and the interpreter differ");
 }
 
 /// Runs the program in a switch if it suits one, else by itself; a digest of what came out.
-fn run(program: &Arc<Program>, input: &mut Input<'_>, interpreted: bool) -> u64 {
+fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let config = SwitchConfig {
         recirculation_limit: 8,
         ports: (0..4).map(|port| PortConfig::ethernet(port, DataRate::from_bps(1_000_000_000))).collect(),
@@ -116,7 +116,7 @@ impl Target for Nowhere {
 }
 
 /// What there is of parser, pipelines and deparser, on one packet.
-fn run_alone(program: &Arc<Program>, input: &mut Input<'_>, interpreted: bool) -> u64 {
+fn run_alone(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u64 {
     let mut state = State::new(program);
     if interpreted {
         state.interpret();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use bm::{Limits, Program};
+use bm::{Executable, Limits, Program};
 
 /// A compiled program.
 pub struct Source {
@@ -68,10 +68,10 @@ pub(crate) fn limits() -> Limits {
 }
 
 /// A program, loaded once.
-pub(crate) fn program(index: usize) -> Arc<Program> {
-    static LOADED: OnceLock<Vec<Arc<Program>>> = OnceLock::new();
+pub(crate) fn program(index: usize) -> Arc<Executable> {
+    static LOADED: OnceLock<Vec<Arc<Executable>>> = OnceLock::new();
     let load = |source: &Source| match Program::from_json_with(&source.json, &limits()) {
-        Ok(program) => Arc::new(program),
+        Ok(program) => Executable::new(program),
         Err(error) => panic!("{} does not load: {error}", source.path),
     };
     Arc::clone(&LOADED.get_or_init(|| sources().iter().map(load).collect())[index % sources().len()])

@@ -5,7 +5,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use bm::Program;
+use bm::Executable;
 use simple_switch::{ConfigError, Switch, SwitchConfig, MAX_FRAME_BYTES, PORT_COUNT};
 use units::{Duration, Time};
 
@@ -31,7 +31,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    pub(crate) fn new(program: &Arc<Program>, config: SwitchConfig) -> Result<Self, ConfigError> {
+    pub(crate) fn new(program: &Arc<Executable>, config: SwitchConfig) -> Result<Self, ConfigError> {
         Ok(Self {
             switch: Switch::new(Arc::clone(program), config)?,
             now: Time::ZERO,

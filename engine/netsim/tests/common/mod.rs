@@ -8,7 +8,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, OnceLock};
 
-use bm::{MatchKeyParam, Program};
+use bm::{Executable, MatchKeyParam, Program};
 use netsim::spec::{EndSpec, HostSpec, LinkSpec, NicSpec, PhyEeeSpec, PhySpec, QueueSamplesSpec, SwitchSpec};
 use netsim::{Fabric, FabricSpec, Mac, Report};
 use rand_core::{RngCore, SeedableRng};
@@ -22,13 +22,13 @@ pub const GIGABIT: u64 = 1_000_000_000;
 pub const TEN_GIGABIT: u64 = 10_000_000_000;
 
 /// The committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
-pub fn program() -> Arc<Program> {
-    static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
+pub fn program() -> Arc<Executable> {
+    static PROGRAM: OnceLock<Arc<Executable>> = OnceLock::new();
     let load = || {
         let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json").into();
         let path = std::env::var_os("EEON_PROGRAM").unwrap_or(committed);
         let json = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-        Arc::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path:?}: {error}")))
+        Executable::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path:?}: {error}")))
     };
     Arc::clone(PROGRAM.get_or_init(load))
 }

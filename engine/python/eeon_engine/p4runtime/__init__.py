@@ -5,18 +5,19 @@ server, service, tls, outbox    sockets, threads, RPCs
 device              one switch: lock, clients, pipeline, state
 arbitration, roles  who may write, and what
 pipeline, compilation    P4Info and program belong together
-batch, journal      atomicity: what to do when an update of a batch is refused
+batch               atomicity: what to do when an update of a batch is refused
 forwarding          which part an entity belongs to
 reconcile           state brought over from one program to another
-tables, entries, idle_timeouts, direct_entries, direct_resources, action_profiles
-counters, meters, registers, value_sets, pre
-digests, digest_lists, packet_io
+tables, action_profiles, counters, meters, registers, value_sets, pre    entities
+digests, packet_io  what the data plane sends
+messages            P4Runtime's messages
 p4info, schema      what a P4Info says, by id
 translate, data_types, bytestrings      messages from and to the engine's values
 errors              statuses, and how they reach a client
 offline             entries without a server
 
-Externs are not supported, and refused by name. docs/conformance-p4runtime.md goes through the specification.
+No module keeps what the switch has: it is read from the engine, which Thrift changes as well. Externs are not
+supported, and refused by name. docs/conformance-p4runtime.md goes through the specification.
 """
 
 from .offline import write

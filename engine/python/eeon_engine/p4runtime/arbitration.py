@@ -10,12 +10,10 @@ them has been agreed on.
 """
 
 from collections.abc import Callable
-from typing import Any
-
-from finsy.proto import U128, p4r, rpc_code
 
 from . import roles
 from .errors import denied, exhausted, invalid, not_found, precondition
+from .messages import decode_u128, encode_u128, p4r, rpc_code
 from .roles import DEFAULT, Role
 
 # What one device keeps for its clients; a fabric controller and a few observers need single digits.
@@ -26,7 +24,7 @@ _MAX_ROLES = 64
 class Client:
     """One open stream. `send` queues a `StreamMessageResponse` and never blocks."""
 
-    def __init__(self, send: Callable[[Any], None]) -> None:
+    def __init__(self, send: Callable[[p4r.StreamMessageResponse], None]) -> None:
         self.send = send
         self.role: Role | None = None
         self.election_id: int | None = None
@@ -40,10 +38,10 @@ class Arbitration:
         self._clients: list[Client] = []
         self._highest: dict[Role, int | None] = {DEFAULT: None}
 
-    def update(self, client: Client, message: Any) -> None:
+    def update(self, client: Client, message: p4r.MasterArbitrationUpdate) -> None:
         """A `MasterArbitrationUpdate`. An error ends the client's stream."""
         role = roles.of(message.role.name, message.role.id)
-        election_id = U128.decode(message.election_id) if message.HasField("election_id") else None
+        election_id = decode_u128(message.election_id) if message.HasField("election_id") else None
         first = client.role is None
         if message.device_id != self._device_id:
             text = f"this is device {self._device_id}, the request is for device {message.device_id}"
@@ -103,14 +101,14 @@ class Arbitration:
             return False
         return client in self._clients and client.election_id == self._highest.get(client.role)
 
-    def check_request(self, request: Any) -> Role:
+    def check_request(self, request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest) -> Role:
         """The role of a Write or SetForwardingPipelineConfig; an error unless it comes from its primary."""
         self.check_device(request.device_id)
         role = roles.of(request.role, request.role_id)
         if role not in self._highest:
             raise not_found(f"device {self._device_id} has no {role}; no client has asked for it")
         primary = self.primary(role)
-        election_id = U128.decode(request.election_id)
+        election_id = decode_u128(request.election_id)
         if not request.HasField("election_id") or primary is None or primary.election_id != election_id:
             now = "there is none" if primary is None else f"that is election id {primary.election_id}"
             raise denied(f"election id {election_id} is not the primary of {role}; {now}")
@@ -131,7 +129,7 @@ class Arbitration:
             answer.role.name, answer.role.id = role
         highest = self._highest[role]
         if highest is not None:
-            answer.election_id.CopyFrom(U128.encode(highest))
+            answer.election_id.CopyFrom(encode_u128(highest))
         if self.is_primary(client):
             answer.status.code, answer.status.message = rpc_code.OK, "this client is primary"
         elif self.primary(role) is not None:

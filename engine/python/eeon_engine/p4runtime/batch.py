@@ -1,21 +1,34 @@
 """Batches: of updates, with their atomicity (P4Runtime 1.5 §12.2), and of things to read (§13.3)."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from finsy.proto import p4r
-
-from ..control import SwitchControl
+from .._engine import SwitchHandle
 from ..exceptions import EngineError
 from . import roles
 from .errors import StatusError, from_engine, invalid
 from .forwarding import Forwarding, rolled_back
-from .journal import Journal
+from .messages import p4r
 from .roles import Role
 
 
+@contextmanager
+def undisturbed(control: SwitchHandle) -> Iterator[None]:
+    """No packet is processed meanwhile, and calls of others, Thrift's too, wait. What is done can be taken
+    back."""
+    control.pause()
+    try:
+        control.begin_batch()
+        try:
+            yield
+        finally:
+            control.end_batch()
+    finally:
+        control.resume()
+
+
 def write(
-    control: SwitchControl, forwarding: Forwarding, role: Role, updates: Sequence[Any], atomicity: int
+    control: SwitchHandle, forwarding: Forwarding, role: Role, updates: Sequence[p4r.Update], atomicity: int
 ) -> list[StatusError | None]:
     """Applies the updates in order and returns the error of each, None where it worked.
 
@@ -27,49 +40,49 @@ def write(
         raise invalid(
             f"atomicity {atomicity} is none of CONTINUE_ON_ERROR, ROLLBACK_ON_ERROR, DATAPLANE_ATOMIC"
         )
-    control.pause()
-    try:
+    with undisturbed(control):
         if atomicity == p4r.WriteRequest.CONTINUE_ON_ERROR:
-            return [_one(forwarding, role, update, Journal()) for update in updates]
+            return [_one(forwarding, role, update) for update in updates]
         return _all_or_none(forwarding, role, updates)
-    finally:
-        control.resume()
 
 
-def _all_or_none(forwarding: Forwarding, role: Role, updates: Sequence[Any]) -> list[StatusError | None]:
-    journal = Journal()
+def _all_or_none(
+    forwarding: Forwarding, role: Role, updates: Sequence[p4r.Update]
+) -> list[StatusError | None]:
+    before = forwarding.checkpoint()
     for index, update in enumerate(updates):
-        error = _one(forwarding, role, update, journal)
+        error = _one(forwarding, role, update)
         if error is not None:
-            journal.rollback()
+            forwarding.restore(before)
             return [error if position == index else rolled_back() for position in range(len(updates))]
     return [None] * len(updates)
 
 
-def _one(forwarding: Forwarding, role: Role, update: Any, journal: Journal) -> StatusError | None:
+def _one(forwarding: Forwarding, role: Role, update: p4r.Update) -> StatusError | None:
     try:
         roles.check_write(forwarding.schema, role, update.entity)
-        forwarding.write(update, journal)
+        forwarding.write(update)
     except StatusError as error:
         return error
     return None
 
 
 def read(
-    forwarding: Forwarding, role: Role, requests: Sequence[Any]
-) -> tuple[list[Any], list[StatusError | None]]:
+    control: SwitchHandle, forwarding: Forwarding, role: Role, requests: Sequence[p4r.Entity]
+) -> tuple[list[p4r.Entity], list[StatusError | None]]:
     """What every request that is valid asks for and the role may see, and the error of each, None if it
-    was."""
-    entities: list[Any] = []
+    was. It is of one state: no packet is processed meanwhile, and nothing written."""
+    entities: list[p4r.Entity] = []
     errors: list[StatusError | None] = []
-    for request in requests:
-        try:
-            found = list(forwarding.read(request))
-        except StatusError as error:
-            errors.append(error)
-        except EngineError as error:
-            errors.append(from_engine(error))
-        else:
-            errors.append(None)
-            entities += [entity for entity in found if roles.is_visible(forwarding.schema, role, entity)]
+    with undisturbed(control):
+        for request in requests:
+            try:
+                found = list(forwarding.read(request))
+            except StatusError as error:
+                errors.append(error)
+            except EngineError as error:
+                errors.append(from_engine(error))
+            else:
+                errors.append(None)
+                entities += [one for one in found if roles.is_visible(forwarding.schema, role, one)]
     return entities, errors

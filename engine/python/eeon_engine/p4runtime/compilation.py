@@ -6,10 +6,10 @@ be cut down for a role (§3.4.4). A P4Info that names nothing of a program that 
 to another one.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
+from .. import program_json
 from . import data_types
 from .errors import StatusError, invalid
 from .schema import Schema, Table
@@ -28,7 +28,7 @@ def check(schema: Schema, program: bytes) -> None:
     """INVALID_ARGUMENT names the first object of the P4Info that the program does not have, or has
     otherwise."""
     try:
-        _check(schema, json.loads(program))
+        _check(schema, program_json.objects(program))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # The engine has loaded it; what it does not need and p4c always writes may still be missing.
         reason = f"{type(error).__name__}: {error}"

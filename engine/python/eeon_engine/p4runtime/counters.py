@@ -3,13 +3,11 @@
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-from finsy.proto import p4r
-
-from ..control import CounterCell, SwitchControl
+from .._engine import SwitchHandle
+from ..values import CounterCell
 from .errors import invalid, out_of_range
-from .journal import Journal
+from .messages import p4r
 from .schema import Counter, Schema, find
 
 # P4Runtime counts in int64, the engine in 64 bits without sign: what does not fit is shown as the largest
@@ -17,7 +15,7 @@ from .schema import Counter, Schema, find
 _MAX_COUNT = 2**63 - 1
 
 
-def cell_from_message(data: Any, what: str) -> CounterCell:
+def cell_from_message(data: p4r.CounterData, what: str) -> CounterCell:
     """The engine's cell for a `CounterData`."""
     if data.byte_count < 0 or data.packet_count < 0:
         raise invalid(
@@ -26,7 +24,7 @@ def cell_from_message(data: Any, what: str) -> CounterCell:
     return data.byte_count, data.packet_count
 
 
-def cell_to_message(counter: Counter, cell: CounterCell, data: Any) -> None:
+def cell_to_message(counter: Counter, cell: CounterCell, data: p4r.CounterData) -> None:
     """Fills `data` with what the counter counts; the engine always counts both."""
     data.SetInParent()
     if counter.counts_bytes:
@@ -47,15 +45,15 @@ def check_index(what: str, index: int, size: int) -> int:
 class Counters:
     """All indirect counters of one switch."""
 
-    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+    def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema
 
-    def write(self, kind: int, message: Any, journal: Journal) -> None:
+    def write(self, kind: int, message: p4r.CounterEntry) -> None:
         """One update of a `CounterEntry`; without an index it sets every cell."""
         if kind != p4r.Update.MODIFY:
             raise invalid("counter cells are always there; only MODIFY is possible")
-        counter: Counter = find(self._schema.counters, "counter", message.counter_id)
+        counter = find(self._schema.counters, "counter", message.counter_id)
         what = f"counter '{counter.name}'"
         indices = range(counter.size)
         if message.HasField("index"):
@@ -64,17 +62,10 @@ class Counters:
         if not message.HasField("data"):
             return
         cell = cell_from_message(message.data, what)
-        before = self._control.read_counters_all(counter.name)
-
-        def undo() -> None:
-            for index in indices:
-                self._control.write_counters(counter.name, index, *before[index])
-
-        journal.push(undo)
         for index in indices:
             self._control.write_counters(counter.name, index, *cell)
 
-    def read(self, message: Any) -> Iterator[Any]:
+    def read(self, message: p4r.CounterEntry) -> Iterator[p4r.Entity]:
         """Cells that a `CounterEntry` request asks for; counter 0 stands for all, no index for all cells."""
         chosen = list(self._schema.counters.values())
         if message.counter_id:
@@ -88,7 +79,7 @@ class Counters:
                 yield _entity(counter, index, cell)
 
 
-def _entity(counter: Counter, index: int, cell: CounterCell) -> Any:
+def _entity(counter: Counter, index: int, cell: CounterCell) -> p4r.Entity:
     entry = p4r.CounterEntry(counter_id=counter.id, index=p4r.Index(index=index))
     cell_to_message(counter, cell, entry.data)
     return p4r.Entity(counter_entry=entry)

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from finsy.proto import p4d
-
 from . import bytestrings
 from .errors import StatusError, invalid, unimplemented
+from .messages import p4d, p4t
 
 # A P4Info may nest types; a message that a stranger made may nest them in themselves.
 _MAX_DEPTH = 16
@@ -36,7 +35,7 @@ class Composite:
 DataType = Scalar | Composite
 
 
-def resolve(info: Any, spec: Any, what: str, depth: int = 0) -> DataType:
+def resolve(info: p4t.P4TypeInfo, spec: p4t.P4DataTypeSpec, what: str, depth: int = 0) -> DataType:
     """The type that a `P4DataTypeSpec` means in the `P4TypeInfo` `info`; UNIMPLEMENTED for what BMv2 has
     not."""
     if depth > _MAX_DEPTH:
@@ -74,7 +73,7 @@ def resolve(info: Any, spec: Any, what: str, depth: int = 0) -> DataType:
     raise unimplemented(f"P4Info: {what} is of type {kind or 'unknown'}, which is not supported")
 
 
-def _bitstring(spec: Any, what: str) -> Scalar:
+def _bitstring(spec: p4t.P4BitstringLikeTypeSpec, what: str) -> Scalar:
     kind = spec.WhichOneof("type_spec")
     width = {"bit": spec.bit.bitwidth, "int": spec.int.bitwidth}.get(kind or "", 0)
     if kind is None or width <= 0:
@@ -97,7 +96,7 @@ def scalars(kind: DataType) -> Iterator[Scalar]:
             yield from scalars(member)
 
 
-def from_data(kind: DataType, data: Any, what: str) -> list[int]:
+def from_data(kind: DataType, data: p4d.P4Data, what: str) -> list[int]:
     """The integers of a `P4Data`, without sign; INVALID_ARGUMENT when it is of another type."""
     given = data.WhichOneof("data")
     if isinstance(kind, Scalar):
@@ -122,7 +121,7 @@ def _mismatch(what: str, given: str | None, wanted: str) -> StatusError:
     return invalid(f"{what}: the data are {given or 'not given'}, its type is {wanted}")
 
 
-def _number(kind: Scalar, data: Any, what: str) -> int:
+def _number(kind: Scalar, data: p4d.P4Data, what: str) -> int:
     match kind.kind:
         case "bool":
             return int(data.bool)
@@ -133,7 +132,7 @@ def _number(kind: Scalar, data: Any, what: str) -> int:
     return bytestrings.decode(data.bitstring, kind.width, what)
 
 
-def to_data(kind: DataType, numbers: Iterator[int]) -> Any:
+def to_data(kind: DataType, numbers: Iterator[int]) -> p4d.P4Data:
     """The `P4Data` of the next integers, which have no sign."""
     data = p4d.P4Data()
     if isinstance(kind, Scalar):

@@ -5,18 +5,16 @@ accepted only between writes. Packets do not take it: the engine is paused for a
 """
 
 import threading
+from contextlib import nullcontext
 from typing import Any
 
-from finsy.proto import p4r
-
-from .._engine import Program, Switch
-from ..control import SwitchControl
+from .._engine import Program, Switch, SwitchHandle
 from ..exceptions import EngineError
 from . import batch, packet_io, reconcile, roles
 from .arbitration import Arbitration, Client
 from .errors import StatusError, denied, invalid, not_found, precondition, unimplemented
 from .forwarding import Forwarding
-from .journal import Journal
+from .messages import p4r
 from .pipeline import Pipeline
 
 # Messages stay far below gRPC's default limit of 4 MiB at the client.
@@ -26,7 +24,7 @@ _ENTITIES_PER_RESPONSE = 1000
 class Device:
     """A switch with its clients."""
 
-    def __init__(self, control: SwitchControl, pipeline: Pipeline | None) -> None:
+    def __init__(self, control: SwitchHandle, pipeline: Pipeline | None) -> None:
         self._control = control
         self._lock = threading.RLock()
         self.noticing = threading.Event()
@@ -35,11 +33,12 @@ class Device:
         self._pipeline = pipeline
         self._forwarding = Forwarding(control, pipeline.schema) if pipeline else None
         # After VERIFY_AND_SAVE: what reads and writes see until COMMIT, over a switch made for the purpose.
-        self._saved: tuple[Pipeline, SwitchControl, Forwarding] | None = None
+        self._saved: tuple[Pipeline, SwitchHandle, Forwarding] | None = None
+        self._look_for_notices()
 
     # ---- stream
 
-    def stream_message(self, client: Client, message: Any) -> None:
+    def stream_message(self, client: Client, message: p4r.StreamMessageRequest) -> None:
         """One message of a client's stream. An error ends the stream."""
         with self._lock:
             match message.WhichOneof("update"):
@@ -62,7 +61,7 @@ class Device:
         with self._lock:
             self._arbitration.leave(client)
 
-    def _packet_out(self, client: Client, packet: Any) -> None:
+    def _packet_out(self, client: Client, packet: p4r.PacketOut) -> None:
         try:
             if not self._arbitration.is_primary(client):
                 raise denied("packet_out: only the primary may send packets")
@@ -77,7 +76,7 @@ class Device:
         except StatusError as error:
             client.send(_stream_error(error, packet_out=p4r.PacketOutError(packet_out=packet)))
 
-    def _digest_ack(self, client: Client, ack: Any) -> None:
+    def _digest_ack(self, client: Client, ack: p4r.DigestListAck) -> None:
         try:
             if not self._arbitration.is_primary(client):
                 raise denied("digest_ack: only the primary acknowledges digests")
@@ -114,14 +113,14 @@ class Device:
             if message is not None:
                 self._notify(schema.packet_in_owner, p4r.StreamMessageResponse(packet=message))
 
-    def _notify(self, owner: str | None, message: Any) -> None:
+    def _notify(self, owner: str | None, message: p4r.StreamMessageResponse) -> None:
         for client in self._arbitration.primaries():
             if client.role is not None and roles.in_scope(owner, client.role):
                 client.send(message)
 
     # ---- pipeline
 
-    def set_pipeline(self, request: Any) -> None:
+    def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
         """`SetForwardingPipelineConfig`."""
         actions = p4r.SetForwardingPipelineConfigRequest
         with self._lock:
@@ -155,7 +154,7 @@ class Device:
             else:
                 self._reconcile(pipeline)
 
-    def _commit(self, pipeline: Pipeline, updates: list[Any]) -> None:
+    def _commit(self, pipeline: Pipeline, updates: list[p4r.Update]) -> None:
         """Replaces the program and all state. `updates` were accepted by a shadow.
 
         The switch itself may still refuse a class of service, for which it may have no queue: the rest is
@@ -166,11 +165,12 @@ class Device:
         try:
             self._control.load_program(pipeline.program)
             forwarding = Forwarding(self._control, pipeline.schema)
-            for update in updates:
-                try:
-                    forwarding.write(update, Journal())
-                except StatusError as error:
-                    refused.append(error.message)
+            with batch.undisturbed(self._control):
+                for update in updates:
+                    try:
+                        forwarding.write(update)
+                    except StatusError as error:
+                        refused.append(error.message)
         finally:
             self._control.resume()
         self._pipeline, self._forwarding, self._saved = pipeline, forwarding, None
@@ -190,21 +190,28 @@ class Device:
     def _commit_saved(self) -> None:
         if self._saved is None:
             raise not_found("there is no saved config; VERIFY_AND_SAVE one first")
-        pipeline, _, forwarding = self._saved
-        self._commit(pipeline, reconcile.snapshot(forwarding))
+        pipeline, shadow, forwarding = self._saved
+        with batch.undisturbed(shadow):
+            updates = reconcile.snapshot(forwarding)
+        self._commit(pipeline, updates)
 
     def _reconcile(self, pipeline: Pipeline) -> None:
         """Keeps what the switch has, or refuses without having touched it."""
-        updates = reconcile.snapshot(self._forwarding) if self._forwarding else []
-        trial = Forwarding(self._shadow(pipeline.program), pipeline.schema)
-        self._commit(pipeline, reconcile.kept(updates, trial))
+        with batch.undisturbed(self._control) if self._forwarding else nullcontext():
+            updates = reconcile.snapshot(self._forwarding) if self._forwarding else []
+        shadow = self._shadow(pipeline.program)
+        with batch.undisturbed(shadow):
+            kept = reconcile.kept(updates, Forwarding(shadow, pipeline.schema))
+        self._commit(pipeline, kept)
 
     @staticmethod
-    def _shadow(program: Program) -> SwitchControl:
+    def _shadow(program: Program) -> SwitchHandle:
         # With every class of service that v1model knows: how many queues the switch has is not known here.
         return Switch(program, priorities=8)
 
-    def get_pipeline(self, request: Any) -> Any:
+    def get_pipeline(
+        self, request: p4r.GetForwardingPipelineConfigRequest
+    ) -> p4r.GetForwardingPipelineConfigResponse:
         """`GetForwardingPipelineConfig`."""
         kinds = p4r.GetForwardingPipelineConfigRequest
         with self._lock:
@@ -223,7 +230,7 @@ class Device:
 
     # ---- entities
 
-    def write(self, request: Any) -> list[StatusError | None]:
+    def write(self, request: p4r.WriteRequest) -> list[StatusError | None]:
         """`Write`: the error of each update, None where it worked."""
         with self._lock:
             role = self._arbitration.check_request(request)
@@ -232,17 +239,13 @@ class Device:
             self._look_for_notices()
             return results
 
-    def read(self, request: Any) -> tuple[list[Any], list[StatusError | None]]:
+    def read(self, request: p4r.ReadRequest) -> tuple[list[p4r.ReadResponse], list[StatusError | None]]:
         """`Read`: the responses, of one consistent state, and the error of each item asked for, if any."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
             control, forwarding = self._current()
             role = roles.of(request.role, 0)
-            control.pause()
-            try:
-                entities, errors = batch.read(forwarding, role, request.entities)
-            finally:
-                control.resume()
+            entities, errors = batch.read(control, forwarding, role, request.entities)
         starts = range(0, max(1, len(entities)), _ENTITIES_PER_RESPONSE)
         responses = [
             p4r.ReadResponse(entities=entities[start : start + _ENTITIES_PER_RESPONSE]) for start in starts
@@ -253,7 +256,7 @@ class Device:
         """NOT_FOUND for another device."""
         self._arbitration.check_device(device_id)
 
-    def _current(self) -> tuple[SwitchControl, Forwarding]:
+    def _current(self) -> tuple[SwitchHandle, Forwarding]:
         if self._saved is not None:
             return self._saved[1], self._saved[2]
         if self._forwarding is None:

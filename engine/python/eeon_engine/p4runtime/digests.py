@@ -1,16 +1,99 @@
-"""Digests: which are wanted and how (`DigestEntry`), and the messages that come of them (P4Runtime 1.5
-§9.8)."""
+"""Digests: which are wanted and how (`DigestEntry`), and the messages that come of them, gathered, without
+repeats, acknowledged (P4Runtime 1.5 §9.8, §16.3).
 
+The time is given, in nanoseconds of any clock that does not run backwards. A message waits in its digest's
+buffer until `max_list_size` distinct ones wait or the first has waited for `max_timeout_ns`. What was sent is
+remembered until it is acknowledged or `ack_timeout_ns` has passed, and is not sent again meanwhile.
+"""
+
+from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any
-
-from finsy.proto import p4r
+from dataclasses import dataclass, field
 
 from . import data_types
-from .digest_lists import Config, DigestLists
 from .errors import already_exists, invalid, not_found
-from .journal import Journal
+from .messages import p4r
 from .schema import Digest, Schema, find
+
+# What one digest may hold, so that a flood of samples and a client that never acknowledges cost a bounded
+# memory. PI's lists have 1024 messages where the client sets no limit.
+_MAX_LIST = 1024
+_MAX_REMEMBERED = 65_536
+
+
+@dataclass(frozen=True)
+class Config:
+    """A `DigestEntry.Config`; 0 as the size stands for the server's own."""
+
+    max_timeout_ns: int
+    max_list_size: int
+    ack_timeout_ns: int
+
+    @property
+    def list_size(self) -> int:
+        """Messages of the longest list."""
+        if self.max_timeout_ns == 0:
+            return 1
+        return min(self.max_list_size or _MAX_LIST, _MAX_LIST)
+
+
+@dataclass
+class _Sent:
+    at_ns: int
+    messages: tuple[bytes, ...]
+
+
+@dataclass
+class DigestLists:
+    """The messages of one digest."""
+
+    config: Config
+    next_list_id: int = 1
+    _waiting: "OrderedDict[bytes, None]" = field(default_factory=OrderedDict)
+    _first_ns: int = 0
+    _sent: "OrderedDict[int, _Sent]" = field(default_factory=OrderedDict)
+    _remembered: set[bytes] = field(default_factory=set)
+
+    def add(self, message: bytes, now_ns: int) -> list[tuple[int, list[bytes]]]:
+        """One message of the data plane; the list that it completes, if any: id and messages."""
+        self._forget(now_ns)
+        if message in self._remembered or message in self._waiting:
+            return []
+        if not self._waiting:
+            self._first_ns = now_ns
+        self._waiting[message] = None
+        return [self._send(now_ns)] if len(self._waiting) >= self.config.list_size else []
+
+    def due(self, now_ns: int) -> list[tuple[int, list[bytes]]]:
+        """The list whose time has come, if any."""
+        self._forget(now_ns)
+        if not self._waiting or now_ns - self._first_ns < self.config.max_timeout_ns:
+            return []
+        return [self._send(now_ns)]
+
+    def acknowledge(self, list_id: int) -> None:
+        """The client has a list: its messages may be sent again. An unknown list is ignored."""
+        sent = self._sent.pop(list_id, None)
+        if sent is not None:
+            self._remembered.difference_update(sent.messages)
+
+    def _send(self, now_ns: int) -> tuple[int, list[bytes]]:
+        messages = list(self._waiting)
+        self._waiting.clear()
+        list_id, self.next_list_id = self.next_list_id, self.next_list_id + 1
+        if self.config.ack_timeout_ns:
+            self._sent[list_id] = _Sent(now_ns, tuple(messages))
+            self._remembered.update(messages)
+            while len(self._remembered) > _MAX_REMEMBERED:
+                self.acknowledge(next(iter(self._sent)))
+        return list_id, messages
+
+    def _forget(self, now_ns: int) -> None:
+        while self._sent:
+            list_id, sent = next(iter(self._sent.items()))
+            if now_ns - sent.at_ns < self.config.ack_timeout_ns:
+                return
+            self.acknowledge(list_id)
 
 
 class Digests:
@@ -22,9 +105,9 @@ class Digests:
         self._by_name = {digest.name: digest for digest in schema.digests.values()}
         self._lists: dict[int, DigestLists] = {}
 
-    def write(self, kind: int, message: Any, journal: Journal) -> None:
+    def write(self, kind: int, message: p4r.DigestEntry) -> None:
         """One update of a `DigestEntry`: INSERT begins to listen, DELETE ends it."""
-        digest: Digest = find(self._schema.digests, "digest", message.digest_id)
+        digest = find(self._schema.digests, "digest", message.digest_id)
         before = self._lists.get(digest.id)
         if kind == p4r.Update.INSERT and before is not None:
             raise already_exists(f"digest '{digest.name}' is configured already")
@@ -36,7 +119,6 @@ class Digests:
             if before is not None:
                 # So that an acknowledgement of an older list is not taken for one of these.
                 after.next_list_id = before.next_list_id
-        journal.push(lambda: self._set(digest.id, before))
         self._set(digest.id, after)
 
     def _set(self, digest_id: int, lists: DigestLists | None) -> None:
@@ -45,12 +127,20 @@ class Digests:
         else:
             self._lists[digest_id] = lists
 
+    def checkpoint(self) -> "dict[int, DigestLists]":
+        """What is configured now, for `restore`."""
+        return dict(self._lists)
+
+    def restore(self, checkpoint: "dict[int, DigestLists]") -> None:
+        """Configures again what was."""
+        self._lists = checkpoint
+
     @property
     def is_any_configured(self) -> bool:
         """Whether any digest is listened to."""
         return bool(self._lists)
 
-    def read(self, message: Any) -> Iterator[Any]:
+    def read(self, message: p4r.DigestEntry) -> Iterator[p4r.Entity]:
         """Configurations that a `DigestEntry` asks for; 0 stands for all."""
         if message.digest_id:
             find(self._schema.digests, "digest", message.digest_id)
@@ -64,7 +154,7 @@ class Digests:
                 entry.config.ack_timeout_ns = config.ack_timeout_ns
                 yield p4r.Entity(digest_entry=entry)
 
-    def collect(self, samples: list[tuple[str, bytes]], now_ns: int, epoch_ns: int) -> list[Any]:
+    def collect(self, samples: list[tuple[str, bytes]], now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
         """`DigestList`s that are to be sent now, given what the data plane has sent since the last time.
 
         `now_ns` is of a clock that does not run backwards; `epoch_ns` is what the lists show as their time.
@@ -78,22 +168,22 @@ class Digests:
             ready += [(self._schema.digests[digest_id], *item) for item in lists.due(now_ns)]
         return [_list(digest, list_id, messages, epoch_ns) for digest, list_id, messages in ready]
 
-    def acknowledge(self, message: Any) -> None:
+    def acknowledge(self, message: p4r.DigestListAck) -> None:
         """A `DigestListAck`; INVALID_ARGUMENT for a digest that the P4Info does not have."""
-        digest: Digest = find(self._schema.digests, "digest", message.digest_id)
+        digest = find(self._schema.digests, "digest", message.digest_id)
         lists = self._lists.get(digest.id)
         if lists is not None:
             lists.acknowledge(message.list_id)
 
 
-def _config(digest: Digest, config: Any) -> Config:
+def _config(digest: Digest, config: p4r.DigestEntry.Config) -> Config:
     for name in ("max_timeout_ns", "max_list_size", "ack_timeout_ns"):
         if getattr(config, name) < 0:
             raise invalid(f"digest '{digest.name}': {name} {getattr(config, name)} is negative")
     return Config(config.max_timeout_ns, config.max_list_size, config.ack_timeout_ns)
 
 
-def _list(digest: Digest, list_id: int, messages: list[bytes], epoch_ns: int) -> Any:
+def _list(digest: Digest, list_id: int, messages: list[bytes], epoch_ns: int) -> p4r.DigestList:
     data = [data_types.to_data(digest.type, _numbers(digest, message)) for message in messages]
     return p4r.DigestList(digest_id=digest.id, list_id=list_id, data=data, timestamp=epoch_ns)
 

@@ -7,12 +7,11 @@ worked.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import grpc
-from finsy.proto import p4r, rpc_code, rpc_status
 
 from .. import exceptions as engine
+from .messages import p4r, rpc_code, rpc_status
 
 # Metadata beyond a client's limit ends the call without any status; finsy allows 64 KiB for all of it.
 _MAX_DETAILS_BYTES = 40 << 10
@@ -90,18 +89,22 @@ def from_engine(error: engine.EngineError) -> StatusError:
 class _GrpcStatus(grpc.Status):  # type: ignore[misc] # grpcio has no types
     """What `ServicerContext.abort_with_status` takes."""
 
-    def __init__(self, code: Any, details: str, trailing_metadata: tuple[tuple[str, bytes], ...]) -> None:
+    def __init__(
+        self, code: grpc.StatusCode, details: str, trailing_metadata: tuple[tuple[str, bytes], ...]
+    ) -> None:
         self.code = code
         self.details = details
         self.trailing_metadata = trailing_metadata
 
 
-def abort(context: Any, error: StatusError) -> None:
+def abort(context: grpc.ServicerContext, error: StatusError) -> None:
     """Ends the call with the status of `error`. Does not return."""
     context.abort(_GRPC_CODES[error.code], error.message)
 
 
-def abort_batch(context: Any, results: Sequence[StatusError | None], noun: str = "update") -> None:
+def abort_batch(
+    context: grpc.ServicerContext, results: Sequence[StatusError | None], noun: str = "update"
+) -> None:
     """Ends a Write or Read of which some items failed: one `p4.v1.Error` an item, in order. Does not
     return."""
     failed = [(index, error) for index, error in enumerate(results) if error is not None]

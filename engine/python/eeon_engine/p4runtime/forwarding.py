@@ -1,4 +1,4 @@
-"""All P4Runtime state of one switch under one program, and which part an entity belongs to.
+"""What a Write or a Read can address on one switch under one program, and which part an entity belongs to.
 
 A committed program has one over the real switch. A program that is saved but not committed, or that has to
 take over the entries of another, has one over a switch made for the purpose, so that what is refused is
@@ -6,19 +6,15 @@ refused before the real switch is touched.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-from finsy.proto import p4r, rpc_code
-
-from ..control import SwitchControl
+from .._engine import SwitchHandle
 from ..exceptions import EngineError
+from ..values import Savepoint
 from .action_profiles import ActionProfiles
 from .counters import Counters
-from .digests import Digests
-from .direct_entries import DirectEntries
-from .direct_resources import DirectResources
+from .digests import DigestLists, Digests
 from .errors import StatusError, from_engine, invalid, unimplemented
-from .journal import Journal
+from .messages import p4r, rpc_code
 from .meters import Meters
 from .pre import ReplicationEngine
 from .registers import Registers
@@ -26,18 +22,18 @@ from .schema import Schema, Table
 from .tables import Tables
 from .value_sets import ValueSets
 
+Checkpoint = tuple[Savepoint, dict[int, DigestLists]]
+
 _KINDS = frozenset({p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE})
 
 
 class Forwarding:
     """Everything that a Write or a Read can address on one switch."""
 
-    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+    def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self.schema = schema
         self._profiles = ActionProfiles(control, schema)
-        resources = DirectResources(control, schema)
-        self._tables = Tables(control, schema, self._profiles, resources)
-        self._direct = DirectEntries(schema, self._tables, resources)
+        self._tables = Tables(control, schema, self._profiles)
         self._counters = Counters(control, schema)
         self._meters = Meters(control, schema)
         self._registers = Registers(control, schema)
@@ -46,56 +42,61 @@ class Forwarding:
         self._control = control
         self.digests = Digests(schema)
 
-    def write(self, update: Any, journal: Journal) -> None:
-        """One update, whole or not at all; what it did is added to `journal`."""
-        mine = Journal()
+    def checkpoint(self) -> Checkpoint:
+        """A point to which `restore` takes back what was written. Only within `batch.undisturbed`."""
+        return self._control.savepoint(), self.digests.checkpoint()
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Takes back everything that was written since."""
+        self._control.roll_back(checkpoint[0])
+        self.digests.restore(checkpoint[1])
+
+    def write(self, update: p4r.Update) -> None:
+        """One update, whole or not at all. Only within `batch.undisturbed`."""
+        before = self._control.savepoint()
         try:
-            self._write(update, mine)
-        except StatusError:
-            mine.rollback()
-            raise
+            self._write(update)
         except EngineError as error:
-            mine.rollback()
+            self._control.roll_back(before)
             raise from_engine(error) from error
         except BaseException:
-            mine.rollback()
+            self._control.roll_back(before)
             raise
-        journal.absorb(mine)
 
-    def _write(self, update: Any, journal: Journal) -> None:
+    def _write(self, update: p4r.Update) -> None:
         if update.type not in _KINDS:
             raise invalid(f"update type {update.type}; use INSERT, MODIFY or DELETE")
         kind, entity = update.type, update.entity
         match entity.WhichOneof("entity"):
             case "table_entry":
-                self._tables.write(kind, entity.table_entry, journal)
+                self._tables.write(kind, entity.table_entry)
             case "action_profile_member":
-                self._profiles.write_member(kind, entity.action_profile_member, journal)
+                self._profiles.write_member(kind, entity.action_profile_member)
             case "action_profile_group":
-                self._profiles.write_group(kind, entity.action_profile_group, journal)
+                self._profiles.write_group(kind, entity.action_profile_group)
             case "counter_entry":
-                self._counters.write(kind, entity.counter_entry, journal)
+                self._counters.write(kind, entity.counter_entry)
             case "direct_counter_entry":
-                self._direct.write_counter(kind, entity.direct_counter_entry, journal)
+                self._tables.write_counter(kind, entity.direct_counter_entry)
             case "direct_meter_entry":
-                self._direct.write_meter(kind, entity.direct_meter_entry, journal)
+                self._tables.write_meter(kind, entity.direct_meter_entry)
             case "meter_entry":
-                self._meters.write(kind, entity.meter_entry, journal)
+                self._meters.write(kind, entity.meter_entry)
             case "value_set_entry":
-                self._value_sets.write(kind, entity.value_set_entry, journal)
+                self._value_sets.write(kind, entity.value_set_entry)
             case "register_entry":
-                self._registers.write(kind, entity.register_entry, journal)
+                self._registers.write(kind, entity.register_entry)
             case "packet_replication_engine_entry":
-                self._pre.write(kind, entity.packet_replication_engine_entry, journal)
+                self._pre.write(kind, entity.packet_replication_engine_entry)
             case "digest_entry":
                 if not self.digests.is_any_configured:
                     # What the data plane has sent while nobody listened.
                     self._control.take_digests()
-                self.digests.write(kind, entity.digest_entry, journal)
+                self.digests.write(kind, entity.digest_entry)
             case other:
                 raise _unsupported(other)
 
-    def read(self, entity: Any) -> Iterator[Any]:
+    def read(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
         """The entities that one request of a Read asks for."""
         match entity.WhichOneof("entity"):
             case "table_entry":
@@ -107,9 +108,9 @@ class Forwarding:
             case "counter_entry":
                 return self._counters.read(entity.counter_entry)
             case "direct_counter_entry":
-                return self._direct.read_counters(entity.direct_counter_entry)
+                return self._tables.read_counters(entity.direct_counter_entry)
             case "direct_meter_entry":
-                return self._direct.read_meters(entity.direct_meter_entry)
+                return self._tables.read_meters(entity.direct_meter_entry)
             case "meter_entry":
                 return self._meters.read(entity.meter_entry)
             case "value_set_entry":
@@ -123,16 +124,16 @@ class Forwarding:
             case other:
                 raise _unsupported(other)
 
-    def expired(self) -> list[tuple[Table, list[Any]]]:
+    def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
         """Table entries that were not hit for their time-out."""
         return self._tables.expired()
 
-    def digest_lists(self, now_ns: int, epoch_ns: int) -> list[Any]:
+    def digest_lists(self, now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
         """`DigestList`s that are to be sent now."""
         samples = self._control.take_digests() if self.digests.is_any_configured else []
         return self.digests.collect(samples, now_ns, epoch_ns)
 
-    def is_initial(self, message: Any) -> bool:
+    def is_initial(self, message: p4r.TableEntry) -> bool:
         """Whether a table entry is one that the program came with, and that no client can insert."""
         return bool(message.is_const)
 
@@ -140,10 +141,10 @@ class Forwarding:
         """Whether a client has set the default entry of a table."""
         return self._tables.is_default_set(table_id)
 
-    def read_resources_of_initial_entries(self, table_id: int) -> Iterator[Any]:
+    def read_resources_of_initial_entries(self, table_id: int) -> Iterator[p4r.Entity]:
         """Direct counters and meters of what is there from the start: const entries, and the default
         entry."""
-        return self._direct.read_initial(self.schema.tables[table_id])
+        return self._tables.read_initial_resources(table_id)
 
     @property
     def has_notices(self) -> bool:

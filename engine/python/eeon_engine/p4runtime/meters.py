@@ -1,5 +1,5 @@
 """Meters: configurations as rates of the engine, and indirect meters (P4Runtime 1.5 §9.4). Direct meters
-belong to `direct_resources`.
+belong to `tables`.
 
 Rates live in the engine, in BMv2's units: packets or bytes per microsecond as a floating-point number.
 P4Runtime's are integers per second; up to `_MAX_RATE` they come back unchanged. The engine runs two-rate
@@ -10,12 +10,11 @@ burst.
 from collections.abc import Iterator
 from typing import Any
 
-from finsy.proto import p4r
-
-from ..control import MeterRate, SwitchControl
+from .._engine import SwitchHandle
+from ..values import MeterRate
 from .counters import check_index
 from .errors import invalid, unimplemented
-from .journal import Journal
+from .messages import p4r
 from .schema import Meter, MeterType, Schema, find
 
 _PER_MICROSECOND = 1_000_000
@@ -24,7 +23,7 @@ _MAX_RATE = 2**50
 _MAX_BURST = 2**32 - 1
 
 
-def rates_from_message(meter: Meter, config: Any) -> list[MeterRate]:
+def rates_from_message(meter: Meter, config: p4r.MeterConfig) -> list[MeterRate]:
     """The engine's rates for a `MeterConfig`."""
     what = f"meter '{meter.name}'"
     for name in ("cir", "cburst", "pir", "pburst", "eburst"):
@@ -49,7 +48,7 @@ def rates_from_message(meter: Meter, config: Any) -> list[MeterRate]:
     return [(config.cir / _PER_MICROSECOND, config.cburst), (config.pir / _PER_MICROSECOND, config.pburst)]
 
 
-def config_to_message(rates: list[MeterRate], config: Any) -> None:
+def config_to_message(rates: list[MeterRate], config: p4r.MeterConfig) -> None:
     """Fills a `MeterConfig` with what `rates_from_message` was given."""
     (committed, cburst), (peak, pburst) = rates
     config.SetInParent()
@@ -66,16 +65,16 @@ def check_no_colour_counts(message: Any, field: str, what: str) -> None:
 class Meters:
     """All indirect meters of one switch."""
 
-    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+    def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema
 
-    def write(self, kind: int, message: Any, journal: Journal) -> None:
+    def write(self, kind: int, message: p4r.MeterEntry) -> None:
         """One update of a `MeterEntry`; without an index it sets every cell, without a config back to
         green."""
         if kind != p4r.Update.MODIFY:
             raise invalid("meter cells are always there; only MODIFY is possible")
-        meter: Meter = find(self._schema.meters, "meter", message.meter_id)
+        meter = find(self._schema.meters, "meter", message.meter_id)
         what = f"meter '{meter.name}'"
         check_no_colour_counts(message, "counter_data", what)
         rates = rates_from_message(meter, message.config) if message.HasField("config") else []
@@ -83,17 +82,10 @@ class Meters:
         if message.HasField("index"):
             index = check_index(what, message.index.index, meter.size)
             indices = range(index, index + 1)
-        before = [self._control.meter_get_rates(meter.name, index) for index in indices]
-
-        def undo() -> None:
-            for index, old in zip(indices, before, strict=True):
-                self._control.meter_set_rates(meter.name, index, old)
-
-        journal.push(undo)
         for index in indices:
             self._control.meter_set_rates(meter.name, index, rates)
 
-    def read(self, message: Any) -> Iterator[Any]:
+    def read(self, message: p4r.MeterEntry) -> Iterator[p4r.Entity]:
         """Cells that a `MeterEntry` request asks for; meter 0 stands for all, no index for all cells."""
         chosen = list(self._schema.meters.values())
         if message.meter_id:

@@ -1,23 +1,20 @@
 """Entries written into a switch in this process, without a server: what a client's first Write would do."""
 
-from typing import Any
-
-from finsy.proto import p4r, rpc_code
-
-from ..control import SwitchControl
+from .._engine import SwitchHandle
 from ..exceptions import ConfigError
 from . import batch
 from .errors import StatusError
 from .forwarding import Forwarding
+from .messages import p4i, p4r, rpc_code
 from .pipeline import Pipeline, config_from_files
 from .roles import DEFAULT
 
 
-def write(switch: SwitchControl, p4info: Any, request: Any) -> int:
+def write(switch: SwitchHandle, p4info: p4i.P4Info | str | bytes, request: p4r.WriteRequest) -> int:
     """Applies the updates of a `WriteRequest`, all or none; how many there were.
 
     `p4info` is a `P4Info` message, or its text format; `request` needs neither a device nor an election id.
-    The switch must be new to P4Runtime: nobody has written to it. Raises `ConfigError` when the P4Info does
+    Raises `ConfigError` when the P4Info does
     not belong to the switch's program, or with the first update that is refused, and why.
     """
     if switch.program is None:

@@ -9,9 +9,9 @@ loses its stream.
 import logging
 import queue
 from dataclasses import dataclass
-from typing import Any
 
 from .errors import StatusError, exhausted
+from .messages import p4r
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,10 +30,10 @@ class Outbox:
 
     def __init__(self, peer: str) -> None:
         self._peer = peer
-        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[p4r.StreamMessageResponse | End] = queue.SimpleQueue()
         self.dropped = 0
 
-    def put(self, message: Any) -> None:
+    def put(self, message: p4r.StreamMessageResponse) -> None:
         """Adds a `StreamMessageResponse`, or drops it."""
         if self._queue.qsize() < LIMIT:
             self._queue.put(message)
@@ -56,6 +56,6 @@ class Outbox:
         """Ends the stream once what waits has been sent."""
         self._queue.put(End(error))
 
-    def take(self) -> Any:
+    def take(self) -> p4r.StreamMessageResponse | End:
         """The next message, or an `End`. Waits for one."""
         return self._queue.get()

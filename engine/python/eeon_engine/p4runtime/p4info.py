@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from finsy.proto import p4i
-
 from . import data_types
 from .data_types import DataType
 from .errors import StatusError, invalid, unimplemented
+from .messages import p4i, p4t
 from .schema import (
     Action,
     ActionChoice,
@@ -43,7 +42,7 @@ _METER_TYPES = {
 _ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
 
 
-def read(info: Any) -> Schema:
+def read(info: p4i.P4Info) -> Schema:
     """Indexes a `P4Info`; INVALID_ARGUMENT when it contradicts itself, UNIMPLEMENTED for string
     translation."""
     actions = {a.preamble.id: _action(a) for a in _unique("action", info.actions)}
@@ -90,7 +89,7 @@ def _unique(kind: str, objects: Iterable[Any]) -> Iterable[Any]:
         yield item
 
 
-def _owners(info: Any) -> Iterator[tuple[int, str]]:
+def _owners(info: p4i.P4Info) -> Iterator[tuple[int, str]]:
     for kind in (
         info.tables,
         info.action_profiles,
@@ -122,7 +121,7 @@ def _width(what: str, bitwidth: int) -> int:
     return bitwidth
 
 
-def _action(action: Any) -> Action:
+def _action(action: p4i.Action) -> Action:
     name = action.preamble.name
     params = [
         Param(p.id, p.name, _width(f"action '{name}' parameter '{p.name}'", p.bitwidth))
@@ -133,7 +132,7 @@ def _action(action: Any) -> Action:
     return Action(action.preamble.id, name, tuple(sorted(params, key=lambda p: p.id)))
 
 
-def _profile(profile: Any) -> ActionProfile:
+def _profile(profile: p4i.ActionProfile) -> ActionProfile:
     by_members = profile.WhichOneof("selector_size_semantics") == "sum_of_members"
     return ActionProfile(
         id=profile.preamble.id,
@@ -149,7 +148,7 @@ def _profile(profile: Any) -> ActionProfile:
 
 
 def _table(
-    table: Any,
+    table: p4i.Table,
     actions: dict[int, Action],
     profiles: dict[int, ActionProfile],
     counters: dict[int, Counter],
@@ -188,7 +187,7 @@ def _table(
     )
 
 
-def _match_field(what: str, field: Any) -> MatchField:
+def _match_field(what: str, field: p4i.MatchField) -> MatchField:
     kind = _MATCH_KINDS.get(field.match_type)
     if kind is None:
         raise unimplemented(f"P4Info: {what} field '{field.name}' has a match type of its own architecture")
@@ -201,7 +200,7 @@ def _size(kind: str, item: Any) -> int:
     return int(item.size)
 
 
-def _counter(counter: Any, table: int | None = None) -> Counter:
+def _counter(counter: p4i.Counter | p4i.DirectCounter, table: int | None = None) -> Counter:
     unit = counter.spec.unit
     return Counter(
         id=counter.preamble.id,
@@ -213,7 +212,7 @@ def _counter(counter: Any, table: int | None = None) -> Counter:
     )
 
 
-def _meter(meter: Any, table: int | None = None) -> Meter:
+def _meter(meter: p4i.Meter | p4i.DirectMeter, table: int | None = None) -> Meter:
     name = meter.preamble.name
     if meter.spec.type not in _METER_TYPES:
         raise unimplemented(f"P4Info: meter '{name}' is of type {meter.spec.type}, which is not supported")
@@ -226,7 +225,7 @@ def _meter(meter: Any, table: int | None = None) -> Meter:
     )
 
 
-def _register(register: Any, types: Any) -> Register:
+def _register(register: p4i.Register, types: p4t.P4TypeInfo) -> Register:
     name = register.preamble.name
     kind: DataType | None = None
     try:
@@ -239,7 +238,7 @@ def _register(register: Any, types: Any) -> Register:
     return Register(register.preamble.id, name, _size("register", register), kind)
 
 
-def _value_set(value_set: Any) -> ValueSet:
+def _value_set(value_set: p4i.ValueSet) -> ValueSet:
     name = value_set.preamble.name
     fields = [_match_field(f"value set '{name}'", field) for field in value_set.match]
     if len({field.id for field in fields}) != len(fields):
@@ -248,12 +247,12 @@ def _value_set(value_set: Any) -> ValueSet:
     return ValueSet(value_set.preamble.id, name, ordered, _size("value set", value_set))
 
 
-def _digest(digest: Any, types: Any) -> Digest:
+def _digest(digest: p4i.Digest, types: p4t.P4TypeInfo) -> Digest:
     name = digest.preamble.name
     return Digest(digest.preamble.id, name, data_types.resolve(types, digest.type_spec, f"digest '{name}'"))
 
 
-def _header(header: Any) -> tuple[HeaderField, ...]:
+def _header(header: p4i.ControllerPacketMetadata | None) -> tuple[HeaderField, ...]:
     if header is None:
         return ()
     name = header.preamble.name

@@ -4,19 +4,16 @@ The headers of the P4Info stand in front of the packet on the CPU port, first fi
 messages.
 """
 
-from typing import Any
-
-from finsy.proto import p4r
-
 from . import bytestrings
 from .errors import invalid
+from .messages import p4r
 from .schema import HeaderField, Schema
 
 # Longest frame that the engine takes.
 _MAX_PACKET = 65_535
 
 
-def packet_out(schema: Schema, message: Any) -> bytes:
+def packet_out(schema: Schema, message: p4r.PacketOut) -> bytes:
     """What enters the switch on the CPU port for a `PacketOut`."""
     given: dict[int, bytes] = {}
     known = {field.id for field in schema.packet_out}
@@ -44,7 +41,7 @@ def _value(field: HeaderField, value: bytes | None) -> int:
     return bytestrings.decode(value, field.width, f"packet_out field '{field.name}'", invalid)
 
 
-def packet_in(schema: Schema, packet: bytes) -> Any | None:
+def packet_in(schema: Schema, packet: bytes) -> p4r.PacketIn | None:
     """The `PacketIn` for what left the switch on the CPU port; None when it is shorter than the header."""
     bits = sum(field.width for field in schema.packet_in)
     if len(packet) < bits // 8:

@@ -3,15 +3,14 @@
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 
 from .._engine import Program
 from ..exceptions import ProgramError
 from . import compilation, p4info
 from .errors import invalid
+from .messages import p4i, p4r
 from .schema import Schema
 
 
@@ -19,12 +18,12 @@ from .schema import Schema
 class Pipeline:
     """What a client pushed, in the form in which it is used."""
 
-    config: Any
+    config: p4r.ForwardingPipelineConfig
     program: Program
     schema: Schema
 
     @classmethod
-    def from_config(cls, config: Any) -> "Pipeline":
+    def from_config(cls, config: p4r.ForwardingPipelineConfig) -> "Pipeline":
         """Checks a `ForwardingPipelineConfig`; INVALID_ARGUMENT names what cannot be realized."""
         if not config.HasField("p4info"):
             raise invalid("the pipeline config has no P4Info")
@@ -41,11 +40,13 @@ class Pipeline:
         return cls(kept, program, schema)
 
 
-def config_from_files(program: bytes, info: Any) -> Any:
+def config_from_files(program: bytes, info: p4i.P4Info | str | bytes) -> p4r.ForwardingPipelineConfig:
     """A `ForwardingPipelineConfig` of BMv2 JSON and a P4Info, given as a message or in text format."""
     if isinstance(info, str | bytes):
+        parsed = p4i.P4Info()
         try:
-            info = text_format.Parse(info, p4i.P4Info())
+            text_format.Parse(info, parsed)
         except text_format.ParseError as error:
             raise invalid(f"P4Info: {error}") from error
+        info = parsed
     return p4r.ForwardingPipelineConfig(p4info=info, p4_device_config=program)

@@ -1,22 +1,24 @@
 """The packet replication engine: multicast groups and clone sessions (P4Runtime 1.5 §9.5).
 
-As in BMv2's own server, clone session n is a multicast group of its own, number 32768 + n, so that a session
-can have several replicas; client groups keep to the lower half.
+As in BMv2's own server, a clone session n that a client writes is a multicast group of its own, number
+32768 + n, so that a session can have several replicas; client groups keep to the lower half. Nothing is kept
+here. Of what was made over Thrift, a group is read with the copies that it makes, and a session with its port
+and with the copies of its group. Session 0, which P4Runtime cannot name, is read as 32768; groups above 32767
+that are of no client's session are read as they are, and not written.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from finsy.proto import p4r
-
-from ..control import Replica, SwitchControl
-from ..exceptions import EngineError
+from .._engine import SwitchHandle
+from ..values import McCopies, Replica, Session
 from . import bytestrings
 from .errors import already_exists, exhausted, invalid, not_found, unimplemented
-from .journal import Journal
+from .messages import p4r
 
 _FIRST_CLONE_GROUP = 32_768
 _MAX_ID = 32_767
+# What session 0 of Thrift is called here.
+_SESSION_0 = _MAX_ID + 1
 # v1model: egress_port has 9 bits, egress_rid has 16.
 _PORT_BITS = 9
 _MAX_INSTANCE = 65_535
@@ -29,124 +31,144 @@ _MAX_REPLICAS = 4096
 class ReplicationEngine:
     """Multicast groups and clone sessions of one switch."""
 
-    def __init__(self, control: SwitchControl) -> None:
+    def __init__(self, control: SwitchHandle) -> None:
         self._control = control
-        self._groups: dict[int, Any] = {}
-        self._sessions: dict[int, Any] = {}
 
-    def write(self, kind: int, message: Any, journal: Journal) -> None:
+    def write(self, kind: int, message: p4r.PacketReplicationEngineEntry) -> None:
         """One update of a `PacketReplicationEngineEntry`."""
         match message.WhichOneof("type"):
             case "multicast_group_entry":
-                entry = message.multicast_group_entry
-                books, apply, what = self._groups, self._apply_group, "multicast group"
-                number = entry.multicast_group_id
+                self._write_group(kind, message.multicast_group_entry)
             case "clone_session_entry":
-                entry = message.clone_session_entry
-                books, apply, what = self._sessions, self._apply_session, "clone session"
-                number = entry.session_id
+                self._write_session(kind, message.clone_session_entry)
             case _:
                 raise invalid(
                     "packet_replication_engine_entry: neither a multicast group nor a clone session is given"
                 )
-        _write(kind, books, number, entry, apply, what, journal)
 
-    def _apply_group(self, number: int, entry: Any) -> None:
-        if entry is None:
+    def _write_group(self, kind: int, entry: p4r.MulticastGroupEntry) -> None:
+        number = entry.multicast_group_id
+        what = f"multicast group {number}"
+        _check_id(what, number, _MAX_ID)
+        _check_there(what, kind, bool(self._control.mc_groups(number)))
+        if kind == p4r.Update.DELETE:
             self._control.mc_delete_group(number)
-        else:
-            self._control.mc_set_group(number, _replicas(entry, f"multicast group {number}"))
-
-    def _apply_session(self, number: int, entry: Any) -> None:
-        if entry is None:
-            self._control.mirroring_session_delete(number)
-            self._control.mc_delete_group(_FIRST_CLONE_GROUP + number)
             return
-        what = f"clone session {number}"
+        note = p4r.MulticastGroupEntry(metadata=entry.metadata, replicas=_by_number(entry.replicas))
+        self._control.mc_set_group(number, _replicas(entry.replicas, what), note.SerializeToString())
+
+    def _write_session(self, kind: int, entry: p4r.CloneSessionEntry) -> None:
+        what = f"clone session {entry.session_id}"
+        _check_id(what, entry.session_id, _SESSION_0 if kind != p4r.Update.INSERT else _MAX_ID)
+        number = entry.session_id % _SESSION_0
+        _check_there(what, kind, bool(self._control.mirroring_sessions(number)))
+        group = _FIRST_CLONE_GROUP + number
+        if kind == p4r.Update.DELETE:
+            self._control.mirroring_session_delete(number)
+            if self._control.mc_groups(group):
+                self._control.mc_delete_group(group)
+            return
         if entry.class_of_service > _MAX_CLASS:
             raise invalid(
                 f"{what}: class_of_service {entry.class_of_service}; classes go from 0 to {_MAX_CLASS}"
             )
         if entry.packet_length_bytes < 0:
             raise invalid(f"{what}: packet_length_bytes {entry.packet_length_bytes} is negative")
-        group, before = _FIRST_CLONE_GROUP + number, self._sessions.get(number)
-        self._control.mc_set_group(group, _replicas(entry, what))
-        try:
-            self._control.mirroring_session_add(
-                number, None, group, entry.class_of_service, entry.packet_length_bytes
-            )
-        except EngineError:
-            if before is None:
-                self._control.mc_delete_group(group)
-            else:
-                self._control.mc_set_group(group, _replicas(before, what))
-            raise
+        note = p4r.CloneSessionEntry(replicas=_by_number(entry.replicas))
+        self._control.mc_set_group(group, _replicas(entry.replicas, what), note.SerializeToString())
+        self._control.mirroring_session_add(
+            number, None, group, entry.class_of_service, entry.packet_length_bytes
+        )
 
-    def read(self, message: Any) -> Iterator[Any]:
+    def read(self, message: p4r.PacketReplicationEngineEntry) -> Iterator[p4r.Entity]:
         """Groups or sessions that a request asks for; 0 stands for all, an empty request for both kinds."""
         kind = message.WhichOneof("type")
         if kind in (None, "multicast_group_entry"):
-            for entry in _chosen(self._groups, message.multicast_group_entry.multicast_group_id):
-                yield _entity(p4r.PacketReplicationEngineEntry(multicast_group_entry=entry))
+            wanted = message.multicast_group_entry.multicast_group_id
+            of_sessions = {mgid for _, _, mgid, _, _ in self._control.mirroring_sessions()}
+            for group in self._groups(wanted):
+                if group[0] <= _MAX_ID or group[0] not in of_sessions:
+                    yield _entity(p4r.PacketReplicationEngineEntry(multicast_group_entry=_group(group)))
         if kind in (None, "clone_session_entry"):
-            for entry in _chosen(self._sessions, message.clone_session_entry.session_id):
+            wanted = message.clone_session_entry.session_id
+            if wanted > _SESSION_0:
+                return
+            found = self._control.mirroring_sessions(wanted % _SESSION_0 if wanted else None)
+            for session in sorted(found, key=lambda session: session[0] or _SESSION_0):
+                entry = self._session(session)
                 yield _entity(p4r.PacketReplicationEngineEntry(clone_session_entry=entry))
 
+    def _groups(self, wanted: int) -> list[McCopies]:
+        if wanted > _FIRST_CLONE_GROUP + _MAX_ID:
+            return []
+        return self._control.mc_groups(wanted or None)
 
-def _write(
-    kind: int,
-    books: dict[int, Any],
-    number: int,
-    entry: Any,
-    apply: Callable[[int, Any], None],
-    what: str,
-    journal: Journal,
-) -> None:
-    if not 0 < number <= _MAX_ID:
-        raise invalid(f"{what} {number}: ids go from 1 to {_MAX_ID}")
-    before = books.get(number)
-    if kind == p4r.Update.INSERT and before is not None:
-        raise already_exists(f"{what} {number} is there already")
-    if kind != p4r.Update.INSERT and before is None:
-        raise not_found(f"{what} {number} is not there; insert it first")
-    after = None
-    if kind != p4r.Update.DELETE:
-        after = type(entry)()
-        after.CopyFrom(entry)
-        for replica in after.replicas:
-            if replica.port:
-                # The shortest form, so that what is read compares equal to what a canonical client wrote.
-                replica.port = replica.port.lstrip(b"\0") or b"\0"
-    apply(number, after)
-    _note(books, number, after)
-
-    def undo() -> None:
-        apply(number, before)
-        _note(books, number, before)
-
-    journal.push(undo)
+    def _session(self, session: Session) -> p4r.CloneSessionEntry:
+        number, port, mgid, class_of_service, length = session
+        entry = p4r.CloneSessionEntry(
+            session_id=number or _SESSION_0, class_of_service=class_of_service, packet_length_bytes=length
+        )
+        if port is not None:
+            entry.replicas.add(port=bytestrings.encode(port))
+        for _, copies, note in self._control.mc_groups(mgid) if mgid is not None else ():
+            own = mgid == _FIRST_CLONE_GROUP + number
+            given = p4r.CloneSessionEntry.FromString(note).replicas if own else ()
+            entry.replicas.extend(_shown(copies, given))
+        return entry
 
 
-def _note(books: dict[int, Any], number: int, entry: Any) -> None:
-    if entry is None:
-        books.pop(number, None)
-    else:
-        books[number] = entry
+def _check_id(what: str, number: int, most: int) -> None:
+    if not 0 < number <= most:
+        raise invalid(f"{what}: ids go from 1 to {most}")
 
 
-def _replicas(entry: Any, what: str) -> Sequence[Replica]:
-    if len(entry.replicas) > _MAX_REPLICAS:
-        raise exhausted(f"{what}: {len(entry.replicas)} replicas, the limit is {_MAX_REPLICAS}")
-    replicas = [(_port(replica, what), replica.instance) for replica in entry.replicas]
-    for _, instance in replicas:
+def _check_there(what: str, kind: int, is_there: bool) -> None:
+    if kind == p4r.Update.INSERT and is_there:
+        raise already_exists(f"{what} is there already")
+    if kind != p4r.Update.INSERT and not is_there:
+        raise not_found(f"{what} is not there; insert it first")
+
+
+def _group(group: McCopies) -> p4r.MulticastGroupEntry:
+    number, copies, note = group
+    kept = p4r.MulticastGroupEntry.FromString(note)
+    return p4r.MulticastGroupEntry(
+        multicast_group_id=number, metadata=kept.metadata, replicas=_shown(copies, kept.replicas)
+    )
+
+
+def _by_number(replicas: Sequence[p4r.Replica]) -> list[p4r.Replica]:
+    """The replicas whose port is given as a number, which P4Runtime has deprecated: kept, so that they are
+    read back as they were written."""
+    return [
+        p4r.Replica(egress_port=replica.egress_port, instance=replica.instance)
+        for replica in replicas
+        if replica.WhichOneof("port_kind") == "egress_port"
+    ]
+
+
+def _shown(copies: Sequence[Replica], by_number: Sequence[p4r.Replica]) -> Iterator[p4r.Replica]:
+    numbered = {(replica.egress_port, replica.instance) for replica in by_number}
+    for port, instance in copies:
+        if (port, instance) in numbered:
+            yield p4r.Replica(egress_port=port, instance=instance)
+        else:
+            yield p4r.Replica(port=bytestrings.encode(port), instance=instance)
+
+
+def _replicas(replicas: Sequence[p4r.Replica], what: str) -> list[Replica]:
+    if len(replicas) > _MAX_REPLICAS:
+        raise exhausted(f"{what}: {len(replicas)} replicas, the limit is {_MAX_REPLICAS}")
+    found = [(_port(replica, what), replica.instance) for replica in replicas]
+    for _, instance in found:
         if instance > _MAX_INSTANCE:
             raise invalid(f"{what}: instance {instance}; instances go from 0 to {_MAX_INSTANCE}")
-    if len(set(replicas)) != len(replicas):
+    if len(set(found)) != len(found):
         raise invalid(f"{what}: two replicas have the same port and instance")
-    return replicas
+    return found
 
 
-def _port(replica: Any, what: str) -> int:
+def _port(replica: p4r.Replica, what: str) -> int:
     if len(replica.backup_replicas) > 0:
         raise unimplemented(f"{what}: backup_replicas are not supported")
     match replica.WhichOneof("port_kind"):
@@ -159,11 +181,5 @@ def _port(replica: Any, what: str) -> int:
     raise invalid(f"{what}: a replica has no port")
 
 
-def _chosen(books: dict[int, Any], wanted: int) -> list[Any]:
-    if wanted == 0:
-        return [books[number] for number in sorted(books)]
-    return [books[wanted]] if wanted in books else []
-
-
-def _entity(entry: Any) -> Any:
+def _entity(entry: p4r.PacketReplicationEngineEntry) -> p4r.Entity:
     return p4r.Entity(packet_replication_engine_entry=entry)

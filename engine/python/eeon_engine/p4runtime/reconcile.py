@@ -8,13 +8,10 @@ the log says so.
 
 import logging
 from collections.abc import Iterator
-from typing import Any
-
-from finsy.proto import p4r
 
 from .errors import StatusError, invalid
 from .forwarding import Forwarding
-from .journal import Journal
+from .messages import p4r
 from .schema import Schema
 
 _LOG = logging.getLogger(__name__)
@@ -25,7 +22,7 @@ _NAMED = 3
 _LEFT_BEHIND = frozenset({"counter_entry", "direct_counter_entry", "register_entry"})
 
 
-def snapshot(forwarding: Forwarding) -> list[Any]:
+def snapshot(forwarding: Forwarding) -> list[p4r.Update]:
     """Updates that bring a fresh switch to this state, in an order in which they are accepted."""
     return [
         *_inserts(forwarding),
@@ -34,7 +31,7 @@ def snapshot(forwarding: Forwarding) -> list[Any]:
     ]
 
 
-def _inserts(forwarding: Forwarding) -> Iterator[Any]:
+def _inserts(forwarding: Forwarding) -> Iterator[p4r.Update]:
     entries = p4r.TableEntry(counter_data=p4r.CounterData(), meter_config=p4r.MeterConfig())
     for asked in (
         p4r.Entity(action_profile_member=p4r.ActionProfileMember()),
@@ -50,14 +47,14 @@ def _inserts(forwarding: Forwarding) -> Iterator[Any]:
                 yield p4r.Update(type=p4r.Update.INSERT, entity=entity)
 
 
-def _defaults(forwarding: Forwarding) -> Iterator[Any]:
+def _defaults(forwarding: Forwarding) -> Iterator[p4r.Update]:
     """Default entries that a client has set; the others are for the new program to say."""
     for entity in forwarding.read(p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True))):
         if forwarding.is_default_set(entity.table_entry.table_id):
             yield p4r.Update(type=p4r.Update.MODIFY, entity=entity)
 
 
-def _cells(forwarding: Forwarding) -> Iterator[Any]:
+def _cells(forwarding: Forwarding) -> Iterator[p4r.Entity]:
     """Cells that differ from how a switch starts."""
     for asked in (
         p4r.Entity(counter_entry=p4r.CounterEntry()),
@@ -71,7 +68,7 @@ def _cells(forwarding: Forwarding) -> Iterator[Any]:
         yield from (e for e in forwarding.read_resources_of_initial_entries(table_id) if _was_set(e))
 
 
-def _was_set(entity: Any) -> bool:
+def _was_set(entity: p4r.Entity) -> bool:
     match entity.WhichOneof("entity"):
         case "counter_entry":
             return bool(entity.counter_entry.data.packet_count or entity.counter_entry.data.byte_count)
@@ -88,14 +85,14 @@ def _was_set(entity: Any) -> bool:
     return bool(data.bool or any(data.bitstring) or any(data.enum_value))
 
 
-def kept(updates: list[Any], trial: Forwarding) -> list[Any]:
+def kept(updates: list[p4r.Update], trial: Forwarding) -> list[p4r.Update]:
     """The updates that `trial`, which is of the new program, takes; INVALID_ARGUMENT names what it cannot
     keep."""
     taken, refused, left = [], [], 0
     for update in updates:
         adapted = _without_counts(update, trial.schema)
         try:
-            trial.write(adapted, Journal())
+            trial.write(adapted)
         except StatusError as error:
             if update.entity.WhichOneof("entity") in _LEFT_BEHIND:
                 left += 1
@@ -117,7 +114,7 @@ def kept(updates: list[Any], trial: Forwarding) -> list[Any]:
     return taken
 
 
-def _without_counts(update: Any, schema: Schema) -> Any:
+def _without_counts(update: p4r.Update, schema: Schema) -> p4r.Update:
     """The update without the count of an entry whose table has no counter in the new program."""
     if update.entity.WhichOneof("entity") != "table_entry":
         return update

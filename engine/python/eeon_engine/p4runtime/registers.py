@@ -1,26 +1,23 @@
 """Registers (P4Runtime 1.5 §9.7), which BMv2's own server lacks. Their values live in the engine."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from finsy.proto import p4r
-
-from ..control import SwitchControl
+from .._engine import SwitchHandle
 from . import bytestrings, data_types
 from .counters import check_index
 from .errors import invalid, unimplemented
-from .journal import Journal
+from .messages import p4r
 from .schema import Register, Schema, find
 
 
 class Registers:
     """All register arrays of one switch."""
 
-    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+    def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema
 
-    def write(self, kind: int, message: Any, journal: Journal) -> None:
+    def write(self, kind: int, message: p4r.RegisterEntry) -> None:
         """One update of a `RegisterEntry`; without an index it sets every cell."""
         if kind != p4r.Update.MODIFY:
             raise invalid("register cells are always there; only MODIFY is possible")
@@ -34,17 +31,9 @@ class Registers:
         assert register.type is not None, "only registers of a known type are written"
         (number,) = data_types.from_data(register.type, message.data, f"register '{register.name}'")
         value = bytestrings.encode(number)
-        before = self._control.register_read_all(register.name)
+        self._control.register_write_range(register.name, indices.start, indices.stop, value)
 
-        def undo() -> None:
-            for index in indices:
-                self._control.register_write(register.name, index, before[index])
-
-        journal.push(undo)
-        for index in indices:
-            self._control.register_write(register.name, index, value)
-
-    def read(self, message: Any) -> Iterator[Any]:
+    def read(self, message: p4r.RegisterEntry) -> Iterator[p4r.Entity]:
         """Cells that a `RegisterEntry` request asks for; 0 stands for all, no index for all cells."""
         if message.register_id:
             chosen = [self._supported(message.register_id)]
@@ -59,13 +48,13 @@ class Registers:
                 yield _entity(register, index, value)
 
     def _supported(self, register_id: int) -> Register:
-        register: Register = find(self._schema.registers, "register", register_id)
+        register = find(self._schema.registers, "register", register_id)
         if register.type is None:
             raise unimplemented(f"register '{register.name}': only cells of bit, int and bool are supported")
         return register
 
 
-def _entity(register: Register, index: int, value: bytes) -> Any:
+def _entity(register: Register, index: int, value: bytes) -> p4r.Entity:
     assert register.type is not None, "only registers of a known type are read"
     data = data_types.to_data(register.type, iter((int.from_bytes(value, "big"),)))
     entry = p4r.RegisterEntry(register_id=register.id, index=p4r.Index(index=index), data=data)

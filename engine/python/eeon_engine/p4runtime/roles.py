@@ -7,9 +7,10 @@ claims. Of a controller header the annotation says whose packets these are. A ro
 client would be another agreement, and is refused (`arbitration`).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .errors import denied, invalid
+from .messages import p4r
 from .schema import Schema
 
 
@@ -40,7 +41,7 @@ def in_scope(owner: str | None, role: Role) -> bool:
     return role == DEFAULT or owner is None or owner == role.name
 
 
-def check_write(schema: Schema, role: Role, entity: Any) -> None:
+def check_write(schema: Schema, role: Role, entity: p4r.Entity) -> None:
     """PERMISSION_DENIED for an update of what another role claims (§12)."""
     if role == DEFAULT:
         return
@@ -52,12 +53,12 @@ def check_write(schema: Schema, role: Role, entity: Any) -> None:
         )
 
 
-def is_visible(schema: Schema, role: Role, entity: Any) -> bool:
+def is_visible(schema: Schema, role: Role, entity: p4r.Entity) -> bool:
     """Whether a read under this role answers the entity (§13)."""
     return role == DEFAULT or in_scope(schema.owners.get(_object_of(entity)), role)
 
 
-def _object_of(entity: Any) -> int:
+def _object_of(entity: p4r.Entity) -> int:
     """The P4Info id that an entity is about; 0 for what the P4Info does not list."""
     kind = entity.WhichOneof("entity")
     if kind is None:

@@ -6,10 +6,13 @@ order of the P4 source, so a schema is all that is needed to speak to the engine
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from functools import cached_property
+from typing import TypeVar
 
 from .data_types import DataType
 from .errors import StatusError, invalid
+
+_T = TypeVar("_T")
 
 _BY_PRIORITY = frozenset({"ternary", "range", "optional"})
 
@@ -83,7 +86,12 @@ class Table:
     const_default: bool
     initial_default: int
 
-    @property
+    @cached_property
+    def actions_by_name(self) -> dict[str, Action]:
+        """The actions that the table may call."""
+        return {choice.action.name: choice.action for choice in self.actions.values()}
+
+    @cached_property
     def by_priority(self) -> bool:
         """Whether entries carry a priority: some field matches under a mask, a range or a wildcard."""
         return any(field.kind in _BY_PRIORITY for field in self.fields)
@@ -180,7 +188,7 @@ class Schema:
     packet_out_owner: str | None
 
 
-def find(objects: dict[int, Any], kind: str, object_id: int) -> Any:
+def find(objects: dict[int, _T], kind: str, object_id: int) -> _T:
     """The object of that id, or INVALID_ARGUMENT: the P4Info has none."""
     found = objects.get(object_id)
     if found is None:

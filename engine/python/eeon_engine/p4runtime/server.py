@@ -9,16 +9,15 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any
 
 import grpc
-from finsy.proto import p4r_grpc
 
-from ..control import SwitchControl
+from .._engine import SwitchHandle
 from ..exceptions import ConfigError, EngineError
 from .arbitration import MAX_STREAMS
 from .device import Device
 from .errors import StatusError
+from .messages import p4i, p4r_grpc
 from .pipeline import Pipeline, config_from_files
 from .service import Service
 from .tls import Tls
@@ -39,7 +38,7 @@ _LOG = logging.getLogger(__name__)
 class Server:
     """A running P4Runtime server. Made by `serve`."""
 
-    def __init__(self, control: SwitchControl, device: Device, address: str, tls: Tls | None = None) -> None:
+    def __init__(self, control: SwitchHandle, device: Device, address: str, tls: Tls | None = None) -> None:
         self._control = control
         self._device = device
         self._stopping = threading.Event()
@@ -126,14 +125,17 @@ def _hint(tls: Tls | None) -> str:
 
 
 def serve(
-    switch: SwitchControl, p4info: Any = None, address: str = "127.0.0.1:0", tls: Tls | None = None
+    switch: SwitchHandle,
+    p4info: p4i.P4Info | str | bytes | None = None,
+    address: str = "127.0.0.1:0",
+    tls: Tls | None = None,
 ) -> Server:
     """Serves P4Runtime for one switch: a `Switch`, or `Twin.switch(name)`.
 
     Without `p4info` the switch waits for a client to push a pipeline, whatever program it runs until then.
     With `p4info` (a `P4Info` message, or its text format) the switch's own program is the pipeline from the
-    start. Port 0 takes a free one; see `Server.address`. The server owns the switch's tables from here on:
-    what is changed under it is not seen by its clients. Without `tls` there is no authentication and no
+    start. Port 0 takes a free one; see `Server.address`. Its clients see what is changed
+    otherwise, over Thrift or through the switch itself. Without `tls` there is no authentication and no
     encryption: keep it on loopback.
 
     Raises `ConfigError` when the address cannot be bound, when the P4Info does not belong to the program, or

@@ -3,14 +3,15 @@
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from finsy.proto import p4r, p4r_grpc, rpc_code
+from grpc import ServicerContext
 
 from ..exceptions import EngineError
 from .arbitration import Client
 from .device import Device
 from .errors import StatusError, abort, abort_batch, from_engine
+from .messages import p4r, p4r_grpc, rpc_code
 from .outbox import End, Outbox
 
 _LOG = logging.getLogger(__name__)
@@ -27,37 +28,45 @@ class Service(p4r_grpc.P4RuntimeServicer):
     def __init__(self, device: Device) -> None:
         self._device = device
 
-    def Write(self, request: Any, context: Any) -> Any:
+    def Write(self, request: p4r.WriteRequest, context: ServicerContext) -> p4r.WriteResponse:
         """Applies a batch; errors of single updates travel in the trailing metadata."""
         results = _guard(context, lambda: self._device.write(request))
         if any(result is not None for result in results):
             abort_batch(context, results)
         return p4r.WriteResponse()
 
-    def Read(self, request: Any, context: Any) -> Iterator[Any]:
+    def Read(self, request: p4r.ReadRequest, context: ServicerContext) -> Iterator[p4r.ReadResponse]:
         """Streams the entities asked for; errors of single requests travel in the trailing metadata."""
         responses, errors = _guard(context, lambda: self._device.read(request))
         yield from responses
         if any(error is not None for error in errors):
             abort_batch(context, errors, "request")
 
-    def SetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:
+    def SetForwardingPipelineConfig(
+        self, request: p4r.SetForwardingPipelineConfigRequest, context: ServicerContext
+    ) -> p4r.SetForwardingPipelineConfigResponse:
         """Checks, saves or commits a program."""
         # Rare, and what an operator looks for when a switch does nothing.
         _guard(context, lambda: self._device.set_pipeline(request), logging.WARNING)
         return p4r.SetForwardingPipelineConfigResponse()
 
-    def GetForwardingPipelineConfig(self, request: Any, context: Any) -> Any:
+    def GetForwardingPipelineConfig(
+        self, request: p4r.GetForwardingPipelineConfigRequest, context: ServicerContext
+    ) -> p4r.GetForwardingPipelineConfigResponse:
         """Answers the program that is set."""
         return _guard(context, lambda: self._device.get_pipeline(request))
 
-    def Capabilities(self, request: Any, context: Any) -> Any:
+    def Capabilities(
+        self, request: p4r.CapabilitiesRequest, context: ServicerContext
+    ) -> p4r.CapabilitiesResponse:
         """Answers the version of the API, which is all there is to say of any device."""
         if request.device_id:
             _guard(context, lambda: self._device.check_device(request.device_id))
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
-    def StreamChannel(self, request_iterator: Iterator[Any], context: Any) -> Iterator[Any]:
+    def StreamChannel(
+        self, request_iterator: Iterator[p4r.StreamMessageRequest], context: ServicerContext
+    ) -> Iterator[p4r.StreamMessageResponse]:
         """Arbitration, packets in and out. One thread reads, this one writes."""
         outbox = Outbox(context.peer())
         client = Client(outbox.put)
@@ -73,7 +82,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         finally:
             self._device.leave(client)
 
-    def _receive(self, client: Client, requests: Iterator[Any], outbox: Outbox) -> None:
+    def _receive(self, client: Client, requests: Iterator[p4r.StreamMessageRequest], outbox: Outbox) -> None:
         error = None
         try:
             for request in requests:
@@ -90,12 +99,12 @@ class Service(p4r_grpc.P4RuntimeServicer):
         outbox.end(error)
 
 
-def requests_active(requests: Any) -> bool:
+def requests_active(requests: Iterator[p4r.StreamMessageRequest]) -> bool:
     """Whether the call that a request iterator belongs to is still open."""
     return bool(getattr(requests, "is_active", lambda: False)())
 
 
-def _guard(context: Any, call: Callable[[], _T], level: int = logging.INFO) -> _T:
+def _guard(context: ServicerContext, call: Callable[[], _T], level: int = logging.INFO) -> _T:
     """Runs one RPC; errors end it with their status and a line in the log, at `level`. A bug is logged with
     its traceback and answered as INTERNAL.
     """

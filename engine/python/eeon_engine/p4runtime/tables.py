@@ -1,89 +1,55 @@
-"""Table entries and default entries (P4Runtime 1.5 §9.1).
+"""Table entries, default entries, and what goes with them: direct counters and meters, time-outs (P4Runtime
+1.5 §9.1, §9.3.1, §9.4.1).
 
-The books here hold what the engine does not know: the P4Runtime identity of an entry, its metadata, and the
-message that a read has to give back. What an entry does and what it has counted live in the engine.
+Nothing is kept here. Entries live in the engine, with a client's metadata as opaque bytes, so that what is
+written over Thrift is read here at once. A direct resource of None as its entry is the default entry's, which
+has them as any other (§9.1.3); BMv2 neither counts nor meters misses.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from finsy.proto import p4r
-
-from ..control import SwitchControl
-from . import entries, translate
-from .action_profiles import ActionProfiles, Group, Member, OneShot, write_watch
-from .direct_resources import DirectResources
-from .entries import Entry, Target
+from .._engine import SwitchHandle
+from ..values import ClientAction, ClientEntry, CounterCell, MeterRate
+from . import counters, meters, translate
+from .action_profiles import ActionProfiles
 from .errors import already_exists, denied, invalid, not_found
-from .idle_timeouts import IdleTimeouts
-from .journal import Journal
+from .messages import p4r
 from .schema import Schema, Table, find
-from .translate import ActionCall, Key
+from .translate import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One table entry as the engine has it."""
+
+    handle: int
+    key: Key
+    action: ClientAction
+    note: bytes
+    idle_timeout_ns: int
 
 
 class Tables:
     """All tables of one switch."""
 
-    def __init__(
-        self,
-        control: SwitchControl,
-        schema: Schema,
-        profiles: ActionProfiles,
-        resources: DirectResources,
-    ) -> None:
+    def __init__(self, control: SwitchHandle, schema: Schema, profiles: ActionProfiles) -> None:
         self._control = control
         self._schema = schema
         self._profiles = profiles
-        self._resources = resources
-        self._idle = IdleTimeouts(control, schema)
-        self._entries: dict[int, dict[tuple[Any, ...], Entry]] = {table_id: {} for table_id in schema.tables}
-        # Metadata of default entries, as messages that carry nothing else; and which a client has set.
-        self._defaults: dict[int, Any] = {table_id: p4r.TableEntry() for table_id in schema.tables}
-        self._defaults_set: set[int] = set()
-        for table in schema.tables.values():
-            if table.has_initial_entries:
-                self._adopt_initial_entries(table)
-
-    def _adopt_initial_entries(self, table: Table) -> None:
-        """Entries that the program came with. In a const table the first has the highest priority, the last
-        1.
-        """
-        entries = self._control.mt_get_entries(table.name)
-        last = max((entry[2] for entry in entries), default=0)
-        for handle, params, engine_priority, action in entries:
-            priority = 0
-            if table.by_priority:
-                priority = (
-                    last + 1 - engine_priority
-                    if table.is_const
-                    else translate.to_engine_priority(engine_priority)
-                )
-            key = translate.key_from_engine(table, params, priority)
-            call = translate.action_from_engine(table, action)
-            if call is None:
-                continue
-            message = self._message(table, key, p4r.TableAction(action=call.message()))
-            # The program's JSON does not say which of them are const: none can be changed, as in BMv2.
-            message.is_const = True
-            self._entries[table.id][key.identity] = Entry(key, handle, call, message)
-
-    @staticmethod
-    def _message(table: Table, key: Key, action: Any) -> Any:
-        message = p4r.TableEntry(table_id=table.id, match=key.fields, priority=key.priority, action=action)
-        return message
 
     # ---- writing
 
-    def write(self, kind: int, message: Any, journal: Journal) -> None:
+    def write(self, kind: int, message: p4r.TableEntry) -> None:
         """One update of a `TableEntry`."""
         table = find(self._schema.tables, "table", message.table_id)
         if message.is_const:
             raise invalid(f"table '{table.name}': is_const belongs to the program; leave it out")
         if kind != p4r.Update.DELETE:
-            self._idle.check_write(table, message)
-            self._resources.check_fields(table, message)
+            _check_time_out(table, message)
+            _check_resources(table, message)
         if message.is_default_action:
-            self._write_default(table, kind, message, journal)
+            self._write_default(table, kind, message)
             return
         if not table.fields:
             raise invalid(
@@ -92,147 +58,43 @@ class Tables:
         if table.is_const and (kind != p4r.Update.MODIFY or message.HasField("action")):
             raise denied(f"table '{table.name}' has const entries; they cannot be changed")
         key = translate.key_from_message(table, message)
-        entry = self._entries[table.id].get(key.identity)
+        entry = self._find(table, key)
         if kind == p4r.Update.INSERT:
             if entry is not None:
                 raise already_exists(
-                    f"table '{table.name}': an entry with this key is there already: {entries.text(key)}"
+                    f"table '{table.name}': an entry with this key is there already: {key.text()}"
                 )
-            self._insert(table, key, message, journal)
+            self._insert(table, key, message)
             return
         if entry is None:
-            raise not_found(f"table '{table.name}': no entry has this key: {entries.text(key)}")
+            raise not_found(f"table '{table.name}': no entry has this key: {key.text()}")
         if kind == p4r.Update.MODIFY:
-            self._modify(table, entry, message, journal)
+            self._modify(table, entry, message)
         else:
-            self._delete(table, entry, journal)
+            self._control.mt_delete_entry(table.name, entry.handle)
 
-    def _insert(self, table: Table, key: Key, message: Any, journal: Journal) -> None:
+    def _insert(self, table: Table, key: Key, message: p4r.TableEntry) -> None:
         if message.action.WhichOneof("type") is None:
             raise invalid(f"table '{table.name}': an INSERT needs an action")
-        target, action = self._target(table, message.action, journal)
-        canonical = self._message(table, key, action)
-        entries.copy_metadata(message, canonical)
-        canonical.idle_timeout_ns = message.idle_timeout_ns
-        entry = Entry(key, 0, target, canonical)
-        self._add(table, entry)
-        journal.push(lambda: self._remove(table, entry))
-        self._use(target, 1, journal)
-        self._resources.write_fields(table, entry, message, journal)
+        action = self._profiles.action_from_message(table, message.action)
+        handle = self._control.client_add_entry(
+            table.name, key.params, key.engine_priority, action, _note(message)
+        )
+        if table.idle_timeout:
+            self._control.mt_set_entry_ttl(table.name, handle, message.idle_timeout_ns)
+        self._write_resources(table, handle, message)
 
-    def _modify(self, table: Table, entry: Entry, message: Any, journal: Journal) -> None:
-        if message.action.WhichOneof("type") is not None:
-            old = entry.target
-            target, action = self._target(table, message.action, journal)
-            self._point(table, entry, target)
-            journal.push(lambda: self._point(table, entry, old))
-            self._use(target, 1, journal)
-            self._forget(table, old, journal)
-        else:
-            action = entry.message.action
-        before = entry.message
+    def _modify(self, table: Table, entry: Entry, message: p4r.TableEntry) -> None:
         if not table.is_const:
-            entry.message = self._message(table, entry.key, action)
-            entries.copy_metadata(message, entry.message)
-            entry.message.idle_timeout_ns = message.idle_timeout_ns
+            action = None
+            if message.action.WhichOneof("type") is not None:
+                action = self._profiles.action_from_message(table, message.action)
+            self._control.client_modify_entry(table.name, entry.handle, action, _note(message))
+        if message.idle_timeout_ns != entry.idle_timeout_ns:
+            self._control.mt_set_entry_ttl(table.name, entry.handle, message.idle_timeout_ns)
+        self._write_resources(table, entry.handle, message)
 
-        def undo() -> None:
-            entry.message = before
-
-        journal.push(undo)
-        self._idle.change(table, entry, before.idle_timeout_ns, journal)
-        self._resources.write_fields(table, entry, message, journal)
-
-    def _delete(self, table: Table, entry: Entry, journal: Journal) -> None:
-        restore = self._resources.saved(table, entry)
-        self._remove(table, entry)
-
-        def undo() -> None:
-            self._add(table, entry)
-            restore()
-
-        journal.push(undo)
-        self._forget(table, entry.target, journal)
-
-    def _target(self, table: Table, action: Any, journal: Journal) -> tuple[Target, Any]:
-        """What an action message points at, and its canonical form."""
-        kind, profile = action.WhichOneof("type"), table.profile
-        if kind == "action":
-            if profile is not None:
-                raise invalid(
-                    f"table '{table.name}' has action profile '{profile.name}'; "
-                    "give a member, a group or a one-shot action set instead of an action"
-                )
-            call = translate.action_from_message(table, action.action)
-            return call, p4r.TableAction(action=call.message())
-        if profile is None:
-            raise invalid(f"table '{table.name}' has no action profile; give it an action instead of {kind}")
-        if kind == "action_profile_action_set":
-            one_shot = self._profiles.acquire_one_shot(table, action.action_profile_action_set, journal)
-            given = action.action_profile_action_set
-            canonical = p4r.TableAction()
-            kept = canonical.action_profile_action_set
-            kept.action_selection_mode = given.action_selection_mode
-            kept.size_semantics = given.size_semantics
-            for item, (call, _, watch) in zip(given.action_profile_actions, one_shot.shape, strict=True):
-                added = kept.action_profile_actions.add(action=call.message(), weight=item.weight)
-                write_watch(added, watch)
-            canonical.action_profile_action_set.SetInParent()
-            return one_shot, canonical
-        self._profiles.check_style(profile, one_shot=False)
-        canonical = p4r.TableAction()
-        canonical.CopyFrom(action)
-        if kind == "action_profile_member_id":
-            return self._profiles.member(profile, action.action_profile_member_id), canonical
-        return self._profiles.group(profile, action.action_profile_group_id), canonical
-
-    def _use(self, target: Target, change: int, journal: Journal) -> None:
-        if isinstance(target, Member | Group):
-            target.users += change
-            journal.push(lambda: self._use(target, -change, Journal()))
-
-    def _forget(self, table: Table, target: Target, journal: Journal) -> None:
-        if isinstance(target, OneShot):
-            assert table.profile is not None, "a one-shot belongs to a table with a selector"
-            self._profiles.release(table.profile, target, journal)
-        else:
-            self._use(target, -1, journal)
-
-    def _add(self, table: Table, entry: Entry) -> None:
-        control, key, target = self._control, entry.key, entry.target
-        match target:
-            case ActionCall():
-                entry.handle = control.mt_add_entry(
-                    table.name, key.params, target.action.name, target.data, key.engine_priority
-                )
-            case Member():
-                entry.handle = control.mt_indirect_add_entry(
-                    table.name, key.params, target.handles[0], key.engine_priority
-                )
-            case _:
-                entry.handle = control.mt_indirect_ws_add_entry(
-                    table.name, key.params, target.handle, key.engine_priority
-                )
-        self._entries[table.id][key.identity] = entry
-        self._idle.begin(table, entry)
-
-    def _remove(self, table: Table, entry: Entry) -> None:
-        self._idle.end(table, entry)
-        self._control.mt_delete_entry(table.name, entry.handle)
-        del self._entries[table.id][entry.key.identity]
-
-    def _point(self, table: Table, entry: Entry, target: Target) -> None:
-        control = self._control
-        match target:
-            case ActionCall():
-                control.mt_modify_entry(table.name, entry.handle, target.action.name, target.data)
-            case Member():
-                control.mt_indirect_modify_entry(table.name, entry.handle, target.handles[0])
-            case _:
-                control.mt_indirect_ws_modify_entry(table.name, entry.handle, target.handle)
-        entry.target = target
-
-    def _write_default(self, table: Table, kind: int, message: Any, journal: Journal) -> None:
+    def _write_default(self, table: Table, kind: int, message: p4r.TableEntry) -> None:
         if kind != p4r.Update.MODIFY:
             raise invalid(f"table '{table.name}': the default entry is always there; only MODIFY is possible")
         _check_default_key(table, message)
@@ -242,59 +104,52 @@ class Tables:
             )
         if table.const_default:
             raise denied(f"table '{table.name}': the program declares the default action const")
-        before, metadata = self._control.mt_get_default_entry(table.name), self._defaults[table.id]
-        was_set = table.id in self._defaults_set
-
-        def undo() -> None:
-            self._set_default(table, before, metadata)
-            self._mark_default(table, was_set)
-
-        journal.push(undo)
-        kept = p4r.TableEntry()
         if message.HasField("action"):
             if message.action.WhichOneof("type") != "action":
                 raise invalid(f"table '{table.name}': the default entry takes an action")
             call = translate.action_from_message(table, message.action.action, default=True)
-            entries.copy_metadata(message, kept)
-            self._set_default(table, ("action", call.action.name, list(call.data)), kept)
+            self._control.client_set_default(table.name, (call.action.name, call.data), _note(message))
         else:
-            self._set_default(table, None, kept)
-        self._mark_default(table, message.HasField("action"))
-        self._resources.write_fields(table, None, message, journal)
+            self._control.client_set_default(table.name, None, b"")
+        self._write_resources(table, None, message)
 
-    def _set_default(self, table: Table, action: Any, metadata: Any) -> None:
-        if action is None:
-            self._control.mt_reset_default_entry(table.name)
-        else:
-            self._control.mt_set_default_action(table.name, action[1], action[2])
-        self._defaults[table.id] = metadata
+    # ---- finding
 
-    def _mark_default(self, table: Table, is_set: bool) -> None:
-        (self._defaults_set.add if is_set else self._defaults_set.discard)(table.id)
+    def _find(self, table: Table, key: Key) -> Entry | None:
+        if table.is_const:
+            # Their priorities are those of their order, which the engine does not know.
+            return next((entry for entry in self._entries(table) if entry.key.identity == key.identity), None)
+        found = self._control.client_entry_from_key(table.name, key.params, key.engine_priority)
+        return None if found is None else Entry(found[0], key, *found[3:])
 
-    def is_default_set(self, table_id: int) -> bool:
-        """Whether a client has set the default entry of a table."""
-        return table_id in self._defaults_set
+    def _entries(self, table: Table) -> list[Entry]:
+        found = self._control.client_entries(table.name)
+        last = max((entry[2] for entry in found), default=0) if table.is_const else None
+        return [_entry(table, entry, last) for entry in found]
 
-    @property
-    def has_timeouts(self) -> bool:
-        """Whether any entry has an idle time-out."""
-        return self._idle.has_any
-
-    def entry(self, table: Table, message: Any) -> Entry | None:
+    def _named(self, table: Table, message: p4r.TableEntry) -> Entry | None:
         """The entry that a `TableEntry` names by its key, None for the default entry; NOT_FOUND."""
         if message.is_default_action:
             _check_default_key(table, message)
             return None
         key = translate.key_from_message(table, message)
-        entry = self._entries[table.id].get(key.identity)
+        entry = self._find(table, key)
         if entry is None:
-            raise not_found(f"table '{table.name}': no entry has this key: {entries.text(key)}")
+            raise not_found(f"table '{table.name}': no entry has this key: {key.text()}")
         return entry
+
+    def _asked(self, table: Table, request: p4r.TableEntry) -> list[tuple[Entry, p4r.TableEntry]]:
+        """Entries that a request asks for with their messages, in an order that their keys alone decide."""
+        if request.match:
+            entry = self._find(table, translate.key_from_message(table, request))
+            return [(entry, self._message(table, entry))] if entry else []
+        chosen = sorted(self._entries(table), key=lambda entry: (-entry.key.priority, entry.key.identity))
+        messages = ((entry, self._message(table, entry)) for entry in chosen)
+        return [(entry, message) for entry, message in messages if _passes(request, message)]
 
     # ---- reading
 
-    def read(self, message: Any) -> Iterator[Any]:
+    def read(self, message: p4r.TableEntry) -> Iterator[p4r.Entity]:
         """Entries that a `TableEntry` request asks for; table 0 stands for all tables, no match for all
         entries.
         """
@@ -303,58 +158,278 @@ class Tables:
             tables = [find(self._schema.tables, "table", message.table_id)]
         for table in tables:
             if message.table_id:
-                self._resources.check_fields(table, message)
-                self._idle.check_read(table, message)
+                _check_resources(table, message)
+                _check_age_asked(table, message)
             if message.is_default_action:
                 _check_default_key(table, message)
                 yield p4r.Entity(table_entry=self._default(table, message))
                 continue
-            for entry in self.asked(table, message if message.table_id else p4r.TableEntry()):
-                answer = p4r.TableEntry()
-                answer.CopyFrom(entry.message)
-                self._resources.read_fields(table, entry, message, answer)
-                self._idle.read_field(table, entry, message, answer)
+            for entry, answer in self._asked(table, message if message.table_id else p4r.TableEntry()):
+                self._read_resources(table, entry.handle, message, answer)
+                if message.HasField("time_since_last_hit") and table.idle_timeout:
+                    idle_ns = self._control.mt_get_entry_idle(table.name, entry.handle)
+                    answer.time_since_last_hit.elapsed_ns = idle_ns
+                    answer.time_since_last_hit.SetInParent()
                 yield p4r.Entity(table_entry=answer)
 
-    def asked(self, table: Table, request: Any) -> list[Entry]:
-        """Entries that a request asks for, in an order that depends on their keys alone."""
-        found = self._entries[table.id]
-        if request.match:
-            key = translate.key_from_message(table, request)
-            entry = found.get(key.identity)
-            return [entry] if entry else []
-        chosen = [entry for entry in found.values() if entries.passes(request, entry.message)]
-        return sorted(chosen, key=lambda entry: (-entry.key.priority, entry.key.identity))
+    def _message(self, table: Table, entry: Entry) -> p4r.TableEntry:
+        """What a read answers, without counts and meter rates."""
+        message: p4r.TableEntry = p4r.TableEntry.FromString(entry.note)
+        message.table_id = table.id
+        message.match.extend(entry.key.fields)
+        message.priority = entry.key.priority
+        message.idle_timeout_ns = entry.idle_timeout_ns
+        # The program's JSON does not say which of them are const: none can be changed, as in BMv2.
+        message.is_const = table.has_initial_entries
+        self._profiles.action_to_message(table, entry.action, message.action)
+        return message
 
-    def expired(self) -> list[tuple[Table, list[Any]]]:
-        """Entries that were not hit for their time-out, by table: keys, metadata and time-outs (§16.4)."""
-        found = []
-        for table, handles in self._idle.expired():
-            by_handle = {entry.handle: entry.message for entry in self._entries[table.id].values()}
-            messages = [by_handle[handle] for handle in handles if handle in by_handle]
-            found.append((table, [_without_action(message) for message in messages]))
-        return found
-
-    def _default(self, table: Table, request: Any) -> Any:
-        answer = p4r.TableEntry(table_id=table.id, is_default_action=True)
-        if table.profile is not None:
+    def _default(self, table: Table, request: p4r.TableEntry) -> p4r.TableEntry:
+        action, note, _ = self._control.client_default(table.name)
+        answer: p4r.TableEntry = p4r.TableEntry.FromString(note)
+        answer.table_id, answer.is_default_action = table.id, True
+        if action is not None:
+            self._profiles.action_to_message(table, action, answer.action)
+        elif table.profile is not None:
             # Const NoAction (§9.1.3); the engine has none for such tables, and does nothing on a miss.
             answer.action.action.action_id = table.initial_default
-        call = translate.action_from_engine(table, self._control.mt_get_default_entry(table.name))
-        if call is not None:
-            answer.action.action.CopyFrom(call.message())
-        entries.copy_metadata(self._defaults[table.id], answer)
-        self._resources.read_fields(table, None, request, answer)
+        self._read_resources(table, None, request, answer)
         return answer
 
+    def is_default_set(self, table_id: int) -> bool:
+        """Whether somebody has set the default entry of a table."""
+        return self._control.client_default(self._schema.tables[table_id].name)[2]
 
-def _check_default_key(table: Table, message: Any) -> None:
+    # ---- time-outs (§9.1.8, §16.4). Ages follow the switch's clock, which in a twin is virtual.
+
+    @property
+    def has_timeouts(self) -> bool:
+        """Whether entries of some table may have a time-out."""
+        return any(table.idle_timeout for table in self._schema.tables.values())
+
+    def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
+        """Entries that were not hit for their time-out, by table: keys, metadata and time-outs."""
+        found = []
+        for table in self._schema.tables.values():
+            handles = set(self._control.mt_sweep_entries(table.name)) if table.idle_timeout else set()
+            if not handles:
+                continue
+            messages = []
+            for entry in self._entries(table):
+                if entry.handle in handles:
+                    message = self._message(table, entry)
+                    message.ClearField("action")
+                    messages.append(message)
+            found.append((table, messages))
+        return found
+
+    # ---- direct counters and meters
+
+    def write_counter(self, kind: int, message: p4r.DirectCounterEntry) -> None:
+        """One update of a `DirectCounterEntry`."""
+        _check_modify("counters", kind)
+        table = self._with(message.table_entry, "counter")
+        entry = self._named(table, message.table_entry)
+        if message.HasField("data"):
+            self._set_counter(table, entry.handle if entry else None, message.data)
+
+    def write_meter(self, kind: int, message: p4r.DirectMeterEntry) -> None:
+        """One update of a `DirectMeterEntry`; without a config the meter answers green again."""
+        _check_modify("meters", kind)
+        table = self._with(message.table_entry, "meter")
+        meters.check_no_colour_counts(message, "counter_data", f"table '{table.name}'")
+        entry = self._named(table, message.table_entry)
+        config = message.config if message.HasField("config") else None
+        self._set_meter(table, entry.handle if entry else None, config)
+
+    def read_counters(self, message: p4r.DirectCounterEntry) -> Iterator[p4r.Entity]:
+        """Counters that a `DirectCounterEntry` asks for; table 0 stands for all tables, no match for all
+        entries."""
+        for table, entry in self._with_resource(message.table_entry, "counter"):
+            answer = p4r.DirectCounterEntry(table_entry=_key(table, entry))
+            self._read_counter(table, entry.handle if entry else None, answer.data)
+            yield p4r.Entity(direct_counter_entry=answer)
+
+    def read_meters(self, message: p4r.DirectMeterEntry) -> Iterator[p4r.Entity]:
+        """Meters that a `DirectMeterEntry` asks for; table 0 stands for all tables, no match for all
+        entries."""
+        for table, entry in self._with_resource(message.table_entry, "meter"):
+            meters.check_no_colour_counts(message, "counter_data", f"table '{table.name}'")
+            answer = p4r.DirectMeterEntry(table_entry=_key(table, entry))
+            rates = self._rates(table, entry.handle if entry else None)
+            if rates:
+                meters.config_to_message(rates, answer.config)
+            yield p4r.Entity(direct_meter_entry=answer)
+
+    def read_initial_resources(self, table_id: int) -> Iterator[p4r.Entity]:
+        """Counters and meters of a table's const entries and of its default entry, in both forms of
+        message."""
+        table = self._schema.tables[table_id]
+        const: list[Entry] = self._entries(table) if table.has_initial_entries else []
+        for entry in [*const, None]:
+            key = _key(table, entry)
+            if table.direct_counter is not None:
+                yield from self.read_counters(p4r.DirectCounterEntry(table_entry=key))
+            if table.direct_meter is not None:
+                yield from self.read_meters(p4r.DirectMeterEntry(table_entry=key))
+
+    def _with_resource(self, request: p4r.TableEntry, what: str) -> Iterator[tuple[Table, Entry | None]]:
+        if request.table_id:
+            tables = [self._with(request, what)]
+        else:
+            tables = [table for table in self._schema.tables.values() if _has(table, what)]
+        for table in tables:
+            if request.is_default_action or request.match:
+                yield table, self._named(table, request)
+                continue
+            for entry, _ in self._asked(table, request if request.table_id else p4r.TableEntry()):
+                yield table, entry
+
+    def _with(self, message: p4r.TableEntry, what: str) -> Table:
+        table = find(self._schema.tables, "table", message.table_id)
+        if not _has(table, what):
+            raise invalid(f"table '{table.name}' has no direct {what}")
+        return table
+
+    def _write_resources(self, table: Table, handle: int | None, message: p4r.TableEntry) -> None:
+        """What an INSERT or MODIFY of an entry says of them: unset, a counter stays and a meter is reset."""
+        if message.HasField("counter_data"):
+            self._set_counter(table, handle, message.counter_data)
+        if table.direct_meter is not None:
+            config = message.meter_config if message.HasField("meter_config") else None
+            self._set_meter(table, handle, config)
+
+    def _read_resources(
+        self, table: Table, handle: int | None, request: p4r.TableEntry, answer: p4r.TableEntry
+    ) -> None:
+        """Fills the fields that are set in the request."""
+        if request.HasField("counter_data") and table.direct_counter is not None:
+            self._read_counter(table, handle, answer.counter_data)
+        if request.HasField("meter_config") and table.direct_meter is not None:
+            rates = self._rates(table, handle)
+            if rates:
+                meters.config_to_message(rates, answer.meter_config)
+
+    def _read_counter(self, table: Table, handle: int | None, data: p4r.CounterData) -> None:
+        assert table.direct_counter is not None, "only called for tables with a counter"
+        if handle is None:
+            cell = self._control.mt_read_default_counters(table.name)
+        else:
+            cell = self._control.mt_read_counters(table.name, handle)
+        counters.cell_to_message(self._schema.direct_counters[table.direct_counter], cell, data)
+
+    def _set_counter(self, table: Table, handle: int | None, data: p4r.CounterData) -> None:
+        cell: CounterCell = counters.cell_from_message(data, f"table '{table.name}'")
+        if handle is None:
+            self._control.mt_write_default_counters(table.name, *cell)
+        else:
+            self._control.mt_write_counters(table.name, handle, *cell)
+
+    def _rates(self, table: Table, handle: int | None) -> list[MeterRate]:
+        if handle is None:
+            return self._control.mt_get_default_meter_rates(table.name)
+        return self._control.mt_get_meter_rates(table.name, handle)
+
+    def _set_meter(self, table: Table, handle: int | None, config: p4r.MeterConfig | None) -> None:
+        """Sets a meter; without a config it answers green."""
+        assert table.direct_meter is not None, "only called for tables with a meter"
+        meter = self._schema.direct_meters[table.direct_meter]
+        rates: Sequence[MeterRate] = [] if config is None else meters.rates_from_message(meter, config)
+        if not rates and not self._rates(table, handle):
+            return
+        if handle is None:
+            self._control.mt_set_default_meter_rates(table.name, rates)
+        else:
+            self._control.mt_set_meter_rates(table.name, handle, rates)
+
+
+def _entry(table: Table, found: ClientEntry, last: int | None) -> Entry:
+    """An entry that the engine has read back. `last` is the highest BMv2 priority of a table with const
+    entries: there the first entry has the highest P4Runtime priority, the last 1."""
+    priority = 0
+    if table.by_priority:
+        priority = translate.from_engine_priority(found[2]) if last is None else last + 1 - found[2]
+    return Entry(found[0], translate.key_from_engine(table, found[1], priority), *found[3:])
+
+
+def _note(message: p4r.TableEntry) -> bytes:
+    """What belongs to the client and means nothing to the switch, as the engine keeps it."""
+    if not message.metadata and not message.controller_metadata:
+        return b""
+    kept = p4r.TableEntry(metadata=message.metadata, controller_metadata=message.controller_metadata)
+    note: bytes = kept.SerializeToString()
+    return note
+
+
+def _passes(request: p4r.TableEntry, entry: p4r.TableEntry) -> bool:
+    """Whether an entry passes the filters of a read (§9.1.6)."""
+    if request.HasField("action") and request.action.action.action_id not in (
+        0,
+        entry.action.action.action_id,
+    ):
+        return False
+    return (
+        request.priority in (0, entry.priority)
+        and request.metadata in (b"", entry.metadata)
+        and request.controller_metadata in (0, entry.controller_metadata)
+    )
+
+
+def _key(table: Table, entry: Entry | None) -> p4r.TableEntry:
+    if entry is None:
+        return p4r.TableEntry(table_id=table.id, is_default_action=True)
+    return p4r.TableEntry(table_id=table.id, match=entry.key.fields, priority=entry.key.priority)
+
+
+def _has(table: Table, what: str) -> bool:
+    return (table.direct_counter if what == "counter" else table.direct_meter) is not None
+
+
+def _check_modify(what: str, kind: int) -> None:
+    if kind != p4r.Update.MODIFY:
+        raise invalid(f"direct {what} come and go with their table entries; only MODIFY is possible")
+
+
+def _check_default_key(table: Table, message: p4r.TableEntry) -> None:
     if message.match or message.priority:
         raise invalid(f"table '{table.name}': the default entry has no match fields and priority 0")
 
 
-def _without_action(message: Any) -> Any:
-    key = p4r.TableEntry()
-    key.CopyFrom(message)
-    key.ClearField("action")
-    return key
+def _check_resources(table: Table, message: p4r.TableEntry) -> None:
+    """Whether a `TableEntry` that is written or asked for fits the direct resources that the table has."""
+    what = f"table '{table.name}'"
+    if message.HasField("counter_data") and table.direct_counter is None:
+        raise invalid(f"{what} has no direct counter; leave counter_data out")
+    if message.HasField("meter_config") and table.direct_meter is None:
+        raise invalid(f"{what} has no direct meter; leave meter_config out")
+    meters.check_no_colour_counts(message, "meter_counter_data", what)
+
+
+def _check_time_out(table: Table, message: p4r.TableEntry) -> None:
+    """Whether the time-out of a `TableEntry` that is written fits what the table has."""
+    what = f"table '{table.name}'"
+    if message.HasField("time_since_last_hit"):
+        raise invalid(f"{what}: time_since_last_hit is answered, not written; leave it out")
+    if message.idle_timeout_ns == 0:
+        return
+    if message.is_default_action:
+        raise invalid(f"{what}: the default entry does not age; leave idle_timeout_ns out")
+    if not table.idle_timeout:
+        raise invalid(
+            f"{what}: idle_timeout_ns {message.idle_timeout_ns}, but its entries do not age; the P4 program "
+            "has to say support_timeout"
+        )
+    if table.is_const:
+        raise invalid(f"{what}: const entries do not age; leave idle_timeout_ns out")
+    if message.idle_timeout_ns < 0:
+        raise invalid(f"{what}: idle_timeout_ns {message.idle_timeout_ns} is negative")
+
+
+def _check_age_asked(table: Table, message: p4r.TableEntry) -> None:
+    """Whether the age that a read asks for is one that the table has."""
+    if not message.HasField("time_since_last_hit"):
+        return
+    if message.is_default_action:
+        raise invalid(f"table '{table.name}': the default entry does not age")
+    if not table.idle_timeout:
+        raise invalid(f"table '{table.name}': its entries do not age; leave time_since_last_hit out")

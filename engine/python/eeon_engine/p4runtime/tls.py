@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import grpc
 
@@ -30,7 +29,7 @@ class Tls:
             None if client_ca is None else _read("client CA", client_ca),
         )
 
-    def credentials(self) -> Any:
+    def credentials(self) -> grpc.ServerCredentials:
         """What gRPC takes."""
         return grpc.ssl_server_credentials(
             [(self.private_key, self.certificate_chain)],

@@ -1,39 +1,77 @@
 """Table keys and actions, from P4Runtime messages to what the engine takes, and back.
 
-Both directions are pure. A key becomes three things at once: what the engine takes, a tuple of integers that
-identifies the entry within its table, and the canonical message that a read answers.
+Both directions are pure. A key can be seen as three things: what the engine takes, a tuple of integers that
+identifies the entry within its table, and the canonical fields of the message that a read answers.
 
 P4Runtime's higher priority wins, BMv2's lower number wins; P4's `optional` is a ternary field in the BMv2
 program.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from finsy.proto import p4r
-
-from ..control import EntryAction, MatchParam
+from ..values import MatchParam
 from . import bytestrings
 from .errors import denied, invalid
+from .messages import p4r
 from .schema import Action, MatchField, Table
 
 _MAX_PRIORITY = 2**31 - 1
 
 
-@dataclass(frozen=True)
-class Key:
-    """One entry's key: identity, what the engine takes, and the canonical fields of the message."""
+_Part = tuple[MatchField, tuple[int, ...]]
+"""A field and the integers in its match."""
 
-    identity: tuple[Any, ...]
-    params: tuple[MatchParam, ...]
-    fields: tuple[Any, ...]
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One entry's key: its fields in the table's order, and its P4Runtime priority."""
+
+    parts: tuple[_Part, ...]
     priority: int
+
+    @property
+    def identity(self) -> tuple[int | tuple[int, ...], ...]:
+        """What tells the entries of a table apart, and puts them in order."""
+        return (self.priority, *(numbers for _, numbers in self.parts))
+
+    @property
+    def params(self) -> tuple[MatchParam, ...]:
+        """What the engine takes."""
+        return tuple(_param_of(field, numbers) for field, numbers in self.parts)
+
+    @property
+    def fields(self) -> tuple[p4r.FieldMatch, ...]:
+        """The canonical fields of the message, "don't care" left out."""
+        return tuple(
+            _message_of(field, numbers)
+            for field, numbers in self.parts
+            if field.kind == "exact" or numbers != _wildcard(field)
+        )
 
     @property
     def engine_priority(self) -> int:
         """BMv2's priority, 0 for tables without."""
         return to_engine_priority(self.priority)
+
+    def text(self) -> str:
+        """For an error message."""
+        fields = ", ".join(f"{match.field_id}: {_one_line(match)}" for match in self.fields)
+        return f"{{{fields}}} priority {self.priority}"
+
+
+def _one_line(match: p4r.FieldMatch) -> str:
+    match match.WhichOneof("field_match_type"):
+        case "exact":
+            return f"0x{match.exact.value.hex()}"
+        case "lpm":
+            return f"0x{match.lpm.value.hex()}/{match.lpm.prefix_len}"
+        case "ternary":
+            return f"0x{match.ternary.value.hex()}&0x{match.ternary.mask.hex()}"
+        case "range":
+            return f"0x{match.range.low.hex()}..0x{match.range.high.hex()}"
+        case _:
+            return f"0x{match.optional.value.hex()}"
 
 
 def to_engine_priority(priority: int) -> int:
@@ -41,9 +79,14 @@ def to_engine_priority(priority: int) -> int:
     return _MAX_PRIORITY - priority if priority else 0
 
 
-def key_from_message(table: Table, entry: Any) -> Key:
+def from_engine_priority(priority: int) -> int:
+    """P4Runtime's priority of an entry in a table with priorities. BMv2's last, 2^31-1, has none above 0."""
+    return _MAX_PRIORITY - priority
+
+
+def key_from_message(table: Table, entry: p4r.TableEntry) -> Key:
     """The key in a `TableEntry` (P4Runtime 1.5 §9.1.1)."""
-    given: dict[int, Any] = {}
+    given: dict[int, p4r.FieldMatch] = {}
     known = {field.id for field in table.fields}
     for match in entry.match:
         if match.field_id not in known:
@@ -60,36 +103,22 @@ def key_from_message(table: Table, entry: Any) -> Key:
         raise invalid(
             f"table '{table.name}': priority {entry.priority}, but its key is exact or lpm; set it to 0"
         )
-    parts = [_field(table, field, given.get(field.id)) for field in table.fields]
-    return _key(parts, entry.priority)
+    return Key(tuple(_field(table, field, given.get(field.id)) for field in table.fields), entry.priority)
 
 
 def key_from_engine(table: Table, params: Sequence[MatchParam], priority: int) -> Key:
     """The key of an entry that the engine has read back; `priority` is P4Runtime's."""
-    parts = [_engine_field(field, param) for field, param in zip(table.fields, params, strict=True)]
-    return _key(parts, priority)
+    parts = (_engine_field(field, param) for field, param in zip(table.fields, params, strict=True))
+    return Key(tuple(parts), priority)
 
 
-_Part = tuple[tuple[int, ...], MatchParam, Any]
-
-
-def _key(parts: Iterable[_Part], priority: int) -> Key:
-    parts = list(parts)
-    return Key(
-        identity=(priority, *(part[0] for part in parts)),
-        params=tuple(part[1] for part in parts),
-        fields=tuple(part[2] for part in parts if part[2] is not None),
-        priority=priority,
-    )
-
-
-def _field(table: Table, field: MatchField, match: Any) -> _Part:
-    """One field: its integers, what the engine takes, and its canonical message (None: "don't care")."""
+def _field(table: Table, field: MatchField, match: p4r.FieldMatch | None) -> _Part:
+    """One field with its integers."""
     what = f"table '{table.name}' field '{field.name}'"
     if match is None:
         if field.kind == "exact":
             raise invalid(f"{what} is exact and must be given")
-        return _part(field, _wildcard(field))
+        return field, _wildcard(field)
     kind = match.WhichOneof("field_match_type")
     if kind is None:
         raise invalid(f'{what}: no value is given; leave the field out for "don\'t care"')
@@ -101,7 +130,7 @@ def _field(table: Table, field: MatchField, match: Any) -> _Part:
 
     match kind:
         case "exact":
-            return _part(field, (number(match.exact.value),))
+            return field, (number(match.exact.value),)
         case "lpm":
             value, length = number(match.lpm.value), match.lpm.prefix_len
             if not 0 < length <= field.width:
@@ -111,23 +140,23 @@ def _field(table: Table, field: MatchField, match: Any) -> _Part:
                 )
             if value & ((1 << (field.width - length)) - 1):
                 raise invalid(f"{what}: 0x{value:x} has bits set beyond its prefix of {length}")
-            return _part(field, (value, length))
+            return field, (value, length)
         case "ternary":
             value, mask = number(match.ternary.value), number(match.ternary.mask)
             if mask == 0:
                 raise invalid(f'{what}: the mask is 0; leave the field out for "don\'t care"')
             if value & ~mask:
                 raise invalid(f"{what}: 0x{value:x} has bits set outside its mask 0x{mask:x}")
-            return _part(field, (value, mask))
+            return field, (value, mask)
         case "range":
             low, high = number(match.range.low), number(match.range.high)
             if low > high:
                 raise invalid(f"{what}: the range 0x{low:x}..0x{high:x} is empty")
             if (low, high) == _wildcard(field):
                 raise invalid(f'{what}: the range holds every value; leave the field out for "don\'t care"')
-            return _part(field, (low, high))
+            return field, (low, high)
         case _:
-            return _part(field, (number(match.optional.value), (1 << field.width) - 1))
+            return field, (number(match.optional.value), (1 << field.width) - 1)
 
 
 def _engine_field(field: MatchField, param: MatchParam) -> _Part:
@@ -137,12 +166,12 @@ def _engine_field(field: MatchField, param: MatchParam) -> _Part:
             # decides.
             if field.kind == "ternary":
                 mask = ((1 << length) - 1) << (field.width - length)
-                return _part(field, (int.from_bytes(value, "big"), mask))
-            return _part(field, (int.from_bytes(value, "big"), length))
+                return field, (int.from_bytes(value, "big"), mask)
+            return field, (int.from_bytes(value, "big"), length)
         case (("exact" | "valid"), value):
-            return _part(field, (int.from_bytes(value, "big") if isinstance(value, bytes) else int(value),))
+            return field, (int.from_bytes(value, "big") if isinstance(value, bytes) else int(value),)
         case (_, first, second):
-            return _part(field, (int.from_bytes(first, "big"), int.from_bytes(second, "big")))
+            return field, (int.from_bytes(first, "big"), int.from_bytes(second, "big"))
     raise AssertionError(f"the engine answered a match parameter of no known kind: {param!r}")
 
 
@@ -151,50 +180,44 @@ def _wildcard(field: MatchField) -> tuple[int, int]:
     return (0, (1 << field.width) - 1) if field.kind == "range" else (0, 0)
 
 
-def _part(field: MatchField, numbers: tuple[int, ...]) -> _Part:
+def _param_of(field: MatchField, numbers: tuple[int, ...]) -> MatchParam:
     values = [bytestrings.encode(number) for number in numbers]
-    wildcard = field.kind != "exact" and numbers == _wildcard(field)
-    message: Any = None if wildcard else p4r.FieldMatch(field_id=field.id)
-    param: MatchParam
     match field.kind:
         case "exact":
-            param = ("exact", values[0])
+            return ("exact", values[0])
+        case "lpm":
+            return ("lpm", values[0], numbers[1])
+        case "range":
+            return ("range", values[0], values[1])
+    return ("ternary", values[0], values[1])
+
+
+def _message_of(field: MatchField, numbers: tuple[int, ...]) -> p4r.FieldMatch:
+    values = [bytestrings.encode(number) for number in numbers]
+    message = p4r.FieldMatch(field_id=field.id)
+    match field.kind:
+        case "exact":
             message.exact.value = values[0]
         case "lpm":
-            param = ("lpm", values[0], numbers[1])
-            if message:
-                message.lpm.value, message.lpm.prefix_len = values[0], numbers[1]
+            message.lpm.value, message.lpm.prefix_len = values[0], numbers[1]
         case "ternary":
-            param = ("ternary", values[0], values[1])
-            if message:
-                message.ternary.value, message.ternary.mask = values[0], values[1]
+            message.ternary.value, message.ternary.mask = values[0], values[1]
         case "range":
-            param = ("range", values[0], values[1])
-            if message:
-                message.range.low, message.range.high = values[0], values[1]
+            message.range.low, message.range.high = values[0], values[1]
         case _:
-            param = ("ternary", values[0], values[1])
-            if message:
-                message.optional.value = values[0]
-    return numbers, param, message
+            message.optional.value = values[0]
+    return message
 
 
 @dataclass(frozen=True)
 class ActionCall:
-    """An action with its parameters: what the engine takes, and the canonical message."""
+    """An action with its parameters, as the engine takes them."""
 
     action: Action
     data: tuple[bytes, ...]
 
-    def message(self) -> Any:
-        """The `p4.v1.Action`."""
-        message = p4r.Action(action_id=self.action.id)
-        for param, value in zip(self.action.params, self.data, strict=True):
-            message.params.add(param_id=param.id, value=value)
-        return message
 
-
-def action_from_message(table: Table, message: Any, *, default: bool = False) -> ActionCall:
+def action_from_message(table: Table, message: p4r.Action, *, default: bool = False) -> ActionCall:
     """The action in a request, checked against what `table` may call."""
     choice = table.actions.get(message.action_id)
     if choice is None:
@@ -224,12 +247,11 @@ def _param(action: Action, name: str, width: int, value: bytes) -> bytes:
     return bytestrings.encode(bytestrings.decode(value, width, what, invalid))
 
 
-def action_from_engine(table: Table, action: EntryAction | None) -> ActionCall | None:
-    """The action of an entry read back from a direct table; None for members, groups and "nothing set"."""
-    if action is None or action[0] != "action":
-        return None
-    for choice in table.actions.values():
-        if choice.action.name == action[1]:
-            data = tuple(bytestrings.encode(int.from_bytes(value, "big")) for value in action[2])
-            return ActionCall(choice.action, data)
-    return None
+def fill_action(table: Table, name: str, data: Sequence[bytes], message: p4r.Action) -> None:
+    """Fills in an action that the engine has read back; one that the P4Info does not have is left out."""
+    action = table.actions_by_name.get(name)
+    if action is None:
+        return
+    message.action_id = action.id
+    for param, value in zip(action.params, data, strict=True):
+        message.params.add(param_id=param.id, value=value.lstrip(b"\0") or b"\0")

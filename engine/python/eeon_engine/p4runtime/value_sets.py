@@ -5,29 +5,26 @@ a field that the P4Info declares ternary, range, ... takes full masks, single va
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-from finsy.proto import p4r
-
-from ..control import SwitchControl
+from .._engine import SwitchHandle
 from . import bytestrings
 from .errors import StatusError, already_exists, exhausted, invalid, unimplemented
-from .journal import Journal
+from .messages import p4r
 from .schema import MatchField, Schema, ValueSet, find
 
 
 class ValueSets:
     """All parser value sets of one switch."""
 
-    def __init__(self, control: SwitchControl, schema: Schema) -> None:
+    def __init__(self, control: SwitchHandle, schema: Schema) -> None:
         self._control = control
         self._schema = schema
 
-    def write(self, kind: int, message: Any, journal: Journal) -> None:
+    def write(self, kind: int, message: p4r.ValueSetEntry) -> None:
         """One update of a `ValueSetEntry`: replaces all members."""
         if kind != p4r.Update.MODIFY:
             raise invalid("value sets are always there; only MODIFY is possible")
-        value_set: ValueSet = find(self._schema.value_sets, "value set", message.value_set_id)
+        value_set = find(self._schema.value_sets, "value set", message.value_set_id)
         if len(message.members) > value_set.size:
             raise exhausted(
                 f"value set '{value_set.name}': {len(message.members)} members, it has room for "
@@ -39,16 +36,9 @@ class ValueSets:
             if value in after:
                 raise already_exists(f"value set '{value_set.name}': member 0x{value.hex()} is given twice")
             after.append(value)
-        before = self._control.parse_vset_get(value_set.name)
-        journal.push(lambda: self._set(value_set.name, before))
-        self._set(value_set.name, after)
+        self._control.parse_vset_set(value_set.name, after)
 
-    def _set(self, name: str, members: list[bytes]) -> None:
-        self._control.parse_vset_clear(name)
-        for member in members:
-            self._control.parse_vset_add(name, member)
-
-    def read(self, message: Any) -> Iterator[Any]:
+    def read(self, message: p4r.ValueSetEntry) -> Iterator[p4r.Entity]:
         """Value sets that a `ValueSetEntry` request asks for; 0 stands for all."""
         chosen = list(self._schema.value_sets.values())
         if message.value_set_id:
@@ -60,9 +50,9 @@ class ValueSets:
             yield p4r.Entity(value_set_entry=entry)
 
 
-def _value(value_set: ValueSet, member: Any) -> bytes:
+def _value(value_set: ValueSet, member: p4r.ValueSetMember) -> bytes:
     """A member as the engine takes it."""
-    given: dict[int, Any] = {}
+    given: dict[int, p4r.FieldMatch] = {}
     known = {field.id for field in value_set.fields}
     for match in member.match:
         if match.field_id not in known:
@@ -77,7 +67,7 @@ def _value(value_set: ValueSet, member: Any) -> bytes:
     return number.to_bytes((bits + 7) // 8, "big")
 
 
-def _field(value_set: ValueSet, field: MatchField, match: Any) -> int:
+def _field(value_set: ValueSet, field: MatchField, match: p4r.FieldMatch | None) -> int:
     what = f"value set '{value_set.name}' field '{field.name or field.id}'"
     if match is None:
         if field.kind == "exact":
@@ -110,7 +100,7 @@ def _only_equal(what: str) -> StatusError:
     return unimplemented(f"{what}: p4c's BMv2 backend compares value sets for equality only; give every bit")
 
 
-def _match(value_set: ValueSet, number: int) -> list[Any]:
+def _match(value_set: ValueSet, number: int) -> list[p4r.FieldMatch]:
     fields = []
     for field in reversed(value_set.fields):
         value = bytestrings.encode(number & ((1 << field.width) - 1))

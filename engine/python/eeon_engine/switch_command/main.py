@@ -186,10 +186,8 @@ def _show_counts(switch: LiveSwitch) -> None:
     shown: dict[str, int] = {}
     if switch.program is not None:
         counts = switch.stats()
-        drops = counts.pop("drops")
         shown |= {name: count for name, count in counts.items() if isinstance(count, int)}
-        if isinstance(drops, dict):
-            shown |= {f"drops_{cause}": count for cause, count in drops.items()}
-    shown |= switch.io_counts()
+        shown |= {f"drops_{cause}": count for cause, count in counts["drops"].items()}
+    shown |= {name: count for name, count in switch.io_counts().items() if isinstance(count, int)}
     line = " ".join(f"{name}={count}" for name, count in shown.items() if count)
     print(f"Counts: {line or 'nothing received'}", flush=True)

@@ -1,8 +1,8 @@
-"""The command line of simple_switch and simple_switch_grpc, and what is done with each flag. Pure: arguments
+"""The command line of simple_switch and simple_switch_grpc, and the effect of each flag. Pure: arguments
 in, `Options` or `UsageError` out.
 
-Flags that change how BMv2 is debugged or observed are accepted and noted, so that scripts written for BMv2
-run; flags without which the switch would be another one than was asked for are refused by name.
+Flags for the debugging and observation of BMv2 are accepted and noted, so that scripts written for BMv2
+run. Flags that would change the switch's behaviour and have no effect here are refused by name.
 Sources: BMv2's bm_sim/options_parse.cpp, targets/simple_switch/main.cpp, targets/simple_switch_grpc/main.cpp.
 """
 
@@ -72,7 +72,7 @@ class Options:
     grpc_address: str | None = None
     """None: no P4Runtime."""
     tls: tuple[Path, Path, Path | None] | None = None
-    """Certificate chain, private key, and who signs clients' certificates."""
+    """Certificate chain, private key, and the authority that signs clients' certificates."""
     device_id: int = 0
     cpu_port: int | None = None
     drop_port: int = DEFAULT_DROP_PORT
@@ -291,13 +291,13 @@ def _common_parser() -> _Parser:
         prog="eeon-switch", add_help=False, usage="%(prog)s [options] [PROGRAM.json] [-- target options]"
     )
     add = parser.add_argument
-    add("program", nargs="?", type=Path, metavar="PROGRAM.json", help="what p4c-bm2-ss has compiled")
+    add("program", nargs="?", type=Path, metavar="PROGRAM.json", help="a BMv2 JSON, made by p4c-bm2-ss")
     add("-h", "--help", action="store_true", help="show this text")
     add("-v", "--version", action="store_true", help="show the version")
     add(
         "--json-version",
         action="store_true",
-        help="show the newest version of BMv2's JSON that is understood",
+        help="show the newest supported version of BMv2's JSON",
     )
     add("--no-p4", action="store_true", help="start without a program")
     ports = parser.add_argument_group("ports")
@@ -315,7 +315,7 @@ def _common_parser() -> _Parser:
         "--use-files",
         type=float,
         metavar="SECONDS",
-        help="port X reads X_in.pcap and writes X_out.pcap, files or FIFOs, after this time",
+        help="ports are files or FIFOs: after this time port X reads X_in.pcap and writes X_out.pcap",
     )
     add(
         "--packet-in",
@@ -325,13 +325,13 @@ def _common_parser() -> _Parser:
     add(
         "--pcap",
         metavar="FOLDER",
-        help="(=FOLDER) capture each interface into NAME_in.pcap, NAME_out.pcap; bare: here",
+        help="(=FOLDER) capture each interface into NAME_in.pcap and NAME_out.pcap; default: current folder",
     )
     add(
         "--max-port-count",
         type=_positive,
         metavar="N",
-        help="accepted; any of v1model's 512 ports may be used",
+        help="accepted; all 512 ports of v1model can be used",
     )
     add(
         "--port-rate",
@@ -339,52 +339,60 @@ def _common_parser() -> _Parser:
         action="append",
         default=[],
         metavar="[PORT=]RATE",
-        help="speed of every port, such as 10Gbps, or of one, as 3=10Gbps; repeatable (default: no limit)",
+        help="rate of every port, such as 10Gbps, or of one port, such as 3=10Gbps; repeatable "
+        "(default: no limit)",
     )
     add(
         "--port-buffer",
         type=_size,
         metavar="SIZE",
-        help=f"bytes in each queue, such as 300KB (default: {DEFAULT_QUEUE_PACKETS} packets, as BMv2)",
+        help="limit of each queue in bytes, such as 300KB "
+        f"(default: {DEFAULT_QUEUE_PACKETS} packets, as BMv2)",
     )
     add("--port-gate", metavar="REGISTER", help="register with the tick before which a port sends nothing")
-    doors = parser.add_argument_group("control")
-    add = doors.add_argument
+    servers = parser.add_argument_group("control")
+    add = servers.add_argument
     add(
         "--thrift-port",
         type=_positive,
         metavar="PORT",
-        help=f"of the Thrift server (default {DEFAULT_THRIFT_PORT})",
+        help=f"TCP port of the Thrift server (default {DEFAULT_THRIFT_PORT})",
     )
     add(
         "--thrift-host",
         default=DEFAULT_THRIFT_HOST,
         metavar="ADDRESS",
-        help="address that Thrift listens on: it has neither authentication nor encryption "
-        f"(default {DEFAULT_THRIFT_HOST}; 0.0.0.0 for every one)",
+        help="address on which Thrift listens, without authentication and encryption "
+        f"(default {DEFAULT_THRIFT_HOST}; 0.0.0.0 for every address)",
     )
     add("--device-id", type=_positive, default=0, metavar="N", help="P4Runtime's device id (default 0)")
     add(
         "--timestamp-unit",
         choices=sorted(_PICOSECONDS),
         default="us",
-        help="of the program's timestamps (default us)",
+        help="tick of the program's timestamps (default us)",
     )
-    add("--seed", type=_positive, default=0, metavar="N", help="of the program's random()")
+    add("--seed", type=_positive, default=0, metavar="N", help="seed of the program's random()")
     logs = parser.add_argument_group("log")
     add = logs.add_argument
     add("--log-console", action="store_true", help="log to stdout")
     add("--log-file", metavar="FILE", help="log to FILE.txt")
-    add("-L", "--log-level", choices=LOG_LEVELS, default="trace", help="log what is at least this grave")
-    add("--log-flush", action="store_true", help="accepted; every line is written at once")
+    add("-L", "--log-level", choices=LOG_LEVELS, default="trace", help="lowest level of messages in the log")
+    add("--log-flush", action="store_true", help="accepted; the log is always flushed after every line")
     add(
         "--log-file-max-size",
         type=_positive,
         default=5 << 20,
         metavar="BYTES",
-        help="rotate the log file beyond it",
+        help="size at which the log file is rotated",
     )
-    add("--log-file-max-files", type=_positive, default=3, metavar="N", help="rotated log files to keep")
+    add(
+        "--log-file-max-files",
+        type=_positive,
+        default=3,
+        metavar="N",
+        help="number of rotated log files to keep",
+    )
     ignored = parser.add_argument_group("accepted and ignored, with a note")
     add = ignored.add_argument
     add("--nanolog", metavar="ADDRESS")
@@ -400,11 +408,13 @@ def _target_parser() -> _Parser:
     parser = _Parser(prog="--", add_help=False, usage=argparse.SUPPRESS)
     target = parser.add_argument_group("target options, behind '--'")
     add = target.add_argument
-    add("--grpc-server-addr", metavar="ADDRESS", help=f"of P4Runtime (default {DEFAULT_GRPC_ADDRESS})")
+    add(
+        "--grpc-server-addr", metavar="ADDRESS", help=f"address of P4Runtime (default {DEFAULT_GRPC_ADDRESS})"
+    )
     add("--grpc-server-ssl", action="store_true", help="encrypt P4Runtime with TLS")
     add("--grpc-server-cert", type=Path, metavar="PEM", help="the server's certificate chain")
     add("--grpc-server-key", type=Path, metavar="PEM", help="the server's private key")
-    add("--grpc-server-cacert", type=Path, metavar="PEM", help="who signs clients' certificates")
+    add("--grpc-server-cacert", type=Path, metavar="PEM", help="authority of clients' certificates")
     add("--grpc-server-with-client-auth", action="store_true", help="clients must show a certificate")
     add("--cpu-port", type=_positive, metavar="PORT", help="port of packet-in and packet-out (default: none)")
     add(
@@ -412,14 +422,14 @@ def _target_parser() -> _Parser:
         type=_positive,
         default=DEFAULT_DROP_PORT,
         metavar="PORT",
-        help=f"default {DEFAULT_DROP_PORT}",
+        help=f"port number that means a drop (default {DEFAULT_DROP_PORT})",
     )
     add(
         "--priority-queues",
         type=_positive,
         default=1,
         metavar="N",
-        help="queues of each port, 1 to 8 (default 1)",
+        help="number of queues of each port, 1 to 8 (default 1)",
     )
     ignored = parser.add_argument_group("target options accepted and ignored, with a note")
     add = ignored.add_argument

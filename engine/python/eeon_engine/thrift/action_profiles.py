@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..control import Group, Member
 from ..exceptions import NoSuchHandleError
+from ..values import Group, Member
 from .interface import signed, standard, unsigned
 from .names import Context
 from .tables import shortest

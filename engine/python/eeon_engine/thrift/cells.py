@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..control import MeterRate
 from ..exceptions import InvalidValueError
+from ..values import MeterRate
 from .interface import unsigned
 from .names import Context
 from .tables import counter_cell, counter_value, meter_configs, meter_rates

@@ -6,8 +6,8 @@ wrong is refused as not there. No program that the engine loads has a Toeplitz h
 
 from typing import Any
 
-from ..control import CrcParameters
 from ..exceptions import ControlError, NoSuchObjectError
+from ..values import CrcParameters
 from .interface import unsigned
 from .names import Context
 

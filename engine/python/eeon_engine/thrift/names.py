@@ -3,12 +3,11 @@
 Read from the program's JSON once for each program; holds nothing that a control call changes.
 """
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._engine import Program
-from ..control import SwitchControl
+from .. import program_json
+from .._engine import Program, SwitchHandle
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Names:
     @staticmethod
     def of(program: Program) -> "Names":
         """Those of a program; the engine has accepted its JSON."""
-        document = json.loads(program.json)
+        document = program_json.objects(program.json)
         pipelines = document.get("pipelines", [])
         kinds: dict[str, list[Any]] = {
             "tables": [table for pipeline in pipelines for table in pipeline.get("tables", [])],
@@ -69,7 +68,7 @@ def _table(table: dict[str, Any]) -> Table:
 class Context:
     """The switch and the names of the program it runs."""
 
-    def __init__(self, control: SwitchControl) -> None:
+    def __init__(self, control: SwitchHandle) -> None:
         self.control = control
         self._known: tuple[Program | None, Names] = (None, Names())
 

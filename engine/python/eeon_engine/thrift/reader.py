@@ -1,4 +1,4 @@
-"""Reads one call off a byte stream: Thrift's strict binary protocol, with limits on what a stranger may ask.
+"""Reads one call off a byte stream: Thrift's strict binary protocol, with limits for untrusted clients.
 
 thriftpy2's own reader trusts element types and counts: a list of two billion elements of an unknown type
 keeps it busy without a byte being sent. Here every count, length and type is checked before anything is

@@ -11,7 +11,7 @@ import socket
 import threading
 from types import TracebackType
 
-from ..control import SwitchControl
+from .._engine import SwitchHandle
 from ..exceptions import ConfigError
 from .action_profiles import ActionProfileCalls
 from .cells import CellCalls
@@ -33,7 +33,7 @@ MAX_CONNECTIONS = 64
 _POLL_SECONDS = 0.5
 
 
-def dispatcher(control: SwitchControl, port: int) -> Dispatcher:
+def dispatcher(control: SwitchHandle, port: int) -> Dispatcher:
     """The calls of a switch whose server listens on `port`."""
     context = Context(control)
     return Dispatcher(
@@ -54,7 +54,7 @@ def dispatcher(control: SwitchControl, port: int) -> Dispatcher:
 class Server:
     """A running Thrift server. Made by `serve`."""
 
-    def __init__(self, control: SwitchControl, address: str) -> None:
+    def __init__(self, control: SwitchHandle, address: str) -> None:
         self._listener = _listen(address)
         host, port = self._listener.getsockname()[:2]
         self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -143,11 +143,11 @@ class Server:
                 self._connections.pop(connection, None)
 
 
-def serve(switch: SwitchControl, address: str = DEFAULT_ADDRESS) -> Server:
+def serve(switch: SwitchHandle, address: str = DEFAULT_ADDRESS) -> Server:
     """Serves BMv2's Thrift interface for one switch: a `Switch`, or `Twin.switch(name)`.
 
     Port 0 takes a free one; see `Server.address`. There is no authentication and no encryption: keep it on
-    loopback. A P4Runtime server of the same switch does not see what is changed here.
+    loopback.
 
     Raises `ConfigError` when the address cannot be bound.
     """

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..control import Entry, EntryAction, MatchParam, MeterRate
 from ..exceptions import ControlError, ImmutableError, InvalidValueError, NoSuchHandleError
+from ..values import Entry, EntryAction, MatchParam, MeterRate
 from .interface import signed, standard, unsigned
 from .names import Context
 

@@ -4,7 +4,7 @@ use bm::{CounterValue, CrcParameters, MatchKeyParam, MatchType, MeterRate, Table
 
 use crate::run::{failed, find_action, find_table, only, Bench, Stop};
 
-const PS_PER_MS: u64 = 1_000_000_000;
+const NS_PER_MS: u64 = 1_000_000;
 
 /// Big-endian bytes of a number in decimal or, with `0x`, hexadecimal of any length.
 fn number_bytes(text: &str) -> Result<Vec<u8>, Stop> {
@@ -93,9 +93,9 @@ impl Bench {
                 state.mt_set_default_action(&table.name, &action.name, &data(values)?)?;
             }
             ["table_set_timeout", table, handle, milliseconds] => {
-                let ttl_ps = milliseconds.parse::<u64>()? * PS_PER_MS;
+                let ttl_ns = milliseconds.parse::<u64>()? * NS_PER_MS;
                 let table = &find_table(&program, table)?.name;
-                state.mt_set_entry_ttl(table, handle.parse()?, ttl_ps, self.now.as_ps())?;
+                state.mt_set_entry_ttl(table, handle.parse()?, ttl_ns, self.now.as_ps())?;
             }
             ["table_delete", table, handle] => {
                 state.mt_delete_entry(&find_table(&program, table)?.name, handle.parse()?)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bm::{ActionInfo, CounterValue, MatchKeyParam, MatchType, Program, TableInfo};
+use bm::{ActionInfo, CounterValue, Executable, MatchKeyParam, MatchType, Program, TableInfo};
 use simple_switch::{DropCause, MirroringSession, NodeHandle, PortConfig, Switch, SwitchConfig};
 use units::{Duration, Time};
 
@@ -41,7 +41,7 @@ pub fn judge(json: &[u8], text: &str) -> Verdict {
         Err(reason) => return Verdict::Fail(reason),
     };
     let program = match Program::from_json(json) {
-        Ok(program) => Arc::new(program),
+        Ok(program) => Executable::new(program),
         Err(error) => return Verdict::Refused(error.to_string()),
     };
     match run(program, &statements) {
@@ -51,7 +51,7 @@ pub fn judge(json: &[u8], text: &str) -> Verdict {
     }
 }
 
-fn run(program: Arc<Program>, statements: &[Statement]) -> Result<(), Stop> {
+fn run(program: Arc<Executable>, statements: &[Statement]) -> Result<(), Stop> {
     let mut expected = BTreeMap::<u16, Vec<&Option<Pattern>>>::new();
     for statement in statements {
         match statement {
@@ -116,7 +116,7 @@ fn hex(frame: &[u8]) -> String {
 }
 
 pub struct Bench {
-    pub program: Arc<Program>,
+    pub program: Arc<Executable>,
     pub switch: Switch,
     pub now: Time,
     /// Table and handle of the entries with a label.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bm::{MatchKeyParam, Program, State};
+use bm::{Executable, MatchKeyParam, Program, State};
 
 const ROUTE_TABLE: &str = "eeon_ingress.route.ipv4_route";
 const ECMP_SELECTOR: &str = "eeon_ingress.route.ecmp_selector";
@@ -12,13 +12,13 @@ pub const GATE: &str = "gate_open_at";
 pub const CPU_PORT: u16 = 510;
 
 /// The committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
-pub fn program() -> Arc<Program> {
-    static PROGRAM: std::sync::OnceLock<Arc<Program>> = std::sync::OnceLock::new();
+pub fn program() -> Arc<Executable> {
+    static PROGRAM: std::sync::OnceLock<Arc<Executable>> = std::sync::OnceLock::new();
     let load = || {
         let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/../../p4src/compiled/eeon.json").into();
         let path = std::env::var_os("EEON_PROGRAM").unwrap_or(committed);
         let json = std::fs::read(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-        Arc::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path:?}: {error}")))
+        Executable::new(Program::from_json(&json).unwrap_or_else(|error| panic!("{path:?}: {error}")))
     };
     Arc::clone(PROGRAM.get_or_init(load))
 }

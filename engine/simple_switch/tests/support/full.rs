@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bm::{MatchKeyParam, MatchType, Program, State, TableInfo, TableType};
+use bm::{Executable, MatchKeyParam, MatchType, Program, State, TableInfo, TableType};
 use simple_switch::{PortConfig, Switch, SwitchConfig, PORT_COUNT};
 use units::DataRate;
 
@@ -11,7 +11,7 @@ use units::DataRate;
 const GROUP_MEMBERS: usize = 16;
 
 /// All ports at 10 Gb/s, all tables full.
-pub fn switch(program: &Arc<Program>) -> Switch {
+pub fn switch(program: &Arc<Executable>) -> Switch {
     let rate = DataRate::from_bps(10_000_000_000);
     let config = SwitchConfig {
         ports: (0..PORT_COUNT as u16 - 1).map(|port| PortConfig::ethernet(port, rate)).collect(),

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use bm::Program;
+use bm::{Executable, Program};
 use simple_switch::{PortConfig, Switch, SwitchConfig, Transmit};
 use units::{Duration, Time};
 
@@ -47,9 +47,10 @@ pub fn ps(ps: u64) -> Time {
 }
 
 /// The probe program, loaded once.
-pub fn probe() -> Arc<Program> {
-    static PROGRAM: std::sync::OnceLock<Arc<Program>> = std::sync::OnceLock::new();
-    let load = || Arc::new(Program::from_json(include_bytes!("../p4/probe.json")).expect("probe.json loads"));
+pub fn probe() -> Arc<Executable> {
+    static PROGRAM: std::sync::OnceLock<Arc<Executable>> = std::sync::OnceLock::new();
+    let load =
+        || Executable::new(Program::from_json(include_bytes!("../p4/probe.json")).expect("probe.json loads"));
     Arc::clone(PROGRAM.get_or_init(load))
 }
 

@@ -85,7 +85,7 @@ impl Cubic {
         window.ssthresh = window.threshold((flight as f64 * BETA) as u64);
     }
 
-    /// RFC 9438, 4.8: the first congestion avoidance after a time-out starts with K = 0 and W_max = cwnd.
+    /// RFC 9438, 4.8: the first congestion avoidance after a timeout starts with K = 0 and W_max = cwnd.
     pub(super) fn on_timeout(&mut self) {
         self.w_max = 0.0;
         self.after_idle();

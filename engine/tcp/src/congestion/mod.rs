@@ -72,7 +72,7 @@ pub(crate) struct Ack {
     /// A round-trip time, if this ACK gave one.
     pub(crate) rtt: Option<Duration>,
     pub(crate) srtt: Option<Duration>,
-    /// Most segments by which slow start may grow with one ACK (RFC 3465, 2.3).
+    /// Maximum number of segments by which slow start may grow with one ACK (RFC 3465, 2.3).
     pub(crate) slow_start_limit: u64,
 }
 
@@ -105,7 +105,7 @@ impl Congestion {
         }
     }
 
-    /// An ACK allows the window to grow: the flow uses its window, is not recovering, and the ACK tells of no mark.
+    /// An ACK allows the window to grow: the flow uses its window, is not recovering, and the ACK carries no ECE.
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, ack: &Ack) {
         match self {

@@ -45,7 +45,7 @@ pub struct Channel {
     pub rate: DataRate,
     /// One way; the other takes as long.
     pub delay: Duration,
-    /// Most bytes on the wire that wait.
+    /// Maximum number of bytes on the wire that wait.
     pub buffer: u64,
     /// A packet that finds more than this many is marked.
     pub threshold: Option<usize>,

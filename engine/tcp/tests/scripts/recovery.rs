@@ -159,7 +159,7 @@ fn a_lost_tail_is_rescued_once() {
     script.expect_nothing();
 }
 
-/// RFC 2018, 8: what was reported is not sent again after a first time-out, but after a second nothing is taken for granted.
+/// RFC 2018, 8: what was reported is not sent again after a first timeout, but after a second nothing is taken for granted.
 #[test]
 fn after_a_time_out_what_the_peer_holds_is_skipped_until_the_second() {
     let mut script = ten_sent(true);

@@ -29,7 +29,7 @@ pub(super) struct Job {
     outcome: Outcome,
 }
 
-/// What the report tells.
+/// What the report contains.
 #[derive(Default)]
 struct Outcome {
     local_maps: u32,

@@ -1,6 +1,5 @@
 //! The description of a cluster and its jobs, read and checked.
 
-use serde::de::IgnoredAny;
 use serde::Deserialize;
 use units::{Duration, Time};
 
@@ -8,19 +7,19 @@ use super::cost::{Cost, Machine};
 use super::job::{Job, JobSettings};
 use super::{MapReduce, JOB_BITS, MAP_BITS, REDUCER_BITS};
 use crate::random::{Purpose, Stream};
-use crate::spec::{Context, Hosts, Place, MAX_TIME_PS, MAX_TRANSFER_BYTES};
+use crate::spec::{Context, FieldPath, Hosts, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 use crate::WorkloadError;
 
-/// Most jobs of a cluster.
+/// Maximum number of jobs of a cluster.
 pub const MAX_JOBS: usize = 1 << JOB_BITS;
-/// Most maps of a job.
+/// Maximum number of maps of a job.
 pub const MAX_MAPS: u32 = 1 << MAP_BITS;
-/// Most reducers of a job.
+/// Maximum number of reducers of a job.
 pub const MAX_REDUCERS: u32 = 1 << REDUCER_BITS;
-/// Most fetches of a job: maps times reducers.
+/// Maximum number of fetches of a job: maps times reducers.
 pub const MAX_FETCHES: u64 = 1 << 24;
-/// Most places of input splits of all jobs together: maps times replicas.
-const MAX_PLACES: u64 = 1 << 24;
+/// Maximum number of replicas of input splits of all jobs together: maps times replicas.
+const MAX_REPLICAS: u64 = 1 << 24;
 
 /// Heartbeats more often than this would be most of a run.
 const MIN_HEARTBEAT_PS: u64 = 1_000_000_000;
@@ -30,72 +29,111 @@ const MIB: f64 = 1_048_576.0;
 /// The application's description. Defaults: MRPerf's Terasort and node (`hadoop.job.tcl`, its XML files), Hadoop 1 where MRPerf
 /// has nothing.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("mapreduce")))]
 #[serde(deny_unknown_fields, default)]
-#[allow(dead_code)] // What all kinds share is read elsewhere.
+#[allow(dead_code)] // What all kinds share is read by `Head`.
 pub(crate) struct MapReduceSpec {
-    kind: Option<IgnoredAny>,
-    name: Option<IgnoredAny>,
-    background: Option<IgnoredAny>,
-    tcp: Option<IgnoredAny>,
+    kind: ReadByHead,
+    name: ReadByHead,
+    background: ReadByHead,
+    tcp: ReadByHead,
+    /// Hosts, in the order in which `reserved` counts them; all when absent.
     workers: Option<Vec<String>>,
+    /// How many of them, from the first on, are no workers (name node, job tracker).
     reserved: u32,
+    /// Map tasks that a worker runs at a time.
     map_slots: u32,
+    /// Reduce tasks that a worker runs at a time.
     reduce_slots: u32,
+    /// Time between two heartbeats of a worker.
     heartbeat_ps: u64,
+    /// Maximum number of maps that a worker is given at a heartbeat, and of reducers.
     tasks_per_heartbeat: u32,
+    /// Clock of a worker's cores.
     cpu_hz: f64,
+    /// Rate at which a worker's disk is read.
     disk_read_bytes_per_second: f64,
+    /// Rate at which it is written.
     disk_write_bytes_per_second: f64,
+    /// Maximum number of fetches of a reducer at a time; `null` is all. Default 5.
     #[serde(deserialize_with = "crate::spec::given")]
     parallel_fetches: Option<Option<u32>>,
+    /// Sigma of the log-normal factor of a task's own work.
     noise_sigma: f64,
+    /// Payload of the request for a partition, a split or a copy of output.
     request_bytes: u64,
+    /// Share of a job's maps that must be known to have ended before its reducers start.
     slowstart: f64,
+    /// Where splits lie.
     locality: LocalitySpec,
+    /// Workers that keep a copy of output, the one that made it included.
     output_replication: u32,
+    /// The jobs, served in the order of their arrival.
     jobs: Vec<JobSpec>,
 }
 
+/// Where splits lie.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct LocalitySpec {
+    /// Different workers that have a split.
     replicas: u32,
 }
 
+/// One job. Its bytes are divided among its tasks in equal parts.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct JobSpec {
+    /// Name.
     name: String,
+    /// When it is submitted. Default 0.
     #[serde(default)]
     arrival_ps: u64,
+    /// Map tasks.
     maps: u32,
+    /// Reduce tasks.
     reducers: u32,
+    /// Bytes that its maps read.
     input_bytes: u64,
+    /// Bytes that they write and its reducers fetch.
     shuffle_bytes: u64,
+    /// Bytes that its reducers write.
     output_bytes: u64,
+    /// What its tasks cost.
     #[serde(default)]
     cost: CostSpec,
 }
 
+/// What the tasks of a job cost, in cycles of a worker's clock.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 struct CostSpec {
+    /// Start of a task's JVM.
     startup_cycles: f64,
+    /// Of a map, for each byte of its input.
     map_cycles_per_byte: f64,
+    /// Of a map, for each byte of its output.
     sort_cycles_per_byte: f64,
+    /// Last merge of a reducer.
     merge_cycles: f64,
+    /// End of a map.
     wrapup_cycles: f64,
+    /// Final sort of a reducer.
     reduce_start_cycles: f64,
+    /// Of a reducer, for each byte of its input.
     reduce_cycles_per_byte: f64,
 }
 
 impl Default for MapReduceSpec {
     fn default() -> Self {
         Self {
-            kind: None,
-            name: None,
-            background: None,
-            tcp: None,
+            kind: ReadByHead,
+            name: ReadByHead,
+            background: ReadByHead,
+            tcp: ReadByHead,
             workers: None,
             reserved: 1,
             map_slots: 2,
@@ -157,7 +195,7 @@ impl Settings {
 }
 
 impl MapReduceSpec {
-    pub(crate) fn check(self, at: &Place<'_>, context: &Context<'_>) -> Result<MapReduce, WorkloadError> {
+    pub(crate) fn check(self, at: &FieldPath<'_>, context: &Context<'_>) -> Result<MapReduce, WorkloadError> {
         at.count("map_slots", self.map_slots.into(), 1, 1024)?;
         at.count("reduce_slots", self.reduce_slots.into(), 1, 1024)?;
         at.count("heartbeat_ps", self.heartbeat_ps, MIN_HEARTBEAT_PS, MAX_TIME_PS)?;
@@ -195,12 +233,12 @@ impl MapReduceSpec {
         let mut jobs = Vec::with_capacity(self.jobs.len());
         for (index, job) in self.jobs.into_iter().enumerate() {
             let place = at.of(&format!("jobs[{index}]"));
-            let job = job.check(&Place(&place))?;
+            let job = job.check(&FieldPath(&place))?;
             let replicas = settings.replicas.min(settings.workers.len() as u32);
             places += u64::from(job.maps) * u64::from(replicas);
-            if places > MAX_PLACES {
+            if places > MAX_REPLICAS {
                 let reason =
-                    format!("with these, maps times replicas of all jobs are more than {MAX_PLACES}");
+                    format!("with these, maps times replicas of all jobs are more than {MAX_REPLICAS}");
                 return Err(WorkloadError::value(format!("{place}.maps"), job.maps, reason));
             }
             jobs.push(Job::new(job));
@@ -218,7 +256,7 @@ impl MapReduceSpec {
 fn workers(
     named: Option<&[String]>,
     reserved: u32,
-    at: &Place<'_>,
+    at: &FieldPath<'_>,
     hosts: &Hosts<'_>,
 ) -> Result<Vec<u32>, WorkloadError> {
     let mut numbers = Vec::new();
@@ -248,7 +286,7 @@ fn workers(
 }
 
 impl JobSpec {
-    fn check(self, at: &Place<'_>) -> Result<JobSettings, WorkloadError> {
+    fn check(self, at: &FieldPath<'_>) -> Result<JobSettings, WorkloadError> {
         at.count("arrival_ps", self.arrival_ps, 0, MAX_TIME_PS)?;
         at.count("maps", self.maps.into(), 1, MAX_MAPS.into())?;
         at.count("reducers", self.reducers.into(), 1, MAX_REDUCERS.into())?;

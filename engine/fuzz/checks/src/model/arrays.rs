@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use bm::{CounterValue, MeterRate, Program, State};
+use bm::{CounterValue, Executable, MeterRate, State};
 
 use super::{padded, place, Answer, Refused};
 use crate::calls::Op;
@@ -12,7 +12,7 @@ use crate::calls::Op;
 type Cells<T> = BTreeMap<(usize, u64), T>;
 
 pub(super) struct Arrays {
-    program: Arc<Program>,
+    program: Arc<Executable>,
     registers: Cells<Vec<u8>>,
     counters: Cells<CounterValue>,
     meters: Cells<Vec<MeterRate>>,
@@ -20,7 +20,7 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    pub(super) fn new(program: Arc<Program>) -> Self {
+    pub(super) fn new(program: Arc<Executable>) -> Self {
         Self {
             registers: Cells::new(),
             counters: Cells::new(),

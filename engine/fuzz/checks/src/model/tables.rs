@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bm::{
-    ActionProfileInfo, CounterValue, MatchKeyParam, MatchType, MeterRate, MtAction, MtDefault, Program,
-    State, TableInfo, TableType,
+    ActionProfileInfo, CounterValue, Executable, MatchKeyParam, MatchType, MeterRate, MtAction, MtDefault,
+    Program, State, TableInfo, TableType,
 };
 
 use super::{masked, padded, place, Answer, Refused};
@@ -46,7 +46,7 @@ struct Profile {
 }
 
 pub(super) struct Tables {
-    program: Arc<Program>,
+    program: Arc<Executable>,
     /// As the program says, before any call.
     initial: Vec<Table>,
     tables: Vec<Table>,
@@ -55,7 +55,7 @@ pub(super) struct Tables {
 
 impl Tables {
     /// What the program itself puts into its tables is read from a fresh state.
-    pub(super) fn new(program: Arc<Program>, state: &State) -> Self {
+    pub(super) fn new(program: Arc<Executable>, state: &State) -> Self {
         let initial: Vec<Table> =
             program.tables().iter().map(|info| read(&program, state, &info.name)).collect();
         let profiles = vec![Profile::default(); program.action_profiles().len()];

@@ -1,0 +1,58 @@
+//! Entries that age: when each was last hit, and which have waited longer than their time-out.
+//!
+//! Nothing is deleted here: as in BMv2, who sweeps is told, and told again after another time-out. The clock is the
+//! caller's, in picoseconds, the same that packets are handled by.
+
+use super::{EntryHandle, Result};
+use crate::error::RuntimeError;
+use crate::state::State;
+
+impl State {
+    fn ageing_table(&self, name: &str) -> Result<usize> {
+        let id = self.table(name)?;
+        if self.program.match_table(id as u32).ages {
+            return Ok(id);
+        }
+        let reason = "its entries do not age; the program does not say support_timeout".to_owned();
+        Err(RuntimeError::WrongType { object: format!("table '{name}'"), reason })
+    }
+
+    /// Sets the time-out of an entry in nanoseconds; 0 means never. Its age counts from `now_ps` until it is hit.
+    pub fn mt_set_entry_ttl(
+        &mut self,
+        table: &str,
+        handle: EntryHandle,
+        ttl_ns: u64,
+        now_ps: u64,
+    ) -> Result<()> {
+        let id = self.ageing_table(table)?;
+        let at = self.entry(id, handle)?;
+        self.remember_row(id, at);
+        self.cells.tables[id].ages[at as usize].set_ttl(ttl_ns, now_ps);
+        Ok(())
+    }
+
+    /// The time-out of an entry in nanoseconds; 0 means never.
+    pub fn mt_get_entry_ttl(&self, table: &str, handle: EntryHandle) -> Result<u64> {
+        let id = self.ageing_table(table)?;
+        let at = self.entry(id, handle)?;
+        Ok(self.cells.tables[id].ages[at as usize].ttl_ns())
+    }
+
+    /// Picoseconds since an entry was last hit, or since its time-out was first set.
+    pub fn mt_get_entry_idle(&self, table: &str, handle: EntryHandle, now_ps: u64) -> Result<u64> {
+        let id = self.ageing_table(table)?;
+        let at = self.entry(id, handle)?;
+        Ok(now_ps.saturating_sub(self.cells.tables[id].ages[at as usize].since_ps()))
+    }
+
+    /// Entries that were not hit for their time-out, in the order of `mt_get_entries`. Each is reported again after another
+    /// time-out without a hit.
+    pub fn mt_sweep_entries(&mut self, table: &str, now_ps: u64) -> Result<Vec<EntryHandle>> {
+        let id = self.ageing_table(table)?;
+        let entries = &mut self.cells.tables[id];
+        let ages = &mut entries.ages;
+        let rows = entries.keys.iter().zip(ages).filter_map(|(key, age)| key.as_ref().map(|k| (k, age)));
+        Ok(rows.filter_map(|(key, age)| age.expire(now_ps).then_some(key.handle)).collect())
+    }
+}

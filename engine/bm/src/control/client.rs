@@ -1,0 +1,610 @@
+//! Entries, members and groups as a client names them that chooses names itself, as P4Runtime's do: members and groups by id,
+//! weights, one-shots, and opaque bytes that it gets back.
+//!
+//! They are the same objects as those that BMv2's calls know by handle; what one writes the other reads. What was made by
+//! handle has a made-up id (`tables::action_profile`). A call here is done whole or not at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::pack::{pack_key, unpack_data, unpack_key};
+use super::table::table_name;
+use super::{ActionData, EntryHandle, MatchKeyParam, Result};
+use crate::error::RuntimeError;
+use crate::program::{ActionId, TableType};
+use crate::state::State;
+use crate::tables::{Group, GroupKind, GroupNote, Member, MemberKind, MemberNote, OneShot, Outcome, Place};
+
+/// One action of a one-shot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActionChoice {
+    /// Its name.
+    pub action: String,
+    /// Its data.
+    pub data: ActionData,
+    /// As how many members the selector counts it; at least 1.
+    pub weight: u32,
+    /// It is passed over while this port is not up.
+    pub watch: Option<u16>,
+}
+
+/// A one-shot: the actions among which a selector chooses for the entries that ask for them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ActionSet {
+    /// Opaque bytes of the client.
+    pub note: Vec<u8>,
+    /// The actions in the client's order.
+    pub choices: Vec<ActionChoice>,
+}
+
+/// What an entry is to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientAction {
+    /// An action of the table with its data.
+    Action(String, ActionData),
+    /// A member of the table's action profile, by id.
+    Member(u32),
+    /// A group of the table's action profile, by id.
+    Group(u32),
+    /// A one-shot.
+    OneShot(ActionSet),
+}
+
+/// What an entry does, as read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shown {
+    /// An action of the table with its data.
+    Action(ActionId, ActionData),
+    /// A member of the table's action profile, by id.
+    Member(u32),
+    /// A group of the table's action profile, by id.
+    Group(u32),
+    /// A one-shot: opaque bytes, and the actions with their data, weights and the ports that they watch.
+    OneShot(Vec<u8>, Vec<(ActionId, ActionData, u32, Option<u16>)>),
+}
+
+/// One entry as read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientEntry {
+    /// Its handle.
+    pub handle: EntryHandle,
+    /// Its key.
+    pub key: Vec<MatchKeyParam>,
+    /// BMv2 priority: the low number wins.
+    pub priority: u32,
+    /// What it does.
+    pub action: Shown,
+    /// Opaque bytes of the client.
+    pub note: Vec<u8>,
+    /// Its time-out in nanoseconds; 0 means never.
+    pub ttl_ns: u64,
+}
+
+/// A default entry as read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientDefault {
+    /// What it does; `None` where nothing is set.
+    pub action: Option<Shown>,
+    /// Opaque bytes of the client.
+    pub note: Vec<u8>,
+    /// Whether somebody has set it since the program was loaded or it was reset.
+    pub is_set: bool,
+}
+
+/// A member as read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientMember {
+    /// Its id.
+    pub id: u32,
+    /// Its action.
+    pub action: ActionId,
+    /// Its data.
+    pub data: ActionData,
+}
+
+/// A member's part of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// The member's id.
+    pub member: u32,
+    /// As how many members the selector counts it; at least 1.
+    pub weight: u32,
+    /// It is passed over while this port is not up.
+    pub watch: Option<u16>,
+}
+
+/// A group as read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientGroup {
+    /// Its id.
+    pub id: u32,
+    /// Its members in the order in which they were given.
+    pub members: Vec<Share>,
+    /// Opaque bytes of the client.
+    pub note: Vec<u8>,
+}
+
+/// Entries.
+impl State {
+    /// Adds an entry to any table.
+    pub fn client_add_entry(
+        &mut self,
+        table: &str,
+        key: &[MatchKeyParam],
+        priority: u32,
+        action: &ClientAction,
+        note: &[u8],
+    ) -> Result<EntryHandle> {
+        let id = self.table(table)?;
+        self.whole(|state| {
+            let packed = state.check_new_entry(id, key, priority)?;
+            let (outcome, words) = state.outcome_of(id, action)?;
+            let handle = state.add_checked(id, packed, outcome, &words);
+            let at = state.entry(id, handle)?;
+            state.cells.tables[id].set_note(at, note.into());
+            Ok(handle)
+        })
+    }
+
+    /// Replaces what an entry does, where an action is given, and its opaque bytes.
+    pub fn client_modify_entry(
+        &mut self,
+        table: &str,
+        handle: EntryHandle,
+        action: Option<&ClientAction>,
+        note: &[u8],
+    ) -> Result<()> {
+        let id = self.table(table)?;
+        self.whole(|state| {
+            if let Some(action) = action {
+                let (outcome, words) = state.outcome_of(id, action)?;
+                state.modify(id, handle, outcome, &words)?;
+            }
+            let at = state.entry(id, handle)?;
+            state.remember_row(id, at);
+            state.cells.tables[id].set_note(at, note.into());
+            Ok(())
+        })
+    }
+
+    /// Entries in order of their rows.
+    pub fn client_entries(&self, table: &str) -> Result<Vec<ClientEntry>> {
+        let id = self.table(table)?;
+        Ok(self.cells.tables[id].rows().filter_map(|at| self.client_entry(id, at)).collect())
+    }
+
+    /// The entry with this key (and priority, for ternary and range tables), if any.
+    pub fn client_entry_from_key(
+        &self,
+        table: &str,
+        key: &[MatchKeyParam],
+        priority: u32,
+    ) -> Result<Option<ClientEntry>> {
+        let id = self.table(table)?;
+        let packed =
+            pack_key(self.program.table(id as u32), self.program.match_table(id as u32), key, priority)?;
+        Ok(self.cells.tables[id].unit.find(&packed).and_then(|at| self.client_entry(id, at)))
+    }
+
+    /// Sets what a direct table does on a miss, with opaque bytes; without an action, back to what the program says.
+    pub fn client_set_default(
+        &mut self,
+        table: &str,
+        action: Option<(&str, &[Vec<u8>])>,
+        note: &[u8],
+    ) -> Result<()> {
+        let id = self.table(table)?;
+        self.whole(|state| {
+            match action {
+                Some((name, data)) => state.mt_set_default_action(table, name, data)?,
+                None => state.mt_reset_default_entry(table)?,
+            }
+            state.cells.tables[id].default_note = note.into();
+            Ok(())
+        })
+    }
+
+    /// The default entry.
+    pub fn client_default(&self, table: &str) -> Result<ClientDefault> {
+        let id = self.table(table)?;
+        let entries = &self.cells.tables[id];
+        let action = entries.default.as_ref().map(|(outcome, data)| self.shown(id, *outcome, data));
+        Ok(ClientDefault { action, note: entries.default_note.to_vec(), is_set: entries.is_default_set })
+    }
+
+    fn client_entry(&self, id: usize, at: u32) -> Option<ClientEntry> {
+        let entries = &self.cells.tables[id];
+        let table = self.program.match_table(id as u32);
+        let entry = entries.keys[at as usize].as_ref()?;
+        let data = &entries.data[at as usize * table.stride..][..table.stride];
+        Some(ClientEntry {
+            handle: entry.handle,
+            key: unpack_key(self.program.table(id as u32), table, &entry.key),
+            priority: entry.key.priority,
+            action: self.shown(id, entries.outcomes[at as usize], data),
+            note: entries.notes.get(&at).map(|note| note.to_vec()).unwrap_or_default(),
+            ttl_ns: entries.ages.get(at as usize).map_or(0, |age| age.ttl_ns()),
+        })
+    }
+
+    fn shown(&self, table: usize, outcome: Outcome, data: &[u64]) -> Shown {
+        let profile_of = self.program.match_table(table as u32).profile.unwrap_or_default() as usize;
+        match outcome {
+            Outcome::Action(local) => {
+                let action = self.program.match_table(table as u32).actions[local as usize].action;
+                Shown::Action(ActionId(action), unpack_data(self.program.action(action), data))
+            }
+            Outcome::Member(member) => {
+                let profile = &self.cells.profiles[profile_of];
+                Shown::Member(profile.member_notes[profile.seen(member) as usize].id)
+            }
+            Outcome::Group(group) => {
+                let note = &self.cells.profiles[profile_of].group_notes[group as usize];
+                match &note.kind {
+                    GroupKind::OneShot(_) => {
+                        Shown::OneShot(note.note.to_vec(), self.choices(profile_of, group))
+                    }
+                    _ => Shown::Group(note.id),
+                }
+            }
+        }
+    }
+
+    fn choices(&self, profile: usize, group: u32) -> Vec<(ActionId, ActionData, u32, Option<u16>)> {
+        self.shares(profile, group)
+            .into_iter()
+            .filter_map(|(handle, weight, watch)| {
+                let member = self.cells.profiles[profile].member(handle)?;
+                let data = unpack_data(self.program.action(member.action), &member.data);
+                Some((ActionId(member.action), data, weight, watch))
+            })
+            .collect()
+    }
+
+    /// A group's items in the order in which they were given: handle of the first member, weight, watched port.
+    fn shares(&self, profile: usize, group: u32) -> Vec<(u32, u32, Option<u16>)> {
+        let profile = &self.cells.profiles[profile];
+        let mut shares: Vec<(u32, u32, Option<u16>)> = Vec::new();
+        for place in &profile.group_notes[group as usize].places {
+            match shares.last_mut().filter(|_| !place.first) {
+                Some(share) => share.1 += 1,
+                None => {
+                    let watched = profile.group(group).and_then(|group| group.watched(place.member));
+                    shares.push((place.member, 1, watched));
+                }
+            }
+        }
+        shares
+    }
+
+    /// Where an entry with this action leads, and its data. Makes the group of a one-shot that is not there yet.
+    fn outcome_of(&mut self, table: usize, action: &ClientAction) -> Result<(Outcome, Vec<u64>)> {
+        let wrong = |reason: &str| RuntimeError::WrongType {
+            object: table_name(self.program.table(table as u32)),
+            reason: reason.to_owned(),
+        };
+        let table_type = self.program.table(table as u32).table_type;
+        if let ClientAction::Action(name, data) = action {
+            if table_type != TableType::Simple {
+                return Err(wrong(
+                    "its entries point at members or groups; give it one instead of an action",
+                ));
+            }
+            return self.action_of_table(table, name, data);
+        }
+        let Some(profile) = self.program.match_table(table as u32).profile.map(|profile| profile as usize)
+        else {
+            return Err(wrong("has no action profile; give it an action"));
+        };
+        if !matches!(action, ClientAction::Member(_)) && table_type != TableType::IndirectWs {
+            return Err(wrong("has no selector and so no groups"));
+        }
+        let outcome = match action {
+            ClientAction::Member(id) => Outcome::Member(self.member_by_id(profile, *id)?),
+            ClientAction::Group(id) => {
+                let handle = self.group_by_id(profile, *id)?;
+                Outcome::Group(self.filled(profile, handle, u64::from(*id))?)
+            }
+            ClientAction::OneShot(set) => Outcome::Group(self.one_shot(profile, set)?),
+            ClientAction::Action(..) => unreachable!("returned above"),
+        };
+        Ok((outcome, Vec::new()))
+    }
+
+    /// The group of a one-shot, made if no entry uses an equal one.
+    fn one_shot(&mut self, profile: usize, set: &ActionSet) -> Result<u32> {
+        if self.cells.profiles[profile].styles().1 {
+            return Err(self.mixed(profile, "members and groups", "one-shots"));
+        }
+        let mut places: Vec<(Place, Option<u16>)> = Vec::new();
+        let mut numbers: BTreeMap<(u32, Vec<u64>), u32> = BTreeMap::new();
+        for choice in &set.choices {
+            let (action, data) = self.action_of_profile(profile, &choice.action, &choice.data)?;
+            for copy in 0..choice.weight {
+                let number = numbers.entry((action, data.clone())).or_insert(0);
+                *number += 1;
+                let member = match self.cells.profiles[profile].shared(action, &data, *number) {
+                    Some(member) => member,
+                    None => {
+                        let kind = MemberKind::Shared(*number);
+                        let note = MemberNote { kind, ..MemberNote::default() };
+                        self.make_member(profile, Member { action, data: data.clone() }, note)?
+                    }
+                };
+                places.push((Place { member, first: copy == 0 }, choice.watch));
+            }
+        }
+        let shape = OneShot { note: set.note.as_slice().into(), places };
+        if let Some(group) = self.cells.profiles[profile].one_shot(&shape) {
+            return Ok(group);
+        }
+        if shape.places.is_empty() {
+            return Err(RuntimeError::EmptyGroup {
+                object: self.profile_name(profile),
+                reason: "the action set is empty; give it at least one action".to_owned(),
+            });
+        }
+        let mut group = Group::default();
+        for (place, watch) in &shape.places {
+            group.add(place.member, *watch, &self.ports_up);
+        }
+        let note = GroupNote {
+            id: 0,
+            note: shape.note.clone(),
+            places: shape.places.iter().map(|(place, _)| *place).collect(),
+            kind: GroupKind::OneShot(Some(Arc::new(shape))),
+        };
+        let handle = self.cells.profiles[profile].next_group();
+        self.put_group(profile, handle, Some((group, note)));
+        Ok(handle)
+    }
+
+    /// The last entry that pointed at a group is gone: a one-shot goes with it, and what only it used.
+    pub(super) fn release(&mut self, profile: usize, group: u32) {
+        let found = &self.cells.profiles[profile];
+        let note = &found.group_notes[group as usize];
+        if found.entries_of_group(group) > 0 || !matches!(note.kind, GroupKind::OneShot(_)) {
+            return;
+        }
+        let members: Vec<u32> = note.places.iter().map(|place| place.member).collect();
+        self.put_group(profile, group, None);
+        for member in members {
+            let found = &self.cells.profiles[profile];
+            let is_shared = matches!(found.member_notes[member as usize].kind, MemberKind::Shared(_));
+            let is_used = found.groups_of(member) > 0 || found.entries_of_member(member) > 0;
+            if is_shared && !is_used && found.member(member).is_some() {
+                self.put_member(profile, member, None);
+            }
+        }
+    }
+
+    fn mixed(&self, profile: usize, has: &str, given: &str) -> RuntimeError {
+        let reason = format!("is programmed by {has}; {given} cannot be mixed in");
+        RuntimeError::BadValue { object: self.profile_name(profile), reason }
+    }
+}
+
+/// Members and groups.
+impl State {
+    fn member_by_id(&self, profile: usize, id: u32) -> Result<u32> {
+        self.cells.profiles[profile].member_ids.get(id).ok_or_else(|| RuntimeError::NoSuchId {
+            object: self.profile_name(profile),
+            kind: "member",
+            id,
+        })
+    }
+
+    fn group_by_id(&self, profile: usize, id: u32) -> Result<u32> {
+        self.cells.profiles[profile].group_ids.get(id).ok_or_else(|| RuntimeError::NoSuchId {
+            object: self.profile_name(profile),
+            kind: "group",
+            id,
+        })
+    }
+
+    fn duplicate(&self, profile: usize, kind: &'static str, id: u32) -> RuntimeError {
+        RuntimeError::DuplicateId { object: self.profile_name(profile), kind, id }
+    }
+
+    fn check_no_one_shots(&self, profile: usize) -> Result<()> {
+        if self.cells.profiles[profile].styles().0 {
+            return Err(self.mixed(profile, "one-shots", "members"));
+        }
+        Ok(())
+    }
+
+    /// Adds a member under an id. Whoever was made by handle and had it gets another one.
+    pub fn client_add_member(
+        &mut self,
+        profile: &str,
+        id: u32,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<()> {
+        let at = self.profile(profile)?;
+        let (action, data) = self.action_of_profile(at, action, data)?;
+        self.whole(|state| {
+            if let Some(holder) = state.cells.profiles[at].member_ids.get(id) {
+                let found = &state.cells.profiles[at];
+                if found.member_notes[holder as usize].kind == MemberKind::ByClient {
+                    return Err(state.duplicate(at, "member", id));
+                }
+                let aside = found.made_up_member_id(holder);
+                state.edit_member_note(at, holder, |note| note.id = aside);
+            }
+            state.check_no_one_shots(at)?;
+            let note = MemberNote { kind: MemberKind::ByClient, id, copies: Vec::new() };
+            state.make_member(at, Member { action, data }, note).map(|_| ())
+        })
+    }
+
+    /// Replaces a member's action wherever it is used.
+    pub fn client_modify_member(
+        &mut self,
+        profile: &str,
+        id: u32,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<()> {
+        let at = self.profile(profile)?;
+        let handle = self.member_by_id(at, id)?;
+        let (action, data) = self.action_of_profile(at, action, data)?;
+        for handle in self.copies(at, handle) {
+            let note = self.cells.profiles[at].member_notes[handle as usize].clone();
+            self.put_member(at, handle, Some((Member { action, data: data.clone() }, note)));
+        }
+        Ok(())
+    }
+
+    /// Deletes a member that no entry and no group uses.
+    pub fn client_delete_member(&mut self, profile: &str, id: u32) -> Result<()> {
+        let at = self.profile(profile)?;
+        let handles = self.member_by_id(at, id).map(|handle| self.copies(at, handle))?;
+        for &handle in &handles {
+            self.check_member_unused(at, handle, u64::from(id))?;
+        }
+        handles.into_iter().for_each(|handle| self.put_member(at, handle, None));
+        Ok(())
+    }
+
+    /// A member and its copies.
+    fn copies(&self, profile: usize, handle: u32) -> Vec<u32> {
+        let note = &self.cells.profiles[profile].member_notes[handle as usize];
+        std::iter::once(handle).chain(note.copies.iter().copied()).collect()
+    }
+
+    /// Adds a group under an id. Whoever was made by handle and had it gets another one.
+    pub fn client_add_group(&mut self, profile: &str, id: u32, members: &[Share], note: &[u8]) -> Result<()> {
+        let at = self.profile_with_selector(profile)?;
+        self.whole(|state| {
+            if let Some(holder) = state.cells.profiles[at].group_ids.get(id) {
+                let found = &state.cells.profiles[at];
+                if found.group_notes[holder as usize].kind == GroupKind::ByClient {
+                    return Err(state.duplicate(at, "group", id));
+                }
+                let aside = found.made_up_group_id(holder);
+                if let Some((group, mut note)) = found.group_image(holder) {
+                    note.id = aside;
+                    state.put_group(at, holder, Some((group, note)));
+                }
+            }
+            state.check_no_one_shots(at)?;
+            let made = GroupNote { kind: GroupKind::ByClient, id, note: note.into(), places: Vec::new() };
+            let handle = state.cells.profiles[at].next_group();
+            state.put_group(at, handle, Some((Group::default(), made)));
+            state.set_shares(at, handle, members)
+        })
+    }
+
+    /// Replaces a group's members and its opaque bytes; members that stay are not touched.
+    pub fn client_modify_group(
+        &mut self,
+        profile: &str,
+        id: u32,
+        members: &[Share],
+        note: &[u8],
+    ) -> Result<()> {
+        let at = self.profile_with_selector(profile)?;
+        let handle = self.group_by_id(at, id)?;
+        self.whole(|state| {
+            state.remember_group(at, handle);
+            state.set_shares(at, handle, members)?;
+            state.cells.profiles[at].group_notes[handle as usize].note = note.into();
+            Ok(())
+        })
+    }
+
+    /// Deletes a group that no entry uses.
+    pub fn client_delete_group(&mut self, profile: &str, id: u32) -> Result<()> {
+        let at = self.profile_with_selector(profile)?;
+        let handle = self.group_by_id(at, id)?;
+        self.check_group_unused(at, handle, u64::from(id))?;
+        self.put_group(at, handle, None);
+        Ok(())
+    }
+
+    /// Makes `members` those of a group, which has been written down.
+    fn set_shares(&mut self, profile: usize, group: u32, members: &[Share]) -> Result<()> {
+        let mut wanted: Vec<(Place, Option<u16>)> = Vec::new();
+        for share in members {
+            let handle = self.member_by_id(profile, share.member)?;
+            for copy in 0..share.weight {
+                let member = self.copy(profile, handle, copy)?;
+                wanted.push((Place { member, first: copy == 0 }, share.watch));
+            }
+        }
+        let State { cells, ports_up, .. } = self;
+        let found = &mut cells.profiles[profile];
+        let had = found.group(group).map(|group| group.members().to_vec()).unwrap_or_default();
+        // In before out: a group that entries point at is never empty in between.
+        for (place, watch) in &wanted {
+            if had.binary_search(&place.member).is_ok() {
+                found.watch(group, place.member, *watch, ports_up);
+            } else {
+                found.put_in(group, place.member, *watch, ports_up);
+            }
+        }
+        let stays: BTreeSet<u32> = wanted.iter().map(|(place, _)| place.member).collect();
+        for member in had.into_iter().filter(|member| !stays.contains(member)) {
+            self.check_not_last(profile, group, u64::from(member))?;
+            self.cells.profiles[profile].take_out(group, member, &self.ports_up);
+        }
+        let places = wanted.into_iter().map(|(place, _)| place).collect();
+        self.cells.profiles[profile].group_notes[group as usize].places = places;
+        Ok(())
+    }
+
+    /// A member's copy of this number, made if it is not there; number 0 is the member.
+    fn copy(&mut self, profile: usize, member: u32, number: u32) -> Result<u32> {
+        let found = &self.cells.profiles[profile];
+        let Some(made) = number.checked_sub(1) else { return Ok(member) };
+        if let Some(&copy) = found.member_notes[member as usize].copies.get(made as usize) {
+            return Ok(copy);
+        }
+        let Some(like) = found.member(member).cloned() else { return Ok(member) };
+        let note = MemberNote { kind: MemberKind::Copy(member), ..MemberNote::default() };
+        let copy = self.make_member(profile, like, note)?;
+        self.edit_member_note(profile, member, |note| note.copies.push(copy));
+        Ok(copy)
+    }
+
+    /// Members by rising id; of one id where one is given.
+    pub fn client_members(&self, profile: &str, id: Option<u32>) -> Result<Vec<ClientMember>> {
+        let at = self.profile(profile)?;
+        let found = &self.cells.profiles[at];
+        let read = |(id, handle)| {
+            let member = found.member(handle)?;
+            let data = unpack_data(self.program.action(member.action), &member.data);
+            Some(ClientMember { id, action: ActionId(member.action), data })
+        };
+        Ok(match id {
+            Some(id) => {
+                found.member_ids.get(id).map(|handle| (id, handle)).and_then(read).into_iter().collect()
+            }
+            None => found.member_ids.iter().filter_map(read).collect(),
+        })
+    }
+
+    /// Groups by rising id; of one id where one is given.
+    pub fn client_groups(&self, profile: &str, id: Option<u32>) -> Result<Vec<ClientGroup>> {
+        let at = self.profile_with_selector(profile)?;
+        let found = &self.cells.profiles[at];
+        let read = |(id, handle): (u32, u32)| ClientGroup {
+            id,
+            members: self
+                .shares(at, handle)
+                .into_iter()
+                .map(|(member, weight, watch)| Share {
+                    member: found.member_notes[found.seen(member) as usize].id,
+                    weight,
+                    watch,
+                })
+                .collect(),
+            note: found.group_notes[handle as usize].note.to_vec(),
+        };
+        Ok(match id {
+            Some(id) => found.group_ids.get(id).map(|handle| read((id, handle))).into_iter().collect(),
+            None => found.group_ids.iter().map(read).collect(),
+        })
+    }
+}

@@ -1,0 +1,361 @@
+//! Action profiles by handle: members, groups of them, and the ports that members of a group watch.
+//!
+//! These are BMv2's calls. `client` has those of who names members and groups itself; both work on the same ones.
+
+use super::pack::{pack_data, unpack_data};
+use super::{find, GroupHandle, GroupInfo, MemberHandle, MemberInfo, Result};
+use crate::error::{clip, RuntimeError};
+use crate::program::ActionId;
+use crate::state::State;
+use crate::tables::{
+    Change, Group, GroupImage, GroupKind, GroupNote, Member, MemberImage, MemberKind, MemberNote, Outcome,
+};
+
+impl State {
+    pub(super) fn profile(&self, name: &str) -> Result<usize> {
+        find("action profile", &self.program.names().profiles, name)
+    }
+
+    pub(super) fn profile_with_selector(&self, name: &str) -> Result<usize> {
+        let id = self.profile(name)?;
+        if self.program.action_profile(id as u32).with_selector {
+            return Ok(id);
+        }
+        Err(RuntimeError::NoSelector { object: self.profile_name(id) })
+    }
+
+    pub(super) fn profile_name(&self, id: usize) -> String {
+        format!("action profile '{}'", self.program.action_profile(id as u32).name)
+    }
+
+    pub(super) fn member(&self, profile: usize, handle: MemberHandle) -> Result<u32> {
+        let bad = || RuntimeError::BadHandle { object: self.profile_name(profile), kind: "member", handle };
+        let id = u32::try_from(handle).map_err(|_| bad())?;
+        self.cells.profiles[profile].member(id).map(|_| id).ok_or_else(bad)
+    }
+
+    pub(super) fn group(&self, profile: usize, handle: GroupHandle) -> Result<u32> {
+        let bad = || RuntimeError::BadHandle { object: self.profile_name(profile), kind: "group", handle };
+        let id = u32::try_from(handle).map_err(|_| bad())?;
+        self.cells.profiles[profile].group(id).map(|_| id).ok_or_else(bad)
+    }
+
+    /// An action by name that some table of the profile may call.
+    pub(super) fn action_of_profile(
+        &self,
+        profile: usize,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<(u32, Vec<u64>)> {
+        let program = &self.program;
+        let tables = program.match_tables().iter().filter(|t| t.profile == Some(profile as u32));
+        let mut names = Vec::new();
+        for a in tables.flat_map(|t| &t.actions) {
+            let info = program.action(a.action);
+            if info.name == action {
+                return Ok((a.named, pack_data(info, data)?));
+            }
+            names.push(info.name.as_str());
+        }
+        Err(RuntimeError::InvalidActionName {
+            object: self.profile_name(profile),
+            action: clip(action),
+            actions: names.join(", "),
+        })
+    }
+
+    /// The table of an entry or default entry that points there.
+    fn pointing_table(&self, profile: usize, outcome: Outcome) -> &str {
+        let tables = self.program.match_tables();
+        (0..tables.len())
+            .find(|&t| tables[t].profile == Some(profile as u32) && self.cells.tables[t].uses(outcome))
+            .map_or("", |t| self.program.table(t as u32).name.as_str())
+    }
+
+    /// Replaces what a member's slot holds.
+    pub(super) fn put_member(&mut self, profile: usize, handle: u32, image: MemberImage) {
+        self.remember(|state| Change::Member {
+            profile,
+            handle,
+            before: Box::new(state.cells.profiles[profile].member_image(handle)),
+        });
+        self.cells.profiles[profile].put_member(handle, image);
+    }
+
+    /// Replaces what a group's slot holds.
+    pub(super) fn put_group(&mut self, profile: usize, handle: u32, image: GroupImage) {
+        self.remember_group(profile, handle);
+        self.cells.profiles[profile].put_group(handle, image);
+    }
+
+    /// Writes a group down that is about to change.
+    pub(super) fn remember_group(&mut self, profile: usize, handle: u32) {
+        self.remember(|state| Change::Group {
+            profile,
+            handle,
+            before: Box::new(state.cells.profiles[profile].group_image(handle)),
+        });
+    }
+
+    /// Changes what the control plane knows of a member.
+    pub(super) fn edit_member_note(
+        &mut self,
+        profile: usize,
+        handle: u32,
+        edit: impl FnOnce(&mut MemberNote),
+    ) {
+        if let Some((member, mut note)) = self.cells.profiles[profile].member_image(handle) {
+            edit(&mut note);
+            self.put_member(profile, handle, Some((member, note)));
+        }
+    }
+
+    /// A new member; refused when the profile is full.
+    pub(super) fn make_member(&mut self, profile: usize, member: Member, note: MemberNote) -> Result<u32> {
+        let limit = self.program.action_profile(profile as u32).max_size;
+        if limit != 0 && self.cells.profiles[profile].member_count() >= limit {
+            return Err(RuntimeError::Full { object: self.profile_name(profile), limit: limit as u64 });
+        }
+        let handle = self.cells.profiles[profile].next_member();
+        self.put_member(profile, handle, Some((member, note)));
+        Ok(handle)
+    }
+
+    /// Somebody works by handle with what was only an action of one-shots: it is a member like others from now on.
+    pub(super) fn adopt(&mut self, profile: usize, member: u32) {
+        if matches!(self.cells.profiles[profile].member_notes[member as usize].kind, MemberKind::Shared(_)) {
+            let id = self.cells.profiles[profile].made_up_member_id(member);
+            self.edit_member_note(profile, member, |note| {
+                (note.kind, note.id) = (MemberKind::ByHandle, id);
+            });
+        }
+    }
+
+    /// Somebody changes a group by handle: if it is a one-shot's, later equal ones do not share it.
+    fn change_by_handle(&mut self, profile: usize, group: u32, member: u32) {
+        self.adopt(profile, member);
+        self.remember_group(profile, group);
+        if let Some((found, mut note)) = self.cells.profiles[profile].group_image(group) {
+            if matches!(note.kind, GroupKind::OneShot(Some(_))) {
+                note.kind = GroupKind::OneShot(None);
+                self.cells.profiles[profile].put_group(group, Some((found, note)));
+            }
+        }
+    }
+
+    fn in_group(&self, profile: usize, member: u32, group: u32) -> bool {
+        let found = self.cells.profiles[profile].group(group);
+        found.is_some_and(|group| group.members().binary_search(&member).is_ok())
+    }
+
+    /// Adds a member.
+    pub fn mt_act_prof_add_member(
+        &mut self,
+        profile: &str,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<MemberHandle> {
+        let id = self.profile(profile)?;
+        let (action, data) = self.action_of_profile(id, action, data)?;
+        let handle = self.cells.profiles[id].next_member();
+        let note =
+            MemberNote { id: self.cells.profiles[id].made_up_member_id(handle), ..MemberNote::default() };
+        self.make_member(id, Member { action, data }, note).map(u64::from)
+    }
+
+    /// Replaces a member's action.
+    pub fn mt_act_prof_modify_member(
+        &mut self,
+        profile: &str,
+        member: MemberHandle,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<()> {
+        let id = self.profile(profile)?;
+        let handle = self.member(id, member)?;
+        let (action, data) = self.action_of_profile(id, action, data)?;
+        let note = self.cells.profiles[id].member_notes[handle as usize].clone();
+        self.put_member(id, handle, Some((Member { action, data }, note)));
+        Ok(())
+    }
+
+    /// Deletes a member that no entry and no group uses.
+    pub fn mt_act_prof_delete_member(&mut self, profile: &str, member: MemberHandle) -> Result<()> {
+        let id = self.profile(profile)?;
+        let handle = self.member(id, member)?;
+        self.check_member_unused(id, handle, member)?;
+        let note = self.cells.profiles[id].member_notes[handle as usize].clone();
+        if let MemberKind::Copy(of) = note.kind {
+            self.edit_member_note(id, of, |note| note.copies.retain(|copy| *copy != handle));
+        }
+        self.put_member(id, handle, None);
+        if let Some((&heir, others)) = note.copies.split_first() {
+            // Its copies are in groups: the first of them is from now on what the client named.
+            let heritage = MemberNote { copies: others.to_vec(), ..note.clone() };
+            self.edit_member_note(id, heir, |note| *note = heritage);
+            for &copy in others {
+                self.edit_member_note(id, copy, |note| note.kind = MemberKind::Copy(heir));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a member, named as its user does, that entries or groups use.
+    pub(super) fn check_member_unused(&self, profile: usize, handle: u32, name: u64) -> Result<()> {
+        let found = &self.cells.profiles[profile];
+        let reason = if found.entries_of_member(handle) > 0 {
+            let table = self.pointing_table(profile, Outcome::Member(handle));
+            format!("entries of table '{table}' point at it")
+        } else if found.groups_of(handle) > 0 {
+            format!("it is in {} groups", found.groups_of(handle))
+        } else {
+            return Ok(());
+        };
+        let object = format!("{} member {name}", self.profile_name(profile));
+        Err(RuntimeError::InUse { object, kind: "member", reason })
+    }
+
+    /// Creates an empty group.
+    pub fn mt_act_prof_create_group(&mut self, profile: &str) -> Result<GroupHandle> {
+        let id = self.profile_with_selector(profile)?;
+        let handle = self.cells.profiles[id].next_group();
+        let note = GroupNote { id: self.cells.profiles[id].made_up_group_id(handle), ..GroupNote::default() };
+        self.put_group(id, handle, Some((Group::default(), note)));
+        Ok(u64::from(handle))
+    }
+
+    /// Deletes a group that no entry uses.
+    pub fn mt_act_prof_delete_group(&mut self, profile: &str, group: GroupHandle) -> Result<()> {
+        let id = self.profile_with_selector(profile)?;
+        let handle = self.group(id, group)?;
+        self.check_group_unused(id, handle, group)?;
+        self.put_group(id, handle, None);
+        Ok(())
+    }
+
+    /// Refuses a group, named as its user does, that entries use.
+    pub(super) fn check_group_unused(&self, profile: usize, handle: u32, name: u64) -> Result<()> {
+        if self.cells.profiles[profile].entries_of_group(handle) == 0 {
+            return Ok(());
+        }
+        let object = format!("{} group {name}", self.profile_name(profile));
+        let table = self.pointing_table(profile, Outcome::Group(handle));
+        let reason = format!("entries of table '{table}' point at it");
+        Err(RuntimeError::InUse { object, kind: "group", reason })
+    }
+
+    /// Adds a member to a group.
+    pub fn mt_act_prof_add_member_to_group(
+        &mut self,
+        profile: &str,
+        member: MemberHandle,
+        group: GroupHandle,
+    ) -> Result<()> {
+        self.mt_act_prof_add_watching_member_to_group(profile, member, group, None)
+    }
+
+    /// As [`State::mt_act_prof_add_member_to_group`]; the selector passes the member over while the port that it watches is not
+    /// up.
+    pub fn mt_act_prof_add_watching_member_to_group(
+        &mut self,
+        profile: &str,
+        member: MemberHandle,
+        group: GroupHandle,
+        watch: Option<u16>,
+    ) -> Result<()> {
+        let id = self.profile_with_selector(profile)?;
+        let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
+        if self.in_group(id, member_id, group_id) {
+            return Err(RuntimeError::AlreadyInGroup { object: self.profile_name(id), member, group });
+        }
+        self.change_by_handle(id, group_id, member_id);
+        self.cells.profiles[id].join(group_id, member_id, watch, &self.ports_up);
+        Ok(())
+    }
+
+    /// Lets a member of a group watch another port, or none.
+    pub fn mt_act_prof_watch_port(
+        &mut self,
+        profile: &str,
+        member: MemberHandle,
+        group: GroupHandle,
+        watch: Option<u16>,
+    ) -> Result<()> {
+        let id = self.profile_with_selector(profile)?;
+        let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
+        if !self.in_group(id, member_id, group_id) {
+            return Err(RuntimeError::NotInGroup { object: self.profile_name(id), member, group });
+        }
+        self.change_by_handle(id, group_id, member_id);
+        self.cells.profiles[id].watch(group_id, member_id, watch, &self.ports_up);
+        Ok(())
+    }
+
+    /// Says whether a port is up, for the members that watch it. A port is down until this says that it is up.
+    pub fn set_port_up(&mut self, port: u16, up: bool) {
+        let State { cells, ports_up, .. } = self;
+        let changed = if up { ports_up.insert(port) } else { ports_up.remove(&port) };
+        if changed {
+            cells.profiles.iter_mut().for_each(|profile| profile.port_changed(port, ports_up));
+        }
+    }
+
+    /// Removes a member from a group. The last member of a group that entries use stays.
+    pub fn mt_act_prof_remove_member_from_group(
+        &mut self,
+        profile: &str,
+        member: MemberHandle,
+        group: GroupHandle,
+    ) -> Result<()> {
+        let id = self.profile_with_selector(profile)?;
+        let (member_id, group_id) = (self.member(id, member)?, self.group(id, group)?);
+        if !self.in_group(id, member_id, group_id) {
+            return Err(RuntimeError::NotInGroup { object: self.profile_name(id), member, group });
+        }
+        self.check_not_last(id, group_id, member)?;
+        self.change_by_handle(id, group_id, member_id);
+        self.cells.profiles[id].leave(group_id, member_id, &self.ports_up);
+        Ok(())
+    }
+
+    /// Refuses to take the last member out of a group that entries use.
+    pub(super) fn check_not_last(&self, profile: usize, group: u32, member: u64) -> Result<()> {
+        let found = &self.cells.profiles[profile];
+        let is_last = found.group(group).is_some_and(|group| group.members().len() == 1);
+        if !is_last || found.entries_of_group(group) == 0 {
+            return Ok(());
+        }
+        let table = self.pointing_table(profile, Outcome::Group(group));
+        let reason = format!(
+            "member {member} is the last of group {group}, which entries of table '{table}' point at"
+        );
+        Err(RuntimeError::EmptyGroup { object: self.profile_name(profile), reason })
+    }
+
+    /// Members in order of handle.
+    pub fn mt_act_prof_get_members(&self, profile: &str) -> Result<Vec<MemberInfo>> {
+        let id = self.profile(profile)?;
+        let members = (0..).zip(&self.cells.profiles[id].members);
+        Ok(members
+            .filter_map(|(handle, member)| {
+                member.as_ref().map(|m| MemberInfo {
+                    handle,
+                    action: ActionId(m.action),
+                    data: unpack_data(self.program.action(m.action), &m.data),
+                })
+            })
+            .collect())
+    }
+
+    /// Groups in order of handle.
+    pub fn mt_act_prof_get_groups(&self, profile: &str) -> Result<Vec<GroupInfo>> {
+        let id = self.profile_with_selector(profile)?;
+        let groups = (0..).zip(&self.cells.profiles[id].groups);
+        Ok(groups
+            .filter_map(|(handle, group)| {
+                let members = group.as_ref()?.members();
+                Some(GroupInfo { handle, members: members.iter().map(|&m| u64::from(m)).collect() })
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,435 @@
+//! Tables: entries with actions of their own, entries that point at members and groups, and default entries.
+
+use super::pack::{pack_data, pack_key, unpack_data, unpack_key};
+use super::{
+    find, EntryHandle, GroupHandle, MatchKeyParam, MemberHandle, MtAction, MtDefault, MtEntry, Result,
+};
+use crate::error::RuntimeError;
+use crate::program::{ActionId, PackedKey, TableInfo, TableType};
+use crate::state::State;
+use crate::tables::{Change, NoEntry, Outcome, MAX_ENTRIES};
+
+pub(super) fn table_name(info: &TableInfo) -> String {
+    format!("table '{}'", info.name)
+}
+
+impl State {
+    pub(super) fn table(&self, name: &str) -> Result<usize> {
+        find("table", &self.program.names().tables, name)
+    }
+
+    /// A table by name that must be of a type.
+    fn table_of(&self, name: &str, wanted: &[TableType], instead: &str) -> Result<usize> {
+        let id = self.table(name)?;
+        let info = &self.program.table(id as u32);
+        if wanted.contains(&info.table_type) {
+            return Ok(id);
+        }
+        Err(RuntimeError::WrongType {
+            object: table_name(info),
+            reason: format!("is of type {:?}; {instead}", info.table_type),
+        })
+    }
+
+    fn direct_table(&self, name: &str) -> Result<usize> {
+        self.table_of(
+            name,
+            &[TableType::Simple],
+            "its entries point at members or groups: use the mt_indirect calls",
+        )
+    }
+
+    fn indirect_table(&self, name: &str) -> Result<usize> {
+        self.table_of(
+            name,
+            &[TableType::Indirect, TableType::IndirectWs],
+            "its entries have actions of their own: use mt_add_entry and its like",
+        )
+    }
+
+    fn group_table(&self, name: &str) -> Result<usize> {
+        self.table_of(name, &[TableType::IndirectWs], "it has no selector and so no groups")
+    }
+
+    fn mutable(&self, id: usize) -> Result<()> {
+        let info = &self.program.table(id as u32);
+        if info.const_entries {
+            let reason = "the program declares its entries const".to_owned();
+            return Err(RuntimeError::Immutable { object: table_name(info), reason });
+        }
+        Ok(())
+    }
+
+    /// One of a table's actions by name, with its data.
+    pub(super) fn action_of_table(
+        &self,
+        id: usize,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<(Outcome, Vec<u64>)> {
+        let program = &self.program;
+        let actions = &program.match_table(id as u32).actions;
+        let Some(local) = actions.iter().position(|a| program.action(a.action).name == action) else {
+            let names: Vec<&str> = actions.iter().map(|a| program.action(a.action).name.as_str()).collect();
+            return Err(RuntimeError::InvalidActionName {
+                object: table_name(program.table(id as u32)),
+                action: crate::error::clip(action),
+                actions: names.join(", "),
+            });
+        };
+        let words = pack_data(program.action(actions[local].action), data)?;
+        Ok((Outcome::Action(local as u32), words))
+    }
+
+    fn member_of_table(&self, id: usize, member: MemberHandle) -> Result<Outcome> {
+        let profile = self.program.match_table(id as u32).profile.unwrap_or_default() as usize;
+        self.member(profile, member).map(Outcome::Member)
+    }
+
+    fn group_of_table(&self, id: usize, group: GroupHandle) -> Result<Outcome> {
+        let profile = self.program.match_table(id as u32).profile.unwrap_or_default() as usize;
+        let handle = self.group(profile, group)?;
+        self.filled(profile, handle, group).map(Outcome::Group)
+    }
+
+    /// A group, named as its user does, that has members: an entry must lead somewhere.
+    pub(super) fn filled(&self, profile: usize, handle: u32, name: u64) -> Result<u32> {
+        if self.cells.profiles[profile].group(handle).is_some_and(|group| !group.members().is_empty()) {
+            return Ok(handle);
+        }
+        let object =
+            format!("action profile '{}' group {name}", self.program.action_profile(profile as u32).name);
+        Err(RuntimeError::EmptyGroup { object, reason: "the group has no members yet".to_owned() })
+    }
+
+    /// The packed key of an entry that may be added.
+    pub(super) fn check_new_entry(
+        &self,
+        id: usize,
+        key: &[MatchKeyParam],
+        priority: u32,
+    ) -> Result<PackedKey> {
+        self.mutable(id)?;
+        let info = &self.program.table(id as u32);
+        let table = &self.program.match_table(id as u32);
+        if info.key.is_empty() {
+            return Err(RuntimeError::NoTableKey { object: table_name(info) });
+        }
+        let packed = pack_key(info, table, key, priority)?;
+        let entries = &self.cells.tables[id];
+        if let Some(at) = entries.unit.find(&packed) {
+            let handle = entries.keys[at as usize].as_ref().map_or(0, |e| e.handle);
+            return Err(RuntimeError::DuplicateEntry { table: info.name.clone(), handle });
+        }
+        let limit = info.max_size.min(MAX_ENTRIES);
+        if entries.len() >= limit {
+            return Err(RuntimeError::Full { object: table_name(info), limit: limit as u64 });
+        }
+        Ok(packed)
+    }
+
+    /// Adds an entry that has been checked.
+    pub(super) fn add_checked(
+        &mut self,
+        id: usize,
+        key: PackedKey,
+        outcome: Outcome,
+        data: &[u64],
+    ) -> EntryHandle {
+        let at = self.cells.tables[id].next_row();
+        self.remember_row(id, at);
+        self.count_outcome(id, outcome, true);
+        self.cells.tables[id].add(self.program.match_table(id as u32), key, outcome, data)
+    }
+
+    /// Adds an entry; `outcome` was named by handle.
+    fn add(
+        &mut self,
+        id: usize,
+        key: &[MatchKeyParam],
+        priority: u32,
+        outcome: Outcome,
+        data: &[u64],
+    ) -> Result<EntryHandle> {
+        let packed = self.check_new_entry(id, key, priority)?;
+        self.adopt_outcome(id, outcome);
+        Ok(self.add_checked(id, packed, outcome, data))
+    }
+
+    fn adopt_outcome(&mut self, id: usize, outcome: Outcome) {
+        if let (Outcome::Member(member), Some(profile)) =
+            (outcome, self.program.match_table(id as u32).profile)
+        {
+            self.adopt(profile as usize, member);
+        }
+    }
+
+    /// An entry that pointed there does so no more.
+    fn leave(&mut self, id: usize, outcome: Outcome) {
+        self.count_outcome(id, outcome, false);
+        if let (Outcome::Group(group), Some(profile)) = (outcome, self.program.match_table(id as u32).profile)
+        {
+            self.release(profile as usize, group);
+        }
+    }
+
+    pub(super) fn entry(&self, id: usize, handle: EntryHandle) -> Result<u32> {
+        let object = || table_name(self.program.table(id as u32));
+        self.cells.tables[id].row(handle).map_err(|error| match error {
+            NoEntry::Free => RuntimeError::BadHandle { object: object(), kind: "entry", handle },
+            NoEntry::Later => RuntimeError::ExpiredHandle { object: object(), handle },
+        })
+    }
+
+    pub(super) fn modify(
+        &mut self,
+        id: usize,
+        handle: EntryHandle,
+        outcome: Outcome,
+        data: &[u64],
+    ) -> Result<()> {
+        self.mutable(id)?;
+        let at = self.entry(id, handle)?;
+        self.remember_row(id, at);
+        let before = self.cells.tables[id].outcome(at);
+        self.count_outcome(id, outcome, true);
+        self.cells.tables[id].set(self.program.match_table(id as u32), at, outcome, data);
+        before.into_iter().for_each(|before| self.leave(id, before));
+        Ok(())
+    }
+
+    /// Points an entry at what was named by handle.
+    fn point(&mut self, id: usize, handle: EntryHandle, outcome: Outcome) -> Result<()> {
+        self.mutable(id)?;
+        self.entry(id, handle)?;
+        self.adopt_outcome(id, outcome);
+        self.modify(id, handle, outcome, &[])
+    }
+
+    fn set_default(&mut self, id: usize, outcome: Outcome, data: Vec<u64>) -> Result<()> {
+        let info = &self.program.table(id as u32);
+        let table = &self.program.match_table(id as u32);
+        let current = table.default.as_ref().map(|call| (Outcome::Action(call.local), &call.data));
+        let changes_action = current.map(|(o, _)| o) != Some(outcome);
+        let changes = changes_action || current.map(|(_, d)| d) != Some(&data);
+        if (table.const_default_action && changes_action) || (info.const_default && changes) {
+            let part = if info.const_default { "entry" } else { "action" };
+            return Err(RuntimeError::ConstDefault { object: table_name(info), part });
+        }
+        self.adopt_outcome(id, outcome);
+        self.put_default(id, Some((outcome, data)), true);
+        Ok(())
+    }
+
+    /// Replaces a default entry; what a client had given with it goes.
+    fn put_default(&mut self, id: usize, default: Option<(Outcome, Vec<u64>)>, is_set: bool) {
+        self.remember_default(id);
+        default.iter().for_each(|(outcome, _)| self.count_outcome(id, *outcome, true));
+        let entries = &mut self.cells.tables[id];
+        let before = std::mem::replace(&mut entries.default, default);
+        entries.is_default_set = is_set;
+        entries.default_note = Box::default();
+        before.into_iter().for_each(|(outcome, _)| self.leave(id, outcome));
+    }
+
+    fn action_of(&self, id: usize, outcome: Outcome, data: &[u64]) -> MtAction {
+        match outcome {
+            Outcome::Action(local) => {
+                let action = self.program.match_table(id as u32).actions[local as usize].action;
+                MtAction::Action(ActionId(action), unpack_data(self.program.action(action), data))
+            }
+            Outcome::Member(member) => MtAction::Member(u64::from(member)),
+            Outcome::Group(group) => MtAction::Group(u64::from(group)),
+        }
+    }
+
+    fn read_entry(&self, id: usize, at: u32) -> Option<MtEntry> {
+        let entries = &self.cells.tables[id];
+        let table = &self.program.match_table(id as u32);
+        let entry = entries.keys[at as usize].as_ref()?;
+        let data = &entries.data[at as usize * table.stride..][..table.stride];
+        Some(MtEntry {
+            handle: entry.handle,
+            key: unpack_key(self.program.table(id as u32), table, &entry.key),
+            priority: entry.key.priority,
+            action: self.action_of(id, entries.outcomes[at as usize], data),
+        })
+    }
+
+    /// Adds an entry to a direct table. `priority` is BMv2's (low wins), used by ternary and range tables only.
+    pub fn mt_add_entry(
+        &mut self,
+        table: &str,
+        key: &[MatchKeyParam],
+        action: &str,
+        data: &[Vec<u8>],
+        priority: u32,
+    ) -> Result<EntryHandle> {
+        let id = self.direct_table(table)?;
+        let (outcome, words) = self.action_of_table(id, action, data)?;
+        self.add(id, key, priority, outcome, &words)
+    }
+
+    /// Replaces the action of an entry.
+    pub fn mt_modify_entry(
+        &mut self,
+        table: &str,
+        handle: EntryHandle,
+        action: &str,
+        data: &[Vec<u8>],
+    ) -> Result<()> {
+        let id = self.direct_table(table)?;
+        let (outcome, words) = self.action_of_table(id, action, data)?;
+        self.modify(id, handle, outcome, &words)
+    }
+
+    /// Deletes an entry of any table.
+    pub fn mt_delete_entry(&mut self, table: &str, handle: EntryHandle) -> Result<()> {
+        let id = self.table(table)?;
+        self.mutable(id)?;
+        let at = self.entry(id, handle)?;
+        self.remember_row(id, at);
+        let outcome = self.cells.tables[id].outcome(at);
+        self.cells.tables[id].remove(at);
+        outcome.into_iter().for_each(|outcome| self.leave(id, outcome));
+        Ok(())
+    }
+
+    /// Deletes every entry; with `reset_default` also resets the default entry. Const entries stay.
+    pub fn mt_clear_entries(&mut self, table: &str, reset_default: bool) -> Result<()> {
+        let id = self.table(table)?;
+        if !self.program.table(id as u32).const_entries {
+            let entries = &self.cells.tables[id];
+            let outcomes: Vec<Outcome> = entries.rows().map(|at| entries.outcomes[at as usize]).collect();
+            self.remember(|state| Change::Table {
+                table: id,
+                before: Box::new(state.cells.tables[id].clone()),
+            });
+            self.cells.tables[id].clear(self.program.match_table(id as u32));
+            outcomes.into_iter().for_each(|outcome| self.leave(id, outcome));
+        }
+        if reset_default {
+            self.mt_reset_default_entry(table)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the default action of a direct table.
+    pub fn mt_set_default_action(&mut self, table: &str, action: &str, data: &[Vec<u8>]) -> Result<()> {
+        let id = self.direct_table(table)?;
+        let (outcome, words) = self.action_of_table(id, action, data)?;
+        self.set_default(id, outcome, words)
+    }
+
+    /// Sets the default entry back to what the program says.
+    pub fn mt_reset_default_entry(&mut self, table: &str) -> Result<()> {
+        let id = self.table(table)?;
+        let default = self.program.match_table(id as u32).default.as_ref();
+        let default = default.map(|call| (Outcome::Action(call.local), call.data.clone()));
+        self.put_default(id, default, false);
+        Ok(())
+    }
+
+    /// Entries in order of their rows (the low 24 bits of the handle).
+    pub fn mt_get_entries(&self, table: &str) -> Result<Vec<MtEntry>> {
+        let id = self.table(table)?;
+        Ok(self.cells.tables[id].rows().filter_map(|at| self.read_entry(id, at)).collect())
+    }
+
+    /// One entry.
+    pub fn mt_get_entry(&self, table: &str, handle: EntryHandle) -> Result<MtEntry> {
+        let id = self.table(table)?;
+        let at = self.entry(id, handle)?;
+        let object = table_name(self.program.table(id as u32));
+        self.read_entry(id, at).ok_or(RuntimeError::BadHandle { object, kind: "entry", handle })
+    }
+
+    /// The entry with this key (and priority, for ternary and range tables), if any.
+    pub fn mt_get_entry_from_key(
+        &self,
+        table: &str,
+        key: &[MatchKeyParam],
+        priority: u32,
+    ) -> Result<Option<MtEntry>> {
+        let id = self.table(table)?;
+        let packed =
+            pack_key(self.program.table(id as u32), self.program.match_table(id as u32), key, priority)?;
+        Ok(self.cells.tables[id].unit.find(&packed).and_then(|at| self.read_entry(id, at)))
+    }
+
+    /// The default entry.
+    pub fn mt_get_default_entry(&self, table: &str) -> Result<MtDefault> {
+        let id = self.table(table)?;
+        let default = self.cells.tables[id].default.as_ref();
+        Ok(MtDefault { action: default.map(|(outcome, data)| self.action_of(id, *outcome, data)) })
+    }
+
+    /// Number of entries.
+    pub fn mt_get_num_entries(&self, table: &str) -> Result<usize> {
+        Ok(self.cells.tables[self.table(table)?].len())
+    }
+
+    /// Adds an entry that points at a member.
+    pub fn mt_indirect_add_entry(
+        &mut self,
+        table: &str,
+        key: &[MatchKeyParam],
+        member: MemberHandle,
+        priority: u32,
+    ) -> Result<EntryHandle> {
+        let id = self.indirect_table(table)?;
+        let outcome = self.member_of_table(id, member)?;
+        self.add(id, key, priority, outcome, &[])
+    }
+
+    /// Points an entry at another member.
+    pub fn mt_indirect_modify_entry(
+        &mut self,
+        table: &str,
+        handle: EntryHandle,
+        member: MemberHandle,
+    ) -> Result<()> {
+        let id = self.indirect_table(table)?;
+        let outcome = self.member_of_table(id, member)?;
+        self.point(id, handle, outcome)
+    }
+
+    /// Makes a member the default.
+    pub fn mt_indirect_set_default_member(&mut self, table: &str, member: MemberHandle) -> Result<()> {
+        let id = self.indirect_table(table)?;
+        let outcome = self.member_of_table(id, member)?;
+        self.set_default(id, outcome, Vec::new())
+    }
+
+    /// Adds an entry that points at a group.
+    pub fn mt_indirect_ws_add_entry(
+        &mut self,
+        table: &str,
+        key: &[MatchKeyParam],
+        group: GroupHandle,
+        priority: u32,
+    ) -> Result<EntryHandle> {
+        let id = self.group_table(table)?;
+        let outcome = self.group_of_table(id, group)?;
+        self.add(id, key, priority, outcome, &[])
+    }
+
+    /// Points an entry at another group.
+    pub fn mt_indirect_ws_modify_entry(
+        &mut self,
+        table: &str,
+        handle: EntryHandle,
+        group: GroupHandle,
+    ) -> Result<()> {
+        let id = self.group_table(table)?;
+        let outcome = self.group_of_table(id, group)?;
+        self.point(id, handle, outcome)
+    }
+
+    /// Makes a group the default.
+    pub fn mt_indirect_ws_set_default_group(&mut self, table: &str, group: GroupHandle) -> Result<()> {
+        let id = self.group_table(table)?;
+        let outcome = self.group_of_table(id, group)?;
+        self.set_default(id, outcome, Vec::new())
+    }
+}

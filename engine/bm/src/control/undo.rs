@@ -1,0 +1,144 @@
+//! Taking changes back: a batch of calls leaves everything as it was when one of them is refused.
+//!
+//! While a batch is open, every call writes down what it is about to overwrite: a row of a table, a member's or a group's slot, a
+//! cell. Rolled back newest first, everything is as it was, handles, the order of rows and ages included. Who uses a member
+//! or group is counted, not written down: it follows from the rows.
+//!
+//! `reset_state`, parameters of CRCs and sweeps are not written down; a batch has none of them.
+
+use super::Result;
+use crate::state::State;
+use crate::tables::{Change, Outcome};
+
+impl State {
+    /// From now on changes are written down, until [`State::end_batch`].
+    pub fn begin_batch(&mut self) {
+        self.undo = Some(Vec::new());
+    }
+
+    /// What has been written down stays.
+    pub fn end_batch(&mut self) {
+        self.undo = None;
+    }
+
+    /// A point to which [`State::roll_back`] goes back. Outside of a batch there is one only.
+    pub fn savepoint(&self) -> usize {
+        self.undo.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Takes back what the batch has changed since `savepoint`.
+    pub fn roll_back(&mut self, savepoint: usize) {
+        let Some(mut changes) = self.undo.take() else { return };
+        while changes.len() > savepoint {
+            let Some(change) = changes.pop() else { break };
+            self.take_back(change);
+        }
+        self.undo = Some(changes);
+    }
+
+    /// A call of several steps: what it has done is taken back when one of them is refused.
+    pub(super) fn whole<R>(&mut self, call: impl FnOnce(&mut State) -> Result<R>) -> Result<R> {
+        let alone = self.undo.is_none();
+        if alone {
+            self.begin_batch();
+        }
+        let savepoint = self.savepoint();
+        let result = call(self);
+        if result.is_err() {
+            self.roll_back(savepoint);
+        }
+        if alone {
+            self.end_batch();
+        }
+        result
+    }
+
+    /// Writes a change down if a batch is open.
+    pub(super) fn remember(&mut self, change: impl FnOnce(&State) -> Change) {
+        if self.undo.is_none() {
+            return;
+        }
+        let change = change(self);
+        if let Some(changes) = &mut self.undo {
+            changes.push(change);
+        }
+    }
+
+    /// Writes a row down that is about to change.
+    pub(super) fn remember_row(&mut self, table: usize, at: u32) {
+        self.remember(|state| {
+            let row = state.cells.tables[table].row_image(state.program.match_table(table as u32), at);
+            Change::Row { table, at, before: Box::new(row) }
+        });
+    }
+
+    /// Writes a default entry down that is about to change.
+    pub(super) fn remember_default(&mut self, table: usize) {
+        self.remember(|state| {
+            let before = Box::new(state.cells.tables[table].default_image());
+            Change::Default { table, before }
+        });
+    }
+
+    /// One more or one less entry of a table points there.
+    pub(super) fn count_outcome(&mut self, table: usize, outcome: Outcome, more: bool) {
+        let Some(profile) = self.program.match_table(table as u32).profile else { return };
+        let profile = &mut self.cells.profiles[profile as usize];
+        match outcome {
+            Outcome::Action(_) => {}
+            Outcome::Member(member) => profile.count_member(member, more),
+            Outcome::Group(group) => profile.count_group(group, more),
+        }
+    }
+
+    fn count_table(&mut self, table: usize, more: bool) {
+        let entries = &self.cells.tables[table];
+        let rows: Vec<Outcome> = entries.rows().map(|at| entries.outcomes[at as usize]).collect();
+        let default = entries.default.as_ref().map(|(outcome, _)| *outcome);
+        for outcome in rows.into_iter().chain(default) {
+            self.count_outcome(table, outcome, more);
+        }
+    }
+
+    fn take_back(&mut self, change: Change) {
+        match change {
+            Change::Row { table, at, before } => {
+                let now = self.cells.tables[table].outcome(at);
+                now.into_iter().for_each(|outcome| self.count_outcome(table, outcome, false));
+                self.cells.tables[table].put_row(self.program.match_table(table as u32), at, *before);
+                let then = self.cells.tables[table].outcome(at);
+                then.into_iter().for_each(|outcome| self.count_outcome(table, outcome, true));
+            }
+            Change::Table { table, before } => {
+                self.count_table(table, false);
+                self.cells.tables[table] = *before;
+                self.count_table(table, true);
+            }
+            Change::Default { table, before } => {
+                let outcome = |state: &State| state.cells.tables[table].default.as_ref().map(|(o, _)| *o);
+                outcome(self).into_iter().for_each(|now| self.count_outcome(table, now, false));
+                self.cells.tables[table].put_default(*before);
+                outcome(self).into_iter().for_each(|then| self.count_outcome(table, then, true));
+            }
+            Change::DirectCounters { table, before } => self.cells.tables[table].counters = before,
+            Change::Member { profile, handle, before } => {
+                self.cells.profiles[profile].put_member(handle, *before);
+            }
+            Change::Group { profile, handle, before } => {
+                // Links may have changed meanwhile.
+                self.cells.profiles[profile].put_group(handle, *before);
+                self.cells.profiles[profile].refresh(handle, &self.ports_up);
+            }
+            Change::Counter { array, cell, before } => self.cells.counters[array][cell] = before,
+            Change::Counters { array, before } => self.cells.counters[array].copy_from_slice(&before),
+            Change::Meter { array, cell, before } => self.cells.meters[array][cell] = before,
+            Change::Meters { array, before } => self.cells.meters[array] = before,
+            Change::Register { array, first, before } => {
+                for (cell, value) in (first..).zip(before) {
+                    self.cells.registers.set_cell(array, cell, &value);
+                }
+            }
+            Change::ValueSet { set, before } => self.cells.vsets[set] = before,
+        }
+    }
+}

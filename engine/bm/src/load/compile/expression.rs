@@ -1,0 +1,348 @@
+//! Expressions of the program and how wide their values can get. Not how they run: see `compile`.
+//!
+//! BMv2 computes with integers of any size and cuts a value when it is stored. We keep that meaning while
+//! computing in 64 or 128 bits, or in as many words as it takes: [`Range`] bounds every subexpression at load, and from
+//! it `compile` chooses. A program in which a full value (of a comparison, a right shift, a division, a saturation)
+//! could need more than `compile`'s limit is refused.
+
+use crate::number::{bits, negated, parse_hex};
+use crate::program::Slot;
+
+/// An integer constant: sign and magnitude, so that every unsigned 128-bit value has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Int {
+    pub(crate) negative: bool,
+    pub(crate) magnitude: u128,
+}
+
+impl Int {
+    pub(crate) fn new(value: u128) -> Int {
+        Int { negative: false, magnitude: value }
+    }
+
+    /// Two's complement in 128 bits.
+    pub(crate) fn bits(self) -> u128 {
+        if self.negative {
+            self.magnitude.wrapping_neg()
+        } else {
+            self.magnitude
+        }
+    }
+}
+
+/// Bounds of a value, in bits: it is below `2^pos`, and at or above `-2^(neg-1)`, or not negative if `neg` is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) neg: u32,
+    pub(crate) pos: u32,
+}
+
+/// How a value that fits is held: the number of words and whether the top bit is a sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    U64,
+    I64,
+    U128,
+    I128,
+}
+
+impl Range {
+    pub(crate) fn unsigned(bits: u32) -> Range {
+        Range { neg: 0, pos: bits }
+    }
+
+    pub(crate) fn signed(bits: u32) -> Range {
+        Range { neg: bits, pos: bits.saturating_sub(1) }
+    }
+
+    fn of(value: Int) -> Range {
+        let bits = 128 - value.magnitude.leading_zeros();
+        if value.negative {
+            // -2^(n-1) needs n bits: -1 -> 1, -2 -> 2, -3 -> 3, -4 -> 3.
+            let exact = value.magnitude.is_power_of_two();
+            Range { neg: if exact { bits } else { bits + 1 }, pos: 0 }
+        } else {
+            Range { neg: 0, pos: bits }
+        }
+    }
+
+    /// Bits of a two's complement number that holds every value of the range.
+    pub(crate) fn signed_bits(self) -> u32 {
+        self.neg.max(self.pos.saturating_add(1))
+    }
+
+    /// Bounds of what is in either.
+    pub(crate) fn union(self, other: Range) -> Range {
+        Range { neg: self.neg.max(other.neg), pos: self.pos.max(other.pos) }
+    }
+
+    /// The smallest class that holds every value of the range.
+    pub(crate) fn class(self) -> Option<Class> {
+        match (self.neg, self.pos) {
+            (0, 0..=64) => Some(Class::U64),
+            (n, p) if n <= 64 && p <= 63 => Some(Class::I64),
+            (0, 65..=128) => Some(Class::U128),
+            (n, p) if n <= 128 && p <= 127 => Some(Class::I128),
+            _ => None,
+        }
+    }
+
+    /// The class in which values of both ranges can be compared.
+    pub(crate) fn common_class(self, other: Range) -> Option<Class> {
+        self.union(other).class()
+    }
+}
+
+/// Binary integer operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Mod,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+}
+
+/// Comparisons, after `>` and `<=` have been turned round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Ge,
+}
+
+/// Which header an expression means.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum HeaderRef {
+    /// A header instance.
+    Fixed(u32),
+    /// An element of a stack by index.
+    At(u32, Box<Expr>),
+    /// The last valid element of a stack.
+    Last(u32),
+    /// A member of a header union that is found at run time, by its place in the union's type.
+    Member(UnionRef, u32),
+}
+
+/// Which header union an expression means.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum UnionRef {
+    /// A union instance.
+    Fixed(u32),
+    /// An element of a stack of unions by index.
+    At(u32, Box<Expr>),
+    /// The last element of a stack of unions that was filled.
+    Last(u32),
+}
+
+/// An integer expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Expr {
+    Const(Int),
+    /// A constant that needs more than 128 bits, in two's complement, low word first, with its bounds.
+    WideConst(Vec<u64>, Range),
+    /// A field, parameter or other place with a fixed slot.
+    Slot {
+        slot: Slot,
+        width: u32,
+        signed: bool,
+    },
+    /// A field of a header that is found at run time: word offset, width, sign.
+    Field {
+        header: HeaderRef,
+        off: u32,
+        width: u32,
+        signed: bool,
+    },
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    Not(Box<Expr>),
+    TwoComp(Box<Expr>, u32),
+    Sat(Box<Expr>, u32),
+    USat(Box<Expr>, u32),
+    Cond(Box<Bool>, Box<Expr>, Box<Expr>),
+    FromBool(Box<Bool>),
+}
+
+/// A condition.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Bool {
+    Const(bool),
+    Compare(Compare, Expr, Expr),
+    And(Box<Bool>, Box<Bool>),
+    Or(Box<Bool>, Box<Bool>),
+    Not(Box<Bool>),
+    /// Two conditions are equal.
+    Same(Box<Bool>, Box<Bool>),
+    /// The integer is not zero.
+    NonZero(Expr),
+    Valid(HeaderRef),
+    HeaderEq(HeaderRef, HeaderRef),
+    /// The variable-length fields of two headers are equal.
+    VarbitEq(HeaderRef, HeaderRef),
+    /// Some member of the union is valid.
+    UnionValid(UnionRef),
+    UnionEq(UnionRef, UnionRef),
+}
+
+impl Expr {
+    /// Reads BMv2's `hexstr`: hexadecimal digits, perhaps after `-` and `0x`.
+    pub(crate) fn constant(text: &str) -> Result<Expr, String> {
+        let (negative, mut magnitude) = parse_hex(text)?;
+        let bits = bits(&magnitude);
+        if bits < 128 || (bits == 128 && !negative) {
+            let high = u128::from(magnitude.get(1).copied().unwrap_or(0));
+            let magnitude = u128::from(magnitude[0]) | high << 64;
+            return Ok(Expr::Const(Int { negative, magnitude }));
+        }
+        if !negative {
+            return Ok(Expr::WideConst(magnitude, Range::unsigned(bits)));
+        }
+        magnitude.push(0);
+        Ok(Expr::WideConst(negated(&magnitude), Range { neg: bits + 1, pos: 0 }))
+    }
+
+    /// Bounds of the value.
+    pub(crate) fn range(&self) -> Range {
+        match self {
+            Expr::Const(value) => Range::of(*value),
+            Expr::WideConst(_, range) => *range,
+            Expr::Slot { width, signed, .. } | Expr::Field { width, signed, .. } => {
+                if *signed {
+                    Range::signed(*width)
+                } else {
+                    Range::unsigned(*width)
+                }
+            }
+            Expr::Binary(op, a, b) => binary_range(*op, a.range(), b.range(), b),
+            Expr::Not(a) => {
+                let a = a.range();
+                Range { neg: a.pos.saturating_add(1), pos: a.neg.saturating_sub(1) }
+            }
+            Expr::TwoComp(a, w) => {
+                let a = a.range();
+                if a.neg <= *w && a.pos < *w {
+                    a
+                } else {
+                    Range::signed(*w)
+                }
+            }
+            Expr::Sat(a, w) => {
+                let a = a.range();
+                Range { neg: a.neg.min(*w), pos: a.pos.min(w.saturating_sub(1)) }
+            }
+            Expr::USat(a, w) => Range::unsigned(a.range().pos.min(*w)),
+            Expr::Cond(_, a, b) => a.range().union(b.range()),
+            Expr::FromBool(_) => Range::unsigned(1),
+        }
+    }
+}
+
+fn binary_range(op: Binary, a: Range, b: Range, right: &Expr) -> Range {
+    let negative = a.neg > 0 || b.neg > 0;
+    match op {
+        Binary::Add => Range {
+            pos: a.pos.max(b.pos).saturating_add(1),
+            neg: if negative { a.neg.max(b.neg).saturating_add(1) } else { 0 },
+        },
+        Binary::Sub => Range {
+            pos: if b.neg == 0 { a.pos } else { a.pos.max(b.neg).saturating_add(1) },
+            neg: match (a.neg, b.pos) {
+                (n, 0) => n,
+                (0, p) => p.saturating_add(1),
+                (n, p) => n.max(p.saturating_add(1)).saturating_add(1),
+            },
+        },
+        Binary::Mul if !negative => Range::unsigned(a.pos.saturating_add(b.pos)),
+        Binary::Mul => {
+            let bits = a.signed_bits().saturating_add(b.signed_bits());
+            Range { neg: bits, pos: bits }
+        }
+        Binary::Div => a,
+        Binary::Mod => Range::unsigned(a.pos.min(b.pos)),
+        Binary::And if a.neg == 0 && b.neg == 0 => Range::unsigned(a.pos.min(b.pos)),
+        Binary::And if a.neg == 0 => a,
+        Binary::And if b.neg == 0 => b,
+        Binary::And | Binary::Or | Binary::Xor => {
+            if negative {
+                Range::signed(a.signed_bits().max(b.signed_bits()))
+            } else {
+                Range::unsigned(a.pos.max(b.pos))
+            }
+        }
+        Binary::Shl => {
+            let most = match right {
+                Expr::Const(c) if !c.negative => u32::try_from(c.magnitude).unwrap_or(u32::MAX / 2),
+                _ if b.pos < 16 => (1 << b.pos) - 1,
+                _ => u32::MAX / 2,
+            };
+            Range {
+                pos: if a.pos == 0 { 0 } else { a.pos.saturating_add(most) },
+                neg: if a.neg == 0 { 0 } else { a.neg.saturating_add(most) },
+            }
+        }
+        Binary::Shr => match right {
+            Expr::Const(c) if !c.negative => {
+                let by = u32::try_from(c.magnitude).unwrap_or(u32::MAX);
+                Range {
+                    pos: a.pos.saturating_sub(by),
+                    neg: if a.neg == 0 { 0 } else { a.neg.saturating_sub(by).max(1) },
+                }
+            }
+            _ => a,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(width: u32, signed: bool) -> Box<Expr> {
+        Box::new(Expr::Slot { slot: 0, width, signed })
+    }
+
+    #[test]
+    fn a_sum_of_two_64_bit_fields_needs_65_bits() {
+        let sum = Expr::Binary(Binary::Add, field(64, false), field(64, false));
+        assert_eq!(sum.range(), Range { neg: 0, pos: 65 });
+        assert_eq!(sum.range().class(), Some(Class::U128));
+    }
+
+    #[test]
+    fn a_difference_of_unsigned_fields_may_be_negative() {
+        let difference = Expr::Binary(Binary::Sub, field(32, false), field(32, false));
+        assert_eq!(difference.range(), Range { neg: 33, pos: 32 });
+        assert_eq!(difference.range().class(), Some(Class::I64));
+    }
+
+    #[test]
+    fn masking_a_negative_value_bounds_it() {
+        let difference = Box::new(Expr::Binary(Binary::Sub, field(32, false), field(32, false)));
+        let masked = Expr::Binary(Binary::And, difference, Box::new(Expr::Const(Int::new(0xffff))));
+        assert_eq!(masked.range(), Range::unsigned(16));
+    }
+
+    #[test]
+    fn negative_constants_have_the_bits_of_twos_complement() {
+        let bits = |text| Expr::constant(text).unwrap().range().neg;
+        assert_eq!([bits("-0x1"), bits("-0x2"), bits("-0x3"), bits("-0x4"), bits("-0x80")], [1, 2, 3, 3, 8]);
+    }
+
+    #[test]
+    fn constants_wider_than_128_bits_are_words() {
+        let constant = |text: &str| Expr::constant(text).unwrap();
+        let all = "0x".to_owned() + &"f".repeat(32);
+        assert_eq!(constant(&all), Expr::Const(Int::new(u128::MAX)));
+        let wider = Expr::WideConst(vec![u64::MAX, u64::MAX, 0xf], Range::unsigned(132));
+        assert_eq!(constant(&(all.clone() + "f")), wider);
+        let negative = Expr::WideConst(vec![0, 0, u64::MAX, u64::MAX], Range { neg: 130, pos: 0 });
+        assert_eq!(constant(&("-0x1".to_owned() + &"0".repeat(32))), negative);
+        assert!(Expr::constant("0xzz").unwrap_err().contains("no hexadecimal"));
+    }
+}

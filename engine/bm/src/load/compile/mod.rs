@@ -1,0 +1,810 @@
+//! Turns expressions into instructions, choosing 64-bit, 128-bit or wider arithmetic from the ranges of `expression`.
+//!
+//! The low n bits of a sum, product, mask or left shift depend only on the low n bits of its operands, so a
+//! value that is cut to n <= 64 bits is computed in wrapping 64-bit arithmetic however wide it would be
+//! in full. Only an operation that looks at the whole value needs it exactly; what fits no [`Class`] is computed in as many
+//! words as it needs, which is slower.
+
+pub(crate) mod expression;
+mod wide;
+
+use std::collections::HashMap;
+
+use crate::number::words;
+use crate::program::{Op, Operation, Pc, Rare, Slot, Wide, WideOp};
+use expression::{Binary, Bool, Class, Compare, Expr, HeaderRef, Range, UnionRef};
+
+/// Slots kept for the temporaries of one primitive or condition.
+pub(crate) const TEMP_SLOTS: u32 = 4096;
+
+/// Most words of an intermediate value: a product of two of p4c's widest.
+const MAX_WORDS: u32 = 130;
+
+type Result<T> = std::result::Result<T, String>;
+
+/// What a [`Compiler`] has made: the instructions, the constructs they point at, and the constants with the slot of the first.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    pub(crate) ops: Vec<Op>,
+    pub(crate) rare: Vec<Rare>,
+    pub(crate) const_base: Slot,
+    pub(crate) constants: Vec<u64>,
+}
+
+/// Where a branch goes: known, or to be patched when it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Label(u32);
+
+/// Collects instructions, constants and temporaries.
+#[derive(Debug)]
+pub(crate) struct Compiler {
+    ops: Vec<Op>,
+    rare: Vec<Rare>,
+    labels: Vec<Option<Pc>>,
+    temp_base: Slot,
+    temp_next: u32,
+    const_base: Slot,
+    constants: Vec<u64>,
+    known: HashMap<u64, Slot>,
+    known_wide: HashMap<u128, Slot>,
+    max_ops: usize,
+}
+
+fn mask(width: u32) -> u64 {
+    if width >= 64 {
+        u64::MAX
+    } else {
+        (1 << width) - 1
+    }
+}
+
+impl Compiler {
+    /// `temp_base` is the first slot after headers and action parameters.
+    pub(crate) fn new(temp_base: Slot, max_ops: usize) -> Compiler {
+        let const_base = temp_base + TEMP_SLOTS;
+        Compiler {
+            ops: Vec::new(),
+            rare: Vec::new(),
+            labels: Vec::new(),
+            temp_base,
+            temp_next: 0,
+            const_base,
+            constants: Vec::new(),
+            known: HashMap::new(),
+            known_wide: HashMap::new(),
+            max_ops,
+        }
+    }
+
+    /// Patches the branches.
+    pub(crate) fn finish(mut self) -> Result<Compiled> {
+        for (at, op) in self.ops.iter_mut().enumerate() {
+            let Some(to) = op.target_mut() else { continue };
+            *to = self.labels[*to as usize].ok_or_else(|| format!("branch at {at} has no target"))?;
+        }
+        let Compiler { ops, rare, const_base, constants, .. } = self;
+        Ok(Compiled { ops, rare, const_base, constants })
+    }
+
+    pub(crate) fn pc(&self) -> Pc {
+        self.ops.len() as Pc
+    }
+
+    pub(crate) fn emit(&mut self, op: Op) -> Result<()> {
+        if self.ops.len() >= self.max_ops {
+            return Err(format!("the program needs more than {} instructions, the limit", self.max_ops));
+        }
+        self.ops.push(op);
+        Ok(())
+    }
+
+    /// A construct that has no instruction of its own.
+    pub(crate) fn emit_rare(&mut self, rare: Rare) -> Result<()> {
+        let at = self.rare.len() as u32;
+        self.emit(Op::Rare { at })?;
+        self.rare.push(rare);
+        Ok(())
+    }
+
+    pub(crate) fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    /// The label means the next instruction.
+    pub(crate) fn place(&mut self, label: Label) {
+        self.labels[label.0 as usize] = Some(self.pc());
+    }
+
+    pub(crate) fn target(&self, label: Label) -> Option<Pc> {
+        self.labels[label.0 as usize]
+    }
+
+    pub(crate) fn jump(&mut self, label: Label) -> Result<()> {
+        self.emit(Op::Jmp { to: label.0 })
+    }
+
+    /// Temporaries of the previous primitive are free again.
+    pub(crate) fn release_temps(&mut self) {
+        self.temp_next = 0;
+    }
+
+    pub(crate) fn temp(&mut self, words: u32) -> Result<Slot> {
+        if self.temp_next + words > TEMP_SLOTS {
+            return Err(format!(
+                "the expression needs more than {TEMP_SLOTS} intermediate values, the limit"
+            ));
+        }
+        let slot = self.temp_base + self.temp_next;
+        self.temp_next += words;
+        Ok(slot)
+    }
+
+    pub(crate) fn constant(&mut self, value: u64) -> Slot {
+        let next = self.const_base + self.constants.len() as u32;
+        let slot = *self.known.entry(value).or_insert(next);
+        if slot == next {
+            self.constants.push(value);
+        }
+        slot
+    }
+
+    fn wide_constant(&mut self, value: u128) -> Slot {
+        let next = self.const_base + self.constants.len() as u32;
+        let slot = *self.known_wide.entry(value).or_insert(next);
+        if slot == next {
+            self.constants.extend([value as u64, (value >> 64) as u64]);
+        }
+        slot
+    }
+
+    /// Constants in consecutive slots.
+    fn constants_in_a_row(&mut self, words: &[u64]) -> Slot {
+        let slot = self.const_base + self.constants.len() as u32;
+        self.constants.extend_from_slice(words);
+        slot
+    }
+
+    /// Stores `expr` to a place of `width` bits at `dst` (two slots if wider than 64).
+    pub(crate) fn store(&mut self, dst: Slot, width: u32, signed: bool, expr: &Expr) -> Result<()> {
+        if width > 128 {
+            let n = words(width);
+            let a = self.wide_value(expr, n)?;
+            let operation = if signed { Operation::TwoComp } else { Operation::Cut };
+            return self.emit_rare(Rare::Wide(Wide { operation, words: n, w: width, d: dst, a, b: 0 }));
+        }
+        if width > 64 {
+            let value = self.low128(expr)?;
+            let op = if signed { WideOp::TwoComp } else { WideOp::Mov };
+            return self.emit(Op::Wide { op, w: width as u8, d: dst, a: value, b: 0 });
+        }
+        if signed {
+            let a = self.low64(expr, width)?;
+            return self.emit(Op::TwoComp { w: width as u8, d: dst, a });
+        }
+        self.low64_into(expr, width, Some(dst)).map(|_| ())
+    }
+
+    /// The exact value of an expression that must fit 64 bits.
+    pub(crate) fn exact64(&mut self, expr: &Expr, what: &str) -> Result<Slot> {
+        match expr.range().class() {
+            Some(Class::U64 | Class::I64) => self.low64(expr, 64),
+            _ => Err(format!("{what} may need more than 64 bits ({})", bits(expr.range()))),
+        }
+    }
+
+    /// A slot of which the low `n <= 64` bits are those of `expr`; the bits above may be anything.
+    pub(crate) fn low64(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
+        self.low64_into(expr, n, None)
+    }
+
+    /// As `low64`; with a destination the value is put there, cut to exactly `n` bits.
+    fn low64_into(&mut self, expr: &Expr, n: u32, dst: Option<Slot>) -> Result<Slot> {
+        debug_assert!((1..=64).contains(&n));
+        let w = if dst.is_some() { n as u8 } else { 64 };
+        match expr {
+            Expr::Const(value) => {
+                let a = self.constant(value.bits() as u64 & mask(n));
+                self.moved(a, w, dst)
+            }
+            Expr::WideConst(value, _) => {
+                let a = self.constant(value[0] & mask(n));
+                self.moved(a, w, dst)
+            }
+            Expr::Slot { slot, .. } => self.moved(*slot, w, dst),
+            Expr::Field { header, off, .. } => {
+                let h = self.header(header)?;
+                let d = self.temp(1)?;
+                self.emit(Op::Load { d, h, off: *off })?;
+                self.moved(d, w, dst)
+            }
+            Expr::Binary(op, left, right) => self.low64_binary(*op, left, right, n, dst),
+            Expr::Not(a) => {
+                let a = self.low64(a, n)?;
+                let d = self.destination(dst)?;
+                self.emit(Op::Not { w, d, a })?;
+                Ok(d)
+            }
+            Expr::TwoComp(a, width) if *width <= 64 => {
+                if n <= *width {
+                    return self.low64_into(a, n, dst);
+                }
+                let a = self.low64(a, *width)?;
+                let d = self.temp(1)?;
+                self.emit(Op::TwoComp { w: *width as u8, d, a })?;
+                self.moved(d, w, dst)
+            }
+            Expr::Sat(a, width) | Expr::USat(a, width) if *width <= 64 => {
+                let unsigned = matches!(expr, Expr::USat(..));
+                let Some(class) = a.range().class() else { return self.low_of_wide(expr, w, dst) };
+                let t = self.temp(1)?;
+                let width = *width as u8;
+                match class {
+                    Class::U64 | Class::I64 => {
+                        let a = self.low64(a, 64)?;
+                        self.emit(match (unsigned, class) {
+                            (true, Class::U64) => Op::USat { w: width, d: t, a },
+                            (true, _) => Op::USatSigned { w: width, d: t, a },
+                            (false, Class::U64) => {
+                                let signed_max = self.constant(mask(u32::from(width) - 1));
+                                return self.saturate_unsigned(a, signed_max, w, dst);
+                            }
+                            (false, _) => Op::Sat { w: width, d: t, a },
+                        })?;
+                        self.moved(t, w, dst)
+                    }
+                    Class::U128 | Class::I128 => {
+                        let pair = self.wide_saturation(a, class, u32::from(width), unsigned)?;
+                        self.moved(pair, w, dst)
+                    }
+                }
+            }
+            // Wider than the word: the low bits are those of the operand, or of the operand once it is saturated.
+            Expr::TwoComp(a, _) => self.low64_into(a, n, dst),
+            Expr::Sat(a, width) | Expr::USat(a, width) => {
+                let Some(class) = a.range().class().filter(|_| *width <= 128) else {
+                    return self.low_of_wide(expr, w, dst);
+                };
+                let pair = self.wide_saturation(a, class, *width, matches!(expr, Expr::USat(..)))?;
+                self.moved(pair, w, dst)
+            }
+            Expr::Cond(c, a, b) => {
+                let d = self.temp(1)?;
+                let (other, end) = (self.label(), self.label());
+                self.branch(c, other, false)?;
+                let a = self.low64(a, n)?;
+                self.emit(Op::Mov { w: 64, d, a })?;
+                self.jump(end)?;
+                self.place(other);
+                let b = self.low64(b, n)?;
+                self.emit(Op::Mov { w: 64, d, a: b })?;
+                self.place(end);
+                self.moved(d, w, dst)
+            }
+            Expr::FromBool(condition) => {
+                let a = self.boolean(condition)?;
+                self.moved(a, w, dst)
+            }
+        }
+    }
+
+    /// min(a, limit) for unsigned values.
+    fn saturate_unsigned(&mut self, a: Slot, limit: Slot, w: u8, dst: Option<Slot>) -> Result<Slot> {
+        let (d, over) = (self.temp(1)?, self.temp(1)?);
+        self.emit(Op::Mov { w: 64, d, a })?;
+        self.emit(Op::LtU { d: over, a: limit, b: a })?;
+        self.emit(Op::MovIf { d, c: over, a: limit })?;
+        self.moved(d, w, dst)
+    }
+
+    fn low64_binary(
+        &mut self,
+        op: Binary,
+        left: &Expr,
+        right: &Expr,
+        n: u32,
+        dst: Option<Slot>,
+    ) -> Result<Slot> {
+        let w = if dst.is_some() { n as u8 } else { 64 };
+        match op {
+            Binary::And => {
+                // `x & 0xff`: only the low 8 bits of x count, and when no more are wanted the mask itself is free.
+                for (value, other) in [(left, right), (right, left)] {
+                    let Expr::Const(c) = other else { continue };
+                    if c.negative {
+                        continue;
+                    }
+                    let ones = (c.magnitude as u64).trailing_ones();
+                    if ones >= n {
+                        return self.low64_into(value, n, dst);
+                    }
+                    let low = c.magnitude as u64 & mask(n);
+                    if low == mask(ones) && ones > 0 {
+                        let d = self.destination(dst)?;
+                        return self.low64_into(value, ones, Some(d));
+                    }
+                }
+                let (a, b) = (self.low64(left, n)?, self.low64(right, n)?);
+                let d = self.destination(dst)?;
+                self.emit(Op::And { w, d, a, b })?;
+                Ok(d)
+            }
+            Binary::Add | Binary::Sub | Binary::Mul | Binary::Or | Binary::Xor => {
+                let (a, b) = (self.low64(left, n)?, self.low64(right, n)?);
+                let d = self.destination(dst)?;
+                self.emit(match op {
+                    Binary::Add => Op::Add { w, d, a, b },
+                    Binary::Sub => Op::Sub { w, d, a, b },
+                    Binary::Mul => Op::Mul { w, d, a, b },
+                    Binary::Or => Op::Or { w, d, a, b },
+                    _ => Op::Xor { w, d, a, b },
+                })?;
+                Ok(d)
+            }
+            Binary::Shl => {
+                let a = self.low64(left, n)?;
+                let b = self.shift_count(right)?;
+                let d = self.destination(dst)?;
+                self.emit(Op::Shl { w, d, a, b })?;
+                Ok(d)
+            }
+            Binary::Shr => {
+                let range = left.range();
+                if let (Expr::Const(c), 0) = (right, range.neg) {
+                    // Bits above 64 of the operand are not wanted if the shift leaves them above n.
+                    let by = u32::try_from(c.magnitude).unwrap_or(u32::MAX);
+                    if by.saturating_add(n) <= 64 && range.pos > 64 {
+                        let a = self.low64(left, by + n)?;
+                        let b = self.shift_count(right)?;
+                        let d = self.destination(dst)?;
+                        self.emit(Op::Shr { w, d, a, b })?;
+                        return Ok(d);
+                    }
+                }
+                let Some(class) = left.range().class() else {
+                    let r = self.wide_shift_right_of(left, right)?;
+                    return self.moved(r, w, dst);
+                };
+                match class {
+                    class @ (Class::U64 | Class::I64) => {
+                        let a = self.low64(left, 64)?;
+                        let b = self.shift_count(right)?;
+                        let d = self.destination(dst)?;
+                        let signed = class == Class::I64;
+                        self.emit(if signed { Op::Sar { w, d, a, b } } else { Op::Shr { w, d, a, b } })?;
+                        Ok(d)
+                    }
+                    class => {
+                        let pair = self.wide_shift_right(left, right, class)?;
+                        self.moved(pair, w, dst)
+                    }
+                }
+            }
+            Binary::Div | Binary::Mod => {
+                let class = left.range().common_class(right.range());
+                match class {
+                    Some(Class::U64 | Class::I64) => {
+                        let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
+                        if class == Some(Class::I64) {
+                            self.refuse_negative(a)?;
+                            self.refuse_negative(b)?;
+                        }
+                        let d = self.destination(dst)?;
+                        let op =
+                            if op == Binary::Div { Op::Div { w, d, a, b } } else { Op::Mod { w, d, a, b } };
+                        self.emit(op)?;
+                        Ok(d)
+                    }
+                    Some(_) => {
+                        let pair = self.wide_division(op, left, right)?;
+                        self.moved(pair, w, dst)
+                    }
+                    None => {
+                        let r = self.wide_quotient(op, left, right)?;
+                        self.moved(r, w, dst)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A pair of slots with the low 128 bits of `expr`.
+    pub(crate) fn low128(&mut self, expr: &Expr) -> Result<Slot> {
+        match expr {
+            Expr::Const(value) => return Ok(self.wide_constant(value.bits())),
+            Expr::WideConst(value, _) => {
+                return Ok(self.wide_constant(u128::from(value[0]) | u128::from(value[1]) << 64))
+            }
+            Expr::Slot { slot, width, .. } if *width > 64 => return Ok(*slot),
+            Expr::Field { header, off, width, .. } if *width > 64 => {
+                let h = self.header(header)?;
+                let d = self.temp(2)?;
+                self.emit(Op::Load { d, h, off: *off })?;
+                self.emit(Op::Load { d: d + 1, h, off: *off + 1 })?;
+                return Ok(d);
+            }
+            _ => {}
+        }
+        if let Some(class @ (Class::U64 | Class::I64)) = expr.range().class() {
+            let a = self.low64(expr, 64)?;
+            let op = if class == Class::U64 { WideOp::Zext } else { WideOp::Sext };
+            return self.wide(op, 128, a, 0);
+        }
+        match expr {
+            Expr::Binary(op, left, right) => match op {
+                Binary::Add | Binary::Sub | Binary::Mul | Binary::And | Binary::Or | Binary::Xor => {
+                    let (a, b) = (self.low128(left)?, self.low128(right)?);
+                    let op = match op {
+                        Binary::Add => WideOp::Add,
+                        Binary::Sub => WideOp::Sub,
+                        Binary::Mul => WideOp::Mul,
+                        Binary::And => WideOp::And,
+                        Binary::Or => WideOp::Or,
+                        _ => WideOp::Xor,
+                    };
+                    self.wide(op, 128, a, b)
+                }
+                Binary::Shl => {
+                    let a = self.low128(left)?;
+                    let b = self.shift_count(right)?;
+                    self.wide(WideOp::Shl, 128, a, b)
+                }
+                Binary::Shr => match left.range().class() {
+                    Some(class) => self.wide_shift_right(left, right, class),
+                    None => self.wide_whole(expr, 2),
+                },
+                Binary::Div | Binary::Mod => match left.range().common_class(right.range()) {
+                    Some(_) => self.wide_division(*op, left, right),
+                    None => self.wide_whole(expr, 2),
+                },
+            },
+            Expr::Not(a) => {
+                let a = self.low128(a)?;
+                self.wide(WideOp::Not, 128, a, 0)
+            }
+            Expr::TwoComp(a, width) => {
+                let a = self.low128(a)?;
+                if *width > 128 {
+                    return Ok(a);
+                }
+                self.wide(WideOp::TwoComp, *width, a, 0)
+            }
+            Expr::Sat(a, width) | Expr::USat(a, width) => match a.range().class().filter(|_| *width <= 128) {
+                Some(class) => self.wide_saturation(a, class, *width, matches!(expr, Expr::USat(..))),
+                None => self.wide_whole(expr, 2),
+            },
+            Expr::Cond(c, a, b) => {
+                let d = self.temp(2)?;
+                let (other, end) = (self.label(), self.label());
+                self.branch(c, other, false)?;
+                let a = self.low128(a)?;
+                self.emit(Op::Wide { op: WideOp::Mov, w: 128, d, a, b: 0 })?;
+                self.jump(end)?;
+                self.place(other);
+                let b = self.low128(b)?;
+                self.emit(Op::Wide { op: WideOp::Mov, w: 128, d, a: b, b: 0 })?;
+                self.place(end);
+                Ok(d)
+            }
+            Expr::Const(_)
+            | Expr::WideConst(..)
+            | Expr::Slot { .. }
+            | Expr::Field { .. }
+            | Expr::FromBool(_) => Err("internal: a narrow value has no class".to_owned()),
+        }
+    }
+
+    fn wide(&mut self, op: WideOp, width: u32, a: Slot, b: Slot) -> Result<Slot> {
+        let d = self.temp(2)?;
+        self.emit(Op::Wide { op, w: width as u8, d, a, b })?;
+        Ok(d)
+    }
+
+    fn wide_shift_right(&mut self, left: &Expr, right: &Expr, class: Class) -> Result<Slot> {
+        let a = self.low128(left)?;
+        let b = self.shift_count(right)?;
+        self.wide(if class == Class::I128 { WideOp::Sar } else { WideOp::Shr }, 128, a, b)
+    }
+
+    fn wide_division(&mut self, op: Binary, left: &Expr, right: &Expr) -> Result<Slot> {
+        if left.range().neg > 0 || right.range().neg > 0 {
+            // That one sees at run time whether it is of a negative number.
+            return self.wide_quotient(op, left, right);
+        }
+        let (a, b) = (self.low128(left)?, self.low128(right)?);
+        self.wide(if op == Binary::Div { WideOp::Div } else { WideOp::Mod }, 128, a, b)
+    }
+
+    fn wide_saturation(&mut self, a: &Expr, class: Class, width: u32, unsigned: bool) -> Result<Slot> {
+        let pair = self.low128(a)?;
+        let is_unsigned = matches!(class, Class::U64 | Class::U128);
+        let op = match (unsigned, is_unsigned) {
+            (true, true) => WideOp::USat,
+            (true, false) => WideOp::USatSigned,
+            (false, false) => WideOp::Sat,
+            // The unsigned value is cut to the largest signed one of `width` bits.
+            (false, true) => return self.wide(WideOp::USat, width - 1, pair, 0),
+        };
+        self.wide(op, width, pair, 0)
+    }
+
+    /// A shift count as one slot; counts beyond 64 bits of range are refused.
+    fn shift_count(&mut self, count: &Expr) -> Result<Slot> {
+        if let Expr::Const(c) = count {
+            if c.negative {
+                return Err("shift by a negative constant".to_owned());
+            }
+            return Ok(self.constant(u64::try_from(c.magnitude).unwrap_or(u64::MAX)));
+        }
+        if count.range().class().is_none() || count.range().pos > 64 {
+            // As many bits as no value has.
+            let count = Expr::USat(Box::new(count.clone()), 64);
+            return self.low64(&count, 64);
+        }
+        let slot = self.exact64(count, "a shift count")?;
+        if count.range().neg > 0 {
+            self.refuse_negative(slot)?;
+        }
+        Ok(slot)
+    }
+
+    /// Faults at run time if the signed value is negative: division by the constant 0 does it.
+    fn refuse_negative(&mut self, value: Slot) -> Result<()> {
+        let fine = self.label();
+        let zero = self.constant(0);
+        let d = self.temp(1)?;
+        self.emit(Op::JGeS { a: value, b: zero, to: fine.0 })?;
+        self.emit(Op::Div { w: 64, d, a: zero, b: zero })?;
+        self.place(fine);
+        Ok(())
+    }
+
+    fn destination(&mut self, dst: Option<Slot>) -> Result<Slot> {
+        match dst {
+            Some(d) => Ok(d),
+            None => self.temp(1),
+        }
+    }
+
+    fn moved(&mut self, a: Slot, w: u8, dst: Option<Slot>) -> Result<Slot> {
+        match dst {
+            Some(d) => {
+                self.emit(Op::Mov { w, d, a })?;
+                Ok(d)
+            }
+            None => Ok(a),
+        }
+    }
+
+    /// A slot with the id of the header meant.
+    pub(crate) fn header(&mut self, header: &HeaderRef) -> Result<Slot> {
+        match header {
+            HeaderRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
+            HeaderRef::At(stack, index) => {
+                let idx = self.exact64(index, "a stack index")?;
+                let d = self.temp(1)?;
+                self.emit(Op::StackAt { d, stack: *stack, idx })?;
+                Ok(d)
+            }
+            HeaderRef::Last(stack) => {
+                let d = self.temp(1)?;
+                self.emit(Op::StackLast { d, stack: *stack })?;
+                Ok(d)
+            }
+            HeaderRef::Member(union, member) => {
+                let union = self.union(union)?;
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionMember { d, union, member: *member })?;
+                Ok(d)
+            }
+        }
+    }
+
+    /// A slot with the id of the header union meant.
+    pub(crate) fn union(&mut self, union: &UnionRef) -> Result<Slot> {
+        match union {
+            UnionRef::Fixed(id) => Ok(self.constant(u64::from(*id))),
+            UnionRef::At(stack, index) => {
+                let idx = self.exact64(index, "a stack index")?;
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionAt { d, stack: *stack, idx })?;
+                Ok(d)
+            }
+            UnionRef::Last(stack) => {
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionLast { d, stack: *stack })?;
+                Ok(d)
+            }
+        }
+    }
+
+    /// Branches to `label` if the condition is `when`; falls through otherwise.
+    pub(crate) fn branch(&mut self, condition: &Bool, label: Label, when: bool) -> Result<()> {
+        let to = label.0;
+        match condition {
+            Bool::Const(value) => {
+                if *value == when {
+                    self.jump(label)?;
+                }
+                Ok(())
+            }
+            Bool::Not(inner) => self.branch(inner, label, !when),
+            Bool::And(a, b) | Bool::Or(a, b) => {
+                let is_and = matches!(condition, Bool::And(..));
+                if is_and == when {
+                    // Both must hold (or both fail) to branch: the first that does not skips.
+                    let skip = self.label();
+                    self.branch(a, skip, !when)?;
+                    self.branch(b, label, when)?;
+                    self.place(skip);
+                    Ok(())
+                } else {
+                    self.branch(a, label, when)?;
+                    self.branch(b, label, when)
+                }
+            }
+            Bool::Compare(op, left, right) => match left.range().common_class(right.range()) {
+                Some(class @ (Class::U64 | Class::I64)) => {
+                    let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
+                    let signed = class == Class::I64;
+                    let op = if when { *op } else { negate(*op) };
+                    self.emit(match (op, signed) {
+                        (Compare::Eq, _) => Op::JEq { a, b, to },
+                        (Compare::Ne, _) => Op::JNe { a, b, to },
+                        (Compare::Lt, false) => Op::JLtU { a, b, to },
+                        (Compare::Ge, false) => Op::JGeU { a, b, to },
+                        (Compare::Lt, true) => Op::JLtS { a, b, to },
+                        (Compare::Ge, true) => Op::JGeS { a, b, to },
+                    })
+                }
+                _ => {
+                    let a = self.boolean(condition)?;
+                    self.emit(if when { Op::Jnz { a, to } } else { Op::Jz { a, to } })
+                }
+            },
+            Bool::Same(..)
+            | Bool::NonZero(_)
+            | Bool::Valid(_)
+            | Bool::HeaderEq(..)
+            | Bool::VarbitEq(..)
+            | Bool::UnionValid(_)
+            | Bool::UnionEq(..) => {
+                let a = self.boolean(condition)?;
+                self.emit(if when { Op::Jnz { a, to } } else { Op::Jz { a, to } })
+            }
+        }
+    }
+
+    /// The condition as 0 or 1.
+    pub(crate) fn boolean(&mut self, condition: &Bool) -> Result<Slot> {
+        match condition {
+            Bool::Const(value) => Ok(self.constant(u64::from(*value))),
+            Bool::NonZero(expr) => {
+                if expr.range() == Range::unsigned(1) {
+                    return self.low64(expr, 64);
+                }
+                let zero = Expr::Const(expression::Int::new(0));
+                self.boolean_compare(Compare::Ne, expr, &zero)
+            }
+            Bool::Compare(op, left, right) => self.boolean_compare(*op, left, right),
+            Bool::Not(inner) => {
+                let a = self.boolean(inner)?;
+                let (d, b) = (self.temp(1)?, self.constant(0));
+                self.emit(Op::Eq { d, a, b })?;
+                Ok(d)
+            }
+            Bool::And(a, b) | Bool::Or(a, b) | Bool::Same(a, b) => {
+                let (a, b) = (self.boolean(a)?, self.boolean(b)?);
+                let d = self.temp(1)?;
+                self.emit(match condition {
+                    Bool::And(..) => Op::And { w: 64, d, a, b },
+                    Bool::Or(..) => Op::Or { w: 64, d, a, b },
+                    _ => Op::Eq { d, a, b },
+                })?;
+                Ok(d)
+            }
+            Bool::Valid(header) => {
+                let h = self.header(header)?;
+                let d = self.temp(1)?;
+                self.emit(Op::IsValid { d, h })?;
+                Ok(d)
+            }
+            Bool::HeaderEq(a, b) => {
+                let (a, b) = (self.header(a)?, self.header(b)?);
+                let d = self.temp(1)?;
+                self.emit(Op::HeaderEq { d, a, b })?;
+                Ok(d)
+            }
+            Bool::VarbitEq(a, b) => {
+                let (a, b) = (self.header(a)?, self.header(b)?);
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::VarbitEq { d, a, b })?;
+                Ok(d)
+            }
+            Bool::UnionValid(union) => {
+                let union = self.union(union)?;
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionValid { d, union })?;
+                Ok(d)
+            }
+            Bool::UnionEq(a, b) => {
+                let (a, b) = (self.union(a)?, self.union(b)?);
+                let d = self.temp(1)?;
+                self.emit_rare(Rare::UnionEq { d, a, b })?;
+                Ok(d)
+            }
+        }
+    }
+
+    fn boolean_compare(&mut self, op: Compare, left: &Expr, right: &Expr) -> Result<Slot> {
+        let invert = matches!(op, Compare::Ne | Compare::Ge);
+        let d = self.temp(1)?;
+        let Some(class) = left.range().common_class(right.range()) else {
+            let n = words_for(left.range().union(right.range()))?;
+            let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
+            let equality = matches!(op, Compare::Eq | Compare::Ne);
+            let operation = if equality { Operation::Eq } else { Operation::Lt };
+            self.emit_rare(Rare::Wide(Wide { operation, words: n, w: 0, d, a, b }))?;
+            if invert {
+                let zero = self.constant(0);
+                self.emit(Op::Eq { d, a: d, b: zero })?;
+            }
+            return Ok(d);
+        };
+        match class {
+            Class::U64 | Class::I64 => {
+                let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
+                match op {
+                    Compare::Eq => return self.emit(Op::Eq { d, a, b }).map(|()| d),
+                    Compare::Ne => return self.emit(Op::Ne { d, a, b }).map(|()| d),
+                    _ if class == Class::U64 => self.emit(Op::LtU { d, a, b })?,
+                    _ => self.emit(Op::LtS { d, a, b })?,
+                }
+            }
+            Class::U128 | Class::I128 => {
+                let (a, b) = (self.low128(left)?, self.low128(right)?);
+                let wide = match op {
+                    Compare::Eq | Compare::Ne => WideOp::Eq,
+                    _ if class == Class::U128 => WideOp::LtU,
+                    _ => WideOp::LtS,
+                };
+                self.emit(Op::Wide { op: wide, w: 128, d, a, b })?;
+            }
+        }
+        if invert {
+            let zero = self.constant(0);
+            self.emit(Op::Eq { d, a: d, b: zero })?;
+        }
+        Ok(d)
+    }
+}
+
+fn negate(op: Compare) -> Compare {
+    match op {
+        Compare::Eq => Compare::Ne,
+        Compare::Ne => Compare::Eq,
+        Compare::Lt => Compare::Ge,
+        Compare::Ge => Compare::Lt,
+    }
+}
+
+fn bits(range: Range) -> String {
+    if range.neg == 0 {
+        format!("up to {} bits unsigned", range.pos)
+    } else {
+        format!("up to {} bits signed", range.neg.max(range.pos + 1))
+    }
+}
+
+/// Words in which every value of a range is in two's complement.
+fn words_for(range: Range) -> Result<u32> {
+    let words = range.signed_bits().div_ceil(64);
+    if words > MAX_WORDS {
+        return Err(format!(
+            "an intermediate value of {}; {} bits signed is the most supported",
+            bits(range),
+            64 * MAX_WORDS
+        ));
+    }
+    Ok(words)
+}

@@ -1,0 +1,149 @@
+//! Expressions whose values need more than 128 bits. A value is as many words as its range needs, in two's complement.
+
+use super::expression::{Binary, Class, Expr};
+use super::{words_for, Compiler, Result};
+use crate::number::words;
+use crate::program::{Op, Operation, Rare, Slot, Wide};
+
+impl Compiler {
+    fn wide_operation(&mut self, operation: Operation, n: u32, w: u32, a: Slot, b: Slot) -> Result<Slot> {
+        let d = self.temp(n)?;
+        self.emit_rare(Rare::Wide(Wide { operation, words: n, w, d, a, b }))?;
+        Ok(d)
+    }
+
+    /// A value of `width` bits in its own words as one of `n` words.
+    fn extended(&mut self, a: Slot, width: u32, signed: bool, n: u32) -> Result<Slot> {
+        self.wide_operation(Operation::Extend { signed }, n, width, a, 0)
+    }
+
+    /// The low word of a value that is computed in many, moved to `dst` if there is one.
+    pub(super) fn low_of_wide(&mut self, expr: &Expr, w: u8, dst: Option<Slot>) -> Result<Slot> {
+        let a = self.wide_whole(expr, 1)?;
+        self.moved(a, w, dst)
+    }
+
+    /// Slots of which the first `n` have the low words of `expr`.
+    pub(super) fn wide_value(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
+        match expr.range().class() {
+            Some(class @ (Class::U64 | Class::I64)) => {
+                let a = self.low64(expr, 64)?;
+                self.extended(a, 64, class == Class::I64, n)
+            }
+            Some(class @ (Class::U128 | Class::I128)) => {
+                let a = self.low128(expr)?;
+                self.extended(a, 128, class == Class::I128, n)
+            }
+            None => self.wide_whole(expr, n),
+        }
+    }
+
+    /// As [`Compiler::wide_value`], of an operation that is itself too wide, whether or not its result is.
+    pub(super) fn wide_whole(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
+        match expr {
+            Expr::WideConst(value, range) => {
+                let fill = if range.neg > 0 { u64::MAX } else { 0 };
+                let words: Vec<u64> =
+                    (0..n as usize).map(|at| value.get(at).copied().unwrap_or(fill)).collect();
+                Ok(self.constants_in_a_row(&words))
+            }
+            Expr::Slot { slot, width, signed } => self.extended(*slot, *width, *signed, n),
+            Expr::Field { header, off, width, signed } => {
+                let h = self.header(header)?;
+                let d = self.temp(words(*width))?;
+                for word in 0..words(*width) {
+                    self.emit(Op::Load { d: d + word, h, off: off + word })?;
+                }
+                self.extended(d, *width, *signed, n)
+            }
+            Expr::Binary(Binary::Shr, left, right) => {
+                let shifted = self.wide_shift_right_of(left, right)?;
+                self.sign_extended(shifted, words_for(left.range())?, n)
+            }
+            Expr::Binary(op @ (Binary::Div | Binary::Mod), left, right) => {
+                let result = self.wide_quotient(*op, left, right)?;
+                self.sign_extended(result, words_for(left.range().union(right.range()))?, n)
+            }
+            Expr::Binary(Binary::Shl, left, right) => {
+                let a = self.wide_value(left, n)?;
+                let b = self.shift_count(right)?;
+                self.wide_operation(Operation::Shl, n, 0, a, b)
+            }
+            Expr::Binary(op, left, right) => {
+                let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
+                let operation = match op {
+                    Binary::Add => Operation::Add,
+                    Binary::Sub => Operation::Sub,
+                    Binary::Mul => Operation::Mul,
+                    Binary::And => Operation::And,
+                    Binary::Or => Operation::Or,
+                    _ => Operation::Xor,
+                };
+                self.wide_operation(operation, n, 0, a, b)
+            }
+            Expr::Not(a) => {
+                let a = self.wide_value(a, n)?;
+                self.wide_operation(Operation::Not, n, 0, a, 0)
+            }
+            Expr::TwoComp(a, width) => {
+                let enough = n.max(words(*width));
+                let a = self.wide_value(a, enough)?;
+                self.wide_operation(Operation::TwoComp, enough, *width, a, 0)
+            }
+            Expr::Sat(a, width) | Expr::USat(a, width) => {
+                let exact = words_for(a.range())?;
+                let operation = if matches!(expr, Expr::Sat(..)) { Operation::Sat } else { Operation::USat };
+                let a = self.wide_value(a, exact)?;
+                let saturated = self.wide_operation(operation, exact, *width, a, 0)?;
+                self.sign_extended(saturated, exact, n)
+            }
+            Expr::Cond(c, a, b) => {
+                let d = self.temp(n)?;
+                let (other, end) = (self.label(), self.label());
+                let copy = |a| Wide {
+                    operation: Operation::Extend { signed: false },
+                    words: n,
+                    w: 64 * n,
+                    d,
+                    a,
+                    b: 0,
+                };
+                self.branch(c, other, false)?;
+                let a = self.wide_value(a, n)?;
+                self.emit_rare(Rare::Wide(copy(a)))?;
+                self.jump(end)?;
+                self.place(other);
+                let b = self.wide_value(b, n)?;
+                self.emit_rare(Rare::Wide(copy(b)))?;
+                self.place(end);
+                Ok(d)
+            }
+            Expr::Const(_) | Expr::FromBool(_) => Err("internal: a narrow value has no class".to_owned()),
+        }
+    }
+
+    /// A value of `from` words as one of at least `n`.
+    fn sign_extended(&mut self, a: Slot, from: u32, n: u32) -> Result<Slot> {
+        if n <= from {
+            return Ok(a);
+        }
+        self.extended(a, 64 * from, true, n)
+    }
+
+    /// In as many words as the left side needs.
+    pub(super) fn wide_shift_right_of(&mut self, left: &Expr, right: &Expr) -> Result<Slot> {
+        let n = words_for(left.range())?;
+        let a = self.wide_value(left, n)?;
+        let b = self.shift_count(right)?;
+        self.wide_operation(Operation::Shr, n, 0, a, b)
+    }
+
+    /// Quotient or remainder, in as many words as the sides need.
+    pub(super) fn wide_quotient(&mut self, op: Binary, left: &Expr, right: &Expr) -> Result<Slot> {
+        let n = words_for(left.range().union(right.range()))?;
+        let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
+        let d = self.temp(2 * n)?;
+        self.emit_rare(Rare::Wide(Wide { operation: Operation::Div, words: n, w: 0, d, a, b }))?;
+        Ok(if op == Binary::Div { d } else { d + n })
+    }
+}

@@ -1,0 +1,199 @@
+//! Reading a JSON value together with its place in the file, so that every refusal can say where.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use crate::error::LoadError;
+
+/// Deepest nesting of arrays and objects. p4c writes two levels for every operation of an expression.
+const MAX_NESTING: usize = 300;
+
+/// A value and where it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Json<'a> {
+    pub(crate) value: &'a Value,
+    place: Rc<str>,
+}
+
+type Result<T> = std::result::Result<T, LoadError>;
+
+/// Parses JSON text whose size and nesting are bounded.
+pub(crate) fn parse(text: &[u8], max_bytes: usize) -> Result<Value> {
+    let fail = |reason: String| LoadError::new("program", reason);
+    if text.len() > max_bytes {
+        return Err(fail(format!("{} bytes of JSON; the limit is {max_bytes}", text.len())));
+    }
+    check_nesting(text).map_err(fail)?;
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    reader.disable_recursion_limit();
+    let value = <Value as serde::Deserialize>::deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value))
+        .map_err(|e| fail(format!("not JSON: {e}")))?;
+    Ok(value)
+}
+
+fn check_nesting(text: &[u8]) -> std::result::Result<(), String> {
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for &byte in text {
+        if in_string {
+            (in_string, escaped) = match byte {
+                _ if escaped => (true, false),
+                b'\\' => (true, true),
+                b'"' => (false, false),
+                _ => (true, false),
+            };
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > MAX_NESTING {
+                    return Err(format!("nested more than {MAX_NESTING} levels deep"));
+                }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+impl<'a> Json<'a> {
+    /// The file itself.
+    pub(crate) fn root(value: &'a Value) -> Json<'a> {
+        Json { value, place: Rc::from("program") }
+    }
+
+    /// An error about this value.
+    pub(crate) fn error(&self, reason: impl Into<String>) -> LoadError {
+        LoadError::new(&*self.place, reason)
+    }
+
+    /// The same place, another value: for the insides of expressions.
+    pub(crate) fn with(&self, value: &'a Value) -> Json<'a> {
+        Json { value, place: Rc::clone(&self.place) }
+    }
+
+    pub(crate) fn object(&self) -> Result<&'a Map<String, Value>> {
+        self.value.as_object().ok_or_else(|| self.error(format!("is {}, not an object", kind(self.value))))
+    }
+
+    /// The member, which must be there (it may be null).
+    pub(crate) fn get(&self, key: &str) -> Result<Json<'a>> {
+        match self.object()?.get(key) {
+            Some(value) => Ok(self.member(key, value)),
+            None => Err(self.error(format!("has no '{key}'"))),
+        }
+    }
+
+    /// The member, if there and not null.
+    pub(crate) fn opt(&self, key: &str) -> Result<Option<Json<'a>>> {
+        Ok(self.object()?.get(key).filter(|v| !v.is_null()).map(|value| self.member(key, value)))
+    }
+
+    fn member(&self, key: &str, value: &'a Value) -> Json<'a> {
+        let place = if &*self.place == "program" { key.to_owned() } else { format!("{} {key}", self.place) };
+        Json { value, place: place.into() }
+    }
+
+    /// The elements, each with its index and, if it has one, its name in the place.
+    pub(crate) fn array(&self) -> Result<Vec<Json<'a>>> {
+        let items = self
+            .value
+            .as_array()
+            .ok_or_else(|| self.error(format!("is {}, not an array", kind(self.value))))?;
+        Ok(items
+            .iter()
+            .enumerate()
+            .map(|(at, value)| {
+                let place = match value.get("name").and_then(Value::as_str) {
+                    Some(name) => {
+                        format!("{}[{at}] '{}'", self.place, crate::error::clip(name))
+                    }
+                    None => format!("{}[{at}]", self.place),
+                };
+                Json { value, place: place.into() }
+            })
+            .collect())
+    }
+
+    /// The elements of the member, none if it is absent; at most `limit`.
+    pub(crate) fn list(&self, key: &str, limit: usize) -> Result<Vec<Json<'a>>> {
+        let Some(member) = self.opt(key)? else { return Ok(Vec::new()) };
+        let count = member.value.as_array().map_or(0, Vec::len);
+        if count > limit {
+            return Err(member.error(format!("has {count} elements; the limit is {limit}")));
+        }
+        member.array()
+    }
+
+    /// Exactly `N` elements.
+    pub(crate) fn tuple<const N: usize>(&self) -> Result<[Json<'a>; N]> {
+        let items = self.array()?;
+        let count = items.len();
+        items.try_into().map_err(|_| self.error(format!("has {count} elements where {N} are needed")))
+    }
+
+    pub(crate) fn str(&self) -> Result<&'a str> {
+        self.value.as_str().ok_or_else(|| self.error(format!("is {}, not a string", kind(self.value))))
+    }
+
+    pub(crate) fn bool(&self) -> Result<bool> {
+        self.value.as_bool().ok_or_else(|| self.error(format!("is {}, not a boolean", kind(self.value))))
+    }
+
+    pub(crate) fn u64(&self) -> Result<u64> {
+        self.value.as_u64().ok_or_else(|| self.error("is not a whole number in range"))
+    }
+
+    /// A number of at most `limit`.
+    pub(crate) fn number(&self, limit: u64) -> Result<u64> {
+        let value = self.u64()?;
+        if value > limit {
+            return Err(self.error(format!("is {value}; the limit is {limit}")));
+        }
+        Ok(value)
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        self.value.is_null()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nesting_beyond_the_limit_is_refused_before_it_is_parsed() {
+        let text = "[".repeat(MAX_NESTING + 1);
+        assert!(parse(text.as_bytes(), 1 << 20).unwrap_err().reason.contains("nested"));
+    }
+
+    #[test]
+    fn brackets_inside_strings_are_not_nesting() {
+        let text = format!("\"{}\\\"[\"", "[".repeat(MAX_NESTING + 1));
+        assert!(parse(text.as_bytes(), 1 << 20).is_ok());
+    }
+
+    #[test]
+    fn errors_name_the_place_and_what_is_there() {
+        let value: Value = serde_json::from_str(r#"{"actions":[{"name":"a","primitives":7}]}"#).unwrap();
+        let actions = Json::root(&value).get("actions").unwrap().array().unwrap();
+        let error = actions[0].get("primitives").unwrap().array().unwrap_err();
+        assert_eq!(error.to_string(), "actions[0] 'a' primitives: is a number, not an array");
+    }
+}

@@ -1,0 +1,280 @@
+//! Hash and checksum algorithms over bytes.
+//!
+//! They are BMv2's, bit for bit. What p4c can name but this engine cannot compute is refused at load.
+
+/// What can be set of a `crc16_custom` (`T` is `u16`) or a `crc32_custom` (`u32`), after Ross Williams' model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrcParameters<T> {
+    /// Without its top bit, the most significant bit first.
+    pub polynomial: T,
+    /// What the remainder starts with, not reflected.
+    pub initial_remainder: T,
+    /// Added to the result, after it is reflected.
+    pub final_xor: T,
+    /// Whether bytes are taken with their least significant bit first.
+    pub reflect_data: bool,
+    /// Whether the remainder is turned round at the end.
+    pub reflect_remainder: bool,
+}
+
+impl CrcParameters<u16> {
+    pub(crate) fn crc(self) -> Crc {
+        let CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder } =
+            self;
+        let [polynomial, initial_remainder, final_xor] =
+            [polynomial, initial_remainder, final_xor].map(u32::from);
+        Crc::new(
+            16,
+            CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder },
+        )
+    }
+}
+
+impl CrcParameters<u32> {
+    pub(crate) fn crc(self) -> Crc {
+        Crc::new(32, self)
+    }
+}
+
+/// A CRC with its tables. The remainder is kept reflected, whatever the parameters say of input and output.
+#[derive(Debug, Clone)]
+pub(crate) struct Crc {
+    width: u32,
+    parameters: CrcParameters<u32>,
+    /// Remainders, computed reflected: of each byte, and of each byte with one, two and three zero bytes behind it.
+    tables: Box<[[u32; 256]; 4]>,
+}
+
+impl Crc {
+    fn new(width: u32, parameters: CrcParameters<u32>) -> Crc {
+        let reflected = parameters.polynomial.reverse_bits() >> (32 - width);
+        let mut tables = Box::new([[0; 256]; 4]);
+        for (byte, entry) in (0u32..).zip(tables[0].iter_mut()) {
+            *entry = (0..8).fold(byte, |r, _| if r & 1 == 1 { r >> 1 ^ reflected } else { r >> 1 });
+        }
+        for zeros in 1..4 {
+            for byte in 0..256 {
+                let before = tables[zeros - 1][byte];
+                tables[zeros][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
+            }
+        }
+        Crc { width, parameters, tables }
+    }
+
+    pub(crate) fn compute(&self, data: &[u8]) -> u32 {
+        let remainder = if self.parameters.reflect_data {
+            self.remainder::<true>(data)
+        } else {
+            self.remainder::<false>(data)
+        };
+        let shown = if self.parameters.reflect_remainder { remainder } else { self.reversed(remainder) };
+        shown ^ self.parameters.final_xor
+    }
+
+    fn reversed(&self, remainder: u32) -> u32 {
+        remainder.reverse_bits() >> (32 - self.width)
+    }
+
+    fn remainder<const REFLECT_DATA: bool>(&self, data: &[u8]) -> u32 {
+        let start = self.reversed(self.parameters.initial_remainder);
+        let [one, two, three, four] = &*self.tables;
+        let mut words = data.chunks_exact(4);
+        let mut remainder = start;
+        for word in &mut words {
+            let word = [word[0], word[1], word[2], word[3]];
+            // Turning four bytes round turns each of them round, and their order.
+            let word =
+                if REFLECT_DATA { u32::from_le_bytes(word) } else { u32::from_be_bytes(word).reverse_bits() };
+            let [a, b, c, d] = (remainder ^ word).to_le_bytes();
+            let [a, b, c, d] = [a, b, c, d].map(usize::from);
+            remainder = four[a] ^ three[b] ^ two[c] ^ one[d];
+        }
+        for &byte in words.remainder() {
+            let byte = if REFLECT_DATA { byte } else { byte.reverse_bits() };
+            remainder = remainder >> 8 ^ one[((remainder ^ u32::from(byte)) & 0xff) as usize];
+        }
+        remainder
+    }
+}
+
+/// A hash or checksum algorithm.
+#[derive(Debug, Clone)]
+pub(crate) enum Algorithm {
+    Crc(Crc),
+    /// A CRC whose parameters the control plane can set: [`Crcs`] has those of a switch once they are set.
+    CustomCrc(Crc),
+    /// CRC-16/CCITT-FALSE: not reflected.
+    CrcCcitt,
+    Csum16,
+    Xor16,
+    Identity,
+}
+
+impl Algorithm {
+    /// The algorithm that a BMv2 JSON names.
+    pub(crate) fn named(name: &str) -> Option<Algorithm> {
+        let (reflect_data, reflect_remainder) = (true, true);
+        let crc16 = CrcParameters {
+            polynomial: 0x8005_u16,
+            initial_remainder: 0,
+            final_xor: 0,
+            reflect_data,
+            reflect_remainder,
+        };
+        let crc32 = CrcParameters {
+            polynomial: 0x04c1_1db7_u32,
+            initial_remainder: u32::MAX,
+            final_xor: u32::MAX,
+            reflect_data,
+            reflect_remainder,
+        };
+        Some(match name {
+            "crc16" => Algorithm::Crc(crc16.crc()),
+            "crc16_custom" => Algorithm::CustomCrc(crc16.crc()),
+            "crc32" => Algorithm::Crc(crc32.crc()),
+            "crc32_custom" => Algorithm::CustomCrc(crc32.crc()),
+            "crcCCITT" => Algorithm::CrcCcitt,
+            "csum16" | "cksum16" => Algorithm::Csum16,
+            "xor16" => Algorithm::Xor16,
+            "identity" => Algorithm::Identity,
+            _ => return None,
+        })
+    }
+
+    /// What [`Algorithm::named`] knows, for messages.
+    pub(crate) const NAMES: &'static str =
+        "crc16, crc16_custom, crc32, crc32_custom, crcCCITT, csum16, xor16, identity";
+
+    /// The width of a CRC whose parameters can be set.
+    pub(crate) fn custom_width(&self) -> Option<u32> {
+        match self {
+            Algorithm::CustomCrc(crc) => Some(crc.width),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn compute(&self, data: &[u8]) -> u64 {
+        match self {
+            Algorithm::Crc(crc) | Algorithm::CustomCrc(crc) => u64::from(crc.compute(data)),
+            Algorithm::CrcCcitt => u64::from(data.iter().fold(0xffff_u16, |r, &byte| {
+                (0..8).fold(
+                    r ^ u16::from(byte) << 8,
+                    |r, _| if r >> 15 == 1 { r << 1 ^ 0x1021 } else { r << 1 },
+                )
+            })),
+            Algorithm::Csum16 => u64::from(csum16(data)),
+            Algorithm::Xor16 => u64::from(words16(data).fold(0, |x, word| x ^ word)),
+            Algorithm::Identity => data.iter().take(8).fold(0, |v, &byte| v << 8 | u64::from(byte)),
+        }
+    }
+}
+
+/// Big-endian 16-bit words; an odd last byte is padded with a zero byte.
+fn words16(data: &[u8]) -> impl Iterator<Item = u16> + '_ {
+    data.chunks(2).map(|pair| u16::from(pair[0]) << 8 | u16::from(*pair.get(1).unwrap_or(&0)))
+}
+
+/// The Internet checksum (RFC 1071): ones' complement of the ones' complement sum.
+fn csum16(data: &[u8]) -> u16 {
+    let mut sum = 0u64;
+    let mut chunks = data.chunks_exact(4);
+    for four in &mut chunks {
+        sum += u64::from(u32::from_be_bytes([four[0], four[1], four[2], four[3]]));
+    }
+    sum += words16(chunks.remainder()).map(u64::from).sum::<u64>();
+    while sum >> 16 != 0 {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(name: &str, data: &[u8]) -> u64 {
+        Algorithm::named(name).unwrap().compute(data)
+    }
+
+    #[test]
+    fn crcs_of_the_check_string_are_those_of_the_crc_catalogue() {
+        // The "check" values of CRC-16/ARC, CRC-32/ISO-HDLC and CRC-16/IBM-3740 for "123456789".
+        assert_eq!(of("crc16", b"123456789"), 0xbb3d);
+        assert_eq!(of("crc32", b"123456789"), 0xcbf4_3926);
+        assert_eq!(of("crcCCITT", b"123456789"), 0x29b1);
+    }
+
+    /// As BMv2 computes it (`crc_custom` in calculations.cpp), a bit at a time and the most significant first.
+    fn bit_by_bit(width: u32, parameters: CrcParameters<u32>, data: &[u8]) -> u32 {
+        let all = u32::MAX >> (32 - width);
+        let remainder = data.iter().fold(parameters.initial_remainder, |remainder, &byte| {
+            let byte = if parameters.reflect_data { byte.reverse_bits() } else { byte };
+            (0..8).fold(remainder ^ u32::from(byte) << (width - 8), |r, _| {
+                let shifted = r << 1 & all;
+                if r >> (width - 1) & 1 == 1 {
+                    shifted ^ parameters.polynomial
+                } else {
+                    shifted
+                }
+            })
+        });
+        let shown =
+            if parameters.reflect_remainder { remainder.reverse_bits() >> (32 - width) } else { remainder };
+        shown ^ parameters.final_xor
+    }
+
+    proptest! {
+        #[test]
+        fn a_crc_by_tables_is_that_of_single_bits(
+            (polynomial, initial_remainder, final_xor) in any::<(u32, u32, u32)>(),
+            (reflect_data, reflect_remainder) in any::<(bool, bool)>(),
+            data in prop::collection::vec(any::<u8>(), 0..12),
+        ) {
+            let parameters =
+                CrcParameters { polynomial, initial_remainder, final_xor, reflect_data, reflect_remainder };
+            prop_assert_eq!(parameters.crc().compute(&data), bit_by_bit(32, parameters, &data));
+            let short = CrcParameters {
+                polynomial: polynomial as u16,
+                initial_remainder: initial_remainder as u16,
+                final_xor: final_xor as u16,
+                reflect_data,
+                reflect_remainder,
+            };
+            let cut = CrcParameters {
+                polynomial: polynomial & 0xffff,
+                initial_remainder: initial_remainder & 0xffff,
+                final_xor: final_xor & 0xffff,
+                ..parameters
+            };
+            prop_assert_eq!(short.crc().compute(&data), bit_by_bit(16, cut, &data));
+        }
+    }
+
+    #[test]
+    fn the_checksum_of_rfc_1071s_example_is_its_complemented_sum() {
+        // RFC 1071, section 3: the sum of 00 01 f2 03 f4 f5 f6 f7 is ddf2.
+        assert_eq!(of("csum16", &[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7]), 0x220d);
+    }
+
+    #[test]
+    fn a_checksum_over_an_odd_number_of_bytes_pads_with_zero() {
+        assert_eq!(of("csum16", &[0x12, 0x34, 0x56]), of("csum16", &[0x12, 0x34, 0x56, 0x00]));
+    }
+
+    #[test]
+    fn identity_takes_the_first_eight_bytes() {
+        assert_eq!(of("identity", &[1, 2]), 0x0102);
+        assert_eq!(of("identity", &[1, 2, 3, 4, 5, 6, 7, 8, 9]), 0x0102_0304_0506_0708);
+    }
+
+    #[test]
+    fn xor16_pads_the_last_byte_on_the_right() {
+        assert_eq!(of("xor16", &[0x12, 0x34, 0xab]), 0x1234 ^ 0xab00);
+    }
+
+    #[test]
+    fn an_unknown_algorithm_has_no_name() {
+        assert!(Algorithm::named("toeplitz").is_none());
+    }
+}

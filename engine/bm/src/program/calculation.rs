@@ -1,0 +1,98 @@
+//! Calculations: which fields and headers a hash or checksum covers, and by which algorithm.
+
+use super::algorithm::Algorithm;
+use super::field::Field;
+use super::layout::{FieldDef, Layout};
+use super::op::{Pc, Slot};
+
+/// One thing that a calculation covers.
+#[derive(Debug, Clone)]
+pub(crate) enum Input {
+    /// A field; left out when its header is not valid.
+    Field { field: Field, valid: Slot },
+    /// Fields of one header that make whole bytes together, laid out over the packet's slots: see [`join_fields`].
+    Fields { layout: Layout, valid: Slot },
+    /// A variable-length field: index of its store.
+    Variable { store: u32, valid: Slot },
+    /// A constant of some bits.
+    Constant { value: Vec<u64>, width: u32 },
+    /// A whole header; left out when it is not valid.
+    Header { header: u32, valid: Slot },
+}
+
+/// A calculation.
+#[derive(Debug, Clone)]
+pub(crate) struct Calculation {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) inputs: Vec<Input>,
+    /// Whether what follows the headers is covered too.
+    pub(crate) payload: bool,
+}
+
+/// A call of `modify_field_with_hash_based_offset`: `base + hash % size`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HashCall {
+    pub(crate) calculation: u32,
+    pub(crate) d: Slot,
+    pub(crate) base: Slot,
+    pub(crate) size: Slot,
+}
+
+/// Joins runs of fields of one header into layouts, wherever they begin and end at whole bytes whatever is valid.
+pub(crate) fn join_fields(inputs: Vec<Input>) -> Vec<Input> {
+    let mut joined = Vec::new();
+    let mut run: Vec<Input> = Vec::new();
+    let mut aligned = true;
+    let flush = |run: &mut Vec<Input>, joined: &mut Vec<Input>, aligned: &mut bool| {
+        let mut valid_slot = None;
+        let mut fields = Vec::new();
+        for input in run.iter() {
+            if let Input::Field { field, valid } = input {
+                valid_slot = Some(*valid);
+                let (width, off) = (field.width(), field.slot);
+                fields.push(FieldDef { name: String::new(), width, signed: false, off, variable: false });
+            }
+        }
+        let whole = fields.iter().map(|f| f.width).sum::<u32>() % 8 == 0;
+        match valid_slot {
+            Some(valid) if *aligned && whole => {
+                run.clear();
+                joined.push(Input::Fields { layout: Layout::new(&fields), valid });
+            }
+            _ => joined.append(run),
+        }
+        *aligned &= whole;
+    };
+    for input in inputs {
+        let of = |input: &Input| match input {
+            Input::Field { valid, .. } => Some(*valid),
+            _ => None,
+        };
+        if run.last().map(of) != Some(of(&input)) {
+            flush(&mut run, &mut joined, &mut aligned);
+        }
+        match input {
+            Input::Field { .. } => run.push(input),
+            Input::Constant { width, .. } => {
+                aligned &= width % 8 == 0;
+                joined.push(input);
+            }
+            other => joined.push(other),
+        }
+    }
+    flush(&mut run, &mut joined, &mut aligned);
+    joined
+}
+
+/// A checksum that the program verifies after parsing, or updates before deparsing.
+#[derive(Debug, Clone)]
+pub(crate) struct Checksum {
+    pub(crate) target: Field,
+    /// Validity of the header that the target is in.
+    pub(crate) valid: Slot,
+    pub(crate) calculation: u32,
+    pub(crate) update: bool,
+    pub(crate) verify: bool,
+    /// Instructions that leave the condition in the program's condition slot.
+    pub(crate) condition: Option<Pc>,
+}

@@ -1,0 +1,590 @@
+//! Which of a packet's words anything may look at after some point of its way: what must be put aside while it waits.
+//!
+//! The analysis goes backwards over the instructions of a pipeline (a word is needed where it may be read before it is
+//! written), from what the deparser, the updated checksums, field lists and the caller read at its end. It errs on the side of
+//! keeping: an instruction whose header is only known at run time reads everything, and one that writes only sometimes writes
+//! nothing. A pipeline that would take too long to analyse
+//! keeps everything.
+//!
+//! Words that are read only where their header is valid (by the deparser, checksums and header assignments) are needed
+//! only if it is valid now: a header becomes valid by being zeroed, or by a copy of another valid one. Where a program
+//! writes validity itself, this does not hold, and the words of such a header are always kept.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::program::{
+    Calculation, DeparserId, Field, Input, LogValue, Op, Pc, PipelineId, Program, Slot, WideOp,
+};
+
+/// Most instructions that are analysed, counted as often as they are reached in different ways.
+const MAX_NODES: usize = 20_000;
+
+/// Most words of all sets together.
+const MAX_SET_WORDS: usize = 1 << 21;
+
+/// How often the instructions are gone through, so that loading takes bounded time. Loops need the most.
+const MAX_ROUNDS: usize = 64;
+
+/// Words between two runs that are copied rather than passed over: a run costs as much as some words.
+const GAP: usize = 8;
+
+/// Words of a header that are put aside whether it is valid or not.
+const SMALL: usize = 6;
+
+/// Which words of a packet are put aside by [`crate::Phv::save_kept`]; of one program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// Always, in rising order.
+    pub(crate) always: Vec<Range<usize>>,
+    /// If the word in this slot, which is in `always`, is not zero.
+    pub(crate) if_valid: Vec<(usize, Range<usize>)>,
+}
+
+impl Kept {
+    fn everything(program: &Program) -> Kept {
+        Kept { always: std::iter::once(0..program.reset_end()).collect(), if_valid: Vec::new() }
+    }
+}
+
+/// A place in the code, and what it depends on: see `native::translate`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Place {
+    pc: Pc,
+    after: Option<Pc>,
+    exited: bool,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    reads: Vec<Range<Slot>>,
+    writes: Vec<Slot>,
+    next: Vec<usize>,
+}
+
+/// What instructions and stages read, in two kinds.
+struct Reader<'a> {
+    program: &'a Program,
+    /// By header: whether its words are read where it is valid.
+    guarded: Vec<bool>,
+}
+
+impl Program {
+    /// What is put aside of a packet ahead of this pipeline, after which come the updates of checksums and this deparser.
+    /// The caller reads the fields of `read` at any time, and sets those of `written` just before the pipeline. It resets
+    /// metadata, but for field lists, where a packet is cloned or begins again.
+    pub fn kept_ahead_of(
+        &self,
+        pipeline: PipelineId,
+        deparser: DeparserId,
+        read: &[Field],
+        written: &[Field],
+    ) -> Kept {
+        // A program for tracing shows every word.
+        let analysed = if self.is_marked() { None } else { analyse(self, pipeline, deparser, read, written) };
+        analysed.unwrap_or_else(|| Kept::everything(self))
+    }
+}
+
+fn analyse(
+    program: &Program,
+    pipeline: PipelineId,
+    deparser: DeparserId,
+    read: &[Field],
+    written: &[Field],
+) -> Option<Kept> {
+    let mut reader = Reader { program, guarded: vec![false; program.headers().len()] };
+    let sets = Sets::new(program.reset_end());
+    let mut at_end = sets.empty();
+    for field in read {
+        sets.add(&mut at_end, words_of(*field));
+    }
+    for &header in &program.deparsers()[deparser.0 as usize].headers {
+        reader.guarded[header as usize] = true;
+    }
+    // Validity, lengths and the places in stacks are few words, and decide what the others mean.
+    for header in program.headers() {
+        sets.add(&mut at_end, header.valid..header.valid + 1);
+    }
+    program.stacks().iter().for_each(|stack| sets.add(&mut at_end, stack.next..stack.next + 1));
+    program.union_stacks().iter().for_each(|stack| sets.add(&mut at_end, stack.next..stack.next + 1));
+    program.vl_stores().iter().for_each(|store| sets.add(&mut at_end, store.length..store.length + 1));
+    // A clone begins this pipeline again with headers that are as kept here, so only its field list is more.
+    let starts_again = |op: &Op| {
+        matches!(
+            op,
+            Op::CloneIngress { .. }
+                | Op::CloneEgress { .. }
+                | Op::Resubmit { .. }
+                | Op::Recirculate { .. }
+                | Op::Digest { .. }
+        )
+    };
+    if program.ops().iter().any(starts_again) {
+        let fields = program.packet.lists.iter().flatten();
+        fields.for_each(|field| sets.add(&mut at_end, words_of(*field)));
+    }
+    for checksum in program.checksums().iter().filter(|c| c.update) {
+        let mut reads = reader.calculation(program.calculation(checksum.calculation));
+        if let Some(pc) = checksum.condition {
+            for node in walk(&mut reader, pc)? {
+                reads.extend(node.reads);
+            }
+        }
+        reads.into_iter().for_each(|range| sets.add(&mut at_end, range));
+    }
+
+    let nodes = walk(&mut reader, program.pipelines()[pipeline.0 as usize].pc)?;
+    if nodes.len() * sets.words > MAX_SET_WORDS {
+        return None;
+    }
+    // Metadata is always valid, and a header whose validity is written like a field may become valid with the words that it has.
+    for (header, guarded) in program.headers().iter().zip(&mut reader.guarded) {
+        let is_written = || nodes.iter().any(|node| node.writes.contains(&header.valid));
+        if *guarded && (header.metadata || is_written()) {
+            *guarded = false;
+            sets.add(&mut at_end, header_words(program, header));
+        }
+    }
+    let mut always = sets.solve(&nodes, &at_end)?;
+    let kept_by_caller = |slot: Slot| read.iter().any(|field| words_of(*field).contains(&slot));
+    for slot in written.iter().flat_map(|field| words_of(*field)).filter(|&slot| !kept_by_caller(slot)) {
+        sets.take(&mut always, slot);
+    }
+    // Validity stays whatever comes: it says what else is put aside.
+    for (header, _) in program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
+        sets.add(&mut always, header.valid..header.valid + 1);
+    }
+    program.vl_stores().iter().for_each(|store| sets.add(&mut always, store.length..store.length + 1));
+    for (header, _) in program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded) {
+        let words = header_words(program, header);
+        if words.len() <= SMALL {
+            sets.add(&mut always, words);
+        }
+    }
+    let always = sets.runs(&always);
+    let guarded = program.headers().iter().zip(&reader.guarded).filter(|(_, guarded)| **guarded);
+    let if_valid = guarded
+        .map(|(header, _)| (header.valid as usize, header_words(program, header)))
+        .map(|(valid, words)| (valid, words.start as usize..words.end as usize))
+        .filter(|(_, words)| !always.iter().any(|run| run.start <= words.start && words.end <= run.end))
+        .collect();
+    Some(Kept { always, if_valid })
+}
+
+fn words_of(field: Field) -> Range<Slot> {
+    field.slot..field.slot + field.words() as Slot
+}
+
+fn header_words(program: &Program, header: &crate::program::Header) -> Range<Slot> {
+    header.base..header.base + program.header_type(header.type_id).words
+}
+
+/// Every place that can be reached from `start`, which comes first.
+fn walk(reader: &mut Reader<'_>, start: Pc) -> Option<Vec<Node>> {
+    let program = reader.program;
+    let mut numbers: HashMap<Place, usize> = HashMap::new();
+    let mut places = vec![Place { pc: start, after: None, exited: false }];
+    numbers.insert(places[0], 0);
+    let mut nodes = Vec::new();
+    while nodes.len() < places.len() {
+        if nodes.len() >= MAX_NODES {
+            return None;
+        }
+        let place = places[nodes.len()];
+        let mut op = *program.ops().get(place.pc as usize)?;
+        let mut node = Node::default();
+        reader.operands(op, &mut node);
+        let next = Place { pc: place.pc + 1, ..place };
+        let mut after = Vec::new();
+        match op {
+            Op::Halt => {}
+            Op::Ret | Op::EndInline if place.exited => {}
+            Op::Ret => after.push(Place { pc: place.after?, after: None, exited: false }),
+            Op::Exit => after.push(Place { exited: true, ..next }),
+            Op::Apply { table } => {
+                let table = program.match_table(table);
+                after.push(Place { pc: table.next_none, after: None, ..place });
+                for action in &table.actions {
+                    for next in [action.next_hit, action.next_miss] {
+                        after.push(Place { pc: action.pc, after: Some(next), ..place });
+                    }
+                }
+            }
+            Op::Jmp { to } => after.push(Place { pc: to, ..place }),
+            _ => {
+                after.push(next);
+                after.extend(op.target_mut().map(|to| Place { pc: *to, ..place }));
+            }
+        }
+        for place in after {
+            let number = *numbers.entry(place).or_insert_with(|| {
+                places.push(place);
+                places.len() - 1
+            });
+            node.next.push(number);
+        }
+        nodes.push(node);
+    }
+    Some(nodes)
+}
+
+impl Reader<'_> {
+    fn everything(&self) -> Range<Slot> {
+        0..self.program.reset_end() as Slot
+    }
+
+    /// The header that a slot names, if it is always the same.
+    fn header(&self, slot: Slot) -> Option<usize> {
+        let id = self.program.constant(slot)? as usize;
+        (id < self.program.headers().len()).then_some(id)
+    }
+
+    /// What a calculation covers.
+    fn calculation(&mut self, calculation: &Calculation) -> Vec<Range<Slot>> {
+        let mut reads = Vec::new();
+        for input in &calculation.inputs {
+            let (valid, words) = match input {
+                Input::Field { field, valid } => (*valid, vec![words_of(*field)]),
+                Input::Fields { layout, valid } => {
+                    let pieces = layout.chunks.iter().flat_map(|chunk| &chunk.pieces);
+                    (*valid, pieces.map(|piece| piece.off..piece.off + 1).collect())
+                }
+                // Bytes and lengths of variable-length fields are always put aside.
+                Input::Variable { valid, .. } => (*valid, Vec::new()),
+                Input::Constant { .. } => continue,
+                Input::Header { header, valid } => {
+                    (*valid, vec![header_words(self.program, self.program.header(*header))])
+                }
+            };
+            reads.push(valid..valid + 1);
+            for words in words {
+                let of = |header: &crate::program::Header| {
+                    let all = header_words(self.program, header);
+                    header.valid == valid
+                        && !header.metadata
+                        && all.start <= words.start
+                        && words.end <= all.end
+                };
+                match self.program.headers().iter().position(of) {
+                    Some(header) => self.guarded[header] = true,
+                    None => reads.push(words),
+                }
+            }
+        }
+        reads
+    }
+
+    /// What an instruction may read, and what it surely writes. Of an instruction that makes headers valid otherwise than
+    /// by zeroing or copying them whole, it writes their validity.
+    fn operands(&mut self, op: Op, node: &mut Node) {
+        let program = self.program;
+        let reads = &mut node.reads;
+        let mut one = |slot: Slot| reads.push(slot..slot + 1);
+        match op {
+            Op::Mov { d, a, .. }
+            | Op::Not { d, a, .. }
+            | Op::TwoComp { d, a, .. }
+            | Op::Sat { d, a, .. }
+            | Op::USatSigned { d, a, .. }
+            | Op::USat { d, a, .. } => {
+                one(a);
+                node.writes.push(d);
+            }
+            Op::Add { d, a, b, .. }
+            | Op::Sub { d, a, b, .. }
+            | Op::Mul { d, a, b, .. }
+            | Op::And { d, a, b, .. }
+            | Op::Or { d, a, b, .. }
+            | Op::Xor { d, a, b, .. }
+            | Op::Shl { d, a, b, .. }
+            | Op::Shr { d, a, b, .. }
+            | Op::Sar { d, a, b, .. }
+            | Op::Div { d, a, b, .. }
+            | Op::Mod { d, a, b, .. }
+            | Op::Eq { d, a, b }
+            | Op::Ne { d, a, b }
+            | Op::LtU { d, a, b }
+            | Op::LtS { d, a, b } => {
+                one(a);
+                one(b);
+                node.writes.push(d);
+            }
+            Op::MovIf { d, c, a } => {
+                // Written or not, the old value counts as read.
+                [d, c, a].into_iter().for_each(one);
+                node.writes.push(d);
+            }
+            Op::Wide { op, d, a, b, .. } => {
+                [a, a + 1, b, b + 1].into_iter().for_each(one);
+                node.writes.push(d);
+                if !matches!(op, WideOp::Eq | WideOp::LtU | WideOp::LtS) {
+                    node.writes.push(d + 1);
+                }
+            }
+            Op::Jmp { .. } | Op::Step | Op::Exit | Op::Ret | Op::EndInline | Op::Halt => {}
+            Op::Jz { a, .. } | Op::Jnz { a, .. } => one(a),
+            Op::JEq { a, b, .. }
+            | Op::JNe { a, b, .. }
+            | Op::JLtU { a, b, .. }
+            | Op::JGeU { a, b, .. }
+            | Op::JLtS { a, b, .. }
+            | Op::JGeS { a, b, .. } => [a, b].into_iter().for_each(one),
+            Op::RegisterRead { d, idx, .. } => {
+                // Beyond the array the old value stays.
+                [d, idx].into_iter().for_each(one);
+                node.writes.push(d);
+            }
+            Op::ExecuteMeter { d, idx, .. } => {
+                [d, idx].into_iter().for_each(one);
+                node.writes.push(d);
+            }
+            Op::Rng { d, lo, hi, .. } => {
+                [d, lo, hi].into_iter().for_each(one);
+                node.writes.push(d);
+            }
+            Op::RegisterWrite { idx, a, .. } => [idx, a].into_iter().for_each(one),
+            Op::RegisterWriteWide { idx, a, .. } => [idx, a, a + 1].into_iter().for_each(one),
+            Op::Count { idx, .. } => one(idx),
+            Op::Hash { call } => {
+                let call = program.hash_call(call);
+                [call.base, call.size].into_iter().for_each(&mut one);
+                reads.extend(self.calculation(program.calculation(call.calculation)));
+                node.writes.push(call.d);
+            }
+            Op::MarkToDrop { egress_spec, mcast_grp, .. } => node.writes.extend([egress_spec, mcast_grp]),
+            Op::CloneIngress { session, list } | Op::CloneEgress { session, list } => {
+                [session, list].into_iter().for_each(one);
+            }
+            Op::Resubmit { list } | Op::Recirculate { list } => one(list),
+            Op::Digest { receiver, list } => [receiver, list].into_iter().for_each(one),
+            Op::Truncate { a } | Op::Assert { a, .. } => one(a),
+            Op::Log { call } => {
+                let words = |value: &LogValue| value.first as Slot..(value.first + value.count) as Slot;
+                reads.extend(program.log_call(call).values.iter().map(words));
+            }
+            Op::IsValid { d, h } => match self.header(h) {
+                Some(header) => {
+                    one(program.header(header as u32).valid);
+                    node.writes.push(d);
+                }
+                None => reads.push(self.everything()),
+            },
+            Op::Load { d, h, off } => match self.header(h) {
+                Some(header) => {
+                    one(program.header(header as u32).base + off);
+                    node.writes.push(d);
+                }
+                None => reads.push(self.everything()),
+            },
+            // It reads the header's validity and its length, which are kept.
+            Op::AddHeader { h } | Op::RemoveHeader { h } if self.header(h).is_some() => {}
+            Op::AssignHeader { d, s } => match (self.header(d), self.header(s)) {
+                (Some(_), Some(source)) if !program.header(source as u32).metadata => {
+                    self.guarded[source] = true;
+                }
+                _ => reads.push(self.everything()),
+            },
+            Op::Apply { table } => {
+                let table = program.match_table(table);
+                table.key.parts.iter().for_each(|part| one(part.slot));
+                let selector = table.profile.and_then(|at| program.selector(at));
+                if let Some(selector) = selector {
+                    reads.extend(self.calculation(selector));
+                }
+            }
+            _ => reads.push(self.everything()),
+        }
+    }
+}
+
+/// Sets of the words that a packet resets, as bits.
+struct Sets {
+    words: usize,
+    slots: Slot,
+}
+
+impl Sets {
+    fn new(slots: usize) -> Sets {
+        Sets { words: slots.div_ceil(64), slots: slots as Slot }
+    }
+
+    fn empty(&self) -> Vec<u64> {
+        vec![0; self.words]
+    }
+
+    /// Scratch and constants, which are behind the packet's words, are left out.
+    fn add(&self, set: &mut [u64], range: Range<Slot>) {
+        let (start, end) = (range.start, range.end.min(self.slots));
+        if start >= end {
+            return;
+        }
+        let (first, last) = (start as usize / 64, (end as usize - 1) / 64);
+        for (word, bits) in set.iter_mut().enumerate().take(last + 1).skip(first) {
+            let above = if word == first { u64::MAX << (start % 64) } else { u64::MAX };
+            let below = if word == last { u64::MAX >> (63 - (end - 1) % 64) } else { u64::MAX };
+            *bits |= above & below;
+        }
+    }
+
+    fn take(&self, set: &mut [u64], slot: Slot) {
+        if slot < self.slots {
+            set[slot as usize / 64] &= !(1 << (slot % 64));
+        }
+    }
+
+    fn has(&self, set: &[u64], slot: Slot) -> bool {
+        set[slot as usize / 64] >> (slot % 64) & 1 == 1
+    }
+
+    /// What is needed ahead of the first node, when `at_end` is needed at the end of every way; `None` when that takes too long.
+    fn solve(&self, nodes: &[Node], at_end: &[u64]) -> Option<Vec<u64>> {
+        let mut needed = vec![0; nodes.len() * self.words];
+        let mut here = self.empty();
+        for _ in 0..MAX_ROUNDS {
+            let mut changed = false;
+            for (number, node) in nodes.iter().enumerate().rev() {
+                if node.next.is_empty() {
+                    here.copy_from_slice(at_end);
+                } else {
+                    here.fill(0);
+                }
+                for &next in &node.next {
+                    let there = &needed[next * self.words..][..self.words];
+                    here.iter_mut().zip(there).for_each(|(here, there)| *here |= there);
+                }
+                node.writes.iter().for_each(|&slot| self.take(&mut here, slot));
+                node.reads.iter().for_each(|range| self.add(&mut here, range.clone()));
+                let old = &mut needed[number * self.words..][..self.words];
+                if *old != here[..] {
+                    old.copy_from_slice(&here);
+                    changed = true;
+                }
+            }
+            if !changed {
+                needed.truncate(self.words);
+                return Some(needed);
+            }
+        }
+        None
+    }
+
+    /// The set as runs; small gaps are filled.
+    fn runs(&self, set: &[u64]) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for slot in (0..self.slots).filter(|&slot| self.has(set, slot)) {
+            let at = slot as usize;
+            match runs.last_mut() {
+                Some(run) if at - run.end <= GAP => run.end = at + 1,
+                _ => runs.push(at..at + 1),
+            }
+        }
+        runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Header;
+
+    const PROBE: &[u8] = include_bytes!("../../../simple_switch/tests/p4/probe.json");
+    /// Words of metadata that are further apart than small gaps, which are kept with what is beside them.
+    const A: Slot = 0;
+    const B: Slot = 20;
+    const C: Slot = 40;
+
+    fn kept(program: &Program) -> Kept {
+        let (egress, deparser) = (program.pipeline("egress").unwrap(), program.deparser("deparser").unwrap());
+        program.kept_ahead_of(egress, deparser, &[], &[])
+    }
+
+    /// The probe program with another egress.
+    fn program(ops: &[Op]) -> Program {
+        let mut program = Program::from_json(PROBE).unwrap();
+        assert!(program.metadata_end() > C as usize, "the words are metadata");
+        let egress = program.pipeline("egress").unwrap();
+        program.code.pipelines[egress.0 as usize].pc = 0;
+        program.code.ops = ops.to_vec();
+        program
+    }
+
+    fn is_kept(kept: &Kept, slot: Slot) -> bool {
+        kept.always.iter().any(|run| run.contains(&(slot as usize)))
+    }
+
+    fn which(ops: &[Op]) -> [bool; 3] {
+        let kept = kept(&program(ops));
+        [A, B, C].map(|slot| is_kept(&kept, slot))
+    }
+
+    fn copy(d: Slot, a: Slot) -> Op {
+        Op::Mov { w: 64, d, a }
+    }
+
+    #[test]
+    fn a_word_is_kept_if_it_may_be_read_before_it_is_written() {
+        assert_eq!(which(&[Op::Halt]), [false, false, false]);
+        assert_eq!(which(&[copy(A, B), copy(C, A), Op::Halt]), [false, true, false]);
+        assert_eq!(which(&[copy(C, A), copy(A, B), Op::Halt]), [true, true, false]);
+    }
+
+    #[test]
+    fn a_word_that_only_one_branch_writes_is_kept() {
+        let branch = Op::Jz { a: C, to: 2 };
+        assert_eq!(which(&[branch, copy(A, C), copy(C, A), Op::Halt]), [true, false, true]);
+        assert_eq!(which(&[Op::MovIf { d: A, c: C, a: C }, copy(C, A), Op::Halt]), [true, false, true]);
+    }
+
+    #[test]
+    fn a_header_known_only_at_run_time_may_be_any() {
+        let load = Op::Load { d: A, h: B, off: 0 };
+        assert_eq!(which(&[load, Op::Halt]), [true, true, true]);
+    }
+
+    #[test]
+    fn field_lists_are_kept_where_a_packet_may_begin_again() {
+        for (op, expected) in [(Op::Recirculate { list: C }, true), (Op::Truncate { a: C }, false)] {
+            let mut program = program(&[op, Op::Halt]);
+            program.packet.lists = vec![vec![Field { slot: B, width: 8, signed: false }]];
+            assert_eq!(is_kept(&kept(&program), B), expected);
+        }
+    }
+
+    #[test]
+    fn a_deparsed_header_is_kept_if_it_is_valid_and_always_where_validity_is_written_as_a_field() {
+        let words = |program: &Program, h: &Header| {
+            let words = header_words(program, h);
+            words.start as usize..words.end as usize
+        };
+        let mut untouched = program(&[Op::Halt]);
+        // The large one of the probe's headers.
+        let of = |program: &Program| {
+            let headers = program.headers().iter().filter(|h| !h.metadata);
+            headers.max_by_key(|h| words(program, h).len()).cloned().unwrap()
+        };
+        let report = of(&untouched);
+        assert!(words(&untouched, &report).len() > SMALL);
+        let now = kept(&untouched);
+        assert!(now.if_valid.contains(&(report.valid as usize, words(&untouched, &report))));
+        assert!(is_kept(&now, report.valid));
+
+        untouched.code.ops = vec![copy(report.valid, A), Op::Halt];
+        let now = kept(&untouched);
+        assert!(words(&untouched, &report).all(|slot| is_kept(&now, slot as Slot)));
+    }
+
+    #[test]
+    fn the_e_eon_program_forgets_temporaries_of_ingress() {
+        let program = Program::from_json(include_bytes!("../../../../p4src/compiled/eeon.json")).unwrap();
+        let kept = kept(&program);
+        let words: usize = kept.always.iter().map(ExactSizeIterator::len).sum();
+        assert!(words < program.reset_end() * 2 / 3, "{words} of {}", program.reset_end());
+    }
+
+    #[test]
+    fn a_program_for_tracing_keeps_everything() {
+        let program = Program::from_json_for_tracing(PROBE).unwrap();
+        assert_eq!(kept(&program), Kept::everything(&program));
+    }
+}

@@ -1,0 +1,71 @@
+//! Match tables: what the program says about each, and keys as entries hold them.
+
+use super::field::Field;
+use super::info::{MatchType, TableType};
+use super::key::KeyPlan;
+use super::op::Pc;
+
+/// What the program says about a table.
+#[derive(Debug)]
+pub(crate) struct MatchTable {
+    pub(crate) key: KeyPlan,
+    pub(crate) match_type: MatchType,
+    pub(crate) table_type: TableType,
+    pub(crate) actions: Vec<TableAction>,
+    /// Next node when the table misses and has no default action.
+    pub(crate) next_none: Pc,
+    /// Words of action data that each entry keeps.
+    pub(crate) stride: usize,
+    pub(crate) profile: Option<u32>,
+    /// Direct meter: where the colour goes. Its kind is that of the meter array.
+    pub(crate) direct_meter: Option<(u32, Field)>,
+    pub(crate) default: Option<ActionCall>,
+    pub(crate) const_default_action: bool,
+    /// Whether entries keep the time of their last hit.
+    pub(crate) ages: bool,
+    pub(crate) const_entries: Vec<(PackedKey, ActionCall)>,
+}
+
+/// An action as a table may call it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TableAction {
+    /// Index into the program's actions.
+    pub(crate) action: u32,
+    /// The first of the program's actions with this name: p4c makes a copy of an action for each table that uses
+    /// it, and a member of a profile that tables share must be found under any of them.
+    pub(crate) named: u32,
+    pub(crate) pc: Pc,
+    pub(crate) words: u32,
+    pub(crate) next_hit: Pc,
+    pub(crate) next_miss: Pc,
+}
+
+/// An action of a table by local index, with its data as slots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ActionCall {
+    pub(crate) local: u32,
+    pub(crate) data: Vec<u64>,
+}
+
+/// A bound on a field, both ends included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bound {
+    /// Index into the key's fields.
+    pub(crate) field: usize,
+    /// Low word first, as many as the field has.
+    pub(crate) first: Vec<u64>,
+    pub(crate) last: Vec<u64>,
+}
+
+/// An entry's key, packed for its table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PackedKey {
+    pub(crate) value: Vec<u64>,
+    /// All ones for exact fields, a prefix for lpm, zero for ranges.
+    pub(crate) mask: Vec<u64>,
+    pub(crate) bounds: Vec<Bound>,
+    /// Of an lpm table.
+    pub(crate) prefix_length: u32,
+    /// Of a ternary or range table.
+    pub(crate) priority: u32,
+}

@@ -1,0 +1,555 @@
+//! A loaded program: immutable, shared between switches. Names are kept for the runtime interface and for
+//! error messages; packets use dense ids only.
+//!
+//! It knows neither the JSON that it comes from, nor what a control plane puts into its tables, nor a packet.
+
+mod algorithm;
+mod calculation;
+mod field;
+mod header;
+mod info;
+mod key;
+mod layout;
+mod liveness;
+mod mark;
+mod match_table;
+mod op;
+mod rare;
+mod select;
+
+use std::collections::HashMap;
+
+pub use algorithm::CrcParameters;
+pub(crate) use algorithm::{Algorithm, Crc};
+pub(crate) use calculation::{join_fields, Calculation, Checksum, HashCall, Input};
+pub use field::Field;
+pub(crate) use header::{Header, HeaderType, Stack, Union, UnionStack, UnionType, VlStore};
+pub use info::{
+    ActionId, ActionInfo, ActionProfileInfo, CounterInfo, DeparserId, EnumInfo, FieldList, FieldListInfo,
+    LearnListInfo, MatchType, MeterInfo, ParamInfo, ParseVsetInfo, ParserId, PipelineId, RegisterInfo,
+    TableInfo, TableKeyInfo, TableType,
+};
+pub(crate) use key::{ones_128, KeyPlan};
+pub(crate) use layout::{FieldDef, Layout, Piece};
+pub use liveness::Kept;
+pub(crate) use mark::Mark;
+pub(crate) use match_table::{ActionCall, Bound, MatchTable, PackedKey, TableAction};
+pub use op::LogValue;
+pub(crate) use op::{LogCall, Op, Pc, Slot, WideOp};
+pub(crate) use rare::{Operation, Rare, Wide};
+pub(crate) use select::{Case, Select};
+
+/// A deparser: headers in the order of emission.
+#[derive(Debug)]
+pub(crate) struct Deparser {
+    pub(crate) name: String,
+    pub(crate) headers: Vec<u32>,
+}
+
+/// A parser or pipeline: where its instructions begin.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) name: String,
+    pub(crate) pc: Pc,
+}
+
+/// A loaded program.
+#[derive(Debug)]
+pub struct Program {
+    packet: PacketLayout,
+    code: Code,
+    declared: Declared,
+}
+
+/// Where a packet's headers, metadata, parameters and constants are in its slots. What the loader fills in is shown by
+/// [`Program`]'s methods only; so are the other two parts.
+#[derive(Debug)]
+pub(crate) struct PacketLayout {
+    pub(crate) header_types: Vec<HeaderType>,
+    pub(crate) headers: Vec<Header>,
+    pub(crate) stacks: Vec<Stack>,
+    pub(crate) unions: Vec<Union>,
+    pub(crate) union_stacks: Vec<UnionStack>,
+    pub(crate) vl_stores: Vec<VlStore>,
+    /// Bytes of all variable-length fields.
+    pub(crate) vl_bytes: usize,
+    /// Metadata comes first.
+    pub(crate) metadata_end: usize,
+    /// Headers come next: up to here a reset zeroes.
+    pub(crate) reset_end: usize,
+    /// Parameters of the action that runs.
+    pub(crate) param_base: usize,
+    /// Constants come last.
+    pub(crate) const_base: usize,
+    pub(crate) constants: Vec<u64>,
+    /// Where a checksum's condition is left.
+    pub(crate) condition_slot: Slot,
+    /// Field lists and learn lists.
+    pub(crate) lists: Vec<Vec<Field>>,
+}
+
+/// What runs: instructions, where they begin, and what they point at.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub(crate) ops: Vec<Op>,
+    /// What begins at which instruction, in order; only of a program loaded for tracing. See `run::observe`.
+    pub(crate) marks: Option<Vec<(Pc, Mark)>>,
+    pub(crate) rare: Vec<Rare>,
+    pub(crate) selects: Vec<Select>,
+    pub(crate) hash_calls: Vec<HashCall>,
+    pub(crate) log_calls: Vec<LogCall>,
+    pub(crate) calculations: Vec<Calculation>,
+    pub(crate) checksums: Vec<Checksum>,
+    pub(crate) match_tables: Vec<MatchTable>,
+    /// By action profile.
+    pub(crate) selectors: Vec<Option<Calculation>>,
+    pub(crate) parsers: Vec<Start>,
+    pub(crate) pipelines: Vec<Start>,
+    pub(crate) deparsers: Vec<Deparser>,
+    pub(crate) core_errors: CoreErrors,
+    pub(crate) max_steps: u32,
+    pub(crate) max_parser_steps: u32,
+}
+
+/// What the program declares, by name.
+#[derive(Debug)]
+pub(crate) struct Declared {
+    pub(crate) names: Names,
+    pub(crate) tables: Vec<TableInfo>,
+    pub(crate) actions: Vec<ActionInfo>,
+    pub(crate) action_profiles: Vec<ActionProfileInfo>,
+    pub(crate) register_arrays: Vec<RegisterInfo>,
+    pub(crate) counter_arrays: Vec<CounterInfo>,
+    pub(crate) meter_arrays: Vec<MeterInfo>,
+    pub(crate) parse_vsets: Vec<ParseVsetInfo>,
+    pub(crate) field_lists: Vec<FieldListInfo>,
+    pub(crate) learn_lists: Vec<LearnListInfo>,
+    pub(crate) enums: Vec<EnumInfo>,
+    pub(crate) errors: EnumInfo,
+}
+
+/// Names to dense ids, for load and the runtime interface.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    pub(crate) headers: HashMap<String, u32>,
+    pub(crate) aliases: HashMap<(String, String), Field>,
+    pub(crate) tables: HashMap<String, u32>,
+    pub(crate) profiles: HashMap<String, u32>,
+    pub(crate) registers: HashMap<String, u32>,
+    pub(crate) counters: HashMap<String, u32>,
+    pub(crate) meters: HashMap<String, u32>,
+    pub(crate) vsets: HashMap<String, u32>,
+    pub(crate) calculations: HashMap<String, u32>,
+}
+
+/// Values of the core library's parser errors. BMv2 gives those that the program does not list the reserved 2^31 - 1.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CoreErrors {
+    pub(crate) no_error: u32,
+    pub(crate) packet_too_short: u32,
+    pub(crate) stack_out_of_bounds: u32,
+    pub(crate) header_too_short: u32,
+    pub(crate) parser_timeout: u32,
+    pub(crate) parser_invalid_argument: u32,
+}
+
+/// What BMv2 reserves for a core error without a value.
+pub(crate) const UNLISTED_ERROR: u32 = i32::MAX as u32;
+
+impl Program {
+    pub(crate) fn new(packet: PacketLayout, code: Code, declared: Declared) -> Program {
+        Program { packet, code, declared }
+    }
+
+    /// The parser of this name (v1model: "parser").
+    pub fn parser(&self, name: &str) -> Option<ParserId> {
+        position(&self.code.parsers, |p| p.name == name).map(ParserId)
+    }
+
+    /// The deparser of this name (v1model: "deparser").
+    pub fn deparser(&self, name: &str) -> Option<DeparserId> {
+        position(&self.code.deparsers, |d| d.name == name).map(DeparserId)
+    }
+
+    /// The pipeline of this name (v1model: "ingress", "egress").
+    pub fn pipeline(&self, name: &str) -> Option<PipelineId> {
+        position(&self.code.pipelines, |p| p.name == name).map(PipelineId)
+    }
+
+    /// A field by header instance and member; field aliases are looked at first, as BMv2 does.
+    /// Variable-length fields have none.
+    pub fn field(&self, header: &str, field: &str) -> Option<Field> {
+        if let Some(&aliased) = self.declared.names.aliases.get(&(header.to_owned(), field.to_owned())) {
+            return Some(aliased);
+        }
+        let h = &self.packet.headers[*self.declared.names.headers.get(header)? as usize];
+        if field == "$valid$" {
+            return Some(Field { slot: h.valid, width: 1, signed: false });
+        }
+        let f = self.packet.header_types[h.type_id as usize].field(field).filter(|f| !f.variable)?;
+        Some(Field { slot: h.base + f.off, width: f.width as u16, signed: f.signed })
+    }
+
+    /// The field list with this JSON id; 0 is never one.
+    pub fn field_list(&self, id: u64) -> Option<FieldList> {
+        self.declared.field_lists.iter().find(|l| u64::from(l.id) == id && id != 0).map(|l| l.list)
+    }
+
+    /// The learn list with this JSON id; 0 is never one.
+    pub fn learn_list(&self, id: u64) -> Option<&LearnListInfo> {
+        self.declared.learn_lists.iter().find(|l| u64::from(l.id) == id && id != 0)
+    }
+
+    /// The value of an error constant, such as "PacketTooShort", that the program lists.
+    pub fn error_code(&self, name: &str) -> Option<u32> {
+        self.declared.errors.entries.iter().find(|(n, _)| n == name).map(|&(_, value)| value as u32)
+    }
+
+    /// Tables in dense order.
+    pub fn tables(&self) -> &[TableInfo] {
+        &self.declared.tables
+    }
+
+    /// Actions in dense order.
+    pub fn actions(&self) -> &[ActionInfo] {
+        &self.declared.actions
+    }
+
+    /// Action profiles in dense order.
+    pub fn action_profiles(&self) -> &[ActionProfileInfo] {
+        &self.declared.action_profiles
+    }
+
+    /// Register arrays in dense order.
+    pub fn register_arrays(&self) -> &[RegisterInfo] {
+        &self.declared.register_arrays
+    }
+
+    /// Counter arrays in dense order.
+    pub fn counter_arrays(&self) -> &[CounterInfo] {
+        &self.declared.counter_arrays
+    }
+
+    /// Meter arrays in dense order.
+    pub fn meter_arrays(&self) -> &[MeterInfo] {
+        &self.declared.meter_arrays
+    }
+
+    /// Parser value sets in dense order.
+    pub fn parse_vsets(&self) -> &[ParseVsetInfo] {
+        &self.declared.parse_vsets
+    }
+
+    /// Field lists in dense order.
+    pub fn field_lists(&self) -> &[FieldListInfo] {
+        &self.declared.field_lists
+    }
+
+    /// Learn lists in dense order.
+    pub fn learn_lists(&self) -> &[LearnListInfo] {
+        &self.declared.learn_lists
+    }
+
+    /// Enums.
+    pub fn enums(&self) -> &[EnumInfo] {
+        &self.declared.enums
+    }
+
+    /// The program's errors.
+    pub fn errors(&self) -> &EnumInfo {
+        &self.declared.errors
+    }
+
+    /// Whether a checksum covers what follows the headers; nothing else but a parser looks at it.
+    pub fn reads_payloads(&self) -> bool {
+        self.code.checksums.iter().any(|c| self.code.calculations[c.calculation as usize].payload)
+    }
+
+    /// Dense index of a register array (0-based), for [`crate::State::register_cell`].
+    pub fn register_index(&self, name: &str) -> Option<usize> {
+        self.declared.names.registers.get(name).map(|&at| at as usize)
+    }
+
+    pub(crate) fn list_fields(&self, list: FieldList) -> &[Field] {
+        &self.packet.lists[list.0 as usize]
+    }
+
+    /// What begins at an instruction.
+    pub(crate) fn marks_at(&self, pc: Pc) -> impl Iterator<Item = &Mark> {
+        let marks = self.code.marks.as_deref().unwrap_or_default();
+        let first = marks.partition_point(|(at, _)| *at < pc);
+        marks[first..].iter().take_while(move |(at, _)| *at == pc).map(|(_, mark)| mark)
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.packet.const_base + self.packet.constants.len()
+    }
+}
+
+/// Where things are in a packet.
+impl Program {
+    #[inline]
+    pub(crate) fn header(&self, id: u32) -> &Header {
+        &self.packet.headers[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn headers(&self) -> &[Header] {
+        &self.packet.headers
+    }
+
+    #[inline]
+    pub(crate) fn header_type(&self, id: u32) -> &HeaderType {
+        &self.packet.header_types[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn stack(&self, id: u32) -> &Stack {
+        &self.packet.stacks[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn stacks(&self) -> &[Stack] {
+        &self.packet.stacks
+    }
+
+    #[inline]
+    pub(crate) fn union(&self, id: u32) -> &Union {
+        &self.packet.unions[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn union_stack(&self, id: u32) -> &UnionStack {
+        &self.packet.union_stacks[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn union_stacks(&self) -> &[UnionStack] {
+        &self.packet.union_stacks
+    }
+
+    #[inline]
+    pub(crate) fn vl_store(&self, id: u32) -> VlStore {
+        self.packet.vl_stores[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn vl_stores(&self) -> &[VlStore] {
+        &self.packet.vl_stores
+    }
+
+    /// Bytes of all variable-length fields.
+    #[inline]
+    pub(crate) fn vl_bytes(&self) -> usize {
+        self.packet.vl_bytes
+    }
+
+    /// The slot behind metadata.
+    #[inline]
+    pub(crate) fn metadata_end(&self) -> usize {
+        self.packet.metadata_end
+    }
+
+    /// The slot behind metadata and headers: up to here a reset zeroes.
+    #[inline]
+    pub(crate) fn reset_end(&self) -> usize {
+        self.packet.reset_end
+    }
+
+    /// The first slot of the parameters of the action that runs.
+    #[inline]
+    pub(crate) fn param_base(&self) -> usize {
+        self.packet.param_base
+    }
+
+    /// The first slot of the constants.
+    #[inline]
+    pub(crate) fn const_base(&self) -> usize {
+        self.packet.const_base
+    }
+
+    #[inline]
+    pub(crate) fn constants(&self) -> &[u64] {
+        &self.packet.constants
+    }
+
+    /// Where a checksum's condition is left.
+    #[inline]
+    pub(crate) fn condition_slot(&self) -> Slot {
+        self.packet.condition_slot
+    }
+
+    /// The number in a slot that holds a constant.
+    #[inline]
+    pub(crate) fn constant(&self, slot: Slot) -> Option<u64> {
+        self.packet.constants.get((slot as usize).checked_sub(self.packet.const_base)?).copied()
+    }
+}
+
+/// What runs.
+impl Program {
+    #[inline]
+    pub(crate) fn ops(&self) -> &[Op] {
+        &self.code.ops
+    }
+
+    /// Whether it was loaded for tracing.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.code.marks.is_some()
+    }
+
+    #[inline]
+    pub(crate) fn rare(&self, id: u32) -> &Rare {
+        &self.code.rare[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn select(&self, id: u32) -> &Select {
+        &self.code.selects[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn selects(&self) -> &[Select] {
+        &self.code.selects
+    }
+
+    #[inline]
+    pub(crate) fn hash_call(&self, id: u32) -> HashCall {
+        self.code.hash_calls[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn log_call(&self, id: u32) -> &LogCall {
+        &self.code.log_calls[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn calculation(&self, id: u32) -> &Calculation {
+        &self.code.calculations[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn calculations(&self) -> &[Calculation] {
+        &self.code.calculations
+    }
+
+    #[inline]
+    pub(crate) fn checksums(&self) -> &[Checksum] {
+        &self.code.checksums
+    }
+
+    #[inline]
+    pub(crate) fn match_table(&self, id: u32) -> &MatchTable {
+        &self.code.match_tables[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn match_tables(&self) -> &[MatchTable] {
+        &self.code.match_tables
+    }
+
+    /// What the selector of an action profile covers, if it has one.
+    #[inline]
+    pub(crate) fn selector(&self, profile: u32) -> Option<&Calculation> {
+        self.code.selectors[profile as usize].as_ref()
+    }
+
+    pub(crate) fn selectors(&self) -> &[Option<Calculation>] {
+        &self.code.selectors
+    }
+
+    #[inline]
+    pub(crate) fn parsers(&self) -> &[Start] {
+        &self.code.parsers
+    }
+
+    #[inline]
+    pub(crate) fn pipelines(&self) -> &[Start] {
+        &self.code.pipelines
+    }
+
+    #[inline]
+    pub(crate) fn deparsers(&self) -> &[Deparser] {
+        &self.code.deparsers
+    }
+
+    #[inline]
+    pub(crate) fn core_errors(&self) -> &CoreErrors {
+        &self.code.core_errors
+    }
+
+    /// Most backward jumps and table applications of one pipeline run.
+    #[inline]
+    pub(crate) fn max_steps(&self) -> u32 {
+        self.code.max_steps
+    }
+
+    /// Most parse states that one packet enters.
+    #[inline]
+    pub(crate) fn max_parser_steps(&self) -> u32 {
+        self.code.max_parser_steps
+    }
+}
+
+/// What is declared, by id.
+impl Program {
+    pub(crate) fn names(&self) -> &Names {
+        &self.declared.names
+    }
+
+    #[inline]
+    pub(crate) fn table(&self, id: u32) -> &TableInfo {
+        &self.declared.tables[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn action(&self, id: u32) -> &ActionInfo {
+        &self.declared.actions[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn action_profile(&self, id: u32) -> &ActionProfileInfo {
+        &self.declared.action_profiles[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn register_array(&self, id: u32) -> &RegisterInfo {
+        &self.declared.register_arrays[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn counter_array(&self, id: u32) -> &CounterInfo {
+        &self.declared.counter_arrays[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn meter_array(&self, id: u32) -> &MeterInfo {
+        &self.declared.meter_arrays[id as usize]
+    }
+
+    #[inline]
+    pub(crate) fn parse_vset(&self, id: u32) -> &ParseVsetInfo {
+        &self.declared.parse_vsets[id as usize]
+    }
+}
+
+#[cfg(test)]
+impl Program {
+    /// The same declarations and packets with nothing but these instructions and constants, which are its only pipeline.
+    pub(crate) fn with_ops(mut self, ops: Vec<Op>, constants: &[u64], max_steps: u32) -> Program {
+        let Code { match_tables, selects, parsers, checksums, pipelines, .. } = &mut self.code;
+        match_tables.clear();
+        selects.clear();
+        parsers.clear();
+        checksums.clear();
+        pipelines.truncate(1);
+        pipelines[0].pc = 0;
+        (self.code.ops, self.code.max_steps) = (ops, max_steps);
+        self.packet.constants = constants.to_vec();
+        self
+    }
+}
+
+fn position<T>(items: &[T], found: impl FnMut(&T) -> bool) -> Option<u32> {
+    items.iter().position(found).map(|at| at as u32)
+}

@@ -1,0 +1,475 @@
+//! The instructions that a program is compiled to. One flat list serves parser, actions, conditions and pipelines.
+//!
+//! Operands are slots: indices into [`crate::Phv`]'s flat array, where constants, action parameters and
+//! temporaries live beside the header fields. So "field = const", "field = field op field" and "compare and
+//! branch" are one instruction each, of 16 bytes.
+
+/// Index into the packet's slot array.
+pub(crate) type Slot = u32;
+/// Index into the instruction list.
+pub(crate) type Pc = u32;
+
+/// Binary operations on `u128` pairs; `w` of [`Op::Wide`] is the width of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WideOp {
+    /// Zero-extends the single slot `a`.
+    Zext,
+    /// Sign-extends the single slot `a`.
+    Sext,
+    Mov,
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Not,
+    /// The shift count `b` is a single slot.
+    Shl,
+    Shr,
+    Sar,
+    Div,
+    Mod,
+    /// Two's complement of `w` bits, kept sign-extended.
+    TwoComp,
+    /// Saturates a signed value to `w` bits signed.
+    Sat,
+    /// Saturates a signed value to `w` bits unsigned.
+    USatSigned,
+    /// Saturates an unsigned value to `w` bits unsigned.
+    USat,
+    /// Comparisons write 0 or 1 to the single slot `d`.
+    Eq,
+    LtU,
+    LtS,
+}
+
+/// One instruction. `d` is the destination, `a` and `b` are sources, `w` the width the result is cut to
+/// (1..=64), `to` a branch target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    Mov {
+        w: u8,
+        d: Slot,
+        a: Slot,
+    },
+    Add {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Sub {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Mul {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    And {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Or {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Xor {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Not {
+        w: u8,
+        d: Slot,
+        a: Slot,
+    },
+    /// Shift counts of 64 and more give 0.
+    Shl {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Shr {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    /// Arithmetic shift; counts of 64 and more give the sign.
+    Sar {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Div {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Mod {
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    /// Two's complement of `w` bits, kept sign-extended to 64.
+    TwoComp {
+        w: u8,
+        d: Slot,
+        a: Slot,
+    },
+    Sat {
+        w: u8,
+        d: Slot,
+        a: Slot,
+    },
+    USatSigned {
+        w: u8,
+        d: Slot,
+        a: Slot,
+    },
+    USat {
+        w: u8,
+        d: Slot,
+        a: Slot,
+    },
+    Eq {
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    Ne {
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    LtU {
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    LtS {
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    /// `d = a` if `c` is not zero.
+    MovIf {
+        d: Slot,
+        c: Slot,
+        a: Slot,
+    },
+    /// 128-bit arithmetic on pairs of slots (low word first).
+    Wide {
+        op: WideOp,
+        w: u8,
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+
+    Jmp {
+        to: Pc,
+    },
+    Jz {
+        a: Slot,
+        to: Pc,
+    },
+    Jnz {
+        a: Slot,
+        to: Pc,
+    },
+    JEq {
+        a: Slot,
+        b: Slot,
+        to: Pc,
+    },
+    JNe {
+        a: Slot,
+        b: Slot,
+        to: Pc,
+    },
+    JLtU {
+        a: Slot,
+        b: Slot,
+        to: Pc,
+    },
+    JGeU {
+        a: Slot,
+        b: Slot,
+        to: Pc,
+    },
+    JLtS {
+        a: Slot,
+        b: Slot,
+        to: Pc,
+    },
+    JGeS {
+        a: Slot,
+        b: Slot,
+        to: Pc,
+    },
+    /// Counts one step; stands at the target of every backward jump.
+    Step,
+
+    /// `d` = id of header `idx` of the stack; faults beyond its size.
+    StackAt {
+        d: Slot,
+        stack: u32,
+        idx: Slot,
+    },
+    /// `d` = id of the last valid header of the stack; faults (in a parser: StackOutOfBounds) when empty.
+    StackLast {
+        d: Slot,
+        stack: u32,
+    },
+    /// `d` = word `off` of the header whose id is in `h`.
+    Load {
+        d: Slot,
+        h: Slot,
+        off: u32,
+    },
+    /// Word `off` of the header whose id is in `h` = `a`. The value has its field's width already.
+    Store {
+        h: Slot,
+        off: u32,
+        a: Slot,
+    },
+    /// `d` = validity of the header whose id is in `h`.
+    IsValid {
+        d: Slot,
+        h: Slot,
+    },
+    /// `d` = both valid and equal in every field.
+    HeaderEq {
+        d: Slot,
+        a: Slot,
+        b: Slot,
+    },
+    AddHeader {
+        h: Slot,
+    },
+    RemoveHeader {
+        h: Slot,
+    },
+    AssignHeader {
+        d: Slot,
+        s: Slot,
+    },
+    AssignStack {
+        d: u32,
+        s: u32,
+    },
+    Push {
+        stack: u32,
+        n: Slot,
+    },
+    Pop {
+        stack: u32,
+        n: Slot,
+    },
+    /// Copies a variable-length field: indices of [`crate::program::VlStore`].
+    AssignVl {
+        d: u32,
+        s: u32,
+    },
+
+    RegisterRead {
+        w: u8,
+        d: Slot,
+        r: u32,
+        idx: Slot,
+    },
+    RegisterWrite {
+        r: u32,
+        idx: Slot,
+        a: Slot,
+    },
+    RegisterReadWide {
+        d: Slot,
+        r: u32,
+        idx: Slot,
+    },
+    RegisterWriteWide {
+        r: u32,
+        idx: Slot,
+        a: Slot,
+    },
+    Count {
+        c: u32,
+        idx: Slot,
+    },
+    ExecuteMeter {
+        w: u8,
+        d: Slot,
+        m: u32,
+        idx: Slot,
+    },
+    /// Index into the program's hash calls.
+    Hash {
+        call: u32,
+    },
+    Rng {
+        w: u8,
+        d: Slot,
+        lo: Slot,
+        hi: Slot,
+    },
+    /// `egress_spec` slot, its width, and the `mcast_grp` slot (or a scratch slot).
+    MarkToDrop {
+        w: u8,
+        egress_spec: Slot,
+        mcast_grp: Slot,
+    },
+    CloneIngress {
+        session: Slot,
+        list: Slot,
+    },
+    CloneEgress {
+        session: Slot,
+        list: Slot,
+    },
+    Resubmit {
+        list: Slot,
+    },
+    Recirculate {
+        list: Slot,
+    },
+    Digest {
+        receiver: Slot,
+        list: Slot,
+    },
+    Truncate {
+        a: Slot,
+    },
+    /// Index into the program's log calls.
+    Log {
+        call: u32,
+    },
+    Assert {
+        a: Slot,
+        id: u32,
+    },
+    /// The pipeline ends when the current action does.
+    Exit,
+    /// Ends an action: on to the node after its table.
+    Ret,
+    /// Ends an action that was inlined: stops if it called `exit`.
+    EndInline,
+    /// Looks a table up and runs the action found.
+    Apply {
+        table: u32,
+    },
+    /// Ends the pipeline, parser or condition.
+    Halt,
+
+    /// Extracts a fixed-size header.
+    Extract {
+        header: u32,
+    },
+    /// Extracts a header whose variable-length field has the length in bits in `len`; `max` is the longest
+    /// header in bytes (0: not bounded by the program).
+    ExtractVl {
+        header: u32,
+        len: Slot,
+        max: u32,
+    },
+    ExtractStack {
+        stack: u32,
+    },
+    ExtractStackVl {
+        stack: u32,
+        len: Slot,
+        max: u32,
+    },
+    /// Bits ahead of the cursor, at most 64.
+    Lookahead {
+        w: u8,
+        d: Slot,
+        bit: u32,
+    },
+    /// As `Lookahead`, up to 128 bits, into a pair.
+    LookaheadWide {
+        w: u8,
+        d: Slot,
+        bit: u32,
+    },
+    /// Parser error with the code in `error` if `a` is zero.
+    Verify {
+        a: Slot,
+        error: Slot,
+    },
+    /// Moves the cursor by the bits in `a`.
+    Advance {
+        a: Slot,
+    },
+    /// Index into the program's parser selects.
+    Select {
+        select: u32,
+    },
+    /// Index into the program's rare constructs.
+    Rare {
+        at: u32,
+    },
+}
+
+impl Op {
+    /// Where a branch goes, for those instructions that name it themselves.
+    pub(crate) fn target_mut(&mut self) -> Option<&mut Pc> {
+        match self {
+            Op::Jmp { to }
+            | Op::Jz { to, .. }
+            | Op::Jnz { to, .. }
+            | Op::JEq { to, .. }
+            | Op::JNe { to, .. }
+            | Op::JLtU { to, .. }
+            | Op::JGeU { to, .. }
+            | Op::JLtS { to, .. }
+            | Op::JGeS { to, .. } => Some(to),
+            _ => None,
+        }
+    }
+}
+
+/// One `log_msg` call.
+#[derive(Debug)]
+pub(crate) struct LogCall {
+    pub(crate) format: String,
+    /// In slots.
+    pub(crate) values: Vec<LogValue>,
+}
+
+/// Where a value of a `log_msg` is among [`LogMessage::words`]. It has the low word first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogValue {
+    /// Its first word.
+    pub first: usize,
+    /// How many words it has.
+    pub count: usize,
+    /// Whether it is in two's complement.
+    pub signed: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Op;
+
+    #[test]
+    fn an_instruction_is_sixteen_bytes() {
+        assert_eq!(std::mem::size_of::<Op>(), 16);
+    }
+}

@@ -1,0 +1,33 @@
+//! What a parse state branches on. Extraction itself is instructions: see `op` and `run`.
+
+use crate::program::{KeyPlan, Pc};
+
+/// One case of a select.
+#[derive(Debug, Clone)]
+pub(crate) enum Case {
+    /// The key under a mask is a value, both packed as the key is.
+    Value { value: Vec<u64>, mask: Vec<u64>, to: Pc },
+    /// The key is in a parser value set; under the mask, if there is one.
+    Vset { vset: u32, mask: Option<Vec<u64>>, to: Pc },
+}
+
+/// The transition of a parse state: key, cases in order, and where to go when none fits.
+#[derive(Debug, Clone)]
+pub(crate) struct Select {
+    pub(crate) key: KeyPlan,
+    pub(crate) cases: Vec<Case>,
+    /// Cases of a key of one word, as (value, mask): looked at instead of `cases` when there are no value sets.
+    pub(crate) narrow: Option<Vec<(u64, u64)>>,
+    pub(crate) default: Pc,
+}
+
+impl Select {
+    /// Where the case with this index leads; one past the last is the default.
+    #[inline]
+    pub(crate) fn target(&self, case: usize) -> Pc {
+        match self.cases.get(case) {
+            Some(Case::Value { to, .. } | Case::Vset { to, .. }) => *to,
+            None => self.default,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Instructions that are not worth a place in the loop, nor code of their own: native code calls back for them.
+
+use super::calculate::calculated;
+use super::context::{Context, Trap};
+use super::headers::{
+    assign_header, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid, shift_stack,
+};
+use super::phv::Phv;
+use super::rare;
+use super::target::{LogMessage, Target};
+use crate::error::Fault;
+use crate::number::{cut_wide, cut_word};
+use crate::program::{ones_128, Op, Slot, WideOp};
+
+/// Runs one of them. None jumps or looks a table up.
+#[inline(never)]
+pub(crate) fn execute_cold<T: Target>(
+    context: &mut Context<'_, T>,
+    phv: &mut Phv,
+    op: Op,
+) -> Result<(), Trap> {
+    let program = context.program;
+    let value = |phv: &Phv, slot: Slot| phv.slots[slot as usize];
+    match op {
+        Op::Wide { op, w, d, a, b } => wide(phv, op, w, d, a, b)?,
+        Op::RegisterReadWide { d, r, idx } => {
+            if let Some(value) = context.cells.registers.get_wide(r, value(phv, idx)) {
+                phv.set_pair(d, value);
+            }
+        }
+        Op::RegisterWriteWide { r, idx, a } => {
+            context.cells.registers.set_wide(r, value(phv, idx), phv.pair(a));
+        }
+        Op::Count { c, idx } => {
+            let at = usize::try_from(value(phv, idx)).unwrap_or(usize::MAX);
+            if let Some(cell) = context.cells.counters[c as usize].get_mut(at) {
+                cell.count(phv.ingress_length);
+            }
+        }
+        Op::StackAt { d, stack, idx } => {
+            let stack = program.stack(stack);
+            let index = value(phv, idx);
+            if index >= u64::from(stack.size) {
+                return Err(Fault::StackIndex.into());
+            }
+            phv.slots[d as usize] = u64::from(stack.first) + index;
+        }
+        Op::StackLast { d, stack } => {
+            let stack = program.stack(stack);
+            let next = value(phv, stack.next);
+            if next == 0 {
+                return Err(context.empty_stack());
+            }
+            phv.slots[d as usize] = u64::from(stack.first) + next - 1;
+        }
+        Op::Load { d, h, off } => {
+            let base = program.header(value(phv, h) as u32).base;
+            phv.slots[d as usize] = value(phv, base + off);
+        }
+        Op::Store { h, off, a } => {
+            let base = program.header(value(phv, h) as u32).base;
+            phv.slots[(base + off) as usize] = value(phv, a);
+        }
+        Op::IsValid { d, h } => {
+            let valid = program.header(value(phv, h) as u32).valid;
+            phv.slots[d as usize] = value(phv, valid);
+        }
+        Op::HeaderEq { d, a, b } => {
+            let equal = headers_equal(program, phv, value(phv, a) as usize, value(phv, b) as usize);
+            phv.slots[d as usize] = u64::from(equal);
+        }
+        Op::AddHeader { h } => {
+            let id = value(phv, h) as u32;
+            let h = program.header(id);
+            if value(phv, h.valid) == 0 {
+                let words = program.header_type(h.type_id).words;
+                let length = h.vl.map(|vl| (vl, phv.vl_bytes(program.vl_store(vl)).len()));
+                phv.slots[h.base as usize..(h.base + words) as usize].fill(0);
+                if let Some((vl, length)) = length {
+                    // BMv2 zeroes a field of variable length but leaves it as long as it was.
+                    let store = program.vl_store(vl);
+                    phv.vl[store.start..store.start + length].fill(0);
+                    phv.slots[store.length as usize] = length as u64;
+                }
+                phv.slots[h.valid as usize] = 1;
+                only_valid(program, phv, id as usize);
+                phv.packet_length = phv.packet_length.wrapping_add(phv.header_bytes(program, id));
+            }
+        }
+        Op::RemoveHeader { h } => {
+            let id = value(phv, h) as u32;
+            let valid = program.header(id).valid;
+            if value(phv, valid) != 0 {
+                phv.packet_length = phv.packet_length.wrapping_sub(phv.header_bytes(program, id));
+                phv.slots[valid as usize] = 0;
+            }
+        }
+        Op::AssignHeader { d, s } => {
+            assign_header(program, phv, value(phv, d) as usize, value(phv, s) as usize)
+        }
+        Op::AssignStack { d, s } => {
+            let (to, from) = (program.stack(d), program.stack(s));
+            phv.slots[to.next as usize] = value(phv, from.next);
+            for at in 0..to.size.min(from.size) {
+                assign_header(program, phv, (to.first + at) as usize, (from.first + at) as usize);
+            }
+        }
+        Op::Push { stack, n } => shift_stack(program, phv, stack, value(phv, n), true),
+        Op::Pop { stack, n } => shift_stack(program, phv, stack, value(phv, n), false),
+        Op::AssignVl { d, s } => {
+            phv.copy_vl(program.vl_store(d), program.vl_store(s));
+        }
+        Op::ExecuteMeter { w, d, m, idx } => {
+            let at = usize::try_from(value(phv, idx)).unwrap_or(usize::MAX);
+            if let Some(meter) = context.cells.meters[m as usize].get_mut(at) {
+                let amount = if program.meter_array(m).bytes { phv.ingress_length } else { 1 };
+                let colour = meter.execute(amount, context.target.now_ps());
+                phv.slots[d as usize] = cut_word(colour, w);
+            }
+        }
+        Op::Hash { call } => {
+            let call = program.hash_call(call);
+            let crcs = &context.cells.crcs;
+            let hash = calculated(program, context.native, crcs, phv, call.calculation, &[]);
+            // BMv2 takes a size of 0 as 1.
+            let size = value(phv, call.size).max(1);
+            phv.slots[call.d as usize] = (hash % size).wrapping_add(value(phv, call.base));
+        }
+        Op::Rng { w, d, lo, hi } => {
+            // As BMv2: without a write when the bounds are the wrong way round.
+            let (lo, hi) = (value(phv, lo), value(phv, hi));
+            if lo <= hi {
+                phv.slots[d as usize] = cut_word(context.target.random(lo, hi), w);
+            }
+        }
+        Op::MarkToDrop { w, egress_spec, mcast_grp } => {
+            phv.slots[egress_spec as usize] = cut_word(context.target.drop_port(), w);
+            phv.slots[mcast_grp as usize] = 0;
+        }
+        Op::CloneIngress { session, list } => {
+            context.target.clone_ingress(phv, value(phv, session), value(phv, list));
+        }
+        Op::CloneEgress { session, list } => {
+            context.target.clone_egress(phv, value(phv, session), value(phv, list));
+        }
+        Op::Resubmit { list } => context.target.resubmit(phv, value(phv, list)),
+        Op::Recirculate { list } => context.target.recirculate(phv, value(phv, list)),
+        Op::Digest { receiver, list } => {
+            context.target.generate_digest(phv, value(phv, receiver), value(phv, list));
+        }
+        Op::Truncate { a } => context.target.truncate(phv, value(phv, a)),
+        Op::Log { call } => {
+            let call = program.log_call(call);
+            let (format, values) = (&call.format, &call.values);
+            context.target.log_msg(LogMessage { format, values, words: &phv.slots });
+        }
+        Op::Assert { a, id } => {
+            if value(phv, a) == 0 {
+                return Err(Fault::Assert(id).into());
+            }
+        }
+        Op::ExtractVl { header, len, max } => extract_vl(context, phv, header, value(phv, len), max)?,
+        Op::ExtractStack { stack } => {
+            let header = next_of_stack(context, phv, stack)?;
+            extract(context, phv, header)?;
+            phv.slots[program.stack(stack).next as usize] += 1;
+        }
+        Op::ExtractStackVl { stack, len, max } => {
+            let header = next_of_stack(context, phv, stack)?;
+            extract_vl(context, phv, header, value(phv, len), max)?;
+            phv.slots[program.stack(stack).next as usize] += 1;
+        }
+        Op::Lookahead { w, d, bit } => {
+            phv.slots[d as usize] = lookahead(context, bit, u32::from(w))? as u64;
+        }
+        Op::LookaheadWide { w, d, bit } => {
+            let bits = lookahead(context, bit, u32::from(w))?;
+            phv.set_pair(d, bits);
+        }
+        Op::Verify { a, error } => {
+            if value(phv, a) == 0 {
+                return Err(Trap::ParserError(value(phv, error) as u32));
+            }
+        }
+        Op::Advance { a } => {
+            let bits = value(phv, a);
+            if bits % 8 != 0 {
+                return Err(Trap::ParserError(program.core_errors().parser_invalid_argument));
+            }
+            let bytes = usize::try_from(bits / 8).unwrap_or(usize::MAX);
+            if context.packet.len() - context.cursor < bytes {
+                return Err(Trap::ParserError(program.core_errors().packet_too_short));
+            }
+            context.cursor += bytes;
+        }
+        Op::Rare { at } => rare::run(context, phv, at)?,
+        _ => unreachable!("the loop runs every other instruction itself"),
+    }
+    Ok(())
+}
+
+/// 128-bit arithmetic.
+fn wide(phv: &mut Phv, op: WideOp, w: u8, d: Slot, a: Slot, b: Slot) -> Result<(), Fault> {
+    let single = |slot: Slot| phv.slots[slot as usize];
+    let pair = |slot: Slot| phv.pair(slot);
+    let signed_limit = || i128::MAX >> (128 - u32::from(w));
+    let value = match op {
+        WideOp::Zext => u128::from(single(a)),
+        WideOp::Sext => single(a) as i64 as u128,
+        WideOp::Mov => cut_wide(pair(a), w),
+        WideOp::Add => cut_wide(pair(a).wrapping_add(pair(b)), w),
+        WideOp::Sub => cut_wide(pair(a).wrapping_sub(pair(b)), w),
+        WideOp::Mul => cut_wide(pair(a).wrapping_mul(pair(b)), w),
+        WideOp::And => cut_wide(pair(a) & pair(b), w),
+        WideOp::Or => cut_wide(pair(a) | pair(b), w),
+        WideOp::Xor => cut_wide(pair(a) ^ pair(b), w),
+        WideOp::Not => cut_wide(!pair(a), w),
+        WideOp::Shl => cut_wide(if single(b) < 128 { pair(a) << single(b) } else { 0 }, w),
+        WideOp::Shr => cut_wide(if single(b) < 128 { pair(a) >> single(b) } else { 0 }, w),
+        WideOp::Sar => (pair(a) as i128 >> single(b).min(127)) as u128,
+        WideOp::Div => pair(a).checked_div(pair(b)).ok_or(Fault::Division)?,
+        WideOp::Mod => pair(a).checked_rem(pair(b)).ok_or(Fault::Division)?,
+        WideOp::TwoComp => {
+            let unused = 128 - u32::from(w);
+            ((pair(a) << unused) as i128 >> unused) as u128
+        }
+        WideOp::Sat => (pair(a) as i128).clamp(!signed_limit(), signed_limit()) as u128,
+        WideOp::USatSigned => ((pair(a) as i128).max(0) as u128).min(ones_128(u32::from(w))),
+        WideOp::USat => pair(a).min(ones_128(u32::from(w))),
+        WideOp::Eq => return one(phv, d, pair(a) == pair(b)),
+        WideOp::LtU => return one(phv, d, pair(a) < pair(b)),
+        WideOp::LtS => return one(phv, d, (pair(a) as i128) < pair(b) as i128),
+    };
+    phv.set_pair(d, value);
+    Ok(())
+}
+
+fn one(phv: &mut Phv, d: Slot, value: bool) -> Result<(), Fault> {
+    phv.slots[d as usize] = u64::from(value);
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! What a run of instructions works on, and how it can stop early.
+
+use super::observe::Moment;
+use super::phv::Phv;
+use crate::error::Fault;
+use crate::native::Native;
+use crate::program::Program;
+use crate::tables::Cells;
+
+/// What a packet's instructions may touch besides its [`Phv`].
+pub(crate) struct Context<'a, T> {
+    pub(crate) program: &'a Program,
+    pub(crate) cells: &'a mut Cells,
+    pub(crate) target: &'a mut T,
+    /// The packet, for a parser; empty otherwise.
+    pub(crate) packet: &'a [u8],
+    /// The parser's place in the packet.
+    pub(crate) cursor: usize,
+    pub(crate) parsing: bool,
+    pub(crate) max_steps: u32,
+    /// The instructions as native code; `None` to interpret them.
+    pub(crate) native: Option<&'a Native>,
+}
+
+impl<T> Context<'_, T> {
+    pub(super) fn moment<'a>(&'a self, phv: &'a Phv, pc: usize) -> Moment<'a> {
+        Moment { program: self.program, cells: self.cells, phv, pc, cursor: self.cursor }
+    }
+
+    /// What it means to ask for the last element of an empty stack: in a parser P4's StackOutOfBounds. BMv2 stops the
+    /// switch in both places.
+    pub(crate) fn empty_stack(&self) -> Trap {
+        if self.parsing {
+            Trap::ParserError(self.program.core_errors().stack_out_of_bounds)
+        } else {
+            Fault::StackIndex.into()
+        }
+    }
+}
+
+/// What a conditional stop inside an instruction means to the loop.
+pub(crate) enum Trap {
+    Fault(Fault),
+    ParserError(u32),
+}
+
+impl From<Fault> for Trap {
+    fn from(fault: Fault) -> Trap {
+        Trap::Fault(fault)
+    }
+}

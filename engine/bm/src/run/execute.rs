@@ -1,0 +1,188 @@
+//! Runs instructions. One loop serves pipelines, parser and conditions; nothing in it allocates, looks a name up or recurses.
+
+use super::cold::execute_cold;
+use super::context::{Context, Trap};
+use super::enter::enter;
+use super::headers::extract;
+use super::look_up::{branch, look_up, Found};
+use super::observe::Observer;
+use super::phv::Phv;
+use super::target::Target;
+use crate::error::Fault;
+use crate::number::cut_word;
+use crate::program::{Op, Pc};
+
+/// Why the loop ended, when nothing is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Done,
+    /// A parser error with this code.
+    ParserError(u32),
+}
+
+#[inline(always)]
+fn sign_extend(value: u64, width: u8) -> u64 {
+    let unused = 64 - width;
+    ((value << unused) as i64 >> unused) as u64
+}
+
+/// Runs from `pc` to the end: as native code where there is some and nobody watches.
+pub(crate) fn execute<T: Target, O: Observer>(
+    context: &mut Context<'_, T>,
+    phv: &mut Phv,
+    pc: Pc,
+    observer: &mut O,
+) -> Result<Stop, Fault> {
+    let native = context.native.filter(|_| !O::WATCHES).and_then(|native| native.at(pc));
+    let ended = match native {
+        Some(entry) => enter(entry, context, phv),
+        None => run(context, phv, pc, observer),
+    };
+    if O::WATCHES {
+        observer.end(&context.moment(phv, pc as usize));
+    }
+    match ended {
+        Ok(()) => Ok(Stop::Done),
+        Err(Trap::ParserError(code)) => Ok(Stop::ParserError(code)),
+        Err(Trap::Fault(fault)) => Err(fault),
+    }
+}
+
+fn run<T: Target, O: Observer>(
+    context: &mut Context<'_, T>,
+    phv: &mut Phv,
+    start: Pc,
+    observer: &mut O,
+) -> Result<(), Trap> {
+    let program = context.program;
+    let ops = program.ops();
+    let mut steps = context.max_steps;
+    let mut pc = start as usize;
+    let mut next_node = 0;
+    let mut exit = false;
+
+    macro_rules! s {
+        ($slot:expr) => {
+            phv.slots[$slot as usize]
+        };
+    }
+    macro_rules! jump_if {
+        ($condition:expr, $to:expr) => {
+            if $condition {
+                pc = $to as usize;
+            }
+        };
+    }
+
+    loop {
+        if O::WATCHES {
+            observer.before(&context.moment(phv, pc));
+        }
+        let op = &ops[pc];
+        pc += 1;
+        match *op {
+            Op::Mov { w, d, a } => s!(d) = cut_word(s!(a), w),
+            Op::Add { w, d, a, b } => s!(d) = cut_word(s!(a).wrapping_add(s!(b)), w),
+            Op::Sub { w, d, a, b } => s!(d) = cut_word(s!(a).wrapping_sub(s!(b)), w),
+            Op::Mul { w, d, a, b } => s!(d) = cut_word(s!(a).wrapping_mul(s!(b)), w),
+            Op::And { w, d, a, b } => s!(d) = cut_word(s!(a) & s!(b), w),
+            Op::Or { w, d, a, b } => s!(d) = cut_word(s!(a) | s!(b), w),
+            Op::Xor { w, d, a, b } => s!(d) = cut_word(s!(a) ^ s!(b), w),
+            Op::Not { w, d, a } => s!(d) = cut_word(!s!(a), w),
+            Op::Shl { w, d, a, b } => {
+                let by = s!(b);
+                s!(d) = if by < 64 { cut_word(s!(a) << by, w) } else { 0 };
+            }
+            Op::Shr { w, d, a, b } => {
+                let by = s!(b);
+                s!(d) = if by < 64 { cut_word(s!(a) >> by, w) } else { 0 };
+            }
+            Op::Sar { w, d, a, b } => {
+                let by = s!(b).min(63);
+                s!(d) = cut_word((s!(a) as i64 >> by) as u64, w);
+            }
+            Op::Div { w, d, a, b } => s!(d) = cut_word(s!(a).checked_div(s!(b)).ok_or(Fault::Division)?, w),
+            Op::Mod { w, d, a, b } => s!(d) = cut_word(s!(a).checked_rem(s!(b)).ok_or(Fault::Division)?, w),
+            Op::TwoComp { w, d, a } => s!(d) = sign_extend(s!(a), w),
+            Op::Sat { w, d, a } => {
+                let limit = i64::MAX >> (64 - w);
+                s!(d) = (s!(a) as i64).clamp(!limit, limit) as u64;
+            }
+            Op::USatSigned { w, d, a } => {
+                let value = (s!(a) as i64).max(0) as u64;
+                s!(d) = value.min(u64::MAX >> (64 - w));
+            }
+            Op::USat { w, d, a } => s!(d) = s!(a).min(u64::MAX >> (64 - w)),
+            Op::Eq { d, a, b } => s!(d) = u64::from(s!(a) == s!(b)),
+            Op::Ne { d, a, b } => s!(d) = u64::from(s!(a) != s!(b)),
+            Op::LtU { d, a, b } => s!(d) = u64::from(s!(a) < s!(b)),
+            Op::LtS { d, a, b } => s!(d) = u64::from((s!(a) as i64) < s!(b) as i64),
+            Op::MovIf { d, c, a } => {
+                if s!(c) != 0 {
+                    s!(d) = s!(a);
+                }
+            }
+
+            Op::Jmp { to } => pc = to as usize,
+            Op::Jz { a, to } => jump_if!(s!(a) == 0, to),
+            Op::Jnz { a, to } => jump_if!(s!(a) != 0, to),
+            Op::JEq { a, b, to } => jump_if!(s!(a) == s!(b), to),
+            Op::JNe { a, b, to } => jump_if!(s!(a) != s!(b), to),
+            Op::JLtU { a, b, to } => jump_if!(s!(a) < s!(b), to),
+            Op::JGeU { a, b, to } => jump_if!(s!(a) >= s!(b), to),
+            Op::JLtS { a, b, to } => jump_if!((s!(a) as i64) < s!(b) as i64, to),
+            Op::JGeS { a, b, to } => jump_if!(s!(a) as i64 >= s!(b) as i64, to),
+            Op::Step => steps = steps.checked_sub(1).ok_or(Fault::StepLimit)?,
+
+            Op::RegisterRead { w, d, r, idx } => {
+                if let Some(value) = context.cells.registers.get(r, s!(idx)) {
+                    s!(d) = cut_word(value, w);
+                }
+            }
+            Op::RegisterWrite { r, idx, a } => context.cells.registers.set(r, s!(idx), s!(a)),
+            Op::Apply { table } => {
+                steps = steps.checked_sub(1).ok_or(Fault::StepLimit)?;
+                (pc, next_node) = apply(context, phv, table);
+            }
+            Op::Ret => {
+                if exit {
+                    return Ok(());
+                }
+                pc = next_node;
+            }
+            Op::EndInline => {
+                if exit {
+                    return Ok(());
+                }
+            }
+            Op::Exit => exit = true,
+            Op::Halt => return Ok(()),
+
+            Op::Extract { header } => extract(context, phv, header)?,
+            Op::Select { select } => {
+                steps =
+                    steps.checked_sub(1).ok_or(Trap::ParserError(program.core_errors().parser_timeout))?;
+                let select = program.select(select);
+                pc = select.target(branch(context, phv, select)) as usize;
+            }
+            other => execute_cold(context, phv, other)?,
+        }
+    }
+}
+
+/// Looks a table up, copies the action's data in, and says where the action is and what comes after.
+#[inline]
+fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> (usize, usize) {
+    let program = context.program;
+    let found = look_up(context, phv, table);
+    let table = program.match_table(table);
+    match found {
+        Some(Found { local, is_hit, data }) => {
+            let action = &table.actions[local];
+            let base = program.param_base();
+            phv.slots[base..base + data.len()].copy_from_slice(data);
+            (action.pc as usize, if is_hit { action.next_hit } else { action.next_miss } as usize)
+        }
+        None => (table.next_none as usize, table.next_none as usize),
+    }
+}

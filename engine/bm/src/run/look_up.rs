@@ -1,0 +1,125 @@
+//! Which way a packet goes: what a table has for it, and which case of a select fits.
+
+use super::calculate::output;
+use super::context::Context;
+use super::phv::Phv;
+use super::target::Target;
+use crate::program::{Case, Select, TableType};
+use crate::tables::{Cells, Group, Outcome};
+
+/// What a table says is to be run.
+pub(crate) struct Found<'a> {
+    /// Index into the table's actions.
+    pub(crate) local: usize,
+    pub(crate) is_hit: bool,
+    /// The action's parameters.
+    pub(crate) data: &'a [u64],
+}
+
+/// Looks a table up; `None` when there is no action. Inlined always: a packet does this some five times, and the call alone
+/// would cost a percent of its instructions.
+#[inline(always)]
+pub(crate) fn look_up<'c, T: Target>(
+    context: &'c mut Context<'_, T>,
+    phv: &mut Phv,
+    table: u32,
+) -> Option<Found<'c>> {
+    let program = context.program;
+    let static_part = program.match_table(table);
+    let cells = &mut *context.cells;
+    let entries = &mut cells.tables[table as usize];
+    let hit = entries.unit.lookup(&static_part.key, &phv.slots, &mut cells.scratch);
+    let (outcome, data) = match hit {
+        Some(at) => {
+            let at = at as usize;
+            entries.counters[at].count(phv.ingress_length);
+            if static_part.ages {
+                entries.ages[at].hit(context.target.now_ps());
+            }
+            if let Some((meter, target)) = static_part.direct_meter {
+                let amount = if program.meter_array(meter).bytes { phv.ingress_length } else { 1 };
+                let colour = entries.meters[at].execute(amount, context.target.now_ps());
+                phv.set(target, colour);
+            }
+            (entries.outcomes[at], &entries.data[at * static_part.stride..][..static_part.stride])
+        }
+        None => match &entries.default {
+            Some((outcome, data)) => {
+                entries.default_counter.count(phv.ingress_length);
+                if let (Some((meter, target)), true) =
+                    (static_part.direct_meter, entries.default_meter.is_configured())
+                {
+                    let bytes = program.meter_array(meter).bytes;
+                    let amount = if bytes { phv.ingress_length } else { 1 };
+                    phv.set(target, entries.default_meter.execute(amount, context.target.now_ps()));
+                }
+                (*outcome, &data[..])
+            }
+            None => return None,
+        },
+    };
+    let (local, data) = match outcome {
+        Outcome::Action(local) => (Some(local as usize), data),
+        Outcome::Member(_) | Outcome::Group(_) => {
+            debug_assert!(static_part.table_type != TableType::Simple);
+            let profile_id = static_part.profile.unwrap_or_default() as usize;
+            let profile = &cells.profiles[profile_id];
+            let member = match outcome {
+                Outcome::Member(member) => Some(member),
+                Outcome::Group(group) => {
+                    profile.group(group).map(Group::active).filter(|m| !m.is_empty()).and_then(|members| {
+                        let hash = match program.selector(profile_id as u32) {
+                            // Of one, every hash selects it.
+                            Some(selector) if members.len() > 1 => {
+                                let writer = context.native.and_then(|native| native.selector(profile_id));
+                                output(selector, program, phv, writer, &[], None)
+                            }
+                            _ => 0,
+                        };
+                        member_of_group(members, hash)
+                    })
+                }
+                Outcome::Action(_) => None,
+            };
+            match member.and_then(|m| profile.member(m)) {
+                Some(m) => (static_part.actions.iter().position(|a| a.named == m.action), &m.data[..]),
+                None => (None, &[][..]),
+            }
+        }
+    };
+    let local = local?;
+    let words = static_part.actions[local].words as usize;
+    Some(Found { local, is_hit: hit.is_some(), data: &data[..words] })
+}
+
+/// The one of a group's active members that a hash selects, of which BMv2 keeps 32 bits; none of none.
+#[inline]
+pub(crate) fn member_of_group(members: &[u32], hash: u64) -> Option<u32> {
+    let at = (hash as u32 as usize).checked_rem(members.len())?;
+    members.get(at).copied()
+}
+
+/// The first case of a select that fits: its index, or one past the last for the default.
+pub(crate) fn branch<T>(context: &mut Context<'_, T>, phv: &Phv, select: &Select) -> usize {
+    if let Some(cases) = &select.narrow {
+        let key = select.key.narrow(&phv.slots);
+        return cases.iter().position(|(value, mask)| key & mask == *value).unwrap_or(cases.len());
+    }
+    let Cells { scratch, joined, vsets, .. } = &mut *context.cells;
+    select.key.wide(&phv.slots, scratch);
+    let fits = |case: &Case| match case {
+        Case::Value { value, mask, .. } => scratch.iter().zip(mask).zip(value).all(|((k, m), v)| k & m == *v),
+        Case::Vset { vset, mask, .. } => {
+            joined.clear();
+            select.key.concatenated(scratch, joined);
+            let set = &vsets[*vset as usize];
+            match mask {
+                None => set.contains(&joined[..]),
+                Some(mask) => set
+                    .iter()
+                    .any(|value| value.iter().zip(&joined[..]).zip(mask).all(|((v, k), m)| v & m == k & m)),
+            }
+        }
+    };
+    select.cases.iter().position(fits).unwrap_or(select.cases.len())
+}

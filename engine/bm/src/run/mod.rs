@@ -1,0 +1,27 @@
+//! A packet's way: what it carries with it, and how the program's instructions run on it.
+//!
+//! It knows neither names nor a control plane, and makes no native code: it enters it.
+
+mod calculate;
+mod cold;
+mod context;
+mod enter;
+mod execute;
+mod headers;
+mod look_up;
+mod observe;
+mod phv;
+mod rare;
+mod saved_phv;
+mod target;
+pub mod trace;
+mod wide;
+
+pub(crate) use calculate::calculated;
+pub(crate) use context::Context;
+pub(crate) use execute::{execute, Stop};
+pub(crate) use observe::{Observer, Unwatched};
+pub use phv::Phv;
+pub use saved_phv::SavedPhv;
+pub(crate) use target::Detached;
+pub use target::{LogMessage, Target};

@@ -1,0 +1,189 @@
+//! A packet's headers and metadata put aside, in little room, while another packet uses the [`Phv`]: all of them, or what
+//! anything may still look at (see `program::liveness`).
+//!
+//! Most fields of a packet are zero: those of headers that it does not have, and most metadata. So the packet data are
+//! taken in blocks of a few words, and blocks of zeros are left out.
+
+use super::phv::Phv;
+use crate::program::{Kept, Program};
+
+/// Words of a block. Fewer make what is put aside smaller; more make putting it aside faster.
+const BLOCK: usize = 4;
+
+/// What a word reads as that was not put aside: zero, but in tests a number that shows where one is read after all.
+const FORGOTTEN: u64 = if cfg!(debug_assertions) { 0xdead_dead_dead_dead } else { 0 };
+
+/// What [`Phv::save`] or [`Phv::save_kept`] has put aside. Its buffers are used again.
+#[derive(Debug, Clone, Default)]
+pub struct SavedPhv {
+    /// Of a whole packet, for each 64 blocks: a bit per block that is not all zeros, then these blocks. At the end what
+    /// makes no block. Otherwise the words of [`Kept`] in its order.
+    words: Vec<u64>,
+    is_whole: bool,
+    /// Bytes of the variable-length fields, each as long as its length field says.
+    vl: Vec<u8>,
+    ingress_length: u64,
+    packet_length: u64,
+    payload_offset: usize,
+}
+
+impl Phv {
+    /// Puts all packet data aside. Scratch is not kept: nothing reads it before writing it.
+    pub fn save(&mut self, program: &Program, to: &mut SavedPhv) {
+        let slots = &self.slots[..program.reset_end()];
+        let (blocks, rest) = slots.split_at(slots.len() - slots.len() % BLOCK);
+        let groups = blocks.chunks(64 * BLOCK);
+        let mut used = rest.len() + groups.len();
+        self.present.clear();
+        for group in groups.clone() {
+            // Without a branch, and apart from the copying: what is zero differs from packet to packet.
+            let is_present = |block: &[u64]| u64::from(block.iter().fold(0, |any, word| any | word) != 0);
+            let present =
+                group.chunks_exact(BLOCK).rev().fold(0, |bits, block| bits << 1 | is_present(block));
+            used += BLOCK * present.count_ones() as usize;
+            self.present.push(present);
+        }
+        to.words.clear();
+        // No more than any packet has needed, because a queue keeps many of these; no less, so that a buffer that is
+        // used again does not grow.
+        self.largest_saved = self.largest_saved.max(used);
+        to.words.reserve_exact(self.largest_saved);
+        for (group, &present) in groups.zip(&self.present) {
+            to.words.push(present);
+            let mut left = present;
+            while left != 0 {
+                let at = left.trailing_zeros() as usize * BLOCK;
+                to.words.extend_from_slice(&group[at..at + BLOCK]);
+                left &= left - 1;
+            }
+        }
+        to.words.extend_from_slice(rest);
+        to.is_whole = true;
+        self.save_others(program, to);
+    }
+
+    /// Puts aside what `kept` says, which is of this program.
+    pub fn save_kept(&mut self, program: &Program, kept: &Kept, to: &mut SavedPhv) {
+        to.words.clear();
+        to.words.reserve_exact(self.largest_kept);
+        for run in &kept.always {
+            to.words.extend_from_slice(&self.slots[run.clone()]);
+        }
+        for (valid, words) in &kept.if_valid {
+            if self.slots[*valid] != 0 {
+                to.words.extend_from_slice(&self.slots[words.clone()]);
+            }
+        }
+        self.largest_kept = self.largest_kept.max(to.words.len());
+        to.is_whole = false;
+        self.save_others(program, to);
+    }
+
+    /// Puts aside what is not in the slots.
+    fn save_others(&self, program: &Program, to: &mut SavedPhv) {
+        to.vl.clear();
+        for &store in program.vl_stores() {
+            to.vl.extend_from_slice(self.vl_bytes(store));
+        }
+        to.ingress_length = self.ingress_length;
+        to.packet_length = self.packet_length;
+        to.payload_offset = self.payload_offset;
+    }
+
+    /// Becomes the packet that was put aside by a [`Phv`] of the same program, with the same `kept`.
+    pub fn restore(&mut self, program: &Program, kept: &Kept, from: &SavedPhv) {
+        if from.is_whole {
+            self.restore_whole(program, from);
+        } else {
+            self.restore_kept(program, kept, from);
+        }
+        let mut vl = &from.vl[..];
+        for store in program.vl_stores() {
+            let (bytes, others) = vl.split_at(self.slots[store.length as usize] as usize);
+            self.vl[store.start..store.start + bytes.len()].copy_from_slice(bytes);
+            vl = others;
+        }
+        self.ingress_length = from.ingress_length;
+        self.packet_length = from.packet_length;
+        self.payload_offset = from.payload_offset;
+    }
+
+    fn restore_kept(&mut self, program: &Program, kept: &Kept, from: &SavedPhv) {
+        let slots = &mut self.slots[..program.reset_end()];
+        slots.fill(FORGOTTEN);
+        let mut words = &from.words[..];
+        let mut take = |to: &mut [u64]| {
+            let (these, others) = words.split_at(to.len());
+            to.copy_from_slice(these);
+            words = others;
+        };
+        for run in &kept.always {
+            take(&mut slots[run.clone()]);
+        }
+        for (valid, words) in &kept.if_valid {
+            if slots[*valid] != 0 {
+                take(&mut slots[words.clone()]);
+            }
+        }
+    }
+
+    fn restore_whole(&mut self, program: &Program, from: &SavedPhv) {
+        let slots = &mut self.slots[..program.reset_end()];
+        slots.fill(0);
+        let whole = slots.len() - slots.len() % BLOCK;
+        let mut words = &from.words[..];
+        for group in slots[..whole].chunks_mut(64 * BLOCK) {
+            let mut present = words[0];
+            words = &words[1..];
+            while present != 0 {
+                let at = present.trailing_zeros() as usize * BLOCK;
+                let (block, others) = words.split_at(BLOCK);
+                group[at..at + BLOCK].copy_from_slice(block);
+                words = others;
+                present &= present - 1;
+            }
+        }
+        slots[whole..].copy_from_slice(words);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_packet_comes_back_as_it_was_put_aside_whatever_came_between(
+            words in prop::collection::vec(prop::option::of(any::<u64>()), 200),
+            vl in prop::collection::vec(any::<u8>(), 60),
+            lengths in any::<[u8; 4]>(),
+        ) {
+            let program = Program::from_json(include_bytes!("../../tests/programs/headers.json")).unwrap();
+            let mut phv = Phv::new(&program);
+            for (slot, word) in phv.slots[..program.reset_end()].iter_mut().zip(words.iter().cycle()) {
+                *slot = word.unwrap_or(0);
+            }
+            for (byte, value) in phv.vl.iter_mut().zip(vl.iter().cycle()) {
+                *byte = *value;
+            }
+            prop_assert!(!program.vl_stores().is_empty());
+            for (store, length) in program.vl_stores().iter().zip(lengths) {
+                phv.slots[store.length as usize] = u64::from(length) % (store.capacity as u64 + 1);
+            }
+            (phv.ingress_length, phv.packet_length, phv.payload_offset) = (1, 2, 3);
+            let mut saved = SavedPhv::default();
+            phv.save(&program, &mut saved);
+
+            let mut other = Phv::new(&program);
+            other.slots[..program.reset_end()].fill(7);
+            let kept = Kept { always: Vec::new(), if_valid: Vec::new() };
+            other.restore(&program, &kept, &saved);
+            prop_assert_eq!(&other.slots, &phv.slots);
+            for store in program.vl_stores() {
+                prop_assert_eq!(other.vl_bytes(*store), phv.vl_bytes(*store));
+            }
+            prop_assert_eq!((other.ingress_length, other.packet_length, other.payload_offset), (1, 2, 3));
+        }
+    }
+}

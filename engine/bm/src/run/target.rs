@@ -1,0 +1,125 @@
+//! What a v1model primitive asks of the switch around it. The switch implements this; dispatch is static.
+
+use super::phv::Phv;
+use crate::number::decimal;
+use crate::program::LogValue;
+
+/// One `log_msg` call: the program's format string and the values, in order. `Display` fills them in, in decimal.
+#[derive(Debug, Clone, Copy)]
+pub struct LogMessage<'a> {
+    /// The format string with `{}` places, as in the program.
+    pub format: &'a str,
+    /// The values.
+    pub values: &'a [LogValue],
+    /// What the values are parts of.
+    pub words: &'a [u64],
+}
+
+impl std::fmt::Display for LogMessage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut values = self.values.iter();
+        let mut rest = self.format;
+        while let Some(at) = rest.find(['{', '\\']) {
+            f.write_str(&rest[..at])?;
+            rest = &rest[at..];
+            let escaped = ["\\{", "\\}"].iter().find_map(|escape| rest.strip_prefix(escape));
+            if let Some(after) = escaped {
+                f.write_str(&rest[1..2])?;
+                rest = after;
+                continue;
+            }
+            // Whatever stands between the braces is replaced with them.
+            let end = rest.find('}').filter(|_| rest.starts_with('{')).map_or(1, |end| end + 1);
+            let value = if end > 1 { values.next() } else { None };
+            match value {
+                Some(&LogValue { first, count, signed }) => {
+                    f.write_str(&decimal(&self.words[first..first + count], signed))?;
+                }
+                None => f.write_str(&rest[..end])?,
+            }
+            rest = &rest[end..];
+        }
+        f.write_str(rest)
+    }
+}
+
+/// Side effects of v1model primitives. `phv` is the packet at the moment of the call.
+///
+/// Only the last clone, resubmit, recirculate and digest call of a pipeline run counts (facts of BMv2:
+/// each overwrites one packet register); keeping the last is the implementor's part.
+pub trait Target {
+    /// The port number that means "drop"; `mark_to_drop` writes it to `egress_spec`.
+    fn drop_port(&self) -> u64;
+    /// Time in picoseconds since the start of the switch, for meters.
+    fn now_ps(&self) -> u64;
+    /// A uniform draw from `lo..=hi`; called only with `lo <= hi`.
+    fn random(&mut self, lo: u64, hi: u64) -> u64;
+    /// `clone_ingress_pkt_to_egress`: session id and the field list to keep (0: none).
+    fn clone_ingress(&mut self, phv: &Phv, session: u64, field_list: u64);
+    /// `clone_egress_pkt_to_egress`: session id and the field list to keep (0: none).
+    fn clone_egress(&mut self, phv: &Phv, session: u64, field_list: u64);
+    /// `resubmit`, with the field list to keep.
+    fn resubmit(&mut self, phv: &Phv, field_list: u64);
+    /// `recirculate`, with the field list to keep.
+    fn recirculate(&mut self, phv: &Phv, field_list: u64);
+    /// `generate_digest`, with the receiver and the id of the learn list.
+    fn generate_digest(&mut self, phv: &Phv, receiver: u64, learn_list: u64);
+    /// `truncate`: keep at most this many bytes of the packet when it is deparsed.
+    fn truncate(&mut self, phv: &Phv, bytes: u64);
+    /// `log_msg`.
+    fn log_msg(&mut self, message: LogMessage<'_>);
+}
+
+/// The target of a parser and of conditions, which have no side effects on a switch; `log_msg` there is not shown.
+pub(crate) struct Detached;
+
+impl Target for Detached {
+    fn drop_port(&self) -> u64 {
+        0
+    }
+    fn now_ps(&self) -> u64 {
+        0
+    }
+    fn random(&mut self, lo: u64, _hi: u64) -> u64 {
+        lo
+    }
+    fn clone_ingress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
+    fn clone_egress(&mut self, _phv: &Phv, _session: u64, _field_list: u64) {}
+    fn resubmit(&mut self, _phv: &Phv, _field_list: u64) {}
+    fn recirculate(&mut self, _phv: &Phv, _field_list: u64) {}
+    fn generate_digest(&mut self, _phv: &Phv, _receiver: u64, _learn_list: u64) {}
+    fn truncate(&mut self, _phv: &Phv, _bytes: u64) {}
+    fn log_msg(&mut self, _message: LogMessage<'_>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LogMessage, LogValue};
+
+    /// With values of one word each.
+    fn text(format: &str, words: &[i64]) -> String {
+        let value = |first| LogValue { first, count: 1, signed: true };
+        let values: Vec<_> = (0..words.len()).map(value).collect();
+        let words: Vec<_> = words.iter().map(|&word| word as u64).collect();
+        LogMessage { format, values: &values, words: &words }.to_string()
+    }
+
+    #[test]
+    fn a_value_of_several_words_is_shown_whole() {
+        let values = [false, true].map(|signed| LogValue { first: 1, count: 3, signed });
+        let message = LogMessage { format: "{} {}", values: &values, words: &[9, 0, 0, 1 << 63, 9] };
+        // 2 to the power of 191.
+        let power = "3138550867693340381917894711603833208051177722232017256448";
+        assert_eq!(message.to_string(), format!("{power} -{power}"));
+    }
+
+    #[test]
+    fn places_are_filled_in_order_and_what_is_between_their_braces_is_dropped() {
+        assert_eq!(text("a {} b {name}.", &[7, -7]), "a 7 b -7.");
+    }
+
+    #[test]
+    fn escaped_braces_and_those_without_a_value_or_an_end_stay() {
+        assert_eq!(text("\\{x\\} {} {} {", &[1]), "{x} 1 {} {");
+    }
+}

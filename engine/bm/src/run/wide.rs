@@ -1,0 +1,228 @@
+//! Arithmetic on integers wider than 128 bits. All operands of an operation have as many words, low word first, and are in
+//! two's complement: a value that is never negative has a word's top bit to spare. The loader decides how many words
+//! hold every value; nothing here allocates.
+
+use crate::error::Fault;
+use crate::number::{compare, word_mask};
+use crate::program::{Operation, Wide};
+
+/// Runs one operation. Only `Extend`, `Cut` and `TwoComp` may write over their source.
+pub(crate) fn run(slots: &mut [u64], wide: Wide) -> Result<(), Fault> {
+    let n = wide.words as usize;
+    let (d, a, b) = (wide.d as usize, wide.a as usize, wide.b as usize);
+    match wide.operation {
+        Operation::Extend { signed } => {
+            let given = (crate::number::words(wide.w) as usize).min(n);
+            slots.copy_within(a..a + given, d);
+            let fill = if signed { sign(slots, d, given) } else { 0 };
+            slots[d + given..d + n].fill(fill);
+        }
+        Operation::Add => add(slots, n, d, a, b, false),
+        Operation::Sub => add(slots, n, d, a, b, true),
+        Operation::Mul => {
+            slots[d..d + n].fill(0);
+            for i in 0..n {
+                let mut carry = 0u128;
+                for j in 0..n - i {
+                    let product = u128::from(slots[a + i]) * u128::from(slots[b + j]);
+                    let sum = product + u128::from(slots[d + i + j]) + carry;
+                    slots[d + i + j] = sum as u64;
+                    carry = sum >> 64;
+                }
+            }
+        }
+        Operation::And => (0..n).for_each(|i| slots[d + i] = slots[a + i] & slots[b + i]),
+        Operation::Or => (0..n).for_each(|i| slots[d + i] = slots[a + i] | slots[b + i]),
+        Operation::Xor => (0..n).for_each(|i| slots[d + i] = slots[a + i] ^ slots[b + i]),
+        Operation::Not => (0..n).for_each(|i| slots[d + i] = !slots[a + i]),
+        Operation::Shl => {
+            let (whole, part) = split(slots[b], n);
+            for i in 0..n {
+                let word = |back: usize| i.checked_sub(whole + back).map_or(0, |at| slots[a + at]);
+                slots[d + i] = joined(word(0), word(1), part);
+            }
+        }
+        Operation::Shr => {
+            let (whole, part) = split(slots[b], n);
+            let fill = sign(slots, a, n);
+            for i in 0..n {
+                let word = |on: usize| if i + whole + on < n { slots[a + i + whole + on] } else { fill };
+                slots[d + i] = if part == 0 { word(0) } else { word(0) >> part | word(1) << (64 - part) };
+            }
+        }
+        Operation::Div => divide(slots, n, d, a, b)?,
+        Operation::Cut => {
+            slots.copy_within(a..a + n, d);
+            (0..n).for_each(|i| slots[d + i] &= word_mask(wide.w, i));
+        }
+        Operation::TwoComp => {
+            slots.copy_within(a..a + n, d);
+            extend_sign(slots, n, d, wide.w);
+        }
+        Operation::Sat => {
+            let negative = sign(slots, a, n) != 0;
+            slots.copy_within(a..a + n, d);
+            extend_sign(slots, n, d, wide.w);
+            if slots[d..d + n] != slots[a..a + n] {
+                // The largest of `w` bits; the smallest is its complement.
+                for i in 0..n {
+                    let largest = word_mask(wide.w - 1, i);
+                    slots[d + i] = if negative { !largest } else { largest };
+                }
+            }
+        }
+        Operation::USat => {
+            let negative = sign(slots, a, n) != 0;
+            let fits = (0..n).all(|i| slots[a + i] & !word_mask(wide.w, i) == 0);
+            for i in 0..n {
+                slots[d + i] = match (negative, fits) {
+                    (true, _) => 0,
+                    (false, true) => slots[a + i],
+                    (false, false) => word_mask(wide.w, i),
+                };
+            }
+        }
+        Operation::Eq => slots[d] = u64::from(slots[a..a + n] == slots[b..b + n]),
+        Operation::Lt => {
+            let (left, right) = (sign(slots, a, n), sign(slots, b, n));
+            let less = compare(&slots[a..a + n], &slots[b..b + n]).is_lt();
+            slots[d] = u64::from(if left == right { less } else { left != 0 });
+        }
+    }
+    Ok(())
+}
+
+/// All ones if the value is negative.
+fn sign(slots: &[u64], at: usize, n: usize) -> u64 {
+    (slots[at + n - 1] as i64 >> 63) as u64
+}
+
+/// Whole words and bits of a shift; a longer one than the value shifts all of it out.
+fn split(count: u64, n: usize) -> (usize, u32) {
+    let whole = usize::try_from(count / 64).unwrap_or(usize::MAX).min(n);
+    (whole, if whole == n { 0 } else { (count % 64) as u32 })
+}
+
+fn joined(high: u64, low: u64, part: u32) -> u64 {
+    if part == 0 {
+        high
+    } else {
+        high << part | low >> (64 - part)
+    }
+}
+
+fn add(slots: &mut [u64], n: usize, d: usize, a: usize, b: usize, subtract: bool) {
+    let mut carry = u64::from(subtract);
+    for i in 0..n {
+        let right = if subtract { !slots[b + i] } else { slots[b + i] };
+        let sum = u128::from(slots[a + i]) + u128::from(right) + u128::from(carry);
+        slots[d + i] = sum as u64;
+        carry = (sum >> 64) as u64;
+    }
+}
+
+/// Extends the sign of the low `w` bits.
+fn extend_sign(slots: &mut [u64], n: usize, d: usize, w: u32) {
+    if w == 0 || w as usize >= 64 * n {
+        return;
+    }
+    let top = (w - 1) as usize;
+    let negative = slots[d + top / 64] >> (top % 64) & 1 == 1;
+    for i in 0..n {
+        let mask = word_mask(w, i);
+        slots[d + i] = if negative { slots[d + i] | !mask } else { slots[d + i] & mask };
+    }
+}
+
+/// Long division, bit by bit.
+fn divide(slots: &mut [u64], n: usize, d: usize, a: usize, b: usize) -> Result<(), Fault> {
+    let is_zero = slots[b..b + n].iter().all(|&word| word == 0);
+    if is_zero || sign(slots, a, n) != 0 || sign(slots, b, n) != 0 {
+        return Err(Fault::Division);
+    }
+    let r = d + n;
+    slots[d..d + 2 * n].fill(0);
+    for bit in (0..64 * n).rev() {
+        for i in (1..n).rev() {
+            slots[r + i] = slots[r + i] << 1 | slots[r + i - 1] >> 63;
+        }
+        slots[r] = slots[r] << 1 | slots[a + bit / 64] >> (bit % 64) & 1;
+        if compare(&slots[r..r + n], &slots[b..b + n]).is_ge() {
+            add(slots, n, r, r, b, true);
+            slots[d + bit / 64] |= 1 << (bit % 64);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const N: usize = 4;
+
+    /// Values of 128 bits in 256, where an i128 knows every result.
+    fn compute(operation: Operation, w: u32, a: i128, b: i128) -> Result<i128, Fault> {
+        let mut slots = vec![0; 4 * N];
+        for (at, value) in [(0, a), (N, b)] {
+            let words = [value as u64, (value >> 64) as u64];
+            slots[at..at + 2].copy_from_slice(&words);
+            slots[at + 2..at + N].fill((value >> 127) as u64);
+        }
+        run(&mut slots, Wide { operation, words: N as u32, w, d: 2 * N as u32, a: 0, b: N as u32 })?;
+        Ok((u128::from(slots[2 * N]) | u128::from(slots[2 * N + 1]) << 64) as i128)
+    }
+
+    proptest! {
+        #[test]
+        fn results_that_fit_128_bits_are_those_of_128_bit_arithmetic(
+            a in any::<i128>(), b in any::<i128>(), by in 0u32..128, w in 1u32..128,
+        ) {
+            let of = |operation| compute(operation, w, a, b).unwrap();
+            prop_assert_eq!(of(Operation::Add), a.wrapping_add(b));
+            prop_assert_eq!(of(Operation::Sub), a.wrapping_sub(b));
+            prop_assert_eq!(of(Operation::Mul), a.wrapping_mul(b));
+            prop_assert_eq!(of(Operation::Xor), a ^ b);
+            prop_assert_eq!(of(Operation::Not), !a);
+            prop_assert_eq!(of(Operation::TwoComp), a << (128 - w) >> (128 - w));
+            let limit = i128::MAX >> (128 - w);
+            prop_assert_eq!(of(Operation::Sat), a.clamp(!limit, limit));
+            prop_assert_eq!(of(Operation::USat), a.clamp(0, ((1u128 << w) - 1) as i128));
+            prop_assert_eq!(compute(Operation::Lt, w, a, b).unwrap() & 1, i128::from(a < b));
+            prop_assert_eq!(compute(Operation::Shl, w, a, i128::from(by)).unwrap(), a << by);
+            prop_assert_eq!(compute(Operation::Shr, w, a, i128::from(by)).unwrap(), a >> by);
+            let (x, y) = (a & i128::MAX, (b & i128::MAX) >> by);
+            if y > 0 {
+                prop_assert_eq!(compute(Operation::Div, w, x, y).unwrap(), x / y);
+            }
+        }
+
+        #[test]
+        fn a_wide_product_divided_by_a_factor_is_the_other(a in prop::array::uniform3(any::<u64>()), b in 1u64..) {
+            // 192 bits by 64 bits fill the 256 but for the sign.
+            let mut slots = vec![0; 8 * N];
+            slots[..3].copy_from_slice(&a);
+            slots[2] >>= 1;
+            slots[N] = b;
+            let wide = |operation, d, a, b| Wide { operation, words: N as u32, w: 0, d, a, b };
+            let (factor, product) = (slots[..N].to_vec(), 2 * N as u32);
+            run(&mut slots, wide(Operation::Mul, product, 0, N as u32)).unwrap();
+            run(&mut slots, wide(Operation::Div, 3 * N as u32, product, N as u32)).unwrap();
+            prop_assert_eq!(&slots[3 * N..4 * N], &factor[..]);
+            prop_assert!(slots[4 * N..5 * N].iter().all(|&word| word == 0));
+        }
+    }
+
+    #[test]
+    fn a_division_by_zero_or_of_a_negative_number_faults() {
+        assert_eq!(compute(Operation::Div, 0, 1, 0), Err(Fault::Division));
+        assert_eq!(compute(Operation::Div, 0, -1, 1), Err(Fault::Division));
+    }
+
+    #[test]
+    fn a_shift_by_more_than_the_width_leaves_nothing_but_the_sign() {
+        assert_eq!(compute(Operation::Shl, 0, -1, 300).unwrap(), 0);
+        assert_eq!(compute(Operation::Shr, 0, -5, 300).unwrap(), -1);
+    }
+}

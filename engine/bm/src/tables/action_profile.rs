@@ -1,0 +1,496 @@
+//! Action profiles: members (an action with its data) and groups of them, shared by entries. A selector picks
+//! a group's member by a hash of the packet: see `State`.
+//!
+//! A member of a group may watch a port: while that port is down the selector passes it over (P4Runtime's `watch_port`). What is
+//! left is worked out when a group, a watch or a port changes, never for a packet.
+//!
+//! What a packet needs of a member or group and what the control plane needs of it are kept apart: the second is a
+//! [`MemberNote`] or [`GroupNote`]. A client of P4Runtime gives ids; who works with handles, as Thrift does, gets ids that are
+//! made up ([`Ids`]). A member of weight w is w members of equal action, as in BMv2 below P4Runtime: [`MemberKind::Copy`]. The
+//! actions of a one-shot are members that all one-shots of the profile share: [`MemberKind::Shared`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A member.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    /// Index into the program's actions.
+    pub(crate) action: u32,
+    pub(crate) data: Vec<u64>,
+}
+
+/// A group: which members it has, and which of them a packet may get.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Group {
+    /// Handles in rising order.
+    members: Vec<u32>,
+    /// Ports that members watch.
+    watches: BTreeMap<u32, u16>,
+    /// Members whose port, if they watch one, is up, in rising order: the n-th is what a hash of n selects.
+    active: Vec<u32>,
+}
+
+impl Group {
+    pub(crate) fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    /// The port that a member watches.
+    pub(crate) fn watched(&self, member: u32) -> Option<u16> {
+        self.watches.get(&member).copied()
+    }
+
+    #[inline]
+    pub(crate) fn active(&self) -> &[u32] {
+        &self.active
+    }
+
+    /// Adds a member that is not there yet; whether it was not.
+    pub(crate) fn add(&mut self, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) -> bool {
+        let Err(at) = self.members.binary_search(&member) else { return false };
+        self.members.insert(at, member);
+        self.watch(member, watch, up);
+        true
+    }
+
+    /// Removes a member that is there.
+    pub(crate) fn remove(&mut self, member: u32, up: &BTreeSet<u16>) {
+        self.members.retain(|other| *other != member);
+        self.watch(member, None, up);
+    }
+
+    /// Lets a member watch another port, or none.
+    pub(crate) fn watch(&mut self, member: u32, port: Option<u16>, up: &BTreeSet<u16>) {
+        match port {
+            Some(port) => self.watches.insert(member, port),
+            None => self.watches.remove(&member),
+        };
+        let is_member = self.members.binary_search(&member).is_ok();
+        let is_active = is_member && port.is_none_or(|port| up.contains(&port));
+        match (self.active.binary_search(&member), is_active) {
+            (Err(at), true) => self.active.insert(at, member),
+            (Ok(at), false) => {
+                self.active.remove(at);
+            }
+            _ => {}
+        }
+    }
+
+    /// A port went down or came up.
+    fn port_changed(&mut self, port: u16, up: &BTreeSet<u16>) {
+        if self.watches.values().any(|watched| *watched == port) {
+            self.refresh(up);
+        }
+    }
+
+    fn refresh(&mut self, up: &BTreeSet<u16>) {
+        let Group { members, watches, active } = self;
+        active.clear();
+        active.extend(members.iter().filter(|m| watches.get(m).is_none_or(|port| up.contains(port))));
+    }
+}
+
+/// Whose a member is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum MemberKind {
+    /// Made by handle. Its id is made up.
+    #[default]
+    ByHandle,
+    /// Made by a client, which chose its id.
+    ByClient,
+    /// Another copy of the member of this handle, for a weight.
+    Copy(u32),
+    /// An action of one-shots: the n-th member with this action, from 1.
+    Shared(u32),
+}
+
+/// What the control plane knows of a member.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MemberNote {
+    pub(crate) kind: MemberKind,
+    /// 0 for copies and for actions of one-shots, which have no name of their own.
+    pub(crate) id: u32,
+    /// Its copies, in the order in which weights use them.
+    pub(crate) copies: Vec<u32>,
+}
+
+/// Whose a group is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum GroupKind {
+    /// Made by handle. Its id is made up.
+    #[default]
+    ByHandle,
+    /// Made by a client, which chose its id.
+    ByClient,
+    /// The actions of a one-shot; goes with the last entry that points at it. `None` once somebody has changed it by handle: then
+    /// later one-shots do not share it.
+    OneShot(Option<Arc<OneShot>>),
+}
+
+/// What the control plane knows of a group.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GroupNote {
+    pub(crate) kind: GroupKind,
+    /// 0 for one-shots.
+    pub(crate) id: u32,
+    /// Opaque bytes of the client.
+    pub(crate) note: Box<[u8]>,
+    /// The members in the order in which they were given.
+    pub(crate) places: Vec<Place>,
+}
+
+/// One member's place in a group as it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) member: u32,
+    /// Whether it is the first of those that one item with a weight stands for.
+    pub(crate) first: bool,
+}
+
+/// What makes two one-shots the same: their opaque bytes, and their members with what each watches.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct OneShot {
+    pub(crate) note: Box<[u8]>,
+    pub(crate) places: Vec<(Place, Option<u16>)>,
+}
+
+/// Client ids, and where they lead. Whoever has no id of a client gets one from the top of the range downwards, and another
+/// one when a client takes it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ids(BTreeMap<u32, u32>);
+
+impl Ids {
+    pub(crate) fn get(&self, id: u32) -> Option<u32> {
+        self.0.get(&id).copied()
+    }
+
+    /// Ids in rising order, with their handles.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.0.iter().map(|(id, handle)| (*id, *handle))
+    }
+
+    /// A free id for what has none: 2^32-1 less the handle, or the next one below that is free.
+    fn made_up(&self, handle: u32) -> u32 {
+        let below = (1..=u32::MAX - handle).rev().chain((1..=u32::MAX).rev());
+        below.into_iter().find(|id| !self.0.contains_key(id)).unwrap_or(u32::MAX)
+    }
+}
+
+/// One action profile's members and groups, by handle. BMv2 gives out the lowest free handle.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ActionProfile {
+    pub(crate) members: Vec<Option<Member>>,
+    pub(crate) groups: Vec<Option<Group>>,
+    pub(crate) member_notes: Vec<MemberNote>,
+    pub(crate) group_notes: Vec<GroupNote>,
+    /// How many entries and default entries point at each member.
+    member_entries: Vec<u32>,
+    /// How many groups each member is in.
+    member_groups: Vec<u32>,
+    /// How many entries and default entries point at each group.
+    group_entries: Vec<u32>,
+    free_members: BTreeSet<u32>,
+    free_groups: BTreeSet<u32>,
+    pub(crate) member_ids: Ids,
+    pub(crate) group_ids: Ids,
+    /// Members of one-shots by action, data and number.
+    shared: BTreeMap<(u32, Vec<u64>, u32), u32>,
+    one_shots: BTreeMap<Arc<OneShot>, u32>,
+}
+
+/// A member's slot as it was: for taking changes back.
+pub(crate) type MemberImage = Option<(Member, MemberNote)>;
+/// A group's slot as it was.
+pub(crate) type GroupImage = Option<(Group, GroupNote)>;
+
+impl ActionProfile {
+    pub(crate) fn member(&self, handle: u32) -> Option<&Member> {
+        self.members.get(handle as usize)?.as_ref()
+    }
+
+    #[inline]
+    pub(crate) fn group(&self, handle: u32) -> Option<&Group> {
+        self.groups.get(handle as usize)?.as_ref()
+    }
+
+    /// How many members there are, copies and actions of one-shots included.
+    pub(crate) fn member_count(&self) -> usize {
+        self.members.len() - self.free_members.len()
+    }
+
+    /// The handle that the next member gets.
+    pub(crate) fn next_member(&self) -> u32 {
+        self.free_members.first().copied().unwrap_or(self.members.len() as u32)
+    }
+
+    /// The handle that the next group gets.
+    pub(crate) fn next_group(&self) -> u32 {
+        self.free_groups.first().copied().unwrap_or(self.groups.len() as u32)
+    }
+
+    /// How many groups a member is in.
+    pub(crate) fn groups_of(&self, member: u32) -> u32 {
+        self.member_groups[member as usize]
+    }
+
+    /// How many entries and default entries point at a member.
+    pub(crate) fn entries_of_member(&self, member: u32) -> u32 {
+        self.member_entries[member as usize]
+    }
+
+    /// How many entries and default entries point at a group.
+    pub(crate) fn entries_of_group(&self, group: u32) -> u32 {
+        self.group_entries[group as usize]
+    }
+
+    /// The member that a client sees: of a copy, that whose copy it is.
+    pub(crate) fn seen(&self, member: u32) -> u32 {
+        match self.member_notes[member as usize].kind {
+            MemberKind::Copy(of) => of,
+            _ => member,
+        }
+    }
+
+    /// The member of one-shots with this action, data and number.
+    pub(crate) fn shared(&self, action: u32, data: &[u64], number: u32) -> Option<u32> {
+        self.shared.get(&(action, data.to_vec(), number)).copied()
+    }
+
+    /// The group of a one-shot, if an entry uses an equal one.
+    pub(crate) fn one_shot(&self, wanted: &OneShot) -> Option<u32> {
+        self.one_shots.get(wanted).copied()
+    }
+
+    /// Whether one-shots, or members and groups of clients and by handle, are there.
+    pub(crate) fn styles(&self) -> (bool, bool) {
+        let one_shots = self.group_notes.iter().zip(&self.groups);
+        let has_one_shots = !self.one_shots.is_empty()
+            || one_shots
+                .into_iter()
+                .any(|(note, group)| group.is_some() && matches!(note.kind, GroupKind::OneShot(_)));
+        (has_one_shots, !self.member_ids.0.is_empty() || !self.group_ids.0.is_empty())
+    }
+
+    pub(crate) fn member_image(&self, handle: u32) -> MemberImage {
+        let member = self.member(handle)?;
+        Some((member.clone(), self.member_notes[handle as usize].clone()))
+    }
+
+    pub(crate) fn group_image(&self, handle: u32) -> GroupImage {
+        let group = self.group(handle)?;
+        Some((group.clone(), self.group_notes[handle as usize].clone()))
+    }
+
+    /// Makes a member's slot what `image` says. Who points at it is not its part.
+    pub(crate) fn put_member(&mut self, handle: u32, image: MemberImage) {
+        let at = handle as usize;
+        while self.members.len() <= at {
+            self.free_members.insert(self.members.len() as u32);
+            self.members.push(None);
+            self.member_notes.push(MemberNote::default());
+            self.member_entries.push(0);
+            self.member_groups.push(0);
+        }
+        if let Some(before) = self.members[at].take() {
+            let note = std::mem::take(&mut self.member_notes[at]);
+            self.member_ids.0.remove(&note.id);
+            if let MemberKind::Shared(number) = note.kind {
+                self.forget_shared(handle, (before.action, before.data, number));
+            }
+        }
+        self.free_members.insert(handle);
+        let Some((member, note)) = image else { return };
+        self.free_members.remove(&handle);
+        if note.id != 0 {
+            self.member_ids.0.insert(note.id, handle);
+        }
+        if let MemberKind::Shared(number) = note.kind {
+            // One that was changed by handle may have become equal to another, which keeps the name.
+            self.shared.entry((member.action, member.data.clone(), number)).or_insert(handle);
+        }
+        self.members[at] = Some(member);
+        self.member_notes[at] = note;
+    }
+
+    fn forget_shared(&mut self, handle: u32, name: (u32, Vec<u64>, u32)) {
+        if self.shared.get(&name) == Some(&handle) {
+            self.shared.remove(&name);
+        }
+    }
+
+    /// Makes a group's slot what `image` says. Who points at it is not its part.
+    pub(crate) fn put_group(&mut self, handle: u32, image: GroupImage) {
+        let at = handle as usize;
+        while self.groups.len() <= at {
+            self.free_groups.insert(self.groups.len() as u32);
+            self.groups.push(None);
+            self.group_notes.push(GroupNote::default());
+            self.group_entries.push(0);
+        }
+        if let Some(before) = self.groups[at].take() {
+            for &member in before.members() {
+                self.member_groups[member as usize] -= 1;
+            }
+            let note = std::mem::take(&mut self.group_notes[at]);
+            self.group_ids.0.remove(&note.id);
+            if let GroupKind::OneShot(Some(shape)) = note.kind {
+                self.one_shots.remove(&shape);
+            }
+        }
+        self.free_groups.insert(handle);
+        let Some((group, note)) = image else { return };
+        self.free_groups.remove(&handle);
+        for &member in group.members() {
+            self.member_groups[member as usize] += 1;
+        }
+        if note.id != 0 {
+            self.group_ids.0.insert(note.id, handle);
+        }
+        if let GroupKind::OneShot(Some(shape)) = &note.kind {
+            self.one_shots.insert(Arc::clone(shape), handle);
+        }
+        self.groups[at] = Some(group);
+        self.group_notes[at] = note;
+    }
+
+    /// A made-up id for a member that nobody has named.
+    pub(crate) fn made_up_member_id(&self, handle: u32) -> u32 {
+        self.member_ids.made_up(handle)
+    }
+
+    /// A made-up id for a group that nobody has named.
+    pub(crate) fn made_up_group_id(&self, handle: u32) -> u32 {
+        self.group_ids.made_up(handle)
+    }
+
+    /// Puts a member into a group that does not have it, without a place in the order of the control plane.
+    pub(crate) fn put_in(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
+        let Some(joined) = self.groups[group as usize].as_mut() else { return };
+        joined.add(member, watch, up);
+        self.member_groups[member as usize] += 1;
+    }
+
+    /// Takes a member out of a group that has it, and leaves its place in the order.
+    pub(crate) fn take_out(&mut self, group: u32, member: u32, up: &BTreeSet<u16>) {
+        let Some(left) = self.groups[group as usize].as_mut() else { return };
+        left.remove(member, up);
+        self.member_groups[member as usize] -= 1;
+    }
+
+    /// Puts a member at the end of a group that does not have it, or behind the last of its copies that are there.
+    pub(crate) fn join(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
+        let at = self.places_end(group, self.seen(member));
+        self.put_in(group, member, watch, up);
+        let places = &mut self.group_notes[group as usize].places;
+        places.insert(at.unwrap_or(places.len()), Place { member, first: at.is_none() });
+    }
+
+    /// Where another copy of a member goes: behind those of it that are there.
+    fn places_end(&self, group: u32, seen: u32) -> Option<usize> {
+        if matches!(self.member_notes[seen as usize].kind, MemberKind::Shared(_)) {
+            return None;
+        }
+        let places = &self.group_notes[group as usize].places;
+        let last = places.iter().rposition(|place| self.seen(place.member) == seen)?;
+        Some(last + 1)
+    }
+
+    /// Takes a member out of a group that has it.
+    pub(crate) fn leave(&mut self, group: u32, member: u32, up: &BTreeSet<u16>) {
+        self.take_out(group, member, up);
+        let places = &mut self.group_notes[group as usize].places;
+        if let Some(at) = places.iter().position(|place| place.member == member) {
+            let gone = places.remove(at);
+            if let Some(next) = places.get_mut(at).filter(|_| gone.first) {
+                next.first = true;
+            }
+        }
+    }
+
+    /// Lets a member of a group watch another port, or none.
+    pub(crate) fn watch(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
+        if let Some(group) = self.groups[group as usize].as_mut() {
+            group.watch(member, watch, up);
+        }
+    }
+
+    /// One more or one less entry points at a member.
+    pub(crate) fn count_member(&mut self, member: u32, more: bool) {
+        count(&mut self.member_entries[member as usize], more);
+    }
+
+    /// One more or one less entry points at a group.
+    pub(crate) fn count_group(&mut self, group: u32, more: bool) {
+        count(&mut self.group_entries[group as usize], more);
+    }
+
+    /// Works out anew which members of a group a packet may get.
+    pub(crate) fn refresh(&mut self, group: u32, up: &BTreeSet<u16>) {
+        if let Some(group) = self.groups[group as usize].as_mut() {
+            group.refresh(up);
+        }
+    }
+
+    /// A port went down or came up.
+    pub(crate) fn port_changed(&mut self, port: u16, up: &BTreeSet<u16>) {
+        self.groups.iter_mut().flatten().for_each(|group| group.port_changed(port, up));
+    }
+}
+
+fn count(users: &mut u32, more: bool) {
+    *users = if more { *users + 1 } else { *users - 1 };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(up: &BTreeSet<u16>) -> Group {
+        let mut group = Group::default();
+        for (member, watch) in [(7, Some(2)), (3, Some(1)), (5, None)] {
+            assert!(group.add(member, watch, up));
+        }
+        group
+    }
+
+    #[test]
+    fn members_whose_port_is_down_are_passed_over_until_it_is_up() {
+        let mut up = BTreeSet::from([1, 2]);
+        let groups = vec![Some(group(&up)), None];
+        let mut profile = ActionProfile { groups, ..ActionProfile::default() };
+        let active = |profile: &ActionProfile| profile.group(0).unwrap().active().to_vec();
+        assert_eq!(active(&profile), [3, 5, 7]);
+        up.remove(&1);
+        profile.port_changed(1, &up);
+        assert_eq!(active(&profile), [5, 7]);
+        up.remove(&2);
+        profile.port_changed(2, &up);
+        assert_eq!(active(&profile), [5]);
+        up.insert(1);
+        profile.port_changed(1, &up);
+        assert_eq!(active(&profile), [3, 5]);
+        assert_eq!(profile.group(0).unwrap().members(), [3, 5, 7]);
+    }
+
+    #[test]
+    fn a_member_that_is_added_while_its_port_is_down_waits_for_it() {
+        let mut group = group(&BTreeSet::from([2]));
+        assert_eq!(group.active(), [5, 7]);
+        assert!(!group.add(3, None, &BTreeSet::new()), "it is there already, and keeps what it watches");
+        assert_eq!(group.active(), [5, 7]);
+    }
+
+    #[test]
+    fn a_watch_is_changed_and_ends_with_the_membership() {
+        let up = BTreeSet::from([2]);
+        let mut group = group(&up);
+        group.watch(3, Some(2), &up);
+        assert_eq!(group.active(), [3, 5, 7]);
+        group.watch(3, Some(9), &up);
+        assert_eq!(group.active(), [5, 7]);
+        group.remove(3, &up);
+        assert!(group.add(3, None, &up));
+        assert_eq!(group.active(), [3, 5, 7]);
+    }
+}

@@ -1,0 +1,87 @@
+//! When an entry was last hit, and how long it may wait for the next. Times are picoseconds of the caller's clock.
+
+const PS_PER_NS: u64 = 1_000;
+
+/// The age of one entry.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Age {
+    /// The last hit, or when the time-out was first set; 0 before either.
+    since_ps: u64,
+    /// 0: never expires. In nanoseconds, as every control plane gives it: the longest that one can give are beyond 64 bits of
+    /// picoseconds.
+    ttl_ns: u64,
+    /// When the sweep last reported it, or the time-out was set: it counts from there as well.
+    told_ps: u64,
+}
+
+impl Age {
+    #[inline]
+    pub(crate) fn hit(&mut self, now_ps: u64) {
+        self.since_ps = now_ps;
+    }
+
+    pub(crate) fn ttl_ns(&self) -> u64 {
+        self.ttl_ns
+    }
+
+    pub(crate) fn since_ps(&self) -> u64 {
+        self.since_ps
+    }
+
+    pub(crate) fn set_ttl(&mut self, ttl_ns: u64, now_ps: u64) {
+        if self.since_ps == 0 {
+            self.since_ps = now_ps;
+        }
+        (self.ttl_ns, self.told_ps) = (ttl_ns, now_ps);
+    }
+
+    /// Whether the time-out has passed since the last hit, and since this was said last.
+    pub(crate) fn expire(&mut self, now_ps: u64) -> bool {
+        let waited = now_ps.saturating_sub(self.since_ps.max(self.told_ps));
+        let expired = self.ttl_ns != 0 && waited / PS_PER_NS >= self.ttl_ns;
+        if expired {
+            self.told_ps = now_ps;
+        }
+        expired
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_expires_when_its_time_out_has_passed_since_the_last_hit() {
+        let mut age = Age::default();
+        age.set_ttl(10, 100_000);
+        age.hit(105_000);
+        assert!(!age.expire(114_999));
+        assert!(age.expire(115_000));
+    }
+
+    #[test]
+    fn it_is_told_again_after_another_time_out_and_not_before() {
+        let mut age = Age::default();
+        age.set_ttl(10, 100_000);
+        let told: Vec<u64> = (100..145).filter(|&now| age.expire(now * PS_PER_NS)).collect();
+        assert_eq!(told, [110, 120, 130, 140]);
+    }
+
+    #[test]
+    fn an_entry_without_time_out_never_expires() {
+        let mut age = Age::default();
+        age.set_ttl(0, 0);
+        assert!(!age.expire(u64::MAX));
+    }
+
+    #[test]
+    fn a_new_time_out_counts_from_when_it_was_set_and_is_no_hit() {
+        let mut age = Age::default();
+        age.set_ttl(10, 100_000);
+        age.hit(101_000);
+        age.set_ttl(20, 110_000);
+        assert!(!age.expire(129_999));
+        assert!(age.expire(130_000));
+        assert_eq!(age.since_ps, 101_000);
+    }
+}

@@ -1,0 +1,25 @@
+//! What a call of a batch has overwritten, to be put back.
+
+use std::collections::BTreeSet;
+
+use super::action_profile::{GroupImage, MemberImage};
+use super::counter::CounterValue;
+use super::entries::{DefaultImage, Entries, RowImage};
+use super::meter::Meter;
+
+/// One change: where, and what was there.
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    Row { table: usize, at: u32, before: Box<RowImage> },
+    Table { table: usize, before: Box<Entries> },
+    Default { table: usize, before: Box<DefaultImage> },
+    DirectCounters { table: usize, before: Vec<CounterValue> },
+    Member { profile: usize, handle: u32, before: Box<MemberImage> },
+    Group { profile: usize, handle: u32, before: Box<GroupImage> },
+    Counter { array: usize, cell: usize, before: CounterValue },
+    Counters { array: usize, before: Vec<CounterValue> },
+    Meter { array: usize, cell: usize, before: Meter },
+    Meters { array: usize, before: Vec<Meter> },
+    Register { array: u32, first: u64, before: Vec<Vec<u64>> },
+    ValueSet { set: usize, before: BTreeSet<Vec<u64>> },
+}

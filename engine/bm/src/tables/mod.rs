@@ -1,0 +1,27 @@
+//! What the control plane writes and packets look up: the entries, members, counters, meters and registers of one switch.
+//!
+//! It knows how things are kept, not what they are called: names are resolved in `control`, and a packet's way is in `run`.
+
+mod action_profile;
+mod age;
+mod cells;
+mod change;
+mod counter;
+mod crcs;
+mod entries;
+mod match_unit;
+mod meter;
+mod register;
+
+pub(crate) use action_profile::{
+    Group, GroupImage, GroupKind, GroupNote, Member, MemberImage, MemberKind, MemberNote, OneShot, Place,
+};
+pub(crate) use cells::Cells;
+pub(crate) use change::Change;
+pub(crate) use counter::counter_places;
+pub use counter::CounterValue;
+pub(crate) use crcs::Crcs;
+pub(crate) use entries::{EntryKey, NoEntry, Outcome, MAX_ENTRIES};
+pub(crate) use meter::Meter;
+pub use meter::MeterRate;
+pub(crate) use register::register_places;

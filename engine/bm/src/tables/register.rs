@@ -1,0 +1,179 @@
+//! Register arrays, all in one run of words. Packets that index beyond an array neither read nor write it, as in BMv2
+//! built with its checks.
+//!
+//! Arrays of the same size lie interleaved: their cells of the same index are neighbours. A program keeps what it knows of
+//! a port or a flow in many arrays under one index, and a packet then finds it in a few cache lines of one page.
+
+use crate::number::{word_mask, words};
+use crate::program::RegisterInfo;
+
+/// One array: where its cells are and how wide they are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Array {
+    /// First word of its first cell.
+    pub(crate) first: usize,
+    /// Words from one cell to the next.
+    pub(crate) stride: usize,
+    /// Words of a cell: as many as its width needs, low word first.
+    pub(crate) words: usize,
+    pub(crate) size: usize,
+    pub(crate) width: u32,
+}
+
+impl Array {
+    /// The first word of a cell; `None` beyond the array.
+    #[inline]
+    fn at(&self, index: u64) -> Option<usize> {
+        (index < self.size as u64).then(|| self.first + index as usize * self.stride)
+    }
+}
+
+/// Where each array of a program is, and the words of all.
+pub(crate) fn register_places(infos: &[RegisterInfo]) -> (Vec<Array>, usize) {
+    let cell_words = |info: &RegisterInfo| words(info.bitwidth) as usize;
+    let mut arrays: Vec<Array> = infos
+        .iter()
+        .map(|info| {
+            let (size, width) = (info.size, info.bitwidth);
+            Array { first: 0, stride: 0, words: cell_words(info), size, width }
+        })
+        .collect();
+    let mut end = 0;
+    for at in 0..arrays.len() {
+        if arrays[at].stride > 0 {
+            continue;
+        }
+        let size = arrays[at].size;
+        let mut stride = 0;
+        for array in arrays[at..].iter_mut().filter(|array| array.size == size) {
+            array.first = end + stride;
+            stride += array.words;
+        }
+        arrays[at..].iter_mut().filter(|array| array.size == size).for_each(|array| array.stride = stride);
+        end += size * stride;
+    }
+    (arrays, end)
+}
+
+/// All register arrays of a switch.
+#[derive(Debug, Clone)]
+pub(crate) struct Registers {
+    pub(crate) words: Vec<u64>,
+    arrays: Vec<Array>,
+}
+
+impl Registers {
+    pub(crate) fn new(infos: &[RegisterInfo]) -> Registers {
+        let (arrays, words) = register_places(infos);
+        Registers { words: vec![0; words], arrays }
+    }
+
+    pub(crate) fn array(&self, register: u32) -> Array {
+        self.arrays[register as usize]
+    }
+
+    /// The low words of an array's cells; none if there is no such array.
+    pub(crate) fn cells(&self, register: usize) -> impl Iterator<Item = u64> + '_ {
+        let array = self.arrays.get(register);
+        let cell = |array: &Array, index: usize| self.words[array.first + index * array.stride];
+        array.into_iter().flat_map(move |array| (0..array.size).map(move |index| cell(array, index)))
+    }
+
+    /// Zeroes an array.
+    pub(crate) fn reset(&mut self, register: u32) {
+        let array = self.array(register);
+        (0..array.size as u64).for_each(|index| self.set_cell(register, index, &[]));
+    }
+
+    /// The low word of a cell; `None` beyond the array, and if there is none.
+    #[inline]
+    pub(crate) fn get(&self, register: u32, index: u64) -> Option<u64> {
+        let at = self.arrays.get(register as usize)?.at(index)?;
+        self.words.get(at).copied()
+    }
+
+    /// Sets a cell of at most 64 bits, cut to its width; nothing happens beyond the array.
+    #[inline]
+    pub(crate) fn set(&mut self, register: u32, index: u64, value: u64) {
+        let array = self.array(register);
+        if let Some(at) = array.at(index) {
+            self.words[at] = value & u64::MAX >> (64 - array.width.min(64));
+        }
+    }
+
+    /// The words of a cell; `None` beyond the array.
+    pub(crate) fn cell(&self, register: u32, index: u64) -> Option<&[u64]> {
+        let array = self.array(register);
+        array.at(index).map(|at| &self.words[at..at + array.words])
+    }
+
+    /// Sets a cell, cut to its width; nothing happens beyond the array.
+    pub(crate) fn set_cell(&mut self, register: u32, index: u64, value: &[u64]) {
+        let array = self.array(register);
+        let Some(at) = array.at(index) else { return };
+        for (of, cell) in self.words[at..at + array.words].iter_mut().enumerate() {
+            *cell = value.get(of).copied().unwrap_or(0) & word_mask(array.width, of);
+        }
+    }
+
+    /// A cell of up to 128 bits, the low 128 bits of a wider one; `None` beyond the array.
+    pub(crate) fn get_wide(&self, register: u32, index: u64) -> Option<u128> {
+        let cell = self.cell(register, index)?;
+        Some(u128::from(cell[0]) | u128::from(cell.get(1).copied().unwrap_or(0)) << 64)
+    }
+
+    /// Sets a cell of up to 128 bits, cut to it; nothing happens beyond the array.
+    pub(crate) fn set_wide(&mut self, register: u32, index: u64, value: u128) {
+        self.set_cell(register, index, &[value as u64, (value >> 64) as u64]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registers(shapes: &[(usize, u32)]) -> Registers {
+        let info = |&(size, bitwidth)| RegisterInfo { name: String::new(), id: 0, size, bitwidth };
+        Registers::new(&shapes.iter().map(info).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_write_is_cut_to_the_cells_width_and_one_beyond_the_array_is_ignored() {
+        let mut registers = registers(&[(2, 12), (2, 12)]);
+        registers.set(0, 1, 0x1fff);
+        registers.set(0, 2, 7);
+        assert_eq!((registers.get(0, 1), registers.get(0, 2)), (Some(0xfff), None));
+        assert_eq!(registers.cells(1).collect::<Vec<_>>(), [0, 0]);
+    }
+
+    #[test]
+    fn cells_wider_than_a_word_keep_their_high_half() {
+        let mut registers = registers(&[(1, 8), (2, 100)]);
+        registers.set_wide(1, 1, u128::MAX);
+        assert_eq!(registers.get_wide(1, 1), Some((1 << 100) - 1));
+        assert_eq!(registers.get_wide(1, 0), Some(0));
+        assert_eq!(registers.get(0, 0), Some(0));
+    }
+
+    #[test]
+    fn no_two_cells_share_a_word_and_a_reset_leaves_other_arrays_alone() {
+        let shapes = [(4, 8), (3, 130), (4, 64), (3, 1), (4, 100), (0, 8)];
+        let mut registers = registers(&shapes);
+        let indices = |register: usize| 0..shapes[register].0 as u64;
+        let value = |register: usize, index: u64| [(register as u64 + index) & 1, register as u64, 0];
+        for register in 0..shapes.len() {
+            indices(register).for_each(|i| registers.set_cell(register as u32, i, &value(register, i)));
+        }
+        let holds = |registers: &Registers, register: usize| {
+            indices(register).all(|i| {
+                let cell = registers.cell(register as u32, i).unwrap();
+                cell[..1] == value(register, i)[..1] && cell.len() == words(shapes[register].1) as usize
+            })
+        };
+        assert!((0..shapes.len()).all(|register| holds(&registers, register)));
+        assert_eq!(registers.words.len(), 4 * (1 + 1 + 2) + 3 * (3 + 1));
+        registers.reset(2);
+        assert!(registers.cells(2).all(|word| word == 0));
+        assert!([0, 1, 3, 4].into_iter().all(|register| holds(&registers, register)));
+    }
+}

@@ -1,0 +1,138 @@
+//! A switch with its clock, and what it needs before it has a program.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use port_io::PortInfo;
+use simple_switch::{Switch, SwitchConfig};
+use units::Time;
+
+use crate::clock::Clock;
+
+/// How long the switch may work on its own backlog before frames, transmission and control calls get their turn.
+const CATCH_UP_LIMIT: Duration = Duration::from_millis(1);
+/// Wake-ups between two looks at the clock while catching up.
+const CATCH_UP_STEP: usize = 32;
+
+/// What the lock between the loop and its callers protects.
+pub(crate) struct Engine {
+    pub(crate) config: SwitchConfig,
+    pub(crate) switch: Option<Switch>,
+    pub(crate) clock: Clock,
+    pub(crate) no_program: u64,
+    /// Ports whose link is down, for a switch that is still to be made.
+    down: BTreeSet<u16>,
+}
+
+impl Engine {
+    /// Every link is up until [`Engine::set_links`] says otherwise. `config` is also that of a switch that is still to be made.
+    pub(crate) fn new(config: SwitchConfig, switch: Option<Switch>, clock: Clock) -> Self {
+        Self { config, switch, clock, no_program: 0, down: BTreeSet::new() }
+    }
+
+    /// Links change: those of these ports that are up, and of no others, are up.
+    pub(crate) fn set_links(&mut self, ports: &[PortInfo]) {
+        let up: BTreeSet<u16> = ports.iter().filter(|info| info.is_up).map(|info| info.port).collect();
+        self.down =
+            self.config.ports.iter().map(|port| port.port).filter(|port| !up.contains(port)).collect();
+        self.tell_links();
+    }
+
+    /// Tells the switch which links are up.
+    pub(crate) fn tell_links(&mut self) {
+        let Some(switch) = &mut self.switch else { return };
+        for port in &self.config.ports {
+            switch.set_link(port.port, !self.down.contains(&port.port));
+        }
+    }
+
+    /// Lets the switch do what has become due; the time up to which it has. When it cannot do it in time, its clock is held
+    /// back, as BMv2's packets wait for its threads: a program that recirculates for ever would otherwise fall behind more
+    /// with each round.
+    pub(crate) fn catch_up(&mut self) -> Time {
+        self.catch_up_within(CATCH_UP_LIMIT)
+    }
+
+    fn catch_up_within(&mut self, limit: Duration) -> Time {
+        let start = Instant::now();
+        let target = self.clock.at(start);
+        let Some(switch) = &mut self.switch else { return target };
+        let mut steps = 0;
+        while let Some(at) = switch.next_wakeup().filter(|at| *at <= target) {
+            switch.handle_wakeup(at);
+            steps += 1;
+            if steps % CATCH_UP_STEP == 0 && start.elapsed() > limit {
+                self.clock.hold_back_to(at, Instant::now());
+                return at;
+            }
+        }
+        target
+    }
+
+    /// A frame arrives. `now` is what the clock shows, and the switch has caught up with it.
+    pub(crate) fn arrive(&mut self, now: Time, port: u16, frame: &[u8]) {
+        match &mut self.switch {
+            Some(switch) => switch.handle_packet(now, port, frame, 0),
+            None => self.no_program += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use bm::{Executable, Program};
+    use simple_switch::PortConfig;
+
+    use super::*;
+
+    #[test]
+    fn a_switch_that_is_made_later_knows_the_links_that_were_down_before() {
+        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
+        let port = |port: u16, is_up| PortInfo { port, name: format!("if{port}"), is_up };
+        let config =
+            SwitchConfig { ports: (0..3).map(PortConfig::unlimited).collect(), ..SwitchConfig::default() };
+        let clock = Clock::new(Instant::now());
+        let mut engine = Engine::new(config, None, clock);
+        // Port 2 has vanished.
+        engine.set_links(&[port(0, true), port(1, false)]);
+        engine.switch = Some(
+            Switch::new(Executable::new(Program::from_json(json).unwrap()), engine.config.clone()).unwrap(),
+        );
+        engine.tell_links();
+        let up = |engine: &Engine| [0, 1, 2].map(|port| engine.switch.as_ref().unwrap().is_up(port));
+        assert_eq!(up(&engine), [true, false, false]);
+        engine.set_links(&[port(0, false), port(1, true), port(2, true)]);
+        assert_eq!(up(&engine), [false, true, true]);
+    }
+
+    #[test]
+    fn a_program_that_recirculates_faster_than_the_computer_can_slows_its_own_clock() {
+        const RECIRCULATE: u8 = 3;
+        const ROUNDS: u8 = 255;
+        let json = include_bytes!("../../simple_switch/tests/p4/probe.json");
+        let rate = units::DataRate::from_bps(10_000_000_000);
+        let config = SwitchConfig {
+            recirculation_delay: units::Duration::from_ps(1),
+            ports: (0..2).map(|port| PortConfig::ethernet(port, rate)).collect(),
+            ..SwitchConfig::default()
+        };
+        let switch = Switch::new(Executable::new(Program::from_json(json).unwrap()), config.clone()).unwrap();
+        // A clock that has run for a second, so that all rounds of a packet at time zero are due.
+        let clock = Clock::new(Instant::now() - Duration::from_secs(1));
+        let mut engine = Engine::new(config, Some(switch), clock);
+        let mut frame = [0; 64];
+        (frame[0], frame[1], frame[3]) = (RECIRCULATE, ROUNDS, 1);
+        engine.arrive(Time::ZERO, 0, &frame);
+
+        // No computer does anything in no time.
+        let reached = engine.catch_up_within(Duration::ZERO);
+        assert!(reached <= Time::from_ps(u64::from(ROUNDS)), "{reached:?}");
+        assert!(engine.clock.held_back() >= Duration::from_millis(999));
+        let recirculated = |engine: &Engine| engine.switch.as_ref().unwrap().stats().recirculated;
+        assert!(recirculated(&engine) < u64::from(ROUNDS));
+
+        engine.catch_up_within(Duration::from_secs(60));
+        assert_eq!(recirculated(&engine), u64::from(ROUNDS));
+    }
+}

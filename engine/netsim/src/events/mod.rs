@@ -1,0 +1,168 @@
+//! What happens next: the events of a fabric, and the queue of those that are due.
+
+mod schedule;
+
+use units::Time;
+
+use schedule::{Schedule, Source};
+
+/// What can happen by itself. A fabric has a fixed set of events, and each is due at one time at most: a NIC sends one frame
+/// after the other, a link delivers its frames in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The NIC of this host sends its next frame.
+    NicSends(usize),
+    /// The link of this host delivers its next frame to the switch.
+    UplinkDelivers(usize),
+    /// This wire, a direction of a link that leaves a switch, delivers its next frame.
+    WireDelivers(usize),
+    /// This switch has asked to be woken.
+    SwitchWakes(usize),
+    /// A flow starts, or the timer of a TCP connection expires.
+    TransportTimer,
+    /// The timer of an application expires.
+    WorkloadTimer,
+}
+
+/// The number of each event in the schedule: all NICs, all uplinks, all wires, all switches, then the two timers.
+struct Numbers {
+    first_uplink: usize,
+    first_wire: usize,
+    first_switch: usize,
+    transport_timer: usize,
+}
+
+impl Numbers {
+    fn new(hosts: usize, wires: usize, switches: usize) -> Self {
+        let (first_wire, first_switch) = (2 * hosts, 2 * hosts + wires);
+        Self { first_uplink: hosts, first_wire, first_switch, transport_timer: first_switch + switches }
+    }
+
+    fn count(&self) -> usize {
+        self.transport_timer + 2
+    }
+
+    #[inline]
+    fn source(&self, event: Event) -> Source {
+        let number = match event {
+            Event::NicSends(host) => host,
+            Event::UplinkDelivers(host) => self.first_uplink + host,
+            Event::WireDelivers(wire) => self.first_wire + wire,
+            Event::SwitchWakes(switch) => self.first_switch + switch,
+            Event::TransportTimer => self.transport_timer,
+            Event::WorkloadTimer => self.transport_timer + 1,
+        };
+        Source(number as u32)
+    }
+
+    #[inline]
+    fn event(&self, source: Source) -> Event {
+        let number = source.0 as usize;
+        if number < self.first_uplink {
+            Event::NicSends(number)
+        } else if number < self.first_wire {
+            Event::UplinkDelivers(number - self.first_uplink)
+        } else if number < self.first_switch {
+            Event::WireDelivers(number - self.first_wire)
+        } else if number < self.transport_timer {
+            Event::SwitchWakes(number - self.first_switch)
+        } else if number == self.transport_timer {
+            Event::TransportTimer
+        } else {
+            Event::WorkloadTimer
+        }
+    }
+}
+
+/// The clock of a fabric, and its events that are due, in order of (time, sequence).
+pub(crate) struct EventQueue {
+    now: Time,
+    schedule: Schedule,
+    numbers: Numbers,
+}
+
+impl EventQueue {
+    /// At time zero, with nothing due.
+    pub(crate) fn new(hosts: usize, wires: usize, switches: usize) -> Self {
+        let numbers = Numbers::new(hosts, wires, switches);
+        Self { now: Time::ZERO, schedule: Schedule::new(numbers.count()), numbers }
+    }
+
+    /// The time of what happens now; everything before it has happened.
+    #[inline]
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The clock goes on to `time`. A time before now changes nothing: a control write can make something due in the past.
+    #[inline]
+    pub(crate) fn advance(&mut self, time: Time) {
+        self.now = self.now.max(time);
+    }
+
+    /// The event that is due first, and when.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<(Time, Event)> {
+        let (time, source) = self.schedule.peek()?;
+        Some((time, self.numbers.event(source)))
+    }
+
+    /// The event is due at `time`, or not at all, whatever it was before. One that was due at `time` already keeps its turn among
+    /// those due at the same time.
+    #[inline]
+    pub(crate) fn set(&mut self, event: Event, time: Option<Time>) {
+        self.schedule.set_or_clear(self.numbers.source(event), time);
+    }
+
+    /// The event is due at `time`, whatever it was before.
+    #[inline]
+    pub(crate) fn set_due(&mut self, event: Event, time: Time) {
+        self.schedule.set(self.numbers.source(event), time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_has_a_number_of_its_own_and_is_found_by_it() {
+        use Event::{NicSends, SwitchWakes, TransportTimer, UplinkDelivers, WireDelivers, WorkloadTimer};
+        let in_order = [
+            NicSends(0),
+            NicSends(1),
+            UplinkDelivers(0),
+            UplinkDelivers(1),
+            WireDelivers(0),
+            WireDelivers(1),
+            WireDelivers(2),
+            SwitchWakes(0),
+            TransportTimer,
+            WorkloadTimer,
+        ];
+        let numbers = Numbers::new(2, 3, 1);
+        assert_eq!(numbers.count(), in_order.len());
+        for (number, event) in in_order.into_iter().enumerate() {
+            let source = Source(number as u32);
+            assert_eq!((numbers.source(event), numbers.event(source)), (source, event));
+        }
+    }
+
+    #[test]
+    fn a_fabric_of_switches_alone_still_tells_its_events_apart() {
+        let numbers = Numbers::new(0, 2, 1);
+        for event in
+            [Event::WireDelivers(1), Event::SwitchWakes(0), Event::TransportTimer, Event::WorkloadTimer]
+        {
+            assert_eq!(numbers.event(numbers.source(event)), event);
+        }
+    }
+
+    #[test]
+    fn the_clock_does_not_go_back() {
+        let mut events = EventQueue::new(1, 0, 0);
+        events.advance(Time::from_ps(5));
+        events.advance(Time::from_ps(3));
+        assert_eq!(events.now(), Time::from_ps(5));
+    }
+}

@@ -1,0 +1,135 @@
+//! Makes a network of its spec: hosts, switches with their ports, wires.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bm::Executable;
+use simple_switch::{PortConfig, Switch, SwitchConfig};
+use units::Duration;
+
+use crate::errors::FabricError;
+use crate::network::frame::Buffers;
+use crate::network::host::Host;
+use crate::network::link::Link;
+use crate::network::nic::Nic;
+use crate::network::phy::{Phy, PhyType};
+use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
+use crate::network::wiring::{Direction, Node, Wiring};
+use crate::network::Network;
+use crate::report::measures::Measures;
+use crate::report::queue_depth::QueueDepth;
+use crate::spec::FabricSpec;
+
+impl Network {
+    /// Builds the network; every switch runs `program`.
+    pub(crate) fn new(program: &Arc<Executable>, spec: &FabricSpec) -> Result<Self, FabricError> {
+        let Wiring { directions, nics } = Wiring::new(spec)?;
+        let (uplinks, downlinks) = directions.split_at(spec.hosts.len());
+        let hosts = spec.hosts.iter().zip(&nics).zip(uplinks).enumerate();
+        let hosts = hosts.map(|(index, ((host, (limit, eee, aqm)), direction))| {
+            // Streams of their own, unlike the switches', which are seeded with a device id.
+            let seed = spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let nic = Nic::new(direction.rate, direction.overhead, *limit, *eee).with_aqm(*aqm, seed);
+            let phy = phy(direction, Duration::from_ps(1));
+            let (Node::Switch(switch), port) = direction.to else {
+                unreachable!("a host's link leads to a switch; the wiring has checked it");
+            };
+            Host::new(host, nic, phy, Link::new(direction.delay), (switch, port))
+        });
+        let mut switches = Vec::with_capacity(spec.switches.len());
+        let mut queue_count = 0;
+        for index in 0..spec.switches.len() {
+            switches.push(switch_node(program, spec, index, downlinks, &mut queue_count)?);
+        }
+        let wires = downlinks.iter().map(|direction| wire(&switches, spec, direction));
+        let samples = spec.queue_samples;
+        Ok(Self {
+            hosts: hosts.collect(),
+            wires: wires.collect(),
+            cpu_port: spec.cpu_port,
+            measures: Measures::default(),
+            queue_depth: QueueDepth::new(queue_count, Duration::from_ps(samples.period_ps), samples.max),
+            buffers: Buffers::default(),
+            switches,
+            directions,
+        })
+    }
+}
+
+/// The PHY of a transmitter. What controls it counts in ticks, and so is off by at most two of them.
+fn phy(direction: &Direction, tick: Duration) -> Phy {
+    Phy::new(direction.phy.unwrap_or(PhyType::NONE), direction.stall, tick * 2)
+}
+
+/// Makes one switch with its ports.
+fn switch_node(
+    program: &Arc<Executable>,
+    spec: &FabricSpec,
+    index: usize,
+    downlinks: &[Direction],
+    queue_count: &mut usize,
+) -> Result<SwitchNode, FabricError> {
+    let named = &spec.switches[index];
+    let mut wire_by_port = vec![NO_WIRE; simple_switch::PORT_COUNT];
+    let mut ports = Vec::new();
+    for (wire, direction) in downlinks.iter().enumerate() {
+        if direction.from.0 != Node::Switch(index) {
+            continue;
+        }
+        let port = direction.from.1;
+        if let Some(slot) = wire_by_port.get_mut(usize::from(port)) {
+            *slot = wire as u32;
+        }
+        ports.push(PortConfig {
+            port,
+            rate: Some(direction.rate),
+            overhead: direction.overhead,
+            // The program enforces the buffer limit in bytes; a drop here would leave its account wrong.
+            queue_limit_packets: None,
+            queue_limit_bytes: None,
+        });
+    }
+    ports.sort_by_key(|port| port.port);
+    let queues = ports.iter().enumerate().map(|(series, port)| (port.port, *queue_count + series)).collect();
+    *queue_count += ports.len();
+    let config = SwitchConfig {
+        device_id: named.device_id,
+        tick: Duration::from_ps(spec.tick_ps),
+        cpu_port: Some(spec.cpu_port),
+        drop_port: spec.drop_port,
+        gate_register: spec.gate_register.clone(),
+        seed: spec.seed,
+        clock_start: named.clock_start,
+        recirculation_delay: Duration::from_ps(spec.recirculation_delay_ps),
+        ports,
+        ..SwitchConfig::default()
+    };
+    let switch = Switch::new(Arc::clone(program), config)
+        .map_err(|error| FabricError::Switch { name: named.name.clone(), error })?;
+    Ok(SwitchNode {
+        name: named.name.clone(),
+        switch,
+        wire_by_port,
+        queues,
+        packet_ins: VecDeque::new(),
+        packet_in_count: 0,
+        packet_ins_lost: 0,
+        packet_outs: 0,
+    })
+}
+
+/// Makes the wire of a direction that leaves a switch.
+fn wire(switches: &[SwitchNode], spec: &FabricSpec, direction: &Direction) -> Wire {
+    let (Node::Switch(from), port) = direction.from else {
+        unreachable!("only directions that leave switches become wires");
+    };
+    let queue = switches[from].queues.iter().find(|(number, _)| *number == port);
+    let (_, queue) = *queue.expect("every direction that leaves a switch has a queue");
+    Wire {
+        link: Link::new(direction.delay),
+        phy: phy(direction, Duration::from_ps(spec.tick_ps)),
+        from,
+        to: direction.to,
+        queue,
+    }
+}

@@ -1,0 +1,352 @@
+//! The EEE hold state machine of one transmitter, in plain Rust: when may a queue send, given that its PHY
+//! sleeps whenever it is idle and that packets may be collected while it sleeps.
+//!
+//! This is the P4 program's state machine, step by step, in the program's own unit (ticks of any clock)
+//! and with the program's register names. Host NICs run it; tests hold the program and the PHY against it.
+//! Two things differ: times are 64 bits wide and never wrap, and there is no ticket, because a queue keeps
+//! its order by itself.
+//!
+//! ```text
+//! admitted at t, queue empty and wire idle since busy_until:
+//!   t - busy_until < stall  -> still awake: ACTIVE
+//!   otherwise s = busy_until + stall, a = s + sleep (asleep_at)
+//!     hold = 0              -> WAKE, wake_start = max(t, a),        gate = wake_start + wake
+//!     hold > 0              -> HOLD, wake_start = max(t + hold, a), gate = wake_start + wake, held = 1
+//! admitted at t in HOLD     -> held += 1; when a trigger is reached:
+//!                              WAKE, wake_start = min(wake_start, max(t, a)), gate = wake_start + wake
+//! first departure (t >= gate) -> ACTIVE, lpi_ticks += wake_start - a, wakes += 1, no gate
+//! every departure           -> busy_until = max(busy_until, t) + wire ticks of the frame
+//! ```
+
+/// Settings, as the action `eee` of the table `port_eee`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EeeParams {
+    /// Ts in ticks.
+    pub sleep_ticks: u64,
+    /// Tw in ticks.
+    pub wake_ticks: u64,
+    /// Idle ticks before the PHY goes to sleep; 0 at once.
+    pub stall_ticks: u64,
+    /// Ticks that the first packet may be held; 0 is standard EEE, without coalescing.
+    pub hold_ticks: u64,
+    /// Held packets that end the hold; 0 is no such trigger.
+    pub trigger_packets: u32,
+    /// Held frame bytes that end the hold; 0 is no such trigger.
+    pub trigger_bytes: u32,
+    /// Ticks per byte on the wire, times 2^24.
+    pub ticks_per_byte_q24: u64,
+    /// Bytes added to a frame for its time on the wire.
+    pub overhead_bytes: u16,
+}
+
+impl EeeParams {
+    /// Ticks a frame takes on the wire, rounded down as the program does.
+    #[inline]
+    pub fn wire_ticks(&self, frame_bytes: u32) -> u64 {
+        let bytes = u128::from(frame_bytes) + u128::from(self.overhead_bytes);
+        ((bytes * u128::from(self.ticks_per_byte_q24)) >> 24) as u64
+    }
+
+    /// Whether this much ends a hold.
+    #[inline]
+    fn is_triggered(&self, packets: u32, bytes: u32) -> bool {
+        let enough = |held: u32, trigger: u32| trigger != 0 && held >= trigger;
+        enough(packets, self.trigger_packets) || enough(bytes, self.trigger_bytes)
+    }
+}
+
+/// What the machine is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EeeState {
+    /// Nothing is held back. An idle machine is here too: that its PHY sleeps is worked out when a packet comes.
+    #[default]
+    Active,
+    /// Packets are collected until the timer or a trigger.
+    Hold,
+    /// The PHY is waking, or will be when its sleep transition is over; the gate is fixed.
+    Wake,
+}
+
+/// The state of one transmitter, named as the program's registers.
+#[derive(Clone, Debug, Default)]
+pub struct Eee {
+    params: EeeParams,
+    state: EeeState,
+    /// When the wire goes idle. 0 at the start: idle since the clock began.
+    busy_until: u64,
+    /// Nothing leaves before; 0 is no gate.
+    gate_open_at: u64,
+    wake_start: u64,
+    asleep_at: u64,
+    held_packets: u32,
+    held_bytes: u32,
+    lpi_ticks: u64,
+    wakes: u64,
+}
+
+impl Eee {
+    /// A machine whose wire has been idle since tick 0.
+    pub fn new(params: EeeParams) -> Self {
+        Self { params, ..Self::default() }
+    }
+
+    /// A packet of `frame_bytes` is admitted to the queue at `t`; `queue_empty` is what it found.
+    #[inline]
+    pub fn admit(&mut self, t: u64, frame_bytes: u32, queue_empty: bool) {
+        match self.state {
+            EeeState::Hold => self.join_hold(t, frame_bytes),
+            EeeState::Wake => {}
+            EeeState::Active => {
+                let awake = t < self.busy_until.saturating_add(self.params.stall_ticks);
+                if queue_empty && !awake {
+                    self.start(t, frame_bytes);
+                }
+            }
+        }
+    }
+
+    /// The PHY has gone to sleep and this packet has to wake it, or may be collected.
+    fn start(&mut self, t: u64, frame_bytes: u32) {
+        let EeeParams { sleep_ticks, wake_ticks, stall_ticks, hold_ticks, .. } = self.params;
+        self.asleep_at = self.busy_until + stall_ticks + sleep_ticks;
+        // A trigger that the first packet reaches leaves nothing to wait for.
+        if hold_ticks == 0 || self.params.is_triggered(1, frame_bytes) {
+            self.state = EeeState::Wake;
+            self.wake_start = t.max(self.asleep_at);
+        } else {
+            self.state = EeeState::Hold;
+            self.wake_start = t.saturating_add(hold_ticks).max(self.asleep_at);
+            self.held_packets = 1;
+            self.held_bytes = frame_bytes;
+        }
+        self.gate_open_at = self.wake_start.saturating_add(wake_ticks);
+    }
+
+    fn join_hold(&mut self, t: u64, frame_bytes: u32) {
+        self.held_packets = self.held_packets.saturating_add(1);
+        self.held_bytes = self.held_bytes.saturating_add(frame_bytes);
+        if self.params.is_triggered(self.held_packets, self.held_bytes) {
+            self.state = EeeState::Wake;
+            // After the timer has fired this changes nothing: the gate only ever moves earlier.
+            self.wake_start = self.wake_start.min(t.max(self.asleep_at));
+            self.gate_open_at = self.wake_start.saturating_add(self.params.wake_ticks);
+        }
+    }
+
+    /// A packet of `frame_bytes` leaves the queue for the wire at `t`.
+    ///
+    /// # Panics
+    /// When the gate is closed at `t`.
+    #[inline]
+    pub fn depart(&mut self, t: u64, frame_bytes: u32) {
+        self.open(t);
+        self.busy_until = self.busy_until.max(t) + self.params.wire_ticks(frame_bytes);
+    }
+
+    /// A packet is dropped when it would leave at `t`: it takes no time on the wire.
+    ///
+    /// # Panics
+    /// When the gate is closed at `t`.
+    #[inline]
+    pub fn discard(&mut self, t: u64) {
+        self.open(t);
+        self.busy_until = self.busy_until.max(t);
+    }
+
+    #[inline]
+    fn open(&mut self, t: u64) {
+        assert!(
+            t >= self.gate_open_at,
+            "a packet leaves at tick {t}, before the gate at {}",
+            self.gate_open_at
+        );
+        if self.state != EeeState::Active {
+            self.lpi_ticks += self.wake_start - self.asleep_at;
+            self.wakes += 1;
+            self.state = EeeState::Active;
+            self.gate_open_at = 0;
+            self.held_packets = 0;
+            self.held_bytes = 0;
+        }
+    }
+
+    /// Nothing may leave before this tick; 0 is no gate.
+    #[inline]
+    pub fn gate_open_at(&self) -> u64 {
+        self.gate_open_at
+    }
+
+    /// What the machine is doing.
+    pub fn state(&self) -> EeeState {
+        self.state
+    }
+
+    /// When the wire goes idle.
+    pub fn busy_until(&self) -> u64 {
+        self.busy_until
+    }
+
+    /// Packets that this hold has collected.
+    pub fn held_packets(&self) -> u32 {
+        self.held_packets
+    }
+
+    /// The machine's own account of time in low power idle, over finished sleeps.
+    pub fn lpi_ticks(&self) -> u64 {
+        self.lpi_ticks
+    }
+
+    /// How often the PHY was woken.
+    pub fn wakes(&self) -> u64 {
+        self.wakes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10GBASE-T in nanoseconds, frames of one byte a tick without overhead.
+    const STANDARD: EeeParams = EeeParams {
+        sleep_ticks: 2_880,
+        wake_ticks: 4_480,
+        stall_ticks: 0,
+        hold_ticks: 0,
+        trigger_packets: 0,
+        trigger_bytes: 0,
+        ticks_per_byte_q24: 1 << 24,
+        overhead_bytes: 0,
+    };
+    const COALESCE: EeeParams = EeeParams { hold_ticks: 12_000, trigger_packets: 3, ..STANDARD };
+
+    /// A machine whose wire went idle at tick 100.
+    fn idle_since_100(params: EeeParams) -> Eee {
+        let mut eee = Eee::new(params);
+        eee.busy_until = 100;
+        eee
+    }
+
+    #[test]
+    fn within_the_stall_the_link_is_still_awake() {
+        let mut eee = idle_since_100(EeeParams { stall_ticks: 50, ..STANDARD });
+        eee.admit(149, 10, true);
+        assert_eq!((eee.state(), eee.gate_open_at()), (EeeState::Active, 0));
+        let mut eee = idle_since_100(EeeParams { stall_ticks: 50, ..STANDARD });
+        eee.admit(150, 10, true);
+        assert_eq!(eee.state(), EeeState::Wake);
+    }
+
+    #[test]
+    fn while_the_wire_is_busy_the_link_is_awake() {
+        let mut eee = idle_since_100(STANDARD);
+        eee.admit(99, 10, true);
+        assert_eq!((eee.state(), eee.gate_open_at()), (EeeState::Active, 0));
+    }
+
+    #[test]
+    fn standard_eee_wakes_at_once_when_asleep() {
+        let mut eee = idle_since_100(STANDARD);
+        eee.admit(50_000, 10, true);
+        assert_eq!((eee.state(), eee.gate_open_at()), (EeeState::Wake, 50_000 + 4_480));
+        eee.depart(54_480, 10);
+        assert_eq!((eee.state(), eee.gate_open_at(), eee.wakes()), (EeeState::Active, 0, 1));
+        assert_eq!(eee.lpi_ticks(), 50_000 - (100 + 2_880));
+        assert_eq!(eee.busy_until(), 54_490);
+    }
+
+    #[test]
+    fn a_sleep_that_has_begun_is_finished_before_the_wake() {
+        let mut eee = idle_since_100(STANDARD);
+        eee.admit(100, 10, true);
+        assert_eq!(eee.gate_open_at(), 100 + 2_880 + 4_480);
+        eee.depart(7_460, 10);
+        assert_eq!(eee.lpi_ticks(), 0);
+    }
+
+    #[test]
+    fn a_hold_lasts_from_the_first_packet_for_the_holding_time() {
+        let mut eee = idle_since_100(COALESCE);
+        eee.admit(50_000, 10, true);
+        assert_eq!((eee.state(), eee.held_packets()), (EeeState::Hold, 1));
+        assert_eq!(eee.gate_open_at(), 50_000 + 12_000 + 4_480);
+        eee.admit(51_000, 10, false);
+        assert_eq!((eee.state(), eee.held_packets()), (EeeState::Hold, 2));
+        assert_eq!(eee.gate_open_at(), 66_480);
+    }
+
+    #[test]
+    fn the_timer_starts_with_the_first_packet_even_in_the_sleep_transition() {
+        // 1000BASE-T: the transition outlasts the hold, so its end decides.
+        let params = EeeParams { sleep_ticks: 182_000, wake_ticks: 16_500, ..COALESCE };
+        let mut eee = idle_since_100(params);
+        eee.admit(1_100, 10, true);
+        assert_eq!(eee.gate_open_at(), 100 + 182_000 + 16_500);
+    }
+
+    #[test]
+    fn the_trigger_ends_the_hold() {
+        let mut eee = idle_since_100(COALESCE);
+        for t in [50_000, 50_010, 50_020] {
+            eee.admit(t, 10, t == 50_000);
+        }
+        assert_eq!((eee.state(), eee.gate_open_at()), (EeeState::Wake, 50_020 + 4_480));
+        eee.admit(50_030, 10, false);
+        assert_eq!((eee.gate_open_at(), eee.held_packets()), (54_500, 3));
+    }
+
+    #[test]
+    fn the_trigger_in_the_sleep_transition_wakes_at_its_end() {
+        let mut eee = idle_since_100(COALESCE);
+        for t in [200, 300, 400] {
+            eee.admit(t, 10, t == 200);
+        }
+        assert_eq!(eee.gate_open_at(), 100 + 2_880 + 4_480);
+    }
+
+    #[test]
+    fn a_trigger_reached_after_the_timer_changes_nothing() {
+        let mut eee = idle_since_100(COALESCE);
+        eee.admit(50_000, 10, true);
+        eee.admit(50_001, 10, false);
+        eee.admit(63_000, 10, false); // The timer fired at 62 000; the PHY is waking.
+        assert_eq!((eee.state(), eee.gate_open_at()), (EeeState::Wake, 66_480));
+    }
+
+    #[test]
+    fn a_trigger_of_one_packet_holds_nothing() {
+        let mut eee = idle_since_100(EeeParams { trigger_packets: 1, ..COALESCE });
+        eee.admit(50_000, 10, true);
+        assert_eq!((eee.state(), eee.gate_open_at()), (EeeState::Wake, 54_480));
+    }
+
+    #[test]
+    fn bytes_trigger_as_packets_do() {
+        let mut eee = idle_since_100(EeeParams { trigger_packets: 0, trigger_bytes: 3_000, ..COALESCE });
+        eee.admit(50_000, 1_500, true);
+        assert_eq!(eee.state(), EeeState::Hold);
+        eee.admit(50_500, 1_500, false);
+        assert_eq!((eee.state(), eee.gate_open_at()), (EeeState::Wake, 54_980));
+    }
+
+    #[test]
+    fn departures_one_after_another_extend_the_busy_time() {
+        let params = EeeParams { ticks_per_byte_q24: (1 << 24) * 4 / 5, overhead_bytes: 24, ..STANDARD };
+        let mut eee = Eee::new(params);
+        eee.admit(10_000, 1_500, true);
+        eee.admit(10_001, 1_500, false);
+        let start = eee.gate_open_at();
+        eee.depart(start, 1_500);
+        assert_eq!(eee.busy_until(), start + 1_219); // 1524 bytes at 0.8 ns: 1219.2, rounded down.
+        eee.depart(start + 1_220, 1_500); // Read when the wire was truly free.
+        assert_eq!(eee.busy_until(), start + 1_220 + 1_219);
+        assert_eq!(eee.wakes(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "before the gate at 54480")]
+    fn leaving_through_a_closed_gate_is_a_broken_invariant() {
+        let mut eee = idle_since_100(STANDARD);
+        eee.admit(50_000, 10, true);
+        eee.depart(54_479, 10);
+    }
+}

@@ -1,0 +1,49 @@
+//! A frame of a host, and buffers for frames.
+
+use units::Time;
+use wire::PacketClass;
+
+use crate::limits::MAX_SPARE_BUFFERS;
+use crate::network::tag;
+
+/// A frame of a host, of which only the first bytes may be at hand; the rest is zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostFrame {
+    /// The first bytes.
+    pub captured: Vec<u8>,
+    /// Bytes of the whole frame, without FCS; at least as many as captured.
+    pub wire_len: u32,
+    /// When it was offered to the NIC, and its class then, as the 64 bits that travel with it.
+    pub tag: u64,
+}
+
+impl HostFrame {
+    /// A frame that a host offers to its NIC at `sent`, which is not later than [`crate::LATEST`].
+    pub(crate) fn new(sent: Time, captured: Vec<u8>, wire_len: usize) -> Self {
+        let tag = tag::of_frame(sent, &captured, wire_len);
+        Self { captured, wire_len: wire_len as u32, tag }
+    }
+
+    /// The class that the frame had when the host offered it.
+    pub(crate) fn class(&self) -> PacketClass {
+        tag::decode(self.tag).1
+    }
+}
+
+/// Buffers of frames that have left their hosts, for reuse.
+#[derive(Default)]
+pub(crate) struct Buffers(Vec<Vec<u8>>);
+
+impl Buffers {
+    /// A buffer with any content.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        self.0.pop().unwrap_or_default()
+    }
+
+    /// Keeps a buffer, if there are not too many already.
+    pub(crate) fn give_back(&mut self, buffer: Vec<u8>) {
+        if self.0.len() < MAX_SPARE_BUFFERS {
+            self.0.push(buffer);
+        }
+    }
+}

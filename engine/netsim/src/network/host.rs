@@ -1,0 +1,122 @@
+//! A host: its addresses, its NIC, the link to its switch, and what has arrived.
+//!
+//! What a host sends is given from outside ([`crate::Fabric::send`]) or comes from its TCP connections (`transport`), which also
+//! get what arrives.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use units::Time;
+use wire::build::Addresses;
+use wire::{ethernet, Ecn, Network};
+
+use crate::mac::Mac;
+use crate::network::frame::HostFrame;
+use crate::network::link::Link;
+use crate::network::nic::Nic;
+use crate::network::phy::Phy;
+use crate::report::Count;
+use crate::spec::HostSpec;
+
+/// One host.
+pub(crate) struct Host {
+    name: String,
+    mac: Mac,
+    ipv4: Option<Ipv4Addr>,
+    ipv6: Option<Ipv6Addr>,
+    pub(super) nic: Nic,
+    /// Of the NIC's transmitter.
+    pub(super) phy: Phy,
+    pub(super) uplink: Link<HostFrame>,
+    /// The switch, and its port, at the other end of the link.
+    pub(super) attached_to: (usize, u16),
+    pub(super) received: Count,
+    pub(super) misdelivered: u64,
+}
+
+impl Host {
+    pub(super) fn new(
+        spec: &HostSpec,
+        nic: Nic,
+        phy: Phy,
+        uplink: Link<HostFrame>,
+        attached_to: (usize, u16),
+    ) -> Self {
+        Self {
+            name: spec.name.clone(),
+            mac: spec.mac,
+            ipv4: spec.ipv4,
+            ipv6: spec.ipv6,
+            nic,
+            phy,
+            uplink,
+            attached_to,
+            received: Count::default(),
+            misdelivered: 0,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn has_ipv4(&self) -> bool {
+        self.ipv4.is_some()
+    }
+
+    pub(crate) fn has_ipv6(&self) -> bool {
+        self.ipv6.is_some()
+    }
+
+    /// Of a frame to another host, over IPv4 where both have it. Switches route by IP address, so the frame is addressed to the
+    /// last hop.
+    pub(crate) fn addresses_to(&self, to: &Self) -> Option<Addresses> {
+        let v4 = self.ipv4.zip(to.ipv4).map(|(from, to)| (IpAddr::V4(from), IpAddr::V4(to)));
+        let v6 = self.ipv6.zip(to.ipv6).map(|(from, to)| (IpAddr::V6(from), IpAddr::V6(to)));
+        let (source, destination) = v4.or(v6)?;
+        Some(Addresses {
+            source_mac: self.mac.0,
+            destination_mac: to.mac.0,
+            source,
+            destination,
+            ecn: Ecn::NotEct,
+        })
+    }
+
+    /// The NIC puts its next frame on the link. Returns when the first frame on the link arrives, if that is this one.
+    #[inline]
+    pub(super) fn send(&mut self, now: Time) -> Option<Time> {
+        let (frame, wire_time) = self.nic.depart(now)?;
+        self.phy.transmit(now, wire_time);
+        self.uplink.send(now, wire_time, frame)
+    }
+
+    /// A frame of `len` bytes, of which the first are given, has arrived. `Some` with its ECN codepoint, if it has one, when it is for this host.
+    #[inline]
+    pub(super) fn receive(&mut self, frame: &[u8], len: usize) -> Option<Option<Ecn>> {
+        let network = Network::of(frame).ok();
+        if !self.is_addressed(frame, network.as_ref()) {
+            self.misdelivered += 1;
+            return None;
+        }
+        self.received.packets += 1;
+        self.received.bytes += len as u64;
+        Some(network.and_then(|network| network.ecn()))
+    }
+
+    /// Whether the frame is for this host. Switches on the way write the next hop's MAC address, so for an IP
+    /// packet the IP address must fit, too.
+    fn is_addressed(&self, frame: &[u8], network: Option<&Network<'_>>) -> bool {
+        let Ok(ethernet) = ethernet::Frame::new_checked(frame) else { return false };
+        let destination = ethernet.destination();
+        if destination[0] & 1 == 1 {
+            return true; // Multicast and broadcast are for every host that they reach.
+        }
+        destination == self.mac.0
+            && match network {
+                Some(Network::Ipv4(packet)) => Some(packet.destination()) == self.ipv4,
+                Some(Network::Ipv6(packet)) => Some(packet.destination()) == self.ipv6,
+                Some(Network::Other(_)) => true,
+                None => false,
+            }
+    }
+}

@@ -1,0 +1,230 @@
+//! The network of a fabric: hosts with their NICs, links with their PHYs, and switches that run P4.
+//!
+//! A frame's way: a host's queue ([`nic`], with an AQM and the hold of [`eee`]), its link ([`link`], [`phy`]), a switch
+//! ([`switch`]), the wire behind the switch's port, and so on to the host that it is for ([`host`]). [`build`] makes a network
+//! of a spec that [`wiring`] has checked; [`report`] fills in its part of the report.
+
+mod build;
+pub mod eee;
+pub(crate) mod frame;
+mod host;
+mod link;
+pub mod nic;
+mod nic_aqm;
+pub mod phy;
+mod report;
+mod switch;
+pub(crate) mod tag;
+mod wiring;
+
+use simple_switch::{Frame, Switch, Transmit};
+use wire::build::Addresses;
+use wire::PacketClass;
+
+use crate::events::{Event, EventQueue};
+use crate::limits::LATEST;
+use crate::report::measures::Measures;
+use crate::report::queue_depth::QueueDepth;
+
+use frame::{Buffers, HostFrame};
+pub(crate) use host::Host;
+use switch::{SwitchNode, Wire};
+use wiring::{Direction, Node};
+
+/// Hosts, links and switches, and what is measured of the packets among them.
+pub(crate) struct Network {
+    hosts: Vec<Host>,
+    /// Directions that leave switches, in the order of the links.
+    wires: Vec<Wire>,
+    switches: Vec<SwitchNode>,
+    /// Every direction; those that leave hosts come first, in the order of the hosts, then those of `wires`.
+    directions: Vec<Direction>,
+    cpu_port: u16,
+    measures: Measures,
+    queue_depth: QueueDepth,
+    buffers: Buffers,
+}
+
+/// A frame that has arrived at the host that it was for.
+pub(crate) struct Arrival {
+    pub(crate) host: usize,
+    pub(crate) frame: Frame,
+    /// The switch that owns the frame's memory.
+    switch: usize,
+}
+
+impl Network {
+    pub(crate) fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// The direction that leaves a host.
+    pub(crate) fn uplink(&self, host: usize) -> &Direction {
+        &self.directions[host]
+    }
+
+    /// Addresses of a frame from one host to another.
+    pub(crate) fn addresses(&self, from: usize, to: usize) -> Option<Addresses> {
+        self.hosts[from].addresses_to(&self.hosts[to])
+    }
+
+    pub(crate) fn switch_index(&self, name: &str) -> Option<usize> {
+        self.switches.iter().position(|node| node.name == name)
+    }
+
+    pub(crate) fn wire_count(&self) -> usize {
+        self.wires.len()
+    }
+
+    pub(crate) fn switch_count(&self) -> usize {
+        self.switches.len()
+    }
+
+    pub(crate) fn switch(&self, index: usize) -> &Switch {
+        &self.switches[index].switch
+    }
+
+    pub(crate) fn switch_mut(&mut self, index: usize) -> &mut Switch {
+        &mut self.switches[index].switch
+    }
+
+    /// P4 passes of all switches.
+    pub(crate) fn p4_passes(&self) -> u64 {
+        self.switches.iter().map(|node| node.switch.p4_passes()).sum()
+    }
+
+    /// A buffer for a frame of a host.
+    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+        self.buffers.take()
+    }
+
+    /// Takes back a buffer that was not needed.
+    pub(crate) fn return_buffer(&mut self, buffer: Vec<u8>) {
+        self.buffers.give_back(buffer);
+    }
+
+    /// Time has come to what `events` says, and nothing has changed before it.
+    #[inline]
+    pub(crate) fn advance(&mut self, events: &EventQueue) {
+        self.queue_depth.advance(events.now());
+    }
+
+    /// Everything that switches want to send leaves: a control write may have opened a gate, a new program may have emptied
+    /// queues.
+    pub(crate) fn send_from_switches(&mut self, events: &mut EventQueue) {
+        for switch in 0..self.switches.len() {
+            self.send_from_switch(events, switch);
+        }
+    }
+
+    /// A host offers a frame to its NIC.
+    pub(crate) fn offer(&mut self, events: &mut EventQueue, host: usize, frame: HostFrame) {
+        self.measures.sent(frame.class(), frame.wire_len as usize);
+        match self.hosts[host].nic.enqueue(events.now(), frame) {
+            Ok(()) => self.schedule_nic(events, host),
+            Err(dropped) => self.buffers.give_back(dropped.captured),
+        }
+    }
+
+    fn schedule_nic(&self, events: &mut EventQueue, host: usize) {
+        let due = self.hosts[host].nic.next_departure().map(|due| due.max(events.now()));
+        events.set(Event::NicSends(host), due);
+    }
+
+    /// [`Event::NicSends`].
+    pub(crate) fn nic_sends(&mut self, events: &mut EventQueue, index: usize) {
+        let host = &mut self.hosts[index];
+        if let Some(arrival) = host.send(events.now()) {
+            events.set_due(Event::UplinkDelivers(index), arrival);
+        }
+        while let Some(dropped) = host.nic.pop_dropped() {
+            self.buffers.give_back(dropped.captured);
+        }
+        self.schedule_nic(events, index);
+    }
+
+    /// [`Event::UplinkDelivers`].
+    pub(crate) fn uplink_delivers(&mut self, events: &mut EventQueue, index: usize) {
+        let host = &mut self.hosts[index];
+        let Some(frame) = host.uplink.receive() else { return };
+        events.set(Event::UplinkDelivers(index), host.uplink.next_arrival());
+        let (switch, port) = host.attached_to;
+        let HostFrame { captured, wire_len, tag } = frame;
+        self.switches[switch].switch.handle_snapped(events.now(), port, &captured, wire_len as usize, tag);
+        self.buffers.give_back(captured);
+        self.send_from_switch(events, switch);
+    }
+
+    /// [`Event::WireDelivers`]. A frame that has arrived at the host that it was for is to be given back with
+    /// [`Network::recycle`].
+    pub(crate) fn wire_delivers(&mut self, events: &mut EventQueue, index: usize) -> Option<Arrival> {
+        let wire = &mut self.wires[index];
+        let (frame, packet_tag) = wire.link.receive()?;
+        events.set(Event::WireDelivers(index), wire.link.next_arrival());
+        match wire.to {
+            (Node::Switch(switch), port) => {
+                self.switches[switch].switch.handle_frame(events.now(), port, frame, packet_tag);
+                self.send_from_switch(events, switch);
+                None
+            }
+            (Node::Host(host), _) => {
+                let arrival = Arrival { host, frame, switch: wire.from };
+                let bytes = arrival.frame.len();
+                let Some(ecn) = self.hosts[host].receive(&arrival.frame, bytes) else {
+                    self.recycle(arrival);
+                    return None;
+                };
+                let (sent, class) = tag::decode(packet_tag);
+                self.measures.delivered(class, bytes, events.now().saturating_since(sent), ecn);
+                Some(arrival)
+            }
+        }
+    }
+
+    /// Gives the memory of a frame back to the switch that sent it.
+    pub(crate) fn recycle(&mut self, arrival: Arrival) {
+        self.switches[arrival.switch].switch.recycle(arrival.frame);
+    }
+
+    /// [`Event::SwitchWakes`].
+    pub(crate) fn switch_wakes(&mut self, events: &mut EventQueue, index: usize) {
+        self.switches[index].switch.handle_wakeup(events.now());
+        self.send_from_switch(events, index);
+    }
+
+    /// The controller gives a switch a packet, packet-out header included.
+    pub(crate) fn packet_out(&mut self, events: &mut EventQueue, index: usize, packet: &[u8]) {
+        let node = &mut self.switches[index];
+        node.packet_outs += 1;
+        let packet_tag = tag::encode(events.now().min(LATEST), PacketClass::Other);
+        node.switch.handle_packet(events.now(), self.cpu_port, packet, packet_tag);
+        self.advance(events);
+        self.send_from_switch(events, index);
+    }
+
+    /// The next packet that a switch has sent to the controller, packet-in header included.
+    pub(crate) fn poll_packet_in(&mut self, index: usize) -> Option<Vec<u8>> {
+        self.switches[index].poll_packet_in()
+    }
+
+    /// Puts on the wires what a switch sends, and notes how deep its queues are and when it is to be woken.
+    fn send_from_switch(&mut self, events: &mut EventQueue, index: usize) {
+        let node = &mut self.switches[index];
+        while let Some(Transmit { port, at, wire_time, frame, tag }) = node.switch.poll_transmit() {
+            let Some(wire) = node.wire_at(port) else {
+                // The switch drops what goes to a port without link, so this is the CPU port.
+                node.packet_in(frame);
+                continue;
+            };
+            if let Some(arrival) = self.wires[wire].send(at, wire_time, frame, tag) {
+                events.set_due(Event::WireDelivers(wire), arrival);
+            }
+        }
+        while let Some(port) = node.switch.poll_queue_change() {
+            if let Some(wire) = node.wire_at(port) {
+                self.queue_depth.observe(self.wires[wire].queue, node.switch.queue_bytes(port).get());
+            }
+        }
+        events.set(Event::SwitchWakes(index), node.switch.next_wakeup());
+    }
+}

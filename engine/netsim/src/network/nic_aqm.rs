@@ -1,0 +1,212 @@
+//! Active queue management of a NIC's queue: the modes of the P4 program's table `port_aqm`, in plain Rust.
+//!
+//! In ns-2 both directions of a link have the same queue, so the papers' hosts mark and drop like the switch ports that they
+//! face. A real host does it with a queueing discipline. What the modes do is docs/models/marking.md and codel.md; a test
+//! holds this against the P4 program (`tests/nic_aqm.rs`).
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use units::{Duration, Time};
+use wire::{classify_snapped, tcp, Ecn, Network, PacketClass};
+
+use crate::network::frame::HostFrame;
+use crate::spec::{NicAqm, Protect};
+
+/// What becomes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Pass,
+    Mark,
+    Drop,
+}
+
+/// How a frame takes a signal of congestion.
+enum Signal {
+    Mark,
+    Carried,
+    Spare,
+    Drop,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum CodelState {
+    #[default]
+    Below,
+    Above,
+    Dropping,
+    Dropped,
+}
+
+/// The registers `codel_*`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Codel {
+    state: CodelState,
+    first_above: Time,
+    drop_next: Time,
+    count: u32,
+    last_count: u32,
+}
+
+/// The AQM of one queue.
+pub(crate) struct Aqm {
+    settings: NicAqm,
+    /// Averaged occupancy * 2^16, when there is an average.
+    average: u64,
+    codel: Codel,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Aqm {
+    /// `seed` chooses RED's random stream.
+    pub(crate) fn new(settings: NicAqm, seed: u64) -> Self {
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Self { settings, average: 0, codel: Codel::default(), random }
+    }
+
+    /// A frame that fits is to enter, and finds this much.
+    pub(crate) fn admit(&mut self, found_bytes: u64, found_packets: u64, frame: &HostFrame) -> Verdict {
+        match self.settings {
+            NicAqm::MarkThreshold { threshold_bytes, l4s_threshold_bytes, at_dequeue: false } => {
+                above_threshold(found_bytes, threshold_bytes, l4s_threshold_bytes, frame)
+            }
+            NicAqm::Red {
+                min_threshold,
+                max_threshold,
+                probability_slope,
+                in_packets,
+                average_shift,
+                ecn,
+                protect,
+            } => {
+                let mut depth = (if in_packets { found_packets } else { found_bytes }) << 16;
+                if average_shift != 0 {
+                    depth = self.average - (self.average >> average_shift) + (depth >> average_shift);
+                    self.average = depth;
+                }
+                let min = u64::from(min_threshold) << 16;
+                let congested = depth >= u64::from(max_threshold) << 16
+                    || depth >= min && {
+                        let draw = self.random.next_u64() >> 16;
+                        draw < ((depth - min) >> 8).wrapping_mul(probability_slope) >> 8
+                    };
+                if congested {
+                    verdict(&signal(frame, ecn, protect))
+                } else {
+                    Verdict::Pass
+                }
+            }
+            NicAqm::MarkThreshold { .. } | NicAqm::Codel { .. } => Verdict::Pass,
+        }
+    }
+
+    /// A frame that was admitted at `admitted` is to leave, with this much behind it.
+    pub(crate) fn leave(&mut self, now: Time, admitted: Time, left: u64, frame: &HostFrame) -> Verdict {
+        match self.settings {
+            NicAqm::MarkThreshold { threshold_bytes, l4s_threshold_bytes, at_dequeue: true } => {
+                above_threshold(left, threshold_bytes, l4s_threshold_bytes, frame)
+            }
+            NicAqm::Codel { target_ps, interval_ps, mtu_bytes, ecn, protect } => {
+                let late = now.saturating_since(admitted).as_ps() >= target_ps && left > u64::from(mtu_bytes);
+                let signal = signal(frame, ecn, protect);
+                let signalled = self.codel.judge(now, interval_ps, late, matches!(signal, Signal::Spare));
+                if signalled {
+                    verdict(&signal)
+                } else {
+                    Verdict::Pass
+                }
+            }
+            NicAqm::MarkThreshold { .. } | NicAqm::Red { .. } => Verdict::Pass,
+        }
+    }
+}
+
+impl Codel {
+    /// The table of docs/models/codel.md. Whether the packet that leaves gets a signal.
+    fn judge(&mut self, now: Time, interval_ps: u64, late: bool, spared: bool) -> bool {
+        let mut state = self.state;
+        if !late || state == CodelState::Below {
+            self.first_above = now + Duration::from_ps(interval_ps);
+            self.state = if late { CodelState::Above } else { CodelState::Below };
+            return false;
+        }
+        if state == CodelState::Above {
+            if now < self.first_above || spared {
+                return false;
+            }
+            let gained = self.count.wrapping_sub(self.last_count);
+            let recent = now < self.drop_next + Duration::from_ps(interval_ps) * 16;
+            self.count = if gained > 1 && recent { gained } else { 1 };
+            self.last_count = self.count;
+            self.drop_next = now + step(interval_ps, self.count);
+            self.state = CodelState::Dropping;
+            return true;
+        }
+        if state == CodelState::Dropped {
+            self.drop_next += step(interval_ps, self.count);
+            state = CodelState::Dropping;
+        }
+        let due = now >= self.drop_next;
+        if due && spared {
+            self.drop_next = now;
+        } else if due {
+            self.count = self.count.saturating_add(1);
+            state = CodelState::Dropped;
+        }
+        self.state = state;
+        due && !spared
+    }
+}
+
+/// interval / sqrt(count).
+fn step(interval_ps: u64, count: u32) -> Duration {
+    Duration::from_ps((interval_ps as f64 / f64::from(count).sqrt()).round() as u64)
+}
+
+fn above_threshold(bytes: u64, threshold: u32, l4s_threshold: u32, frame: &HostFrame) -> Verdict {
+    let threshold = match wire::ecn(&frame.captured) {
+        Some(Ecn::Ect0) => threshold,
+        Some(Ecn::Ect1) => l4s_threshold,
+        _ => return Verdict::Pass,
+    };
+    if bytes > u64::from(threshold) {
+        Verdict::Mark
+    } else {
+        Verdict::Pass
+    }
+}
+
+fn verdict(signal: &Signal) -> Verdict {
+    match signal {
+        Signal::Mark => Verdict::Mark,
+        Signal::Carried | Signal::Spare => Verdict::Pass,
+        Signal::Drop => Verdict::Drop,
+    }
+}
+
+/// The action `choose_signal`.
+fn signal(frame: &HostFrame, ecn: bool, protect: Protect) -> Signal {
+    match wire::ecn(&frame.captured) {
+        Some(Ecn::Ce) if ecn => return Signal::Carried,
+        Some(Ecn::Ect0 | Ecn::Ect1) if ecn => return Signal::Mark,
+        _ => {}
+    }
+    let class = classify_snapped(&frame.captured, frame.wire_len as usize);
+    let control =
+        matches!(class, PacketClass::Ack | PacketClass::AckEce | PacketClass::Syn | PacketClass::SynAck);
+    if protect != Protect::Ect && has_ece(&frame.captured) || protect == Protect::AckSyn && control {
+        Signal::Spare
+    } else {
+        Signal::Drop
+    }
+}
+
+fn has_ece(captured: &[u8]) -> bool {
+    let payload = match Network::of(captured) {
+        Ok(Network::Ipv4(packet)) if packet.protocol() == tcp::PROTOCOL && !packet.is_fragment() => {
+            packet.payload()
+        }
+        Ok(Network::Ipv6(packet)) if packet.next_header() == tcp::PROTOCOL => packet.payload(),
+        _ => return false,
+    };
+    tcp::Segment::new_checked(payload).is_ok_and(|segment| segment.flags() & tcp::ECE != 0)
+}

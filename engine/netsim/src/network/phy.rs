@@ -1,0 +1,292 @@
+//! The Energy Efficient Ethernet PHY of one transmitter (IEEE 802.3az, clause 78): what state it is truly in
+//! over time. Its only input are the transmissions.
+//!
+//! ```text
+//!  transmitting | stall  | sleep Ts | LPI ............. | wake Tw | transmitting
+//!  full power   | full   | full     | lpi_fraction      | full    | full
+//! ```
+//!
+//! The PHY is independent of what decides when to send (the P4 program, a NIC): a transmission that starts
+//! before the PHY could be awake is a *violation*, counted, never corrected. A sleep that has begun is not
+//! aborted. The wake-up ends when the transmission starts, which is when it was needed: a controller that opens
+//! its gate and then does not send would show here as a later wake-up.
+//!
+//! Each direction sleeps by itself. (1000BASE-T may sleep only when both are idle; that is not modelled.)
+//! Beside the true state run two accounts that need no state: *legacy* (always at full power) and *ideal*
+//! (Ts = Tw = 0: low power whenever nothing is on the wire).
+
+use units::{Duration, Time};
+
+/// Power and timing of a PHY type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhyType {
+    /// Power of one port when it is not in low power idle, in watts.
+    pub watts: f64,
+    /// Power in low power idle as a fraction of `watts`.
+    pub lpi_fraction: f64,
+    /// Ts: from the decision to sleep until low power idle.
+    pub sleep: Duration,
+    /// Tw: from the decision to wake until the first bit may be sent.
+    pub wake: Duration,
+}
+
+impl PhyType {
+    /// Stands in where power and timings are not known.
+    pub(crate) const NONE: PhyType =
+        PhyType { watts: 0.0, lpi_fraction: 1.0, sleep: Duration::ZERO, wake: Duration::ZERO };
+}
+
+/// Time spent in each state. The four add up to the time observed, exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateTimes {
+    /// Awake: transmitting, or idle without having gone to sleep.
+    pub active: Duration,
+    /// On the way to sleep.
+    pub sleep: Duration,
+    /// In low power idle.
+    pub lpi: Duration,
+    /// Waking up.
+    pub wake: Duration,
+}
+
+impl StateTimes {
+    /// All four.
+    pub fn total(&self) -> Duration {
+        self.active + self.sleep + self.lpi + self.wake
+    }
+}
+
+/// Energy in joules under three assumptions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// What the PHY used.
+    pub used: f64,
+    /// What one that never sleeps would have used for the same transmissions.
+    pub legacy: f64,
+    /// What one that sleeps and wakes in no time would have used for the same transmissions.
+    pub ideal: f64,
+}
+
+/// One transmitter's PHY, from [`Time::ZERO`] on, when it is awake and idle.
+#[derive(Clone, Debug)]
+pub struct Phy {
+    kind: PhyType,
+    /// Idle time before the PHY goes to sleep; `None` when it never does (EEE off).
+    stall: Option<Duration>,
+    tolerance: Duration,
+    /// End of the last transmission.
+    idle_since: Time,
+    /// Time in each state up to `idle_since`.
+    until_idle: StateTimes,
+    transmitting: Duration,
+    wakes: u64,
+    violations: u64,
+}
+
+impl Phy {
+    /// A PHY that sleeps after `stall` without transmission, or never.
+    ///
+    /// `tolerance` is how much the clock of what controls the PHY may be off: an idle time that is longer
+    /// than the stall by no more than this is taken as awake, and a wake-up that is early by no more than this
+    /// is no violation. A controller that counts in ticks is off by up to two of them (one when it reads the
+    /// start of a transmission, one when it computes its end).
+    pub fn new(kind: PhyType, stall: Option<Duration>, tolerance: Duration) -> Self {
+        Self {
+            kind,
+            stall,
+            tolerance,
+            idle_since: Time::ZERO,
+            until_idle: StateTimes::default(),
+            transmitting: Duration::ZERO,
+            wakes: 0,
+            violations: 0,
+        }
+    }
+
+    /// Something is sent from `start` on, for `wire_time`.
+    ///
+    /// # Panics
+    /// When the last transmission has not ended: one wire carries one frame.
+    #[inline]
+    pub fn transmit(&mut self, start: Time, wire_time: Duration) {
+        assert!(start >= self.idle_since, "two transmissions overlap on one wire");
+        let gap = start - self.idle_since;
+        if !gap.is_zero() {
+            self.end_idle(gap);
+        }
+        self.until_idle.active += wire_time;
+        self.transmitting += wire_time;
+        self.idle_since = start + wire_time;
+    }
+
+    /// Files an idle time that a transmission has ended.
+    fn end_idle(&mut self, gap: Duration) {
+        let times = &mut self.until_idle;
+        let Some(stall) = self.stall.filter(|stall| gap >= *stall + self.tolerance) else {
+            times.active += gap;
+            return;
+        };
+        self.wakes += 1;
+        let asleep = gap - stall;
+        let transitions = self.kind.sleep + self.kind.wake;
+        if asleep + self.tolerance < transitions {
+            self.violations += 1;
+        }
+        // What is missing for both transitions (a violation, or within tolerance) is taken off the sleep.
+        let wake = self.kind.wake.min(asleep);
+        let sleep = self.kind.sleep.min(asleep - wake);
+        times.active += stall;
+        times.sleep += sleep;
+        times.wake += wake;
+        times.lpi += asleep.saturating_sub(transitions);
+    }
+
+    /// Time in each state up to `now`; an idle PHY is taken to stay idle.
+    pub fn times(&self, now: Time) -> StateTimes {
+        let mut times = self.until_idle;
+        if now < self.idle_since {
+            times.active = times.active - (self.idle_since - now);
+            return times;
+        }
+        let mut rest = now - self.idle_since;
+        let mut spend = |at_most: Duration| {
+            let spent = rest.min(at_most);
+            rest = rest - spent;
+            spent
+        };
+        times.active += spend(self.stall.unwrap_or(Duration::MAX));
+        times.sleep += spend(self.kind.sleep);
+        times.lpi += spend(Duration::MAX);
+        times
+    }
+
+    /// Time with something on the wire up to `now`.
+    pub fn transmitting(&self, now: Time) -> Duration {
+        self.transmitting - self.idle_since.saturating_since(now)
+    }
+
+    /// Energy up to `now`.
+    pub fn energy(&self, now: Time) -> Energy {
+        let PhyType { watts, lpi_fraction, .. } = self.kind;
+        let elapsed = now.since(Time::ZERO).as_secs_f64();
+        let joules = |low: Duration| watts * (elapsed - (1.0 - lpi_fraction) * low.as_secs_f64());
+        Energy {
+            used: joules(self.times(now).lpi),
+            legacy: joules(Duration::ZERO),
+            ideal: joules(now.since(Time::ZERO) - self.transmitting(now)),
+        }
+    }
+
+    /// How often the PHY was woken.
+    pub fn wakes(&self) -> u64 {
+        self.wakes
+    }
+
+    /// Transmissions that started before the PHY could be awake. What controls the PHY is wrong if this is not 0.
+    pub fn violations(&self) -> u64 {
+        self.violations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEN_GBASE_T: PhyType = PhyType {
+        watts: 2.5,
+        lpi_fraction: 0.1,
+        sleep: Duration::from_ns(2_880),
+        wake: Duration::from_ns(4_480),
+    };
+
+    fn ns(ns: u64) -> Duration {
+        Duration::from_ns(ns)
+    }
+
+    fn at(ns: u64) -> Time {
+        Time::ZERO + Duration::from_ns(ns)
+    }
+
+    fn phy(stall: Option<u64>) -> Phy {
+        Phy::new(TEN_GBASE_T, stall.map(ns), Duration::ZERO)
+    }
+
+    #[test]
+    fn one_idle_time_is_divided_into_stall_sleep_lpi_and_wake() {
+        let mut phy = phy(Some(1_000));
+        phy.transmit(at(0), ns(500));
+        phy.transmit(at(20_500), ns(500)); // 20 us later.
+        let times = phy.times(at(21_000));
+        assert_eq!(times.active, ns(500 + 1_000 + 500));
+        assert_eq!((times.sleep, times.wake), (ns(2_880), ns(4_480)));
+        assert_eq!(times.lpi, ns(20_000 - 1_000 - 2_880 - 4_480));
+        assert_eq!((phy.wakes(), phy.violations()), (1, 0));
+    }
+
+    #[test]
+    fn energy_is_power_by_time_and_beside_it_legacy_and_ideal() {
+        let mut phy = phy(Some(0));
+        phy.transmit(at(0), ns(1_000_000));
+        let energy = phy.energy(at(2_000_000));
+        assert!((energy.legacy - 2.5 * 2e-3).abs() < 1e-12);
+        assert!((energy.ideal - 2.5 * 1e-3 * 1.1).abs() < 1e-12);
+        assert!((energy.used - 2.5 * 1e-6 * (1000.0 + 2.88 + 0.1 * 997.12)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_phy_without_eee_is_always_active() {
+        let mut phy = phy(None);
+        phy.transmit(at(1_000_000), ns(1));
+        assert_eq!(phy.times(at(9_000_000)), StateTimes { active: ns(9_000_000), ..StateTimes::default() });
+        assert_eq!((phy.wakes(), phy.violations()), (0, 0));
+    }
+
+    #[test]
+    fn a_transmission_that_comes_before_the_phy_can_be_awake_is_a_violation() {
+        for (gap, violations) in [(7_360, 0), (7_359, 1), (4_000, 1), (1, 1), (0, 0)] {
+            let mut phy = phy(Some(0));
+            phy.transmit(at(0), ns(100));
+            phy.transmit(at(100 + gap), ns(100));
+            assert_eq!(phy.violations(), violations, "{gap} ns");
+            assert_eq!(phy.times(at(200 + gap)).total(), ns(200 + gap));
+        }
+    }
+
+    #[test]
+    fn a_clock_of_coarse_ticks_is_forgiven_as_much_as_the_tolerance() {
+        let mut phy = Phy::new(TEN_GBASE_T, Some(ns(0)), ns(2));
+        phy.transmit(at(0), ns(100));
+        phy.transmit(at(101), ns(100)); // Taken as back to back.
+        phy.transmit(at(201 + 7_358), ns(100)); // Two nanoseconds short of both transitions.
+        assert_eq!((phy.wakes(), phy.violations()), (1, 0));
+        phy.transmit(at(201 + 7_358 + 100 + 7_357), ns(100));
+        assert_eq!(phy.violations(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn the_states_add_up_to_the_time_that_has_passed_exactly(
+            stall in prop::option::of(0..5_000_000_u64),
+            tolerance in 0..3_000_u64,
+            sends in prop::collection::vec((0..20_000_000_u64, 1..2_000_000_u64), 0..50),
+            after in 0..20_000_000_u64,
+            back in 0..2_000_000_u64,
+        ) {
+            let mut phy = Phy::new(TEN_GBASE_T, stall.map(Duration::from_ps), Duration::from_ps(tolerance));
+            let mut now = Time::ZERO;
+            for (gap, wire) in sends {
+                phy.transmit(now + Duration::from_ps(gap), Duration::from_ps(wire));
+                now = now + Duration::from_ps(gap) + Duration::from_ps(wire);
+                // In the middle of the transmission, too.
+                let middle = now - Duration::from_ps(back.min(wire));
+                prop_assert_eq!(phy.times(middle).total(), middle.since(Time::ZERO));
+            }
+            now += Duration::from_ps(after);
+            prop_assert_eq!(phy.times(now).total(), now.since(Time::ZERO));
+            let energy = phy.energy(now);
+            prop_assert!(energy.ideal <= energy.used + 1e-15 && energy.used <= energy.legacy);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What has happened in the network, for the report: packets, hosts, switches, energy, queues.
+
+use std::collections::BTreeMap;
+
+use simple_switch::{Drops, PortStats};
+use units::{Duration, Histogram, Time};
+use wire::PacketClass;
+
+use crate::network::host::Host;
+use crate::network::phy::{Energy, Phy, StateTimes};
+use crate::network::switch::SwitchNode;
+use crate::network::wiring::{Layer, Node};
+use crate::network::Network;
+use crate::report::{
+    ClassCounts, ClassReport, Conservation, Count, EeeAccount, EnergyReport, HostReport, LatencyReport,
+    LayerEnergy, PortReport, QueueDepthReport, QueueSamples, SwitchReport, TransmitterReport,
+};
+
+impl Network {
+    /// Where every packet is.
+    pub(crate) fn conservation(&self) -> Conservation {
+        let mut counts = Conservation::default();
+        for host in &self.hosts {
+            let nic = host.nic.stats();
+            counts.sent += nic.offered;
+            counts.nic_drops += nic.dropped;
+            counts.delivered += host.received.packets;
+            counts.misdelivered += host.misdelivered;
+            counts.queued += (host.nic.queue_packets() + host.uplink.len()) as u64;
+        }
+        for node in &self.switches {
+            let stats = node.switch.stats();
+            counts.packet_outs += node.packet_outs;
+            counts.packet_ins += node.packet_in_count;
+            counts.copies += stats.copies;
+            counts.switch_drops += stats.drops.total();
+            counts.queued += stats.in_flight;
+        }
+        counts.queued += self.wires.iter().map(|wire| wire.link.len() as u64).sum::<u64>();
+        counts
+    }
+
+    /// Names of switches whose own counts do not add up.
+    pub(crate) fn unbalanced_switches(&self) -> Vec<String> {
+        let unbalanced = self.switches.iter().filter(|node| !node.switch.stats().is_balanced());
+        unbalanced.map(|node| node.name.clone()).collect()
+    }
+
+    /// By class as sent, every class named.
+    pub(crate) fn class_reports(&self) -> BTreeMap<&'static str, ClassReport> {
+        PacketClass::ALL.into_iter().map(|class| (class.name(), self.class_report(class))).collect()
+    }
+
+    pub(crate) fn host_reports(&self) -> Vec<HostReport> {
+        self.hosts.iter().map(host_report).collect()
+    }
+
+    pub(crate) fn switch_reports(&self) -> Vec<SwitchReport> {
+        (0..self.switches.len()).map(|index| self.switch_report(index)).collect()
+    }
+
+    /// What all NICs' queues did, by class as sent, every class named.
+    pub(crate) fn nic_queues(&self) -> BTreeMap<&'static str, ClassCounts> {
+        let total = |class: PacketClass| {
+            let mut total = ClassCounts::default();
+            for host in &self.hosts {
+                total.add(&host.nic.stats().classes[class as usize]);
+            }
+            (class.name(), total)
+        };
+        PacketClass::ALL.into_iter().map(total).collect()
+    }
+
+    /// Latency of all classes together.
+    pub(crate) fn latency_of_all(&self) -> Option<LatencyReport> {
+        let mut all = Histogram::default();
+        for class in PacketClass::ALL {
+            all.add(&self.measures.class(class).latency);
+        }
+        latency(&all)
+    }
+
+    fn class_report(&self, class: PacketClass) -> ClassReport {
+        let measures = self.measures.class(class);
+        ClassReport {
+            sent: measures.sent,
+            delivered: measures.delivered,
+            delivered_ce: measures.delivered_ce,
+            latency: latency(&measures.latency),
+        }
+    }
+
+    fn switch_report(&self, index: usize) -> SwitchReport {
+        let SwitchNode { name, switch, queues, packet_in_count, packet_ins_lost, packet_outs, .. } =
+            &self.switches[index];
+        let stats = switch.stats();
+        let ports = queues.iter().map(|(port, _)| self.port_report(index, *port, &switch.port_stats(*port)));
+        SwitchReport {
+            name: name.clone(),
+            received: stats.received,
+            copies: stats.copies,
+            sent: stats.sent,
+            in_flight: stats.in_flight,
+            drops: drops(&stats.drops),
+            p4_passes: stats.p4_passes,
+            recirculated: stats.recirculated,
+            packet_outs: *packet_outs,
+            packet_ins: *packet_in_count,
+            packet_ins_lost: *packet_ins_lost,
+            ports: ports.collect(),
+        }
+    }
+
+    fn port_report(&self, switch: usize, port: u16, stats: &PortStats) -> PortReport {
+        let from = (Node::Switch(switch), port);
+        let peer = self.directions.iter().find(|direction| direction.from == from);
+        PortReport {
+            port,
+            peer: peer.map(|direction| self.node_name(direction.to.0).to_owned()).unwrap_or_default(),
+            received: Count { packets: stats.rx_packets, bytes: stats.rx_bytes },
+            sent: Count { packets: stats.tx_packets, bytes: stats.tx_bytes },
+            drops: drops(&stats.drops),
+            reordered: stats.reordered,
+            max_queue_packets: stats.max_queue_packets,
+            max_queue_bytes: stats.max_queue_bytes,
+        }
+    }
+
+    fn node_name(&self, node: Node) -> &str {
+        match node {
+            Node::Host(host) => self.hosts[host].name(),
+            Node::Switch(switch) => &self.switches[switch].name,
+        }
+    }
+
+    /// Energy up to `now`.
+    pub(crate) fn energy_report(&self, now: Time) -> EnergyReport {
+        let mut total = EnergySum::default();
+        let mut by_layer: BTreeMap<Layer, EnergySum> = BTreeMap::new();
+        let mut transmitters = Vec::new();
+        let phys = self.hosts.iter().map(|host| &host.phy).chain(self.wires.iter().map(|wire| &wire.phy));
+        for (direction, phy) in self.directions.iter().zip(phys) {
+            if direction.phy.is_none() {
+                continue;
+            }
+            total.add(phy, now);
+            by_layer.entry(direction.layer).or_default().add(phy, now);
+            let times = phy.times(now);
+            transmitters.push(TransmitterReport {
+                node: self.node_name(direction.from.0).to_owned(),
+                port: direction.from.1,
+                peer: self.node_name(direction.to.0).to_owned(),
+                layer: direction.layer.name(),
+                eee: direction.stall.is_some(),
+                transmitting_ps: phy.transmitting(now).as_ps(),
+                active_ps: times.active.as_ps(),
+                sleep_ps: times.sleep.as_ps(),
+                lpi_ps: times.lpi.as_ps(),
+                wake_ps: times.wake.as_ps(),
+                wakes: phy.wakes(),
+                violations: phy.violations(),
+                used_joules: phy.energy(now).used,
+            });
+        }
+        let layers =
+            Layer::ALL.iter().filter_map(|layer| Some((layer.name(), by_layer.get(layer)?.report())));
+        EnergyReport { total: total.report(), layers: layers.collect(), transmitters }
+    }
+
+    pub(crate) fn queue_depth_report(&self) -> QueueDepthReport {
+        let mut queues = Vec::new();
+        for node in &self.switches {
+            for (port, queue) in &node.queues {
+                let max_bytes = self.queue_depth.samples(*queue);
+                if !max_bytes.is_empty() {
+                    queues.push(QueueSamples { switch: node.name.clone(), port: *port, max_bytes });
+                }
+            }
+        }
+        QueueDepthReport { period_ps: self.queue_depth.period().as_ps(), queues }
+    }
+}
+
+/// What several transmitters have spent.
+#[derive(Default)]
+struct EnergySum {
+    transmitters: u64,
+    energy: Energy,
+    times: StateTimes,
+    transmitting: Duration,
+    wakes: u64,
+    violations: u64,
+}
+
+impl EnergySum {
+    fn add(&mut self, phy: &Phy, now: Time) {
+        let (energy, times) = (phy.energy(now), phy.times(now));
+        self.transmitters += 1;
+        self.energy.used += energy.used;
+        self.energy.legacy += energy.legacy;
+        self.energy.ideal += energy.ideal;
+        // Sums of long runs over many transmitters stop at 213 days, which only the shares would notice.
+        self.times.active = self.times.active.saturating_add(times.active);
+        self.times.sleep = self.times.sleep.saturating_add(times.sleep);
+        self.times.lpi = self.times.lpi.saturating_add(times.lpi);
+        self.times.wake = self.times.wake.saturating_add(times.wake);
+        self.transmitting = self.transmitting.saturating_add(phy.transmitting(now));
+        self.wakes += phy.wakes();
+        self.violations += phy.violations();
+    }
+
+    fn report(&self) -> LayerEnergy {
+        let StateTimes { active, sleep, lpi, wake } = self.times;
+        let total: f64 = [active, sleep, lpi, wake].iter().map(|time| time.as_secs_f64()).sum();
+        let share = |time: Duration| if total > 0.0 { time.as_secs_f64() / total } else { 0.0 };
+        LayerEnergy {
+            transmitters: self.transmitters,
+            used_joules: self.energy.used,
+            legacy_joules: self.energy.legacy,
+            ideal_joules: self.energy.ideal,
+            transmitting_share: share(self.transmitting),
+            active_share: share(active),
+            sleep_share: share(sleep),
+            lpi_share: share(lpi),
+            wake_share: share(wake),
+            wakes: self.wakes,
+            violations: self.violations,
+        }
+    }
+}
+
+fn host_report(host: &Host) -> HostReport {
+    let nic = host.nic.stats();
+    HostReport {
+        name: host.name().to_owned(),
+        offered: nic.offered,
+        nic_drops: nic.dropped,
+        sent: Count { packets: nic.sent, bytes: nic.sent_bytes },
+        received: host.received,
+        misdelivered: host.misdelivered,
+        max_queue_bytes: nic.max_queue_bytes,
+        eee: host.nic.eee().map(|eee| EeeAccount { wakes: eee.wakes(), lpi_ps: eee.lpi_ticks() }),
+    }
+}
+
+fn drops(drops: &Drops) -> BTreeMap<&'static str, u64> {
+    drops.iter().filter(|(_, count)| *count > 0).map(|(cause, count)| (cause.name(), count)).collect()
+}
+
+fn latency(histogram: &Histogram) -> Option<LatencyReport> {
+    Some(LatencyReport {
+        mean_ps: histogram.mean()?.as_ps(),
+        min_ps: histogram.min()?.as_ps(),
+        p50_ps: histogram.quantile(500)?.as_ps(),
+        p99_ps: histogram.quantile(990)?.as_ps(),
+        p999_ps: histogram.quantile(999)?.as_ps(),
+        max_ps: histogram.max()?.as_ps(),
+    })
+}

@@ -1,0 +1,77 @@
+//! A switch of the network, and the wires behind its ports.
+
+use std::collections::VecDeque;
+
+use simple_switch::{Frame, Switch};
+use units::{Duration, Time};
+
+use crate::limits::MAX_PACKET_INS;
+use crate::network::link::Link;
+use crate::network::phy::Phy;
+use crate::network::wiring::Node;
+
+/// No link at this port.
+pub(super) const NO_WIRE: u32 = u32::MAX;
+
+/// A switch and what belongs to it.
+pub(crate) struct SwitchNode {
+    pub(super) name: String,
+    pub(super) switch: Switch,
+    /// Index into the network's wires by port, or [`NO_WIRE`].
+    pub(super) wire_by_port: Vec<u32>,
+    /// Ports with links, in order, and the queue-depth series of each.
+    pub(super) queues: Vec<(u16, usize)>,
+    pub(super) packet_ins: VecDeque<Frame>,
+    pub(super) packet_in_count: u64,
+    pub(super) packet_ins_lost: u64,
+    pub(super) packet_outs: u64,
+}
+
+impl SwitchNode {
+    /// Index of the wire at `port`, if it has a link.
+    #[inline]
+    pub(super) fn wire_at(&self, port: u16) -> Option<usize> {
+        let wire = *self.wire_by_port.get(usize::from(port))?;
+        (wire != NO_WIRE).then_some(wire as usize)
+    }
+
+    /// A packet goes to the controller.
+    pub(super) fn packet_in(&mut self, frame: Frame) {
+        self.packet_in_count += 1;
+        if self.packet_ins.len() < MAX_PACKET_INS {
+            self.packet_ins.push_back(frame);
+        } else {
+            self.packet_ins_lost += 1;
+            self.switch.recycle(frame);
+        }
+    }
+
+    /// The controller takes a packet.
+    pub(super) fn poll_packet_in(&mut self) -> Option<Vec<u8>> {
+        let frame = self.packet_ins.pop_front()?;
+        let packet = frame.to_vec();
+        self.switch.recycle(frame);
+        Some(packet)
+    }
+}
+
+/// A direction of a link that leaves a switch.
+pub(crate) struct Wire {
+    pub(super) link: Link<(Frame, u64)>,
+    /// Of the transmitter.
+    pub(super) phy: Phy,
+    /// The switch that sends.
+    pub(super) from: usize,
+    pub(super) to: (Node, u16),
+    /// The queue-depth series of the port it leaves by.
+    pub(super) queue: usize,
+}
+
+impl Wire {
+    /// The switch sends a frame from `at` on. Returns when the first frame on the link arrives, if that is this one.
+    #[inline]
+    pub(super) fn send(&mut self, at: Time, wire_time: Duration, frame: Frame, tag: u64) -> Option<Time> {
+        self.phy.transmit(at, wire_time);
+        self.link.send(at, wire_time, (frame, tag))
+    }
+}

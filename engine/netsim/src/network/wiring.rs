@@ -1,0 +1,433 @@
+//! A checked spec, with names resolved to numbers: what is connected to what, and by which transmitters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use units::{Bytes, DataRate, Duration};
+
+use crate::limits::MAX_SPEC_TIME_PS;
+use crate::network::nic::NicEee;
+use crate::network::phy::PhyType;
+use crate::spec::{EndSpec, FabricSpec, LinkSpec, NicAqm, NicSpec, SpecError};
+
+/// A node, by its place in the spec's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    Host(usize),
+    Switch(usize),
+}
+
+/// Which part of the fabric a transmitter belongs to. A leaf is a switch with hosts, a spine one without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Layer {
+    HostNic,
+    LeafToHost,
+    LeafToSpine,
+    SpineToLeaf,
+    LeafToLeaf,
+    SpineToSpine,
+}
+
+impl Layer {
+    pub(crate) const ALL: [Layer; 6] = [
+        Self::HostNic,
+        Self::LeafToHost,
+        Self::LeafToSpine,
+        Self::SpineToLeaf,
+        Self::LeafToLeaf,
+        Self::SpineToSpine,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::HostNic => "host_nic",
+            Self::LeafToHost => "leaf_to_host",
+            Self::LeafToSpine => "leaf_to_spine",
+            Self::SpineToLeaf => "spine_to_leaf",
+            Self::LeafToLeaf => "leaf_to_leaf",
+            Self::SpineToSpine => "spine_to_spine",
+        }
+    }
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct Direction {
+    pub(crate) from: (Node, u16),
+    pub(crate) to: (Node, u16),
+    pub(crate) rate: DataRate,
+    pub(crate) delay: Duration,
+    pub(crate) overhead: Bytes,
+    pub(crate) layer: Layer,
+    /// Power and timings of the transmitter, when the spec has them.
+    pub(crate) phy: Option<PhyType>,
+    /// Idle time before it sleeps, when it does.
+    pub(crate) stall: Option<Duration>,
+}
+
+/// The fabric's directions: those that leave hosts first, in the order of the hosts, then those that leave
+/// switches, in the order of the links.
+pub(crate) struct Wiring {
+    pub(crate) directions: Vec<Direction>,
+    /// NIC settings by host.
+    pub(crate) nics: Vec<(Option<Bytes>, Option<NicEee>, Option<NicAqm>)>,
+}
+
+fn wrong(place: impl Into<String>, value: impl ToString, reason: impl Into<String>) -> SpecError {
+    SpecError::Value { place: place.into(), value: value.to_string(), reason: reason.into() }
+}
+
+impl Wiring {
+    pub(crate) fn new(spec: &FabricSpec) -> Result<Self, SpecError> {
+        check_numbers(spec)?;
+        let nodes = nodes(spec)?;
+        let phys = phys(spec)?;
+        let is_leaf = leaves(spec, &nodes);
+        let mut used = BTreeSet::new();
+        let mut uplinks: Vec<Option<Direction>> = vec![None; spec.hosts.len()];
+        let mut downlinks = Vec::new();
+        for (index, link) in spec.links.iter().enumerate() {
+            let place = format!("links[{index}]");
+            let (a, b) = (end(&place, "a", &link.a, &nodes)?, end(&place, "b", &link.b, &nodes)?);
+            if let (Node::Host(_), Node::Host(_)) = (a.0, b.0) {
+                return Err(wrong(place, &link.b.node, "both ends are hosts; one must be a switch"));
+            }
+            for (side, end) in [("a", &link.a), ("b", &link.b)] {
+                check_port(&format!("{place}.{side}"), end, &nodes, spec)?;
+                if !used.insert((end.node.as_str(), end.port)) {
+                    let port = format!("{} port {}", end.node, end.port);
+                    return Err(wrong(format!("{place}.{side}"), port, "has a link already"));
+                }
+            }
+            for (from, to, end) in [(a, b, &link.a), (b, a, &link.b)] {
+                let layer = layer(from.0, to.0, &is_leaf);
+                let direction = direction(&place, link, from, to, end, layer, &phys)?;
+                match from.0 {
+                    Node::Host(host) => uplinks[host] = Some(direction),
+                    Node::Switch(_) => downlinks.push(direction),
+                }
+            }
+        }
+        let mut wiring = Wiring { directions: Vec::with_capacity(2 * spec.links.len()), nics: Vec::new() };
+        for (index, (host, uplink)) in spec.hosts.iter().zip(uplinks).enumerate() {
+            let mut uplink = uplink.ok_or_else(|| {
+                wrong(format!("hosts[{index}]"), &host.name, "has no link; add one to a switch")
+            })?;
+            let nic = host.nic.as_ref().unwrap_or(&spec.nic);
+            let eee = nic_eee(&format!("hosts[{index}] {}", host.name), nic, &uplink)?;
+            uplink.stall = eee.map(|eee| eee.stall);
+            check_aqm(&format!("hosts[{index}] {}", host.name), nic)?;
+            wiring.nics.push((nic.buffer_bytes.map(Bytes::new), eee, nic.aqm));
+            wiring.directions.push(uplink);
+        }
+        wiring.directions.extend(downlinks);
+        Ok(wiring)
+    }
+}
+
+fn check_time(place: impl Into<String>, ps: u64) -> Result<Duration, SpecError> {
+    if ps > MAX_SPEC_TIME_PS {
+        return Err(wrong(place, ps, "is longer than 1000 s (1000000000000000 ps)"));
+    }
+    Ok(Duration::from_ps(ps))
+}
+
+fn check_numbers(spec: &FabricSpec) -> Result<(), SpecError> {
+    let samples = spec.queue_samples;
+    for (place, ps) in [
+        ("tick_ps", spec.tick_ps),
+        ("recirculation_delay_ps", spec.recirculation_delay_ps),
+        ("queue_samples.period_ps", samples.period_ps),
+    ] {
+        if check_time(place, ps)?.is_zero() {
+            return Err(wrong(place, 0, "must be more than zero"));
+        }
+    }
+    if !(2..=65_536).contains(&samples.max) || samples.max % 2 != 0 {
+        return Err(wrong("queue_samples.max", samples.max, "must be an even number from 2 to 65536"));
+    }
+    Ok(())
+}
+
+fn nodes(spec: &FabricSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
+    let mut nodes = BTreeMap::new();
+    let switches = spec.switches.iter().enumerate().map(|(i, s)| ("switches", i, &s.name, Node::Switch(i)));
+    let hosts = spec.hosts.iter().enumerate().map(|(i, h)| ("hosts", i, &h.name, Node::Host(i)));
+    for (list, index, name, node) in switches.chain(hosts) {
+        if nodes.insert(name.as_str(), node).is_some() {
+            return Err(wrong(format!("{list}[{index}].name"), name, "another node has this name"));
+        }
+    }
+    let mut macs = BTreeSet::new();
+    for (index, host) in spec.hosts.iter().enumerate() {
+        if !macs.insert(host.mac) {
+            return Err(wrong(format!("hosts[{index}].mac"), host.mac, "another host has this address"));
+        }
+    }
+    Ok(nodes)
+}
+
+fn phys(spec: &FabricSpec) -> Result<BTreeMap<u64, PhyType>, SpecError> {
+    let mut phys = BTreeMap::new();
+    for (index, phy) in spec.phy.iter().enumerate() {
+        let place = |field: &str| format!("phy[{index}].{field}");
+        if !(phy.watts.is_finite() && phy.watts >= 0.0) {
+            return Err(wrong(place("watts"), phy.watts, "must be a number of watts, not negative"));
+        }
+        if !(0.0..=1.0).contains(&phy.lpi_fraction) {
+            return Err(wrong(place("lpi_fraction"), phy.lpi_fraction, "must be from 0 to 1"));
+        }
+        let kind = PhyType {
+            watts: phy.watts,
+            lpi_fraction: phy.lpi_fraction,
+            sleep: check_time(place("sleep_ps"), phy.sleep_ps)?,
+            wake: check_time(place("wake_ps"), phy.wake_ps)?,
+        };
+        if phys.insert(phy.rate_bps, kind).is_some() {
+            return Err(wrong(place("rate_bps"), phy.rate_bps, "another entry has this rate"));
+        }
+    }
+    Ok(phys)
+}
+
+/// By switch, whether it has hosts. Ends that name no node are found out later.
+fn leaves(spec: &FabricSpec, nodes: &BTreeMap<&str, Node>) -> Vec<bool> {
+    let mut is_leaf = vec![false; spec.switches.len()];
+    for link in &spec.links {
+        for (one, other) in [(&link.a, &link.b), (&link.b, &link.a)] {
+            let ends = (nodes.get(one.node.as_str()), nodes.get(other.node.as_str()));
+            if let (Some(Node::Switch(switch)), Some(Node::Host(_))) = ends {
+                is_leaf[*switch] = true;
+            }
+        }
+    }
+    is_leaf
+}
+
+fn end(
+    place: &str,
+    side: &str,
+    end: &EndSpec,
+    nodes: &BTreeMap<&str, Node>,
+) -> Result<(Node, u16), SpecError> {
+    let node = nodes.get(end.node.as_str());
+    let node = node
+        .ok_or_else(|| wrong(format!("{place}.{side}.node"), &end.node, "no switch or host has this name"))?;
+    Ok((*node, end.port))
+}
+
+fn check_port(
+    place: &str,
+    end: &EndSpec,
+    nodes: &BTreeMap<&str, Node>,
+    spec: &FabricSpec,
+) -> Result<(), SpecError> {
+    match nodes.get(end.node.as_str()) {
+        Some(Node::Host(_)) if end.port != 0 => {
+            Err(wrong(format!("{place}.port"), end.port, "a host has one port, 0"))
+        }
+        Some(Node::Host(_)) if end.eee.is_some() => {
+            Err(wrong(format!("{place}.eee"), &end.node, "is a host, whose PHY follows its NIC; set nic.eee"))
+        }
+        Some(Node::Switch(_)) if end.port == spec.cpu_port => {
+            Err(wrong(format!("{place}.port"), end.port, "is the CPU port, which has no link"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn layer(from: Node, to: Node, is_leaf: &[bool]) -> Layer {
+    match (from, to) {
+        (Node::Host(_), _) => Layer::HostNic,
+        (Node::Switch(_), Node::Host(_)) => Layer::LeafToHost,
+        (Node::Switch(from), Node::Switch(to)) => match (is_leaf[from], is_leaf[to]) {
+            (true, true) => Layer::LeafToLeaf,
+            (true, false) => Layer::LeafToSpine,
+            (false, true) => Layer::SpineToLeaf,
+            (false, false) => Layer::SpineToSpine,
+        },
+    }
+}
+
+fn direction(
+    place: &str,
+    link: &LinkSpec,
+    from: (Node, u16),
+    to: (Node, u16),
+    end: &EndSpec,
+    layer: Layer,
+    phys: &BTreeMap<u64, PhyType>,
+) -> Result<Direction, SpecError> {
+    let rate = DataRate::new(link.rate_bps)
+        .ok_or_else(|| wrong(format!("{place}.rate_bps"), 0, "must be more than zero"))?;
+    if link.overhead_bytes > u64::from(u16::MAX) {
+        let reason = "must fit 16 bits; Ethernet's is 24";
+        return Err(wrong(format!("{place}.overhead_bytes"), link.overhead_bytes, reason));
+    }
+    let phy = phys.get(&link.rate_bps).copied();
+    if end.eee.is_some() && phy.is_none() {
+        return Err(no_timings(place, link.rate_bps));
+    }
+    Ok(Direction {
+        from,
+        to,
+        rate,
+        delay: check_time(format!("{place}.delay_ps"), link.delay_ps)?,
+        overhead: Bytes::new(link.overhead_bytes),
+        layer,
+        phy,
+        stall: end.eee.map(|eee| check_time(format!("{place} eee.stall_ps"), eee.stall_ps)).transpose()?,
+    })
+}
+
+fn no_timings(place: &str, rate_bps: u64) -> SpecError {
+    wrong(place, rate_bps, "EEE is on at a rate that `phy` says no timings for; add an entry or turn it off")
+}
+
+/// As the controller's configuration is checked: nothing overflows.
+fn check_aqm(place: &str, nic: &NicSpec) -> Result<(), SpecError> {
+    match nic.aqm {
+        Some(NicAqm::Red { min_threshold, max_threshold, probability_slope, average_shift, .. }) => {
+            if min_threshold > max_threshold {
+                return Err(wrong(
+                    format!("{place} nic.aqm.min_threshold"),
+                    min_threshold,
+                    "is above max_threshold",
+                ));
+            }
+            if average_shift > 16 {
+                return Err(wrong(
+                    format!("{place} nic.aqm.average_shift"),
+                    average_shift,
+                    "must be at most 16",
+                ));
+            }
+            let span = u128::from(max_threshold - min_threshold) << 8;
+            if span * u128::from(probability_slope) > 1 << 57 {
+                return Err(wrong(
+                    format!("{place} nic.aqm.probability_slope"),
+                    probability_slope,
+                    "makes a probability above 1",
+                ));
+            }
+        }
+        Some(NicAqm::Codel { target_ps, interval_ps, .. }) => {
+            check_time(format!("{place} nic.aqm.target_ps"), target_ps)?;
+            if !(1..=10_000_000_000_000).contains(&interval_ps) {
+                return Err(wrong(
+                    format!("{place} nic.aqm.interval_ps"),
+                    interval_ps,
+                    "must be from 1 ps to 10 s (10000000000000 ps)",
+                ));
+            }
+        }
+        Some(NicAqm::MarkThreshold { .. }) | None => {}
+    }
+    Ok(())
+}
+
+fn nic_eee(place: &str, nic: &NicSpec, uplink: &Direction) -> Result<Option<NicEee>, SpecError> {
+    let Some(eee) = nic.eee else { return Ok(None) };
+    let phy = uplink.phy.ok_or_else(|| no_timings(place, uplink.rate.as_bps()))?;
+    Ok(Some(NicEee {
+        sleep: phy.sleep,
+        wake: phy.wake,
+        stall: check_time(format!("{place} nic.eee.stall_ps"), eee.stall_ps)?,
+        hold: check_time(format!("{place} nic.eee.hold_ps"), eee.hold_ps)?,
+        trigger_packets: eee.trigger_packets,
+        trigger_bytes: eee.trigger_bytes,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A leaf with two hosts and a spine.
+    const SPEC: &str = r#"{
+        "seed": 1,
+        "switches": [{"name": "leaf1", "device_id": 1}, {"name": "spine1", "device_id": 2}],
+        "hosts": [{"name": "h1", "mac": "02:00:00:00:01:01"}, {"name": "h2", "mac": "02:00:00:00:01:02"}],
+        "links": [
+          {"a": {"node": "leaf1", "port": 1}, "b": {"node": "h1", "port": 0}, "rate_bps": 1000, "delay_ps": 5},
+          {"a": {"node": "leaf1", "port": 2}, "b": {"node": "h2", "port": 0}, "rate_bps": 1000, "delay_ps": 5},
+          {"a": {"node": "leaf1", "port": 3}, "b": {"node": "spine1", "port": 1}, "rate_bps": 2000, "delay_ps": 5}
+        ],
+        "phy": [{"rate_bps": 1000, "watts": 1, "sleep_ps": 1, "wake_ps": 1}]
+    }"#;
+
+    fn wiring(json: &str) -> Result<Wiring, SpecError> {
+        Wiring::new(&FabricSpec::from_json(json.as_bytes())?)
+    }
+
+    #[test]
+    fn directions_start_with_the_hosts_and_know_their_layer() {
+        let wiring = wiring(SPEC).unwrap();
+        let found: Vec<_> = wiring.directions.iter().map(|d| (d.from, d.to.0, d.layer)).collect();
+        let (leaf, spine) = (Node::Switch(0), Node::Switch(1));
+        assert_eq!(
+            found,
+            [
+                ((Node::Host(0), 0), leaf, Layer::HostNic),
+                ((Node::Host(1), 0), leaf, Layer::HostNic),
+                ((leaf, 1), Node::Host(0), Layer::LeafToHost),
+                ((leaf, 2), Node::Host(1), Layer::LeafToHost),
+                ((leaf, 3), spine, Layer::LeafToSpine),
+                ((spine, 1), leaf, Layer::SpineToLeaf),
+            ]
+        );
+        assert_eq!(wiring.directions[0].overhead, Bytes::new(24));
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused_with_place_value_and_reason() {
+        for (find, replace, expected) in [
+            (r#""name": "h2""#, r#""name": "leaf1""#, "hosts[1].name: leaf1: another node"),
+            ("00:01:02", "00:01:01", "hosts[1].mac: 02:00:00:00:01:01: another host"),
+            (r#""node": "h2""#, r#""node": "h9""#, "links[1].b.node: h9: no switch or host"),
+            (r#""node": "h2""#, r#""node": "h1""#, "links[1].b: h1 port 0: has a link already"),
+            (r#""node": "h2", "port": 0"#, r#""node": "spine1", "port": 2"#, "hosts[1]: h2: has no link"),
+            (
+                r#""node": "h2", "port": 0"#,
+                r#""node": "h2", "port": 1"#,
+                "links[1].b.port: 1: a host has one port",
+            ),
+            (
+                r#""node": "leaf1", "port": 2"#,
+                r#""node": "leaf1", "port": 510"#,
+                "links[1].a.port: 510: is the CPU port",
+            ),
+            (
+                r#""node": "leaf1", "port": 2"#,
+                r#""node": "h1", "port": 0"#,
+                "links[1]: h2: both ends are hosts",
+            ),
+            (
+                r#""node": "h1", "port": 0"#,
+                r#""node": "h1", "port": 0, "eee": {}"#,
+                "links[0].b.eee: h1: is a host",
+            ),
+            (r#""rate_bps": 2000"#, r#""rate_bps": 0"#, "links[2].rate_bps: 0: must be more than zero"),
+            (r#""port": 3"#, r#""port": 3, "eee": {}"#, "links[2]: 2000: EEE is on at a rate"),
+            (r#""watts": 1"#, r#""watts": -1"#, "phy[0].watts: -1: must be"),
+            (r#""watts": 1"#, r#""watts": 1, "lpi_fraction": 2"#, "phy[0].lpi_fraction: 2: must be"),
+            (r#""seed": 1"#, r#""seed": 1, "tick_ps": 0"#, "tick_ps: 0: must be"),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "queue_samples": {"period_ps": 1, "max": 3}"#,
+                "queue_samples.max: 3: must be",
+            ),
+            (r#""seed": 1"#, r#""sed": 1"#, "unknown field `sed`"),
+            (
+                r#""delay_ps": 5}"#,
+                r#""delay_ps": 1000000000000001}"#,
+                "links[0].delay_ps: 1000000000000001: is longer",
+            ),
+            ("02:00:00:00:01:01", "nonsense", "is not a MAC address"),
+        ] {
+            let json = SPEC.replacen(find, replace, 1);
+            assert_ne!(json, SPEC, "{find} is in the spec");
+            let error = wiring(&json).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(expected), "{replace}: {error:?}");
+        }
+    }
+}

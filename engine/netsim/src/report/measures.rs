@@ -1,0 +1,87 @@
+//! What happens to packets end to end, by the class they were sent with.
+
+use units::{Duration, Histogram};
+use wire::{Ecn, PacketClass};
+
+/// Packets and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes, without FCS.
+    pub bytes: u64,
+}
+
+impl Count {
+    fn add(&mut self, bytes: usize) {
+        self.packets += 1;
+        self.bytes += bytes as u64;
+    }
+}
+
+/// What a NIC's queue did to the packets of one class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClassCounts {
+    /// Given CE.
+    pub marked: u64,
+    /// Dropped by the AQM.
+    pub early_dropped: u64,
+    /// Dropped because they did not fit.
+    pub tail_dropped: u64,
+}
+
+impl ClassCounts {
+    /// Adds another queue's.
+    pub fn add(&mut self, other: &Self) {
+        self.marked += other.marked;
+        self.early_dropped += other.early_dropped;
+        self.tail_dropped += other.tail_dropped;
+    }
+}
+
+/// One class.
+#[derive(Clone, Default)]
+pub struct ClassMeasures {
+    /// Offered to NICs by hosts.
+    pub sent: Count,
+    /// Arrived where it was to go.
+    pub delivered: Count,
+    /// Of these, with CE set.
+    pub delivered_ce: u64,
+    /// From being offered to the NIC until the last bit has arrived.
+    pub latency: Histogram,
+}
+
+/// All classes, by number.
+#[derive(Clone, Default)]
+pub struct Measures([ClassMeasures; PacketClass::ALL.len()]);
+
+impl Measures {
+    /// A host offers a frame of `bytes` to its NIC.
+    #[inline]
+    pub(crate) fn sent(&mut self, class: PacketClass, bytes: usize) {
+        self.0[class as usize].sent.add(bytes);
+    }
+
+    /// A frame of `bytes` has arrived at the host that it was for, this long after it was offered to the NIC.
+    #[inline]
+    pub(crate) fn delivered(
+        &mut self,
+        class: PacketClass,
+        bytes: usize,
+        latency: Duration,
+        ecn: Option<Ecn>,
+    ) {
+        let measures = &mut self.0[class as usize];
+        measures.delivered.add(bytes);
+        measures.delivered_ce += u64::from(ecn == Some(Ecn::Ce));
+        measures.latency.record(latency);
+    }
+
+    /// One class.
+    pub fn class(&self, class: PacketClass) -> &ClassMeasures {
+        &self.0[class as usize]
+    }
+}

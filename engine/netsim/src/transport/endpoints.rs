@@ -1,0 +1,449 @@
+//! Both ends of the hosts' TCP connections (crate `tcp`), and what goes over each connection.
+//!
+//! Over a connection go *exchanges*: the side that opens sends a request, the other sends a response when all of it has
+//! arrived. A flow is one exchange with an empty response. A connection of one exchange is closed by who sends its last byte; a
+//! persistent one stays open. The state of a connection that both sides have closed is given to the next one.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::net::IpAddr;
+
+use tcp::{Connection, Segment, Settings, State};
+use units::Time;
+use wire::build::{tcp_headers, Addresses};
+use wire::{Ecn, Network};
+use workload::TransferId;
+
+use crate::limits::MAX_CONNECTIONS;
+use crate::transport::ports::Number;
+
+/// The two sides of a connection.
+pub(super) const CLIENT: usize = 0;
+pub(super) const SERVER: usize = 1;
+
+/// One end of a connection.
+struct End {
+    connection: Connection,
+    /// Time of its entry in the timers that is valid; other entries are out of date.
+    timer: Time,
+    host: u32,
+    /// Of frames that leave; the codepoint is each segment's.
+    addresses: Addresses,
+}
+
+/// Who has opened a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// A flow of the list, by number.
+    Flow(usize),
+    /// An application.
+    Application,
+}
+
+/// One request and its answer.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    id: Option<TransferId>,
+    began: Time,
+    request_bytes: u64,
+    response_bytes: u64,
+    /// Where its request ends in the stream that it is part of.
+    request_end: u64,
+    /// Where its answer ends.
+    response_end: u64,
+}
+
+/// What goes over a connection.
+struct Session {
+    number: Number,
+    owner: Owner,
+    /// When it is to be opened; `None` once it is.
+    opens_at: Option<Time>,
+    /// It stays open, and applications know it by this name.
+    persistent: Option<(u32, u32)>,
+    /// Not finished yet, in order.
+    exchanges: VecDeque<Exchange>,
+    /// How many of them, from the first on, have been answered.
+    answered: usize,
+    /// After the last request and the last answer.
+    end: [u64; 2],
+    /// When everything that a flow sends has arrived, its FIN included.
+    delivered: Option<Time>,
+    is_free: bool,
+}
+
+/// The outcome of an exchange.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TransferEnd {
+    pub(crate) id: TransferId,
+    pub(crate) began: Time,
+    /// Bytes of its larger direction.
+    pub(crate) bytes: u64,
+    pub(crate) finished: bool,
+}
+
+/// All connections of a fabric. The ends of the one at slot `p` are `2 p`, which opens, and `2 p + 1`.
+#[derive(Default)]
+pub(super) struct Endpoints {
+    sessions: Vec<Session>,
+    ends: Vec<End>,
+    /// Slots of connections that are over, in the order in which they ended.
+    free: VecDeque<u32>,
+    /// When a timer of each end may expire. The first is exact; behind it may be entries that are too early or out of date.
+    timers: BinaryHeap<Reverse<(Time, u32)>>,
+    ended: VecDeque<TransferEnd>,
+    /// What connections that are over have counted.
+    past: Counts,
+}
+
+/// What connections of applications have counted, both ends together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) bytes_received: u64,
+    pub(crate) stats: tcp::Stats,
+}
+
+impl Counts {
+    fn add(&mut self, connection: &Connection) {
+        let stats = connection.stats();
+        self.bytes_received += connection.bytes_received();
+        let sum = &mut self.stats;
+        sum.data_segments += stats.data_segments;
+        sum.retransmitted_segments += stats.retransmitted_segments;
+        sum.fast_recoveries += stats.fast_recoveries;
+        sum.timeouts += stats.timeouts;
+        sum.syn_timeouts += stats.syn_timeouts;
+        sum.mark_reductions += stats.mark_reductions;
+    }
+}
+
+/// A connection to be opened.
+pub(crate) struct Opening<'a> {
+    pub(crate) settings: &'a Settings,
+    /// Hosts' numbers: of the side that opens, and of the other.
+    pub(crate) hosts: [usize; 2],
+    pub(crate) addresses: Addresses,
+    pub(crate) owner: Owner,
+    /// It stays open for more exchanges, under this name.
+    pub(crate) persistent: Option<(u32, u32)>,
+    /// When; `None` is now.
+    pub(crate) at: Option<Time>,
+}
+
+impl Endpoints {
+    pub(super) fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    /// Takes a slot for a connection; `None` when [`MAX_CONNECTIONS`] are open.
+    pub(super) fn open(&mut self, opening: &Opening<'_>) -> Option<usize> {
+        let slot = match self.free.pop_front() {
+            Some(slot) => slot as usize,
+            None if self.sessions.len() < MAX_CONNECTIONS as usize => self.sessions.len(),
+            None => return None,
+        };
+        let is_new = slot == self.sessions.len();
+        let number = if is_new { Number::first(slot as u32) } else { self.sessions[slot].number.next() };
+        let isn = number.isn();
+        let forward = opening.addresses;
+        let reverse = Addresses {
+            source_mac: forward.destination_mac,
+            destination_mac: forward.source_mac,
+            source: forward.destination,
+            destination: forward.source,
+            ..forward
+        };
+        let end = |connection, side: usize, addresses| End {
+            connection,
+            timer: Time::MAX,
+            host: opening.hosts[side] as u32,
+            addresses,
+        };
+        let client = end(Connection::connect(opening.settings, isn), CLIENT, forward);
+        let server = end(Connection::listen(opening.settings, !isn), SERVER, reverse);
+        let mut session = Session {
+            number,
+            owner: opening.owner,
+            opens_at: opening.at,
+            persistent: opening.persistent,
+            exchanges: VecDeque::new(),
+            answered: 0,
+            end: [0; 2],
+            delivered: None,
+            is_free: false,
+        };
+        if is_new {
+            self.ends.extend([client, server]);
+            self.sessions.push(session);
+        } else {
+            self.ends[2 * slot + CLIENT] = client;
+            self.ends[2 * slot + SERVER] = server;
+            session.exchanges = std::mem::take(&mut self.sessions[slot].exchanges); // Its memory; it is empty.
+            self.sessions[slot] = session;
+        }
+        self.set_timer(2 * slot + CLIENT);
+        Some(slot)
+    }
+
+    /// The side that opens sends a request. Its segments are to be taken with [`Endpoints::poll_transmit`].
+    pub(super) fn request(
+        &mut self,
+        now: Time,
+        slot: usize,
+        id: Option<TransferId>,
+        request_bytes: u64,
+        response_bytes: u64,
+    ) -> Result<(), tcp::SendError> {
+        let connection = &mut self.ends[2 * slot + CLIENT].connection;
+        connection.send(request_bytes)?;
+        let session = &mut self.sessions[slot];
+        if session.persistent.is_none() && response_bytes == 0 {
+            connection.close();
+        }
+        session.end[CLIENT] += request_bytes;
+        session.end[SERVER] += response_bytes;
+        session.exchanges.push_back(Exchange {
+            id,
+            began: now,
+            request_bytes,
+            response_bytes,
+            request_end: session.end[CLIENT],
+            response_end: session.end[SERVER],
+        });
+        Ok(())
+    }
+
+    /// The outcome of an exchange, in the order in which they ended.
+    pub(super) fn pop_ended(&mut self) -> Option<TransferEnd> {
+        self.ended.pop_front()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// An exchange has failed before it began.
+    pub(super) fn refuse(&mut self, now: Time, id: TransferId, bytes: u64) {
+        self.ended.push_back(TransferEnd { id, began: now, bytes, finished: false });
+    }
+
+    /// Whether the connection at a slot is alive and the one of this name.
+    pub(super) fn is_open(&self, slot: usize, name: (u32, u32)) -> bool {
+        !self.sessions[slot].is_free && self.sessions[slot].persistent == Some(name)
+    }
+
+    /// Maximum number of connections that were open at a time.
+    pub(super) fn max_connections(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// One end of a connection.
+    pub(super) fn connection(&self, slot: usize, side: usize) -> &Connection {
+        &self.ends[2 * slot + side].connection
+    }
+
+    /// When everything that a flow sends had arrived, its FIN included.
+    pub(super) fn delivered_at(&self, slot: usize) -> Option<Time> {
+        self.sessions[slot].delivered
+    }
+
+    /// What the applications' connections have counted, those that are over and those that are alive.
+    pub(super) fn counts(&self) -> Counts {
+        let mut counts = self.past;
+        let alive = self.sessions.iter().zip(self.ends.chunks_exact(2));
+        for (_, ends) in alive.filter(|(session, _)| !session.is_free && session.owner == Owner::Application)
+        {
+            ends.iter().for_each(|end| counts.add(&end.connection));
+        }
+        counts
+    }
+
+    /// When the next timer of an end expires.
+    fn due(&self, end: usize) -> Option<Time> {
+        let session = &self.sessions[end / 2];
+        if session.is_free {
+            return None;
+        }
+        match session.opens_at {
+            Some(at) => (end % 2 == CLIENT).then_some(at),
+            None => self.ends[end].connection.next_timeout(),
+        }
+    }
+
+    fn set_timer(&mut self, end: usize) {
+        if let Some(due) = self.due(end) {
+            if due < self.ends[end].timer {
+                self.ends[end].timer = due;
+                self.timers.push(Reverse((due, end as u32)));
+            }
+        }
+    }
+
+    /// When the first timer expires, exactly.
+    pub(super) fn next_timeout(&mut self) -> Option<Time> {
+        loop {
+            let Reverse((time, end)) = *self.timers.peek()?;
+            let index = end as usize;
+            if self.ends[index].timer == time {
+                if self.due(index) == Some(time) {
+                    return Some(time);
+                }
+                self.ends[index].timer = Time::MAX;
+            }
+            self.timers.pop();
+            self.set_timer(index);
+        }
+    }
+
+    /// The end whose timer has expired, if one has. Its connection has handled it.
+    pub(super) fn pop_due(&mut self, now: Time) -> Option<usize> {
+        self.next_timeout().filter(|due| *due <= now)?;
+        let Reverse((_, end)) = self.timers.pop()?;
+        let end = end as usize;
+        self.ends[end].timer = Time::MAX;
+        if self.sessions[end / 2].opens_at.take().is_none() {
+            self.ends[end].connection.handle_timeout(now);
+        }
+        Some(end)
+    }
+
+    /// A frame has arrived at a host that it was for. The end that it belongs to, if there is one, has handled it.
+    pub(super) fn receive(&mut self, now: Time, host: usize, frame: &[u8]) -> Option<usize> {
+        let network = Network::of(frame).ok()?;
+        let (source, payload, len): (IpAddr, _, _) = match &network {
+            Network::Ipv4(packet) if packet.protocol() == wire::tcp::PROTOCOL && !packet.is_fragment() => {
+                (packet.source().into(), packet.payload(), packet.payload_len()?)
+            }
+            Network::Ipv6(packet) if packet.next_header() == wire::tcp::PROTOCOL => {
+                (packet.source().into(), packet.payload(), packet.payload_len())
+            }
+            _ => return None,
+        };
+        let header = wire::tcp::Segment::new_checked(payload).ok()?;
+        let (number, opens) = Number::of(header.destination_port(), header.source_port())?;
+        let session = self.sessions.get(number.slot())?;
+        if session.number != number || session.is_free {
+            return None; // Late, of a connection that is over; no end answers it.
+        }
+        let end = 2 * number.slot() + if opens { CLIENT } else { SERVER };
+        let this = &mut self.ends[end];
+        if this.host as usize != host || this.addresses.destination != source {
+            return None;
+        }
+        let payload_len = u32::try_from(len.checked_sub(header.header_len())?).ok()?;
+        let segment = Segment::of_wire(&header, network.ecn().unwrap_or(Ecn::NotEct), payload_len);
+        this.connection.handle_segment(now, &segment);
+        self.progress(now, end);
+        Some(end)
+    }
+
+    /// Something has arrived at an end: requests are answered, exchanges finish, and the side that has received a FIN closes.
+    fn progress(&mut self, now: Time, end: usize) {
+        let slot = end / 2;
+        let session = &mut self.sessions[slot];
+        let [client, server] = &mut self.ends[2 * slot..][..2] else {
+            unreachable!("a connection has two ends")
+        };
+        if end % 2 == SERVER {
+            let received = server.connection.bytes_received();
+            while let Some(exchange) = session.exchanges.get(session.answered) {
+                if received < exchange.request_end {
+                    break;
+                }
+                session.answered += 1;
+                // Refused only when this end has closed, and then nothing is left to answer.
+                let sent = server.connection.send(exchange.response_bytes);
+                if session.persistent.is_none() && exchange.response_bytes > 0 && sent.is_ok() {
+                    server.connection.close();
+                }
+            }
+        }
+        let received = client.connection.bytes_received();
+        while let Some(exchange) = session.exchanges.front() {
+            if session.answered == 0 || received < exchange.response_end {
+                break;
+            }
+            if let Some(id) = exchange.id {
+                let bytes = exchange.request_bytes.max(exchange.response_bytes);
+                self.ended.push_back(TransferEnd { id, began: exchange.began, bytes, finished: true });
+            }
+            session.exchanges.pop_front();
+            session.answered -= 1;
+        }
+        let this = if end % 2 == SERVER { server } else { client };
+        if this.connection.peer_has_closed() {
+            this.connection.close();
+            if end % 2 == SERVER {
+                session.delivered.get_or_insert(now);
+            }
+        }
+    }
+
+    /// The next frame of an end, written into `frame`: its host and its length with payload.
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: Time,
+        end: usize,
+        frame: &mut Vec<u8>,
+    ) -> Option<(usize, usize)> {
+        let this = &mut self.ends[end];
+        let Some(segment) = this.connection.poll_transmit(now) else {
+            self.all_is_sent(end);
+            return None;
+        };
+        let addresses = Addresses { ecn: segment.ecn, ..this.addresses };
+        let [client_port, server_port] = self.sessions[end / 2].number.ports();
+        let fields = if end % 2 == CLIENT {
+            segment.fields(client_port, server_port)
+        } else {
+            segment.fields(server_port, client_port)
+        };
+        let len = tcp_headers(frame, &addresses, &fields, segment.payload_len as usize);
+        Some((this.host as usize, len))
+    }
+
+    /// An end has nothing more to send now.
+    fn all_is_sent(&mut self, end: usize) {
+        let (slot, other) = (end / 2, end ^ 1);
+        let states = [end, other].map(|end| self.ends[end].connection.state());
+        match states {
+            // Ports come back much later than the last segment, so no end has to stay in TIME-WAIT once the other is closed.
+            [State::TimeWait, State::Closed] => self.ends[end].connection.abort(),
+            [State::Closed, State::TimeWait] => self.ends[other].connection.abort(),
+            [State::Closed, _] => {}
+            _ => return self.set_timer(end),
+        }
+        if self.sessions[slot].owner != Owner::Application {
+            return;
+        }
+        let has_failed = |end: usize| {
+            let end = self.ends[end].connection.end();
+            end.is_some_and(|end| !matches!(end, tcp::End::Finished | tcp::End::Aborted))
+        };
+        if has_failed(end) || self.ends[other].connection.end().is_some() {
+            self.release(slot);
+        }
+    }
+
+    /// A connection is over, or one side has given it up, and then the other drops it, too.
+    fn release(&mut self, slot: usize) {
+        for end in [2 * slot + CLIENT, 2 * slot + SERVER] {
+            self.past.add(&self.ends[end].connection);
+            self.ends[end].timer = Time::MAX;
+        }
+        let session = &mut self.sessions[slot];
+        for exchange in session.exchanges.drain(..) {
+            if let Some(id) = exchange.id {
+                let bytes = exchange.request_bytes.max(exchange.response_bytes);
+                self.ended.push_back(TransferEnd { id, began: exchange.began, bytes, finished: false });
+            }
+        }
+        session.is_free = true;
+        self.free.push_back(slot as u32);
+        // Entries out of date must not outnumber the valid ones, however many connections there have been.
+        if self.timers.len() > 4 * self.ends.len() + 1024 {
+            let ends = &self.ends;
+            self.timers.retain(|Reverse((time, end))| ends[*end as usize].timer == *time);
+        }
+    }
+}

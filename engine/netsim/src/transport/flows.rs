@@ -1,0 +1,110 @@
+//! Flows of a list: each a connection of its own, and each in the report.
+
+use tcp::Settings;
+use units::Time;
+
+use crate::errors::FlowError;
+use crate::limits::LATEST;
+use crate::network::Host;
+use crate::report::FlowReport;
+use crate::transport::endpoints::{Endpoints, Opening, Owner, CLIENT, SERVER};
+
+/// Bytes that one host sends to another over a connection of their own, which both close afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSpec {
+    /// Number of the host that opens and sends.
+    pub source: usize,
+    /// Number of the host that receives.
+    pub destination: usize,
+    /// Bytes of payload; none is a connection that is opened and closed.
+    pub bytes: u64,
+    /// When the connection is opened.
+    pub start: Time,
+}
+
+/// A flow and the slot of its connection, which no other gets.
+struct Flow {
+    spec: FlowSpec,
+    slot: usize,
+}
+
+/// All flows, in the order given.
+#[derive(Default)]
+pub(super) struct Flows(Vec<Flow>);
+
+impl Flows {
+    /// Adds a flow between the hosts and returns its number. `now` is the fabric's time.
+    pub(super) fn add(
+        &mut self,
+        endpoints: &mut Endpoints,
+        now: Time,
+        hosts: &[Host],
+        settings: &Settings,
+        spec: FlowSpec,
+    ) -> Result<usize, FlowError> {
+        let count = hosts.len();
+        for index in [spec.source, spec.destination] {
+            if index >= count {
+                return Err(FlowError::NoSuchHost { index, count });
+            }
+        }
+        if spec.source == spec.destination {
+            return Err(FlowError::ToItself { host: hosts[spec.source].name().to_owned() });
+        }
+        if spec.start < now || spec.start > LATEST {
+            return Err(FlowError::Start { start: spec.start, now });
+        }
+        let (from, to) = (&hosts[spec.source], &hosts[spec.destination]);
+        let addresses = from.addresses_to(to).ok_or_else(|| FlowError::NoCommonIpVersion {
+            source_host: from.name().to_owned(),
+            destination_host: to.name().to_owned(),
+        })?;
+        // What a connection cannot carry is refused before it takes a slot.
+        tcp::Connection::connect(settings, 0).send(spec.bytes).map_err(|error| FlowError::Bytes { error })?;
+        let number = self.0.len();
+        let slot = endpoints
+            .open(&Opening {
+                settings,
+                hosts: [spec.source, spec.destination],
+                addresses,
+                owner: Owner::Flow(number),
+                persistent: None,
+                at: Some(spec.start),
+            })
+            .ok_or(FlowError::TooMany)?;
+        endpoints
+            .request(spec.start, slot, None, spec.bytes, 0)
+            .map_err(|error| FlowError::Bytes { error })?;
+        self.0.push(Flow { spec, slot });
+        Ok(number)
+    }
+
+    /// A report of each flow, in the order added.
+    pub(super) fn reports(&self, endpoints: &Endpoints, hosts: &[Host]) -> Vec<FlowReport> {
+        let report = |Flow { spec, slot }: &Flow| {
+            let [client, server] = [CLIENT, SERVER].map(|side| endpoints.connection(*slot, side));
+            let stats = client.stats();
+            let time = endpoints.delivered_at(*slot).map(|at| at.saturating_since(spec.start));
+            // Bytes times 8 times 10^12 ps.
+            let bits = u128::from(spec.bytes) * 8_000_000_000_000;
+            FlowReport {
+                source: hosts[spec.source].name().to_owned(),
+                destination: hosts[spec.destination].name().to_owned(),
+                bytes: spec.bytes,
+                start_ps: spec.start.as_ps(),
+                received_bytes: server.bytes_received(),
+                completion_ps: time.map(|time| time.as_ps()),
+                goodput_bps: time.map(|time| (bits / u128::from(time.as_ps().max(1))) as u64),
+                data_segments: stats.data_segments,
+                retransmitted_segments: stats.retransmitted_segments,
+                fast_recoveries: stats.fast_recoveries,
+                timeouts: stats.timeouts,
+                mark_reductions: stats.mark_reductions,
+                given_up: [client, server]
+                    .into_iter()
+                    .any(|end| end.end().is_some_and(|end| end == tcp::End::TimedOut)),
+            }
+        };
+        self.0.iter().map(report).collect()
+    }
+}

@@ -1,0 +1,145 @@
+//! TCP between the hosts: connections whose segments leave by the hosts' NICs, and the flows of a list.
+//!
+//! A connection is opened by a flow ([`flows`]) or by an application (`crate::workload`); [`endpoints`] has both ends of each.
+
+mod endpoints;
+mod flows;
+mod ports;
+pub(crate) mod tcp_spec;
+
+use tcp::Settings;
+use units::Time;
+use workload::TransferId;
+
+use crate::errors::FlowError;
+use crate::events::{Event, EventQueue};
+use crate::network::frame::HostFrame;
+use crate::network::{Arrival, Network};
+use crate::report::FlowReport;
+
+pub(crate) use endpoints::{Counts, Opening, Owner, TransferEnd};
+use endpoints::{Endpoints, CLIENT};
+pub use flows::FlowSpec;
+use flows::Flows;
+
+/// The TCP connections of all hosts, and the flows of the list.
+#[derive(Default)]
+pub(crate) struct Transport {
+    endpoints: Endpoints,
+    flows: Flows,
+}
+
+impl Transport {
+    /// Adds a flow to the list and returns its number there.
+    pub(crate) fn start_flow(
+        &mut self,
+        events: &mut EventQueue,
+        network: &Network,
+        settings: &Settings,
+        flow: FlowSpec,
+    ) -> Result<usize, FlowError> {
+        let number = self.flows.add(&mut self.endpoints, events.now(), network.hosts(), settings, flow)?;
+        self.schedule_timer(events);
+        Ok(number)
+    }
+
+    /// [`Event::TransportTimer`]. The next one is to be scheduled with [`Transport::schedule_timer`].
+    pub(crate) fn handle_timer(&mut self, events: &mut EventQueue, network: &mut Network) {
+        while let Some(end) = self.endpoints.pop_due(events.now()) {
+            self.transmit(events, network, end);
+        }
+    }
+
+    /// Says when the next timer expires.
+    pub(crate) fn schedule_timer(&mut self, events: &mut EventQueue) {
+        events.set(Event::TransportTimer, self.endpoints.next_timeout());
+    }
+
+    /// A frame has arrived at the host that it was for. Whether it belonged to a connection; then the next timer is to be
+    /// scheduled.
+    pub(crate) fn receive(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        arrival: &Arrival,
+    ) -> bool {
+        if self.endpoints.is_empty() {
+            return false;
+        }
+        let Some(end) = self.endpoints.receive(events.now(), arrival.host, &arrival.frame) else {
+            return false;
+        };
+        self.transmit(events, network, end);
+        true
+    }
+
+    /// Everything that one end of a connection sends now goes to its host's NIC.
+    fn transmit(&mut self, events: &mut EventQueue, network: &mut Network, end: usize) {
+        let mut captured = network.buffer();
+        while let Some((host, len)) = self.endpoints.poll_transmit(events.now(), end, &mut captured) {
+            network.offer(events, host, HostFrame::new(events.now(), captured, len));
+            captured = network.buffer();
+        }
+        network.return_buffer(captured);
+    }
+
+    /// Opens a connection; `None` when there are too many. Its first segment leaves with [`Transport::send`] or
+    /// [`Transport::request`].
+    pub(crate) fn open(&mut self, opening: &Opening<'_>) -> Option<usize> {
+        self.endpoints.open(opening)
+    }
+
+    /// Whether the connection in this slot is open and has this name.
+    pub(crate) fn is_open(&self, slot: usize, name: (u32, u32)) -> bool {
+        self.endpoints.is_open(slot, name)
+    }
+
+    /// The side that opened a connection sends what it has to send.
+    pub(crate) fn send(&mut self, events: &mut EventQueue, network: &mut Network, slot: usize) {
+        self.transmit(events, network, 2 * slot + CLIENT);
+    }
+
+    /// The side that opened a connection sends a request, which is to be answered.
+    pub(crate) fn request(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        slot: usize,
+        id: TransferId,
+        [request_bytes, response_bytes]: [u64; 2],
+    ) -> Result<(), tcp::SendError> {
+        self.endpoints.request(events.now(), slot, Some(id), request_bytes, response_bytes)?;
+        self.send(events, network, slot);
+        Ok(())
+    }
+
+    /// A request has failed before it was sent.
+    pub(crate) fn refuse(&mut self, now: Time, id: TransferId, bytes: u64) {
+        self.endpoints.refuse(now, id, bytes);
+    }
+
+    /// Whether [`Transport::pop_ended`] has something.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.endpoints.has_ended()
+    }
+
+    /// The outcome of a request, in the order in which they ended.
+    pub(crate) fn pop_ended(&mut self) -> Option<TransferEnd> {
+        self.endpoints.pop_ended()
+    }
+
+    /// What the applications' connections have counted.
+    pub(crate) fn counts(&self) -> Counts {
+        self.endpoints.counts()
+    }
+
+    /// Maximum number of connections that were open at a time.
+    pub(crate) fn max_connections(&self) -> usize {
+        self.endpoints.max_connections()
+    }
+
+    /// A report of each flow, in the order added.
+    pub(crate) fn flow_reports(&self, network: &Network) -> Vec<FlowReport> {
+        self.flows.reports(&self.endpoints, network.hosts())
+    }
+}

@@ -1,0 +1,85 @@
+//! Which ports a connection has, and which connection ports belong to.
+//!
+//! Ports say the connection's number, so that a segment finds it without a search: the side that opens has ports from 1024 on,
+//! the other below; beyond that their numbers mean nothing. A number says the slot of the connection's state, and how often the
+//! slot was used before, so that no two connections that are alive share ports, and a slot's ports come back only after
+//! [`USES`] connections there.
+
+use crate::limits::MAX_CONNECTIONS;
+
+/// Ports of the side that opens.
+const FIRST_CLIENT_PORT: u16 = 1024;
+const CLIENT_PORTS: u32 = 64_000;
+const NUMBERS: u32 = CLIENT_PORTS * (FIRST_CLIENT_PORT as u32 - 1);
+
+/// Different ports that one slot has in turn.
+const USES: u32 = NUMBERS / MAX_CONNECTIONS;
+
+/// A connection's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number(u32);
+
+impl Number {
+    /// The first of a slot.
+    pub(super) fn first(slot: u32) -> Self {
+        debug_assert!(slot < MAX_CONNECTIONS, "a slot is a number below {MAX_CONNECTIONS}");
+        Self(slot)
+    }
+
+    /// The one of the slot's next connection.
+    pub(super) fn next(self) -> Self {
+        Self((self.0 + MAX_CONNECTIONS) % (USES * MAX_CONNECTIONS))
+    }
+
+    pub(super) fn slot(self) -> usize {
+        (self.0 % MAX_CONNECTIONS) as usize
+    }
+
+    /// The initial sequence number of the side that opens. They need only differ from connection to connection (RFC 9293,
+    /// 3.4.1); these do, and a run can be repeated.
+    pub(super) fn isn(self) -> u32 {
+        self.0.wrapping_mul(0x9E37_79B9)
+    }
+
+    /// Port of the side that opens, and of the other.
+    pub(super) fn ports(self) -> [u16; 2] {
+        [FIRST_CLIENT_PORT + (self.0 % CLIENT_PORTS) as u16, 1 + (self.0 / CLIENT_PORTS) as u16]
+    }
+
+    /// The connection with this port at one end and that at the other, and whether the first is the side that opens.
+    pub(super) fn of(own: u16, peer: u16) -> Option<(Self, bool)> {
+        let opens = own >= FIRST_CLIENT_PORT;
+        let (client, server) = if opens { (own, peer) } else { (peer, own) };
+        let client = u32::from(client.checked_sub(FIRST_CLIENT_PORT)?);
+        let server = u32::from(server.checked_sub(1)?);
+        (client < CLIENT_PORTS && server < u32::from(FIRST_CLIENT_PORT) - 1)
+            .then(|| (Self(server * CLIENT_PORTS + client), opens))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_tell_the_connection_and_its_side() {
+        for slot in [0, 1, 63_999, 64_000, MAX_CONNECTIONS - 1] {
+            let mut number = Number::first(slot);
+            for _ in 0..USES {
+                let [client, server] = number.ports();
+                assert_eq!(Number::of(client, server), Some((number, true)));
+                assert_eq!(Number::of(server, client), Some((number, false)));
+                assert_eq!(number.slot(), slot as usize);
+                number = number.next();
+            }
+            assert_eq!(number, Number::first(slot));
+        }
+    }
+
+    #[test]
+    fn ports_of_no_connection_are_refused() {
+        for (own, peer) in [(0, 1024), (1024, 0), (1, 2), (2000, 3000), (65_100, 1), (1023, 65_535)] {
+            assert_eq!(Number::of(own, peer), None, "{own} {peer}");
+        }
+    }
+}

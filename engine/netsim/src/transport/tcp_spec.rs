@@ -1,0 +1,116 @@
+//! Settings of TCP as a workload describes them.
+
+use serde::{Deserialize, Deserializer};
+use tcp::{Config, DctcpEct, DelayedAck, Settings};
+use units::{Bytes, Duration};
+use workload::WorkloadError;
+
+/// Settings of TCP. Every key is optional; `algorithm` says the defaults of the others, which are those of the crate `tcp`.
+#[derive(Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TcpSpec {
+    /// `newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`.
+    algorithm: Option<String>,
+    /// Offer and accept ECN (RFC 3168).
+    ecn: Option<bool>,
+    /// Which packets of a DCTCP endpoint are ECN-capable.
+    dctcp_ect: Option<Ect>,
+    /// DCTCP's estimation gain g, above 0 and at most 1.
+    dctcp_gain: Option<f64>,
+    /// Maximum number of bytes of payload in a segment without options.
+    mss: Option<u16>,
+    /// Initial window, in segments.
+    initial_window_segments: Option<u32>,
+    /// A mark never makes the window smaller than this many segments.
+    min_window_segments: Option<u32>,
+    /// The largest window announced; `null` is unlimited.
+    #[serde(deserialize_with = "given")]
+    receive_buffer_bytes: Option<Option<u64>>,
+    /// Offer and accept SACK (RFC 2018).
+    sack: Option<bool>,
+    /// How ACKs are delayed; `null` acknowledges each segment.
+    #[serde(deserialize_with = "given")]
+    delayed_ack: Option<Option<DelayedAckSpec>>,
+    /// Send new data on the first two duplicate ACKs (RFC 3042).
+    limited_transmit: Option<bool>,
+    /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1).
+    restart_after_idle: Option<bool>,
+    /// RTO before there is a measurement.
+    initial_rto_ps: Option<u64>,
+    /// Smallest RTO.
+    min_rto_ps: Option<u64>,
+    /// Largest RTO.
+    max_rto_ps: Option<u64>,
+}
+
+/// Which packets of a DCTCP endpoint are ECN-capable.
+#[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+enum Ect {
+    /// New data only.
+    DataOnly,
+    /// Everything after the handshake.
+    Ns2,
+    /// Everything, SYN and SYN-ACK included.
+    Linux,
+}
+
+/// When data in order is acknowledged.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct DelayedAckSpec {
+    /// At the latest with this many segments.
+    segments: u32,
+    /// At the latest after this time.
+    timer_ps: u64,
+}
+
+/// A value that is there, `null` included, told from one that is not.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+/// Reads and checks settings; `place` is where they stand, with a space in front.
+pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, WorkloadError> {
+    let refuse = |reason: String| WorkloadError::Json { place: place.to_owned(), reason };
+    let spec: TcpSpec = json
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(|error| refuse(error.to_string()))?
+        .unwrap_or_default();
+    let name = spec.algorithm.as_deref().unwrap_or("newreno");
+    let base: Config = name.parse().map_err(|error: tcp::ConfigError| refuse(error.to_string()))?;
+    let ps = |value: Option<u64>, default| value.map_or(default, Duration::from_ps);
+    let config = Config {
+        ecn: spec.ecn.unwrap_or(base.ecn),
+        dctcp_ect: spec.dctcp_ect.map_or(base.dctcp_ect, |ect| match ect {
+            Ect::DataOnly => DctcpEct::DataOnly,
+            Ect::Ns2 => DctcpEct::Ns2,
+            Ect::Linux => DctcpEct::Linux,
+        }),
+        dctcp_gain: spec.dctcp_gain.unwrap_or(base.dctcp_gain),
+        mss: spec.mss.unwrap_or(base.mss),
+        initial_window_segments: spec.initial_window_segments.unwrap_or(base.initial_window_segments),
+        min_window_segments: spec.min_window_segments.unwrap_or(base.min_window_segments),
+        receive_buffer: spec
+            .receive_buffer_bytes
+            .map_or(base.receive_buffer, |buffer| buffer.map(Bytes::new)),
+        sack: spec.sack.unwrap_or(base.sack),
+        delayed_ack: spec.delayed_ack.map_or(base.delayed_ack, |delayed| {
+            delayed.map(|DelayedAckSpec { segments, timer_ps }| DelayedAck {
+                segments,
+                timer: Duration::from_ps(timer_ps),
+            })
+        }),
+        limited_transmit: spec.limited_transmit.unwrap_or(base.limited_transmit),
+        restart_after_idle: spec.restart_after_idle.unwrap_or(base.restart_after_idle),
+        initial_rto: ps(spec.initial_rto_ps, base.initial_rto),
+        min_rto: ps(spec.min_rto_ps, base.min_rto),
+        max_rto: ps(spec.max_rto_ps, base.max_rto),
+        ..base
+    };
+    config.check().map_err(|error| refuse(error.to_string()))
+}

@@ -1,0 +1,204 @@
+//! Applications over the fabric: their transfers are TCP connections of the hosts, their timers events of the fabric.
+//!
+//! The models are those of the crate `workload`, which knows no network. The [`Driver`] does what they ask for, and gives them
+//! the outcomes of their transfers.
+
+mod transfers;
+
+use std::collections::BTreeMap;
+
+use tcp::Settings;
+use units::Time;
+use workload::{Action, Connection, HostInfo, Outcome, Transfer, Workload, WorkloadError};
+
+use crate::events::{Event, EventQueue};
+use crate::network::frame::HostFrame;
+use crate::network::Network;
+use crate::report::WorkloadReport;
+use crate::transport::{tcp_spec, Opening, Owner, Transport};
+
+use transfers::Transfers;
+
+/// Port of UDP frames at both ends: the discard protocol (RFC 863).
+const UDP_PORT: u16 = 9;
+
+/// A workload that runs, and what its transfers have shown.
+pub(crate) struct Driver {
+    workload: Workload,
+    /// By application.
+    settings: Vec<Settings>,
+    /// Slots of connections that applications share among their transfers, by application and its number for it.
+    shared: BTreeMap<(u32, u32), usize>,
+    transfers: Transfers,
+}
+
+impl Driver {
+    /// Checks the description of applications and starts them at `now`. What they ask for is done by [`Driver::advance`].
+    pub(crate) fn new(json: &[u8], now: Time, network: &Network) -> Result<Self, WorkloadError> {
+        let hosts = network.hosts();
+        let infos: Vec<_> = hosts
+            .iter()
+            .enumerate()
+            .map(|(index, host)| {
+                let uplink = network.uplink(index);
+                HostInfo { name: host.name().to_owned(), rate: uplink.rate, overhead: uplink.overhead }
+            })
+            .collect();
+        let mut workload = Workload::from_json(json, &infos)?;
+        if hosts.iter().any(|host| !host.has_ipv4()) {
+            if let Some(host) = hosts.iter().find(|host| !host.has_ipv6()) {
+                let reason = "has no IP version in common with all others";
+                return Err(WorkloadError::value("hosts", host.name(), reason));
+            }
+        }
+        let settings = (0..workload.len())
+            .map(|index| {
+                let (path, json) = workload.tcp(index);
+                tcp_spec::settings(&path, json)
+            })
+            .collect::<Result<_, _>>()?;
+        workload.start(now);
+        Ok(Self { workload, settings, shared: BTreeMap::new(), transfers: Transfers::default() })
+    }
+
+    /// Whether every application in the foreground has finished.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.workload.is_finished()
+    }
+
+    /// [`Event::WorkloadTimer`].
+    pub(crate) fn handle_timer(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        transport: &mut Transport,
+    ) {
+        self.workload.handle_timeout(events.now());
+        self.advance(events, network, transport);
+    }
+
+    /// Gives applications the outcomes of their transfers, and does what they ask for, until neither is left. Then the next
+    /// timers of applications and connections are scheduled.
+    pub(crate) fn advance(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        transport: &mut Transport,
+    ) {
+        loop {
+            if let Some(ended) = transport.pop_ended() {
+                self.transfers.end(events.now(), &ended);
+                let outcome = if ended.finished { Outcome::Finished } else { Outcome::Failed };
+                self.workload.handle_transfer(events.now(), ended.id, outcome);
+            } else if let Some(action) = self.workload.poll_action() {
+                self.perform(events, network, transport, action);
+            } else {
+                break;
+            }
+        }
+        events.set(Event::WorkloadTimer, self.workload.next_timeout());
+        transport.schedule_timer(events);
+    }
+
+    fn perform(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        transport: &mut Transport,
+        action: Action,
+    ) {
+        match action {
+            Action::Transfer(transfer) => self.begin(events, network, transport, &transfer),
+            Action::Open { application, connection, from, to } => {
+                if let Some(slot) = self.shared(network, transport, application, connection, [from, to]) {
+                    transport.send(events, network, slot);
+                }
+            }
+            Action::Frame { from, to, frame_bytes } => {
+                send_udp(events, network, [from as usize, to as usize], frame_bytes);
+            }
+        }
+    }
+
+    fn begin(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        transport: &mut Transport,
+        transfer: &Transfer,
+    ) {
+        let Transfer { id, from, to, request_bytes, response_bytes, connection } = *transfer;
+        self.transfers.begin(events.now());
+        let slot = match connection {
+            Connection::Own => self.open(network, transport, id.application, [from, to], None),
+            Connection::Shared(number) => self.shared(network, transport, id.application, number, [from, to]),
+        };
+        let bytes = [request_bytes, response_bytes];
+        let requested = slot.is_some_and(|slot| transport.request(events, network, slot, id, bytes).is_ok());
+        if !requested {
+            transport.refuse(events.now(), id, request_bytes.max(response_bytes));
+        }
+    }
+
+    /// The slot of a connection that transfers share, opened if it is not.
+    fn shared(
+        &mut self,
+        network: &Network,
+        transport: &mut Transport,
+        application: u32,
+        number: u32,
+        hosts: [u32; 2],
+    ) -> Option<usize> {
+        let name = (application, number);
+        let known = self.shared.get(&name).copied();
+        if let Some(slot) = known.filter(|slot| transport.is_open(*slot, name)) {
+            return Some(slot);
+        }
+        let slot = self.open(network, transport, application, hosts, Some(name))?;
+        self.shared.insert(name, slot);
+        Some(slot)
+    }
+
+    fn open(
+        &self,
+        network: &Network,
+        transport: &mut Transport,
+        application: u32,
+        hosts: [u32; 2],
+        persistent: Option<(u32, u32)>,
+    ) -> Option<usize> {
+        let settings = &self.settings[application as usize];
+        let hosts = hosts.map(|host| host as usize);
+        let addresses = network.addresses(hosts[0], hosts[1])?;
+        transport.open(&Opening {
+            settings,
+            hosts,
+            addresses,
+            owner: Owner::Application,
+            persistent,
+            at: None,
+        })
+    }
+
+    /// What applications and their transfers have shown.
+    pub(crate) fn report(&self, now: Time, transport: &Transport) -> WorkloadReport {
+        WorkloadReport {
+            finished: self.workload.is_finished(),
+            finished_ps: self.workload.finished_at().map(Time::as_ps),
+            applications: self.workload.report(),
+            flows: self.transfers.report(&transport.counts(), transport.max_connections()),
+            busy_ps: self.transfers.busy(now).as_ps(),
+        }
+    }
+}
+
+/// A host sends a UDP frame whose payload is zeros.
+fn send_udp(events: &mut EventQueue, network: &mut Network, [from, to]: [usize; 2], frame_bytes: u32) {
+    let Some(addresses) = network.addresses(from, to) else { return };
+    let headers = if addresses.source.is_ipv4() { 42 } else { 62 };
+    let payload = vec![0; (frame_bytes as usize).saturating_sub(headers)];
+    let mut captured = wire::build::udp(&addresses, UDP_PORT, UDP_PORT, &payload);
+    let len = captured.len();
+    captured.truncate(headers);
+    network.offer(events, from, HostFrame::new(events.now(), captured, len));
+}

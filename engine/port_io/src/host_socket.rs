@@ -1,0 +1,124 @@
+//! The host's end of a link: sends frames as they are, receives what arrives, and says when.
+//!
+//! Not a port of a switch: nothing is repaired, and a frame without its VLAN tag, which the kernel takes out, is enough here.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::thread;
+
+use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
+
+use crate::{sys, IoError};
+
+const BATCH: usize = 64;
+/// Longer frames are received up to this; headers are all that is needed of them.
+const BUFFER_BYTES: usize = 2048;
+const BUFFERED_BYTES: i32 = 8 << 20;
+
+/// A packet socket on one interface, in a network namespace of its own choice.
+pub struct HostSocket {
+    fd: OwnedFd,
+    index: i32,
+}
+
+/// Memory for what a socket receives in one call; one serves many sockets.
+pub struct ReceiveBuffer(sys::ReceiveBatch);
+
+impl Default for ReceiveBuffer {
+    fn default() -> Self {
+        Self(sys::ReceiveBatch::new(BATCH, BUFFER_BYTES))
+    }
+}
+
+impl AsFd for HostSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl HostSocket {
+    /// Opens an interface of the namespace that the file `namespace` stands for (such as `/run/netns/NAME`), or of the
+    /// caller's own. `number` is what errors call it beside its name.
+    pub fn open(number: u16, namespace: Option<&Path>, name: &str) -> Result<Self, IoError> {
+        let failed = |doing: &'static str| {
+            move |source: io::Error| IoError::Interface {
+                name: name.to_owned(),
+                port: number,
+                doing,
+                source,
+                hint: "",
+            }
+        };
+        let Some(path) = namespace else { return Self::open_here(name, failed) };
+        let file = File::open(path).map_err(failed("cannot open its namespace"))?;
+        // A thread changes its own namespace and no other's; the socket stays in the one in which it was made.
+        thread::scope(|scope| {
+            let opening = scope.spawn(|| {
+                move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
+                    .map_err(|errno| failed("cannot enter its namespace")(errno.into()))?;
+                Self::open_here(name, failed)
+            });
+            opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    fn open_here<E: FnOnce(io::Error) -> IoError>(
+        name: &str,
+        failed: impl Fn(&'static str) -> E,
+    ) -> Result<Self, IoError> {
+        let fd = sys::packet_socket().map_err(failed("cannot open a packet socket"))?;
+        let (index, is_up) = sys::interface(&fd, name).map_err(failed("cannot find it"))?;
+        if !is_up {
+            return Err(failed("cannot use it")(io::Error::from_raw_os_error(libc::ENETDOWN)));
+        }
+        sys::enable_timestamps(&fd).map_err(failed("SO_TIMESTAMPNS"))?;
+        // Without it (Linux before 4.20) frames' own type tells those that this machine has sent.
+        let _ = sys::ignore_outgoing(&fd);
+        sys::set_buffer(&fd, true, BUFFERED_BYTES);
+        sys::set_buffer(&fd, false, BUFFERED_BYTES);
+        sys::bind(&fd, index).map_err(failed("cannot bind to it"))?;
+        sys::set_promiscuous(&fd, index).map_err(failed("promiscuous mode"))?;
+        let _ = sys::take_error(&fd);
+        Ok(Self { fd, index })
+    }
+
+    /// Sends frames in the given order, up to 64; never blocks. Returns how many the kernel took: an error is that of the
+    /// first one when it took none.
+    pub fn send(&self, frames: &[&[u8]]) -> io::Result<usize> {
+        let mut addressed: [(i32, &[u8]); BATCH] = [(self.index, &[]); BATCH];
+        let count = frames.len().min(BATCH);
+        for (to, frame) in addressed.iter_mut().zip(frames) {
+            to.1 = frame;
+        }
+        sys::send(&self.fd, &addressed[..count])
+    }
+
+    /// Hands on what has arrived, up to 64 frames, each with the kernel's time of its arrival in nanoseconds since 1970.
+    /// Returns whether there may be more at once. Never blocks.
+    pub fn receive(
+        &self,
+        frames: &mut ReceiveBuffer,
+        deliver: &mut dyn FnMut(Option<u64>, &[u8]),
+    ) -> io::Result<bool> {
+        let got = match frames.0.receive(&self.fd) {
+            Ok(got) => got,
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR)) => {
+                return Ok(false)
+            }
+            Err(error) => return Err(error),
+        };
+        for (received, buffer) in frames.0.frames() {
+            if !received.outgoing {
+                deliver(received.at_ns, &buffer[..received.length]);
+            }
+        }
+        Ok(got == BATCH)
+    }
+
+    /// Frames that the kernel could not keep for this socket since the last call.
+    pub fn drops(&self) -> u64 {
+        sys::drops(&self.fd)
+    }
+}

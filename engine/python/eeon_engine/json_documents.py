@@ -1,0 +1,40 @@
+"""The documents that cross between Python and the engine as JSON, read and written as their types.
+
+The extension takes and gives text, so that a result's bytes are the engine's own. This is the one place that
+says which text is of which type. `json_types` has the types; the tests hold real documents against them.
+"""
+
+from __future__ import annotations
+
+import json
+
+from ._engine import Program, SwitchHandle, Traffic, Twin
+from .json_types import FabricSpec, Journey, Report, TrafficReport, WorkloadSpec
+
+
+def make_twin(program: Program, spec: FabricSpec) -> Twin:
+    """A twin of this fabric. Raises `ConfigError` with the place in the spec."""
+    return Twin(program, json.dumps(spec))
+
+
+def start_workload(twin: Twin, workload: WorkloadSpec) -> None:
+    """`Twin.start_workload`."""
+    twin.start_workload(json.dumps(workload))
+
+
+def twin_report(twin: Twin) -> Report:
+    """`Twin.report`."""
+    report: Report = json.loads(twin.report())
+    return report
+
+
+def traffic_report(traffic: Traffic, late_after_ns: int) -> TrafficReport:
+    """`Traffic.report`."""
+    report: TrafficReport = json.loads(traffic.report(late_after_ns))
+    return report
+
+
+def take_journey(switch: SwitchHandle) -> Journey:
+    """`SwitchHandle.take_journey`."""
+    journey: Journey = json.loads(switch.take_journey())
+    return journey

@@ -1,0 +1,2266 @@
+"""What crosses between Rust and Python as JSON or as dictionaries.
+
+Made by `make reference` of the Rust types: do not edit. ARCHITECTURE.md says how a type is changed.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypeAlias, TypedDict, final
+
+
+@final
+class PoissonReport(TypedDict):
+    """`poisson`."""
+
+    name: str
+    """Name."""
+
+    kind: Literal["poisson"]
+    """Kind: `mapreduce`, `coflows`, ..."""
+
+    background: bool
+    """Whether the run waits for it."""
+
+    finished_ps: int | None
+    """When it finished, if it has."""
+
+    frames: int
+    """Frames sent."""
+
+
+@final
+class ClassCounts(TypedDict):
+    """What a NIC's queue did to the packets of one class."""
+
+    marked: int
+    """Given CE."""
+
+    early_dropped: int
+    """Dropped by the AQM."""
+
+    tail_dropped: int
+    """Dropped because they did not fit."""
+
+
+@final
+class CoflowReport(TypedDict):
+    """One coflow."""
+
+    name: str
+    """Name."""
+
+    at_ps: int
+    """When its transfers began."""
+
+    completion_ps: int | None
+    """From then until the last byte of the last transfer had arrived."""
+
+    bytes: int
+    """Bytes of all its transfers."""
+
+    failed: int
+    """Its transfers that failed, which are not begun again."""
+
+
+ConnectionKind: TypeAlias = Literal["persistent", "new"]
+"""What a description says of connections."""
+
+
+@final
+class Conservation(TypedDict):
+    """Packet counts of the whole fabric. Packets that came in went out, were lost, or are still inside."""
+
+    sent: int
+    """Offered to NICs by hosts."""
+
+    packet_outs: int
+    """Given to switches by the controller."""
+
+    copies: int
+    """Made inside switches: clones, and replicas beyond the first."""
+
+    delivered: int
+    """Arrived at the host that it was for."""
+
+    misdelivered: int
+    """Arrived at another host."""
+
+    packet_ins: int
+    """Sent to the controller."""
+
+    nic_drops: int
+    """Did not fit a NIC's queue."""
+
+    switch_drops: int
+    """Dropped by switches."""
+
+    queued: int
+    """Waiting in NICs, on links, or inside switches."""
+
+
+@final
+class CostSpec(TypedDict):
+    """What the tasks of a job cost, in cycles of a worker's clock."""
+
+    map_cycles_per_byte: NotRequired[float]
+    """Of a map, for each byte of its input."""
+
+    merge_cycles: NotRequired[float]
+    """Last merge of a reducer."""
+
+    reduce_cycles_per_byte: NotRequired[float]
+    """Of a reducer, for each byte of its input."""
+
+    reduce_start_cycles: NotRequired[float]
+    """Final sort of a reducer."""
+
+    sort_cycles_per_byte: NotRequired[float]
+    """Of a map, for each byte of its output."""
+
+    startup_cycles: NotRequired[float]
+    """Start of a task's JVM."""
+
+    wrapup_cycles: NotRequired[float]
+    """End of a map."""
+
+
+@final
+class Count(TypedDict):
+    """Packets and bytes."""
+
+    packets: int
+    """Packets."""
+
+    bytes: int
+    """Their bytes, without FCS."""
+
+
+@final
+class DelayedAckSpec(TypedDict):
+    """When data in order is acknowledged."""
+
+    segments: int
+    """At the latest with this many segments."""
+
+    timer_ps: int
+    """At the latest after this time."""
+
+
+@final
+class Distribution(TypedDict):
+    """How often durations occurred. The quantiles are within 0.2 %, the rest is exact."""
+
+    count: int
+    """How many."""
+
+    mean_ps: int
+    """Mean, rounded down."""
+
+    min_ps: int
+    """Smallest."""
+
+    p50_ps: int
+    """Median."""
+
+    p99_ps: int
+    """99th percentile."""
+
+    p999_ps: int
+    """99.9th percentile."""
+
+    max_ps: int
+    """Largest."""
+
+
+Ect: TypeAlias = Literal["data_only", "ns2", "linux"]
+"""Which packets of a DCTCP endpoint are ECN-capable."""
+
+
+@final
+class EeeAccount(TypedDict):
+    """What an EEE state machine counts itself."""
+
+    wakes: int
+    """Wakes."""
+
+    lpi_ps: int
+    """Time in low power idle, over finished sleeps."""
+
+
+@final
+class FlowReport(TypedDict):
+    """One TCP flow."""
+
+    source: str
+    """The host that sends."""
+
+    destination: str
+    """The host that receives."""
+
+    bytes: int
+    """Bytes to be sent."""
+
+    start_ps: int
+    """When the connection was opened."""
+
+    received_bytes: int
+    """Bytes that have arrived in order."""
+
+    completion_ps: int | None
+    """From the start until the last byte and the FIN had arrived; absent when they have not."""
+
+    goodput_bps: int | None
+    """Bytes over completion time."""
+
+    data_segments: int
+    """Segments with payload sent, retransmissions included."""
+
+    retransmitted_segments: int
+    """Segments sent again, SYNs not counted."""
+
+    fast_recoveries: int
+    """Losses found by duplicate ACKs."""
+
+    timeouts: int
+    """Expirations of the sender's retransmission timer, SYNs' included."""
+
+    mark_reductions: int
+    """Windows reduced for ECN marks."""
+
+    given_up: bool
+    """An end has given up, because the other did not answer."""
+
+
+@final
+class FrameFlowSpec(TypedDict):
+    """Frames from one host to another."""
+
+    source: str
+    """The host that sends."""
+
+    destination: str
+    """The host that receives."""
+
+    load: float
+    """Mean share of the source's link, above 0 and at most 1."""
+
+    frame_bytes: int
+    """Bytes of a frame without FCS, 62 to 9014."""
+
+
+@final
+class HostReport(TypedDict):
+    """One host."""
+
+    name: str
+    """Name."""
+
+    offered: int
+    """Frames offered to the NIC."""
+
+    nic_drops: int
+    """Frames that did not fit the NIC's queue or that its AQM dropped."""
+
+    sent: Count
+    """Frames and bytes that left the NIC."""
+
+    received: Count
+    """Frames and bytes that arrived and were for this host."""
+
+    misdelivered: int
+    """Frames that arrived and were not."""
+
+    max_queue_bytes: int
+    """Maximum number of bytes that waited in the NIC."""
+
+    eee: EeeAccount | None
+    """The NIC's own account of its EEE: absent when off."""
+
+
+@final
+class JobReport(TypedDict):
+    """One MapReduce job."""
+
+    name: str
+    """Name."""
+
+    arrival_ps: int
+    """When it was submitted."""
+
+    runtime_ps: int | None
+    """From then until its last task ended."""
+
+    maps: int
+    """Map tasks."""
+
+    reducers: int
+    """Reduce tasks."""
+
+    local_maps: int
+    """Map tasks that ran where their split is."""
+
+    first_map_start_ps: int | None
+    """When its first map task was given to a worker."""
+
+    last_map_end_ps: int | None
+    """When its last map task ended."""
+
+    first_fetch_start_ps: int | None
+    """When the first fetch over the network began; absent if none did."""
+
+    last_fetch_end_ps: int | None
+    """When the last reducer had everything."""
+
+    map_share: float | None
+    """Share of the runtime until the last map task ended. The three add up to 1."""
+
+    shuffle_share: float | None
+    """Share after that until the last reducer had everything."""
+
+    reduce_share: float | None
+    """The rest."""
+
+    map_task_ps: int
+    """Sum of the times of all map tasks."""
+
+    fetch_task_ps: int
+    """Sum over all reduce tasks of the time from their start until they had everything."""
+
+    reduce_task_ps: int
+    """Sum over all reduce tasks of the time from then to their end."""
+
+    shuffle_network_bytes: int
+    """Bytes of map output that reducers got over the network."""
+
+    refetches: int
+    """Transfers that failed and were begun again."""
+
+
+@final
+class JobSpec(TypedDict):
+    """One job. Its bytes are divided among its tasks in equal parts."""
+
+    name: str
+    """Name."""
+
+    maps: int
+    """Map tasks."""
+
+    reducers: int
+    """Reduce tasks."""
+
+    input_bytes: int
+    """Bytes that its maps read."""
+
+    shuffle_bytes: int
+    """Bytes that they write and its reducers fetch."""
+
+    output_bytes: int
+    """Bytes that its reducers write."""
+
+    arrival_ps: NotRequired[int]
+    """When it is submitted. Default 0."""
+
+    cost: NotRequired[CostSpec]
+    """What its tasks cost."""
+
+
+@final
+class ArrivedStep(TypedDict):
+    """It came in."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["arrived"]
+    port: int
+    """Port."""
+
+    frame: str
+    """The frame."""
+
+
+@final
+class CopiedStep(TypedDict):
+    """A copy of it was made."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["copied"]
+    to: int
+    """The copy."""
+
+
+@final
+class NotCopiedStep(TypedDict):
+    """No copy could be made."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["not_copied"]
+    cause: str
+    """Why."""
+
+
+@final
+class CloneStep(TypedDict):
+    """It is a clone."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["clone"]
+    session: int
+    """Session."""
+
+    egress: bool
+    """Made after egress; otherwise after ingress."""
+
+
+@final
+class NoCloneSessionStep(TypedDict):
+    """A clone was asked for in a session that does not exist."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["no_clone_session"]
+    session: int
+    """Session."""
+
+
+@final
+class ReplicaStep(TypedDict):
+    """It is one of the packets that a multicast group makes."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["replica"]
+    group: int
+    """Group."""
+
+    rid: int
+    """Replication id."""
+
+    port: int
+    """Port that it goes to."""
+
+
+@final
+class ResubmittedStep(TypedDict):
+    """It runs through ingress again at once."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["resubmitted"]
+
+
+@final
+class QueuedStep(TypedDict):
+    """It entered a queue."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["queued"]
+    port: int
+    """Port."""
+
+    priority: int
+    """Priority of the queue."""
+
+    packets_ahead: int
+    """Packets before it in that queue."""
+
+    bytes_ahead: int
+    """Bytes waiting in all queues of the port, this packet excluded."""
+
+    gate_opens_ps: int | None
+    """When the port's gate opens: now or before when it is open, none when it never does."""
+
+    wire_free_ps: int
+    """When the wire has sent what it is sending."""
+
+
+@final
+class DequeuedStep(TypedDict):
+    """It left the queue."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["dequeued"]
+    port: int
+    """Port."""
+
+
+@final
+class RecirculatedStep(TypedDict):
+    """It went round to ingress."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["recirculated"]
+    back_at_ps: int
+    """When it is there."""
+
+
+@final
+class DroppedStep(TypedDict):
+    """It was lost."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["dropped"]
+    port: int
+    """Port that counts it."""
+
+    cause: str
+    """Why."""
+
+
+@final
+class SentStep(TypedDict):
+    """It left."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["sent"]
+    port: int
+    """Port."""
+
+    wire_time_ps: int
+    """How long the wire is busy with it."""
+
+    frame: str
+    """The frame."""
+
+
+@final
+class LatencyReport(TypedDict):
+    """A distribution of latencies. The quantiles are within 0.2 %, the rest is exact."""
+
+    mean_ps: int
+    """Mean, rounded down."""
+
+    min_ps: int
+    """Smallest."""
+
+    p50_ps: int
+    """Median."""
+
+    p99_ps: int
+    """99th percentile."""
+
+    p999_ps: int
+    """99.9th percentile."""
+
+    max_ps: int
+    """Largest."""
+
+
+@final
+class Lateness(TypedDict):
+    """How far behind its time frames were sent, in nanoseconds."""
+
+    p50_ns: int
+    """Median."""
+
+    p99_ns: int
+    """99th percentile."""
+
+    max_ns: int
+    """The latest."""
+
+    late: int
+    """Frames sent later than the limit asked about."""
+
+
+@final
+class LayerEnergy(TypedDict):
+    """Energy and time of several transmitters."""
+
+    transmitters: int
+    """How many."""
+
+    used_joules: float
+    """Energy used."""
+
+    legacy_joules: float
+    """Without EEE."""
+
+    ideal_joules: float
+    """With sleep and wake in no time."""
+
+    transmitting_share: float
+    """Share of their time with something on the wire."""
+
+    active_share: float
+    """Share of their time awake, transmitting included."""
+
+    sleep_share: float
+    """Share of their time going to sleep."""
+
+    lpi_share: float
+    """Share of their time in low power idle."""
+
+    wake_share: float
+    """Share of their time waking up."""
+
+    wakes: int
+    """Times they were woken."""
+
+    violations: int
+    """Transmissions that started before the PHY could be awake; not 0 means that what controls it is wrong."""
+
+
+@final
+class LiveCounts(TypedDict):
+    """Frames lost or repaired outside the switch, by cause, and what else its loop has counted."""
+
+    rx_overruns: int
+    """Frames that the kernel dropped because the switch did not fetch them in time."""
+
+    rx_truncated: int
+    """Frames longer than the receive buffer, or captured incompletely."""
+
+    rx_malformed: int
+    """Frames or messages that are no Ethernet frame of a known port."""
+
+    rx_gso_refused: int
+    """GSO super-frames that could not be segmented."""
+
+    rx_gso_segmented: int
+    """GSO super-frames that were segmented (not lost)."""
+
+    rx_checksums_completed: int
+    """Frames whose checksum the sender had left to a NIC and which was completed (not lost)."""
+
+    tx_full: int
+    """Frames that the kernel, the peer or the file did not take because their buffer was full."""
+
+    tx_down: int
+    """Frames to an interface that was down or had vanished, or without a peer."""
+
+    tx_refused: int
+    """Frames that the kernel refused for another reason, such as the interface's MTU."""
+
+    tx_no_port: int
+    """Frames to a port that has no interface or file."""
+
+    rx_no_program: int
+    """Frames that arrived while no program was loaded."""
+
+    packets_in_lost: int
+    """Packets for the controller that nobody took in time."""
+
+    clock_held_back_us: int
+    """
+    Microseconds by which the switch's clock was held back, because it had more to do by itself than the computer
+    can: a program that recirculates packets without end.
+    """
+
+    events_lost: int
+    """Messages that were not read in time."""
+
+
+@final
+class LocalitySpec(TypedDict):
+    """Where splits lie."""
+
+    replicas: int
+    """Different workers that have a split."""
+
+
+@final
+class MaskedMatch(TypedDict):
+    """The value under the mask."""
+
+    value: int
+    """Value."""
+
+    mask: int
+    """Mask."""
+
+
+@final
+class RangeMatch(TypedDict):
+    """A range."""
+
+    first: int
+    """First."""
+
+    last: int
+    """Last."""
+
+
+NamedMatch: TypeAlias = MaskedMatch | RangeMatch
+"""What an entry wants of one key field."""
+
+
+@final
+class NamedValue(TypedDict):
+    """A value of the packet, under its name in the JSON."""
+
+    name: str
+    """Name; within a header, an action or a key."""
+
+    width: int
+    """Width in bits."""
+
+    value: int
+    """Value."""
+
+
+@final
+class MarkThresholdAqm(TypedDict):
+    """ECT packets that find more than this are marked; nothing is dropped early."""
+
+    mode: Literal["mark_threshold"]
+    threshold_bytes: int
+    """Queued bytes."""
+
+    l4s_threshold_bytes: int
+    """The same for ECT(1)."""
+
+    at_dequeue: bool
+    """Whether what is left behind counts, not what is found."""
+
+
+@final
+class NicEeeSpec(TypedDict):
+    """EEE and coalescing of a NIC."""
+
+    hold_ps: NotRequired[int]
+    """Holding time; 0, the default, is standard EEE."""
+
+    stall_ps: NotRequired[int]
+    """Idle time before sleeping. Default 0."""
+
+    trigger_bytes: NotRequired[int]
+    """Held bytes that end the hold. Default 0: no such trigger."""
+
+    trigger_packets: NotRequired[int]
+    """Held frames that end the hold. Default 0: no such trigger."""
+
+
+@final
+class PhyEeeSpec(TypedDict):
+    """A PHY that sleeps."""
+
+    stall_ps: NotRequired[int]
+    """Idle time before it does. Default 0."""
+
+
+@final
+class PhySpec(TypedDict):
+    """Power and timings of the PHYs of one rate."""
+
+    rate_bps: int
+    """The links' rate."""
+
+    watts: float
+    """Power of one port, not in low power idle."""
+
+    sleep_ps: int
+    """Ts."""
+
+    wake_ps: int
+    """Tw."""
+
+    lpi_fraction: NotRequired[float]
+    """Power in low power idle as a fraction of that. Default 0.1."""
+
+
+@final
+class PortReport(TypedDict):
+    """One port of a switch."""
+
+    port: int
+    """Number."""
+
+    peer: str
+    """The node at the other end."""
+
+    received: Count
+    """Frames and bytes received."""
+
+    sent: Count
+    """Frames and bytes sent."""
+
+    drops: dict[str, int]
+    """Drops attributed to this port, by cause."""
+
+    reordered: int
+    """Frames sent after one that was queued later."""
+
+    max_queue_packets: int
+    """Maximum number of packets in the queue, one that leaves in the same instant included."""
+
+    max_queue_bytes: int
+    """Maximum number of bytes in the queue, likewise."""
+
+
+@final
+class PortStats(TypedDict):
+    """Counts of one port since the switch was made."""
+
+    rx_packets: int
+    """Frames that came in on this port."""
+
+    rx_bytes: int
+    """Their bytes, without FCS."""
+
+    tx_packets: int
+    """Frames sent."""
+
+    tx_bytes: int
+    """Their bytes, without FCS."""
+
+    reordered: int
+    """Frames sent after one that was first queued later, at the same priority."""
+
+    max_queue_packets: int
+    """Most packets that ever waited, over all priorities."""
+
+    max_queue_bytes: int
+    """Most bytes that ever waited, over all priorities."""
+
+    drops: dict[str, int]
+    """
+    Drops by cause: those in ingress and of copies at the port where the packet came in, those at a queue or in
+    egress at the port where it was to leave.
+    """
+
+
+Protect: TypeAlias = Literal["ect", "ece", "ack_syn"]
+"""Who is never dropped early."""
+
+
+@final
+class QueueSamples(TypedDict):
+    """Depth of one queue over time."""
+
+    switch: str
+    """The switch."""
+
+    port: int
+    """The port."""
+
+    max_bytes: list[int]
+    """Maximum number of bytes that waited in each period; zeros at the end are left out."""
+
+
+@final
+class QueueSamplesSpec(TypedDict):
+    """How queue depth over time is sampled."""
+
+    period_ps: int
+    """First length of a period; it doubles as often as needed. Default 10 us."""
+
+    max: int
+    """Maximum number of finished samples per queue, even, at most 65536. Default 512."""
+
+
+@final
+class SelectKey(TypedDict):
+    """A part of the key of a branch."""
+
+    name: str | None
+    """The field; none for a lookahead or the field of a stack."""
+
+    width: int | None
+    """Its width in bits."""
+
+    value: int
+    """Value."""
+
+
+@final
+class SizeReport(TypedDict):
+    """Transfers of a class of size."""
+
+    up_to_bytes: int | None
+    """Largest size of the class; the last has none."""
+
+    count: int
+    """How many finished."""
+
+    completion_ps: Distribution | None
+    """Their completions."""
+
+    goodput_bps_mean: int | None
+    """Mean of bytes over completion."""
+
+
+@final
+class SwitchReport(TypedDict):
+    """One switch."""
+
+    name: str
+    """Name."""
+
+    received: int
+    """Frames received on all ports."""
+
+    copies: int
+    """Packets made inside."""
+
+    sent: int
+    """Frames sent on all ports."""
+
+    in_flight: int
+    """Packets inside now."""
+
+    drops: dict[str, int]
+    """Packets dropped, by cause; causes that did not occur are left out."""
+
+    p4_passes: int
+    """Runs of parser and ingress."""
+
+    recirculated: int
+    """Packets sent round again."""
+
+    packet_outs: int
+    """Packets given by the controller."""
+
+    packet_ins: int
+    """Packets sent to the controller."""
+
+    packet_ins_lost: int
+    """Of these, lost because too many waited to be taken."""
+
+    ports: list[PortReport]
+    """Ports with links."""
+
+
+@final
+class SwitchSpec(TypedDict):
+    """A switch."""
+
+    name: str
+    """Name, unlike every other node's."""
+
+    device_id: int
+    """P4Runtime's device id."""
+
+    clock_start: NotRequired[int]
+    """What its clock shows at the start, in ticks. Default 0."""
+
+
+@final
+class SwitchStats(TypedDict):
+    """Counts of the whole switch since it was made."""
+
+    received: int
+    """Frames received on all ports."""
+
+    copies: int
+    """Packets made inside: clones, and replicas beyond the first."""
+
+    sent: int
+    """Frames handed out by `poll_transmit`, or waiting there."""
+
+    in_flight: int
+    """Packets inside now: queued, or on their way round the recirculation loop."""
+
+    recirculated: int
+    """Packets sent round by `recirculate`."""
+
+    resubmitted: int
+    """Packets sent back by `resubmit`."""
+
+    clone_sessions_missing: int
+    """Clones asked for in a session that does not exist; nothing was made or lost (BMv2 is silent about it)."""
+
+    digests_lost: int
+    """Digests that were not read in time and gave way to later ones."""
+
+    log_messages_lost: int
+    """Log messages that were not read in time and gave way to later ones."""
+
+    parser_errors: int
+    """Parser errors; the packet goes on with `parser_error` set, as in BMv2."""
+
+    p4_passes: int
+    """Runs of parser and ingress: one per received, resubmitted or recirculated packet."""
+
+    drops: dict[str, int]
+    """Drops on all ports by cause."""
+
+
+@final
+class TableHit(TypedDict):
+    """The entry that a packet hit."""
+
+    handle: int
+    """Its handle."""
+
+    key: list[NamedMatch]
+    """What it wants of each key field."""
+
+    prefix_length: int | None
+    """Prefix length, of an lpm table."""
+
+    priority: int | None
+    """Priority (the low number wins), of a ternary or range table."""
+
+
+@final
+class TcpSpec(TypedDict):
+    """Settings of TCP. Every key is optional; `algorithm` says the defaults of the others, which are those of the crate `tcp`."""
+
+    algorithm: NotRequired[str | None]
+    """`newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`."""
+
+    dctcp_ect: NotRequired[Ect | None]
+    """Which packets of a DCTCP endpoint are ECN-capable."""
+
+    dctcp_gain: NotRequired[float | None]
+    """DCTCP's estimation gain g, above 0 and at most 1."""
+
+    delayed_ack: NotRequired[DelayedAckSpec | None]
+    """How ACKs are delayed; `null` acknowledges each segment."""
+
+    ecn: NotRequired[bool | None]
+    """Offer and accept ECN (RFC 3168)."""
+
+    initial_rto_ps: NotRequired[int | None]
+    """RTO before there is a measurement."""
+
+    initial_window_segments: NotRequired[int | None]
+    """Initial window, in segments."""
+
+    limited_transmit: NotRequired[bool | None]
+    """Send new data on the first two duplicate ACKs (RFC 3042)."""
+
+    max_rto_ps: NotRequired[int | None]
+    """Largest RTO."""
+
+    min_rto_ps: NotRequired[int | None]
+    """Smallest RTO."""
+
+    min_window_segments: NotRequired[int | None]
+    """A mark never makes the window smaller than this many segments."""
+
+    mss: NotRequired[int | None]
+    """Maximum number of bytes of payload in a segment without options."""
+
+    receive_buffer_bytes: NotRequired[int | None]
+    """The largest window announced; `null` is unlimited."""
+
+    restart_after_idle: NotRequired[bool | None]
+    """After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1)."""
+
+    sack: NotRequired[bool | None]
+    """Offer and accept SACK (RFC 2018)."""
+
+
+@final
+class StateEvent(TypedDict):
+    """A parse state begins."""
+
+    event: Literal["state"]
+    parser: str
+    """Parser."""
+
+    state: int
+    """State of that parser, in the order of the JSON."""
+
+
+@final
+class ExtractEvent(TypedDict):
+    """A header was extracted."""
+
+    event: Literal["extract"]
+    header: str
+    """Header instance."""
+
+    offset: int
+    """Where it is in the packet, in bytes."""
+
+    bytes: int
+    """Its length in bytes."""
+
+    fields: list[NamedValue]
+    """Its fields; of one of variable length, the bytes it has."""
+
+
+@final
+class SelectEvent(TypedDict):
+    """The parser branches on a key."""
+
+    event: Literal["select"]
+    key: list[SelectKey]
+    """The key's parts."""
+
+
+@final
+class ConditionEvent(TypedDict):
+    """A conditional was decided."""
+
+    event: Literal["condition"]
+    pipeline: str
+    """Pipeline."""
+
+    conditional: int
+    """Conditional of that pipeline, in the order of the JSON."""
+
+    holds: bool
+    """Which way."""
+
+
+@final
+class TableEvent(TypedDict):
+    """A table was looked up."""
+
+    event: Literal["table"]
+    table: str
+    """Table."""
+
+    key: list[NamedValue]
+    """The packet's values of the key fields."""
+
+    hit: TableHit | None
+    """The entry; none for a miss."""
+
+    profile: str | None
+    """Action profile, of a table that has one."""
+
+    group: int | None
+    """Group of the action profile."""
+
+    members: int | None
+    """How many members the selector may choose from."""
+
+    hash: int | None
+    """What the selector made of the packet: its hash."""
+
+    member: int | None
+    """Member of the action profile."""
+
+
+@final
+class ActionEvent(TypedDict):
+    """An action begins."""
+
+    event: Literal["action"]
+    action: str
+    """Action."""
+
+    action_index: int
+    """Its place in the JSON's list."""
+
+    params: list[NamedValue]
+    """Its parameters."""
+
+
+@final
+class StatementEvent(TypedDict):
+    """A primitive of an action begins."""
+
+    event: Literal["statement"]
+    action_index: int
+    """Action: its place in the JSON's list."""
+
+    primitive: int
+    """Primitive of that action, in the order of the JSON."""
+
+
+@final
+class BranchEvent(TypedDict):
+    """The statement's condition was decided."""
+
+    event: Literal["branch"]
+    holds: bool
+    """Which way."""
+
+
+@final
+class SetEvent(TypedDict):
+    """A value changed."""
+
+    event: Literal["set"]
+    field: str
+    """What, such as `ipv4.ttl` or `ipv4.$valid$`."""
+
+    width: int
+    """Width in bits; 0 for a field of variable length, whose value is its length in bytes."""
+
+    old: int
+    """Before."""
+
+    new: int
+    """Now."""
+
+
+@final
+class RegisterReadEvent(TypedDict):
+    """A register cell was read."""
+
+    event: Literal["register_read"]
+    register: str
+    """Array."""
+
+    index: int
+    """Cell."""
+
+    value: int | None
+    """None beyond the array, where nothing is read."""
+
+
+@final
+class RegisterWriteEvent(TypedDict):
+    """A register cell was written."""
+
+    event: Literal["register_write"]
+    register: str
+    """Array."""
+
+    index: int
+    """Cell."""
+
+    old: int | None
+    """Before; none beyond the array, where nothing is written."""
+
+    new: int | None
+    """Now; likewise."""
+
+
+@final
+class CountEvent(TypedDict):
+    """A cell of an indirect counter counted the packet."""
+
+    event: Literal["count"]
+    counter: str
+    """Array."""
+
+    index: int
+    """Cell."""
+
+    packets: int | None
+    """Packets that it shows now; none beyond the array."""
+
+    bytes: int | None
+    """Bytes; likewise."""
+
+
+@final
+class MeterEvent(TypedDict):
+    """An indirect meter coloured the packet."""
+
+    event: Literal["meter"]
+    meter: str
+    """Array."""
+
+    index: int
+    """Cell."""
+
+    colour: int | None
+    """The colour; none beyond the array."""
+
+
+@final
+class HashEvent(TypedDict):
+    """A hash was computed: `base + hash % size`."""
+
+    event: Literal["hash"]
+    result: int
+    """The result."""
+
+    base: int
+    """Added."""
+
+    size: int
+    """Modulus."""
+
+
+@final
+class RandomEvent(TypedDict):
+    """A random number was drawn."""
+
+    event: Literal["random"]
+    low: int
+    """Smallest possible."""
+
+    high: int
+    """Largest possible."""
+
+    drawn: int
+    """What came."""
+
+
+@final
+class RequestEvent(TypedDict):
+    """A primitive that asks something of the switch, with its arguments in order."""
+
+    event: Literal["request"]
+    primitive: str
+    """Its name in the JSON: `mark_to_drop`, `clone_ingress_pkt_to_egress`, `recirculate`, ..."""
+
+    arguments: list[int]
+    """Arguments."""
+
+
+@final
+class ExitEvent(TypedDict):
+    """The pipeline ends after this action."""
+
+    event: Literal["exit"]
+
+
+TraceEvent: TypeAlias = (
+    StateEvent
+    | ExtractEvent
+    | SelectEvent
+    | ConditionEvent
+    | TableEvent
+    | ActionEvent
+    | StatementEvent
+    | BranchEvent
+    | SetEvent
+    | RegisterReadEvent
+    | RegisterWriteEvent
+    | CountEvent
+    | MeterEvent
+    | HashEvent
+    | RandomEvent
+    | RequestEvent
+    | ExitEvent
+)
+"""
+An [`Event`] under its names; `event` says what it is. Numbers of the JSON's lists (`state`, `conditional`, `action_index`,
+`primitive`) let a reader find the place in the source.
+"""
+
+
+@final
+class TrafficCount(TypedDict):
+    """A number of packets."""
+
+    packets: int
+    """How many."""
+
+
+@final
+class TrafficLatency(TypedDict):
+    """Picoseconds, as the twin's report has them; percentiles by nearest rank."""
+
+    mean_ps: int
+    """Arithmetic mean."""
+
+    p50_ps: int
+    """Median."""
+
+    p99_ps: int
+    """99th percentile."""
+
+
+@final
+class TransferSpec(TypedDict):
+    """One transfer: a connection that its source opens."""
+
+    source: str
+    """The host that sends."""
+
+    destination: str
+    """The host that receives."""
+
+    bytes: int
+    """Payload."""
+
+
+@final
+class TransfersReport(TypedDict):
+    """
+    Transfers: requests with their answers. A completion lasts from the beginning, a handshake that is waited for included, until the last byte
+    has arrived.
+    """
+
+    started: int
+    """Begun."""
+
+    finished: int
+    """Finished."""
+
+    given_up: int
+    """Failed, because a connection was given up."""
+
+    most_connections: int
+    """Maximum number of connections that were open at a time, those of the list of flows included."""
+
+    bytes_received: int
+    """Payload that has arrived in order, at both ends of all connections."""
+
+    completion_ps: Distribution | None
+    """Completions of those that finished."""
+
+    completion_small_ps: Distribution | None
+    """Completions of those of at most 1 MB: what the papers call short."""
+
+    by_size: list[SizeReport]
+    """By bytes of the larger direction."""
+
+    data_segments: int
+    """Segments with payload sent, by both ends, those sent again included."""
+
+    retransmitted_segments: int
+    """Segments sent again; SYNs not."""
+
+    fast_recoveries: int
+    """Recoveries begun by duplicate ACKs."""
+
+    timeouts: int
+    """Expirations of retransmission timers, SYNs' included."""
+
+    syn_timeouts: int
+    """Of these, before the connection was established."""
+
+    mark_reductions: int
+    """Windows reduced for ECN marks."""
+
+
+@final
+class TransmitterReport(TypedDict):
+    """One transmitter. The four times add up to `elapsed_ps` exactly."""
+
+    node: str
+    """The node."""
+
+    port: int
+    """Its port."""
+
+    peer: str
+    """The node at the other end."""
+
+    layer: str
+    """Its layer."""
+
+    eee: bool
+    """Whether it sleeps at all."""
+
+    transmitting_ps: int
+    """Time with something on the wire."""
+
+    active_ps: int
+    """Time awake, transmitting included."""
+
+    sleep_ps: int
+    """Time going to sleep."""
+
+    lpi_ps: int
+    """Time in low power idle."""
+
+    wake_ps: int
+    """Time waking up."""
+
+    wakes: int
+    """Times it was woken."""
+
+    violations: int
+    """See [`LayerEnergy::violations`]."""
+
+    used_joules: float
+    """Energy used."""
+
+
+@final
+class MapReduceReport(TypedDict):
+    """`mapreduce`."""
+
+    name: str
+    """Name."""
+
+    kind: Literal["mapreduce"]
+    """Kind: `mapreduce`, `coflows`, ..."""
+
+    background: bool
+    """Whether the run waits for it."""
+
+    finished_ps: int | None
+    """When it finished, if it has."""
+
+    jobs: list[JobReport]
+    """Its jobs, in the order of the description."""
+
+
+@final
+class CoflowsReport(TypedDict):
+    """`coflows`."""
+
+    name: str
+    """Name."""
+
+    kind: Literal["coflows"]
+    """Kind: `mapreduce`, `coflows`, ..."""
+
+    background: bool
+    """Whether the run waits for it."""
+
+    finished_ps: int | None
+    """When it finished, if it has."""
+
+    coflows: list[CoflowReport]
+    """In the order of the description."""
+
+
+@final
+class IncastReport(TypedDict):
+    """`incast`."""
+
+    name: str
+    """Name."""
+
+    kind: Literal["incast"]
+    """Kind: `mapreduce`, `coflows`, ..."""
+
+    background: bool
+    """Whether the run waits for it."""
+
+    finished_ps: int | None
+    """When it finished, if it has."""
+
+    rounds_ps: Distribution | None
+    """From the queries to the last answer, of rounds without failure."""
+
+    failed: int
+    """Answers that did not come."""
+
+
+@final
+class RpcReport(TypedDict):
+    """`rpc`."""
+
+    name: str
+    """Name."""
+
+    kind: Literal["rpc"]
+    """Kind: `mapreduce`, `coflows`, ..."""
+
+    background: bool
+    """Whether the run waits for it."""
+
+    finished_ps: int | None
+    """When it finished, if it has."""
+
+    response_ps: Distribution | None
+    """From calls to the last byte of their answers."""
+
+    failed: int
+    """Calls that were not answered, or not made because too many waited."""
+
+
+ApplicationReport: TypeAlias = MapReduceReport | CoflowsReport | IncastReport | RpcReport | PoissonReport
+"""One application."""
+
+
+@final
+class ClassReport(TypedDict):
+    """One class."""
+
+    sent: Count
+    """Offered to NICs by hosts."""
+
+    delivered: Count
+    """Arrived at the hosts that they were for."""
+
+    delivered_ce: int
+    """Of these, packets with CE set."""
+
+    latency: LatencyReport | None
+    """From the offer to the NIC to the arrival of the last bit; absent when nothing was delivered."""
+
+
+@final
+class CoflowSpec(TypedDict):
+    """One coflow. It is complete with the last of its transfers."""
+
+    name: str
+    """Name."""
+
+    transfers: list[TransferSpec]
+    """Its transfers."""
+
+    at_ps: NotRequired[int]
+    """When all its transfers begin. Default 0."""
+
+
+@final
+class CoflowsSpec(TypedDict):
+    """Coflows: transfers that begin together. All times count from the start of the run."""
+
+    kind: Literal["coflows"]
+    """Which kind of application it is."""
+
+    name: str
+    """Name, unlike every other application's."""
+
+    coflows: list[CoflowSpec]
+    """The coflows."""
+
+    background: NotRequired[bool]
+    """Whether a run ends without waiting for it. Default no."""
+
+    tcp: NotRequired[TcpSpec | None]
+    """Its own TCP, in place of the common one."""
+
+
+@final
+class EndSpec(TypedDict):
+    """One end of a link: a node's port, and the PHY of its transmitter."""
+
+    node: str
+    """A switch or a host."""
+
+    port: int
+    """Port; of a host always 0."""
+
+    eee: NotRequired[PhyEeeSpec | None]
+    """When a switch's transmitter sleeps; never when absent."""
+
+
+@final
+class EnergyReport(TypedDict):
+    """Energy of the fabric's transmitters."""
+
+    total: LayerEnergy
+    """All transmitters together."""
+
+    layers: dict[str, LayerEnergy]
+    """
+    By layer: `host_nic`, `leaf_to_host`, `leaf_to_spine`, `spine_to_leaf`, `leaf_to_leaf`, `spine_to_spine`; layers
+    without transmitters are left out.
+    """
+
+    transmitters: list[TransmitterReport]
+    """One by one."""
+
+
+@final
+class IncastSpec(TypedDict):
+    """Incast: a client asks many servers at once, and asks again once all have answered."""
+
+    kind: Literal["incast"]
+    """Which kind of application it is."""
+
+    name: str
+    """Name, unlike every other application's."""
+
+    client: str
+    """The host that asks."""
+
+    servers: list[str]
+    """The hosts that answer; a host may be named several times."""
+
+    bytes_per_server: int
+    """Payload of one answer."""
+
+    rounds: int
+    """How often the client asks."""
+
+    background: NotRequired[bool]
+    """Whether a run ends without waiting for it. Default no."""
+
+    connection: NotRequired[ConnectionKind]
+    """How connections are used. Default `new`."""
+
+    request_bytes: NotRequired[int]
+    """Payload of one request. Default 280."""
+
+    start_ps: NotRequired[int]
+    """When the first round begins. Default 0."""
+
+    tcp: NotRequired[TcpSpec | None]
+    """Its own TCP, in place of the common one."""
+
+    think_ps: NotRequired[int]
+    """From the last answer of a round to the next round. Default 0."""
+
+
+@final
+class ParsedStep(TypedDict):
+    """It was parsed and its checksums verified."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["parsed"]
+    events: list[TraceEvent]
+    """What the parser did."""
+
+    error: str
+    """The parser's error, by the program's name; BMv2's number for one that the program does not list."""
+
+    checksums_hold: bool
+    """Whether every checksum that the program verifies is right."""
+
+
+@final
+class IngressStep(TypedDict):
+    """It went through ingress."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["ingress"]
+    events: list[TraceEvent]
+    """What the pipeline did."""
+
+    values: dict[str, int]
+    """Everything that is not zero after it."""
+
+    fault: str | None
+    """Why it stopped, if the program failed."""
+
+
+@final
+class EgressStep(TypedDict):
+    """It went through egress."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["egress"]
+    events: list[TraceEvent]
+    """What the pipeline did."""
+
+    values: dict[str, int]
+    """Everything that is not zero after it."""
+
+    fault: str | None
+    """Why it stopped, if the program failed."""
+
+
+@final
+class DeparsedStep(TypedDict):
+    """It was put together again; checksums were computed."""
+
+    packet: int
+    """The packet: 0 for the first frame, a number more for each further frame and copy."""
+
+    at_ps: int
+    """When."""
+
+    step: Literal["deparsed"]
+    events: list[TraceEvent]
+    """Fields that changed."""
+
+
+JourneyStep: TypeAlias = (
+    ArrivedStep
+    | ParsedStep
+    | IngressStep
+    | EgressStep
+    | CopiedStep
+    | NotCopiedStep
+    | CloneStep
+    | NoCloneSessionStep
+    | ReplicaStep
+    | ResubmittedStep
+    | QueuedStep
+    | DequeuedStep
+    | DeparsedStep
+    | RecirculatedStep
+    | DroppedStep
+    | SentStep
+)
+"""One thing that happened to one packet."""
+
+
+@final
+class LinkSpec(TypedDict):
+    """A full-duplex link."""
+
+    a: EndSpec
+    """One end."""
+
+    b: EndSpec
+    """The other end."""
+
+    rate_bps: int
+    """Speed of each direction."""
+
+    delay_ps: int
+    """Propagation delay."""
+
+    overhead_bytes: NotRequired[int]
+    """Added to each frame for its time on the wire. Default 24: preamble 8, FCS 4, inter-frame gap 12."""
+
+
+@final
+class MapReduceSpec(TypedDict):
+    """
+    The application's description. Defaults: MRPerf's Terasort and node (`hadoop.job.tcl`, its XML files), Hadoop 1 where MRPerf
+    has nothing.
+    """
+
+    kind: Literal["mapreduce"]
+    """Which kind of application it is."""
+
+    name: str
+    """Name, unlike every other application's."""
+
+    background: NotRequired[bool]
+    """Whether a run ends without waiting for it. Default no."""
+
+    cpu_hz: NotRequired[float]
+    """Clock of a worker's cores."""
+
+    disk_read_bytes_per_second: NotRequired[float]
+    """Rate at which a worker's disk is read."""
+
+    disk_write_bytes_per_second: NotRequired[float]
+    """Rate at which it is written."""
+
+    heartbeat_ps: NotRequired[int]
+    """Time between two heartbeats of a worker."""
+
+    jobs: NotRequired[list[JobSpec]]
+    """The jobs, served in the order of their arrival."""
+
+    locality: NotRequired[LocalitySpec]
+    """Where splits lie."""
+
+    map_slots: NotRequired[int]
+    """Map tasks that a worker runs at a time."""
+
+    noise_sigma: NotRequired[float]
+    """Sigma of the log-normal factor of a task's own work."""
+
+    output_replication: NotRequired[int]
+    """Workers that keep a copy of output, the one that made it included."""
+
+    parallel_fetches: NotRequired[int | None]
+    """Maximum number of fetches of a reducer at a time; `null` is all. Default 5."""
+
+    reduce_slots: NotRequired[int]
+    """Reduce tasks that a worker runs at a time."""
+
+    request_bytes: NotRequired[int]
+    """Payload of the request for a partition, a split or a copy of output."""
+
+    reserved: NotRequired[int]
+    """How many of them, from the first on, are no workers (name node, job tracker)."""
+
+    slowstart: NotRequired[float]
+    """Share of a job's maps that must be known to have ended before its reducers start."""
+
+    tasks_per_heartbeat: NotRequired[int]
+    """Maximum number of maps that a worker is given at a heartbeat, and of reducers."""
+
+    tcp: NotRequired[TcpSpec | None]
+    """Its own TCP, in place of the common one."""
+
+    workers: NotRequired[list[str] | None]
+    """Hosts, in the order in which `reserved` counts them; all when absent."""
+
+
+@final
+class RedAqm(TypedDict):
+    """Random Early Detection."""
+
+    mode: Literal["red"]
+    min_threshold: int
+    """From here on with a probability."""
+
+    max_threshold: int
+    """From here on always."""
+
+    probability_slope: int
+    """max_probability * 2^48 / (max - min)."""
+
+    in_packets: bool
+    """Whether thresholds are packets, not bytes."""
+
+    average_shift: int
+    """The newest length has weight 2^-n in the average."""
+
+    ecn: bool
+    """Whether ECT packets are marked, not dropped."""
+
+    protect: Protect
+    """Who is spared."""
+
+
+@final
+class CodelAqm(TypedDict):
+    """RFC 8289."""
+
+    mode: Literal["codel"]
+    target_ps: int
+    """Standing delay that is allowed."""
+
+    interval_ps: int
+    """For how long it may be missed."""
+
+    mtu_bytes: int
+    """A queue that keeps no more than this is never too long."""
+
+    ecn: bool
+    """Whether ECT packets are marked, not dropped."""
+
+    protect: Protect
+    """Who is spared."""
+
+
+NicAqm: TypeAlias = MarkThresholdAqm | RedAqm | CodelAqm
+"""Settings of a NIC's AQM, with the names and units of the P4 program's actions; times in picoseconds."""
+
+
+@final
+class NicSpec(TypedDict):
+    """A NIC."""
+
+    aqm: NotRequired[NicAqm | None]
+    """What happens before the queue is full; nothing when absent."""
+
+    buffer_bytes: NotRequired[int | None]
+    """Maximum number of waiting bytes; without limit when absent."""
+
+    eee: NotRequired[NicEeeSpec | None]
+    """EEE, with the timings of `phy`; off when absent."""
+
+
+@final
+class PoissonSpec(TypedDict):
+    """UDP frames at exponential gaps, whatever becomes of them."""
+
+    kind: Literal["poisson"]
+    """Which kind of application it is."""
+
+    name: str
+    """Name, unlike every other application's."""
+
+    flows: list[FrameFlowSpec]
+    """The flows."""
+
+    duration_ps: int
+    """Frames are sent for so long."""
+
+    background: NotRequired[bool]
+    """Whether a run ends without waiting for it. Default no."""
+
+    start_ps: NotRequired[int]
+    """No frame is sent before this. Default 0."""
+
+    tcp: NotRequired[TcpSpec | None]
+    """Its own TCP, in place of the common one."""
+
+
+@final
+class QueueDepthReport(TypedDict):
+    """Queue depth over time."""
+
+    period_ps: int
+    """Length of a period; the first starts with the run."""
+
+    queues: list[QueueSamples]
+    """Queues that were ever not empty."""
+
+
+@final
+class RpcSpec(TypedDict):
+    """Calls at exponential gaps, whether earlier ones have been answered or not."""
+
+    kind: Literal["rpc"]
+    """Which kind of application it is."""
+
+    name: str
+    """Name, unlike every other application's."""
+
+    request_bytes: int
+    """Payload of one call."""
+
+    response_bytes: int
+    """Payload of its answer."""
+
+    mean_interval_ps: int
+    """Mean time between two calls of a pair."""
+
+    connection: ConnectionKind
+    """How connections are used; over a persistent one calls wait for each other, which counts."""
+
+    background: NotRequired[bool]
+    """Whether a run ends without waiting for it. Default no."""
+
+    duration_ps: NotRequired[int | None]
+    """Calls are made for so long; may be absent in the background only."""
+
+    pairs: NotRequired[list[list[str]] | None]
+    """Clients with their servers; this or `random_pairs`."""
+
+    random_pairs: NotRequired[int | None]
+    """How many pairs are drawn from the hosts."""
+
+    start_ps: NotRequired[int]
+    """No call is made before this. Default 0."""
+
+    tcp: NotRequired[TcpSpec | None]
+    """Its own TCP, in place of the common one."""
+
+
+@final
+class TrafficClass(TypedDict):
+    """Packets of one class."""
+
+    sent: TrafficCount
+    """That hosts sent."""
+
+    delivered: TrafficCount
+    """That arrived where they were sent to."""
+
+    arrived_marked: int
+    """Of those delivered: sent without CE, arrived with it."""
+
+    latency: TrafficLatency | None
+    """From being sent to the kernel's time of arrival; `None` when nothing was timed."""
+
+
+@final
+class TrafficReport(TypedDict):
+    """The report of a replay in real time."""
+
+    classes: dict[str, TrafficClass]
+    """By the class's name."""
+
+    foreign: int
+    """Frames that arrived at hosts and that no host had sent."""
+
+    misdelivered: int
+    """Packets that arrived at a host whose address they do not carry."""
+
+    duplicated: int
+    """Packets that arrived more often than they were sent."""
+
+    untimed: int
+    """Packets that arrived and whose latency is not known, because others like them were lost."""
+
+    lateness: Lateness
+    """How well times were kept."""
+
+    refused: int
+    """Frames that the kernel refused to send."""
+
+    overruns: int
+    """Frames that arrived at hosts and that the kernel could not keep until they were fetched."""
+
+    elapsed_ns: int
+    """From the first frame to the last one sent or received."""
+
+
+@final
+class WorkloadReport(TypedDict):
+    """Applications, and what their transfers have shown together."""
+
+    finished: bool
+    """Whether every application in the foreground has finished."""
+
+    finished_ps: int | None
+    """When the last of them did."""
+
+    applications: list[ApplicationReport]
+    """One by one, in the order of the description."""
+
+    flows: TransfersReport
+    """Transfers of all applications."""
+
+    busy_ps: int
+    """Time with at least one transfer that had begun and not ended."""
+
+
+ApplicationSpec: TypeAlias = MapReduceSpec | CoflowsSpec | IncastSpec | RpcSpec | PoissonSpec
+"""One application, of one kind."""
+
+
+@final
+class HostSpec(TypedDict):
+    """A host."""
+
+    name: str
+    """Name, unlike every other node's."""
+
+    mac: str
+    """MAC address, unlike every other host's."""
+
+    ipv4: NotRequired[str | None]
+    """IPv4 address; without one, IPv4 packets that arrive are misdelivered."""
+
+    ipv6: NotRequired[str | None]
+    """IPv6 address; likewise."""
+
+    nic: NotRequired[NicSpec | None]
+    """Its NIC, if it is not as the others."""
+
+
+@final
+class Journey(TypedDict):
+    """What became of the followed packets since `follow`. Times are picoseconds, frames hexadecimal."""
+
+    steps: list[JourneyStep]
+    """In order of time."""
+
+    is_cut: bool
+    """Whether more steps happened than are kept."""
+
+    inside: int
+    """How many followed packets are still in the switch."""
+
+
+@final
+class Report(TypedDict):
+    """A whole run."""
+
+    seed: int
+    """The spec's seed."""
+
+    elapsed_ps: int
+    """Virtual time that has passed."""
+
+    idle: bool
+    """Whether nothing was left to happen."""
+
+    events: int
+    """Events handled."""
+
+    p4_passes: int
+    """P4 passes of all switches."""
+
+    conservation: Conservation
+    """Where every packet went."""
+
+    classes: dict[str, ClassReport]
+    """By class as sent, every class named."""
+
+    latency: LatencyReport | None
+    """Latency of all classes together; absent when nothing was delivered."""
+
+    nic_queues: dict[str, ClassCounts]
+    """What all NICs' queues did, by class as sent, every class named."""
+
+    hosts: list[HostReport]
+    """The hosts."""
+
+    switches: list[SwitchReport]
+    """The switches."""
+
+    energy: EnergyReport
+    """Energy of the transmitters whose power the spec tells."""
+
+    queue_depth: QueueDepthReport
+    """Queue depth over time at the switches."""
+
+    flows: NotRequired[list[FlowReport]]
+    """TCP flows, in the order in which they were given; left out when there are none."""
+
+    workload: NotRequired[WorkloadReport | None]
+    """Applications and their transfers; left out when there are none."""
+
+
+@final
+class WorkloadSpec(TypedDict):
+    """Applications that run over a fabric, and their settings."""
+
+    seed: int
+    """Seed of everything that applications draw."""
+
+    applications: list[ApplicationSpec]
+    """The applications."""
+
+    tcp: NotRequired[TcpSpec | None]
+    """TCP of all applications that have none of their own."""
+
+
+@final
+class FabricSpec(TypedDict):
+    """A fabric. See the module for the format."""
+
+    seed: int
+    """Seed of everything random: the programs' `random()`."""
+
+    switches: list[SwitchSpec]
+    """The switches."""
+
+    hosts: list[HostSpec]
+    """The hosts; each has exactly one link."""
+
+    links: list[LinkSpec]
+    """The links."""
+
+    cpu_port: NotRequired[int]
+    """Port of packet-ins and packet-outs. Default 510."""
+
+    drop_port: NotRequired[int]
+    """Port that drops. Default 511."""
+
+    gate_register: NotRequired[str | None]
+    """
+    Register with the tick before which a port sends nothing; without one, the program holds packets by
+    recirculation.
+    """
+
+    nic: NotRequired[NicSpec]
+    """The NIC of every host that has none of its own."""
+
+    phy: NotRequired[list[PhySpec]]
+    """Power and timings of PHYs by rate."""
+
+    queue_samples: NotRequired[QueueSamplesSpec]
+    """How queue depth is sampled."""
+
+    recirculation_delay_ps: NotRequired[int]
+    """Time that a recirculated packet takes to its next ingress. Default 1 us."""
+
+    tick_ps: NotRequired[int]
+    """Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us."""

@@ -1,0 +1,93 @@
+"""What crosses between Rust and Python has one definition, in Rust; Python types are made of its schema."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from eeon_engine import LiveSwitch, Port, Program, Switch, Twin, json_documents
+from test_engine_workload import HOSTS, SECOND, coflow, incast, poisson, rpc, spec, terasort, twin
+
+ENGINE = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ENGINE / "schema/schema.json").read_text())
+PROBE = ENGINE / "simple_switch/tests/p4/probe.json"
+EEON = ENGINE.parent / "p4src/compiled/eeon.json"
+
+__all__ = ["twin"]  # the fixture
+
+
+def check(document: object, name: str) -> None:
+    """The document has the members that the schema names, all of them and no others, of its types."""
+    definitions = {
+        defined: schema | {"unevaluatedProperties": False} if "properties" in schema else schema
+        for defined, schema in SCHEMA["$defs"].items()
+    }
+    jsonschema.validate(document, {"$ref": f"#/$defs/{name}", "$defs": definitions})
+
+
+def test_the_python_types_in_the_repository_are_those_of_the_schema() -> None:
+    pytest.importorskip("datamodel_code_generator", reason="`make setup` installs it")
+    sys.path.insert(0, str(ENGINE / "schema"))
+    import python_types
+
+    is_fresh = (ENGINE / "python/eeon_engine/json_types.py").read_text() == python_types.python_types()
+    assert is_fresh, "json_types.py is not of engine/schema/schema.json: run `make reference` and commit both"
+
+
+def test_a_report_with_every_kind_of_application_is_of_its_type(twin: Twin) -> None:
+    applications = [coflow(1000), terasort(), rpc(), incast(), poisson()]
+    workload: Any = {"seed": 1, "tcp": {"algorithm": "dctcp"}, "applications": applications}
+    check(workload, "WorkloadSpec")
+    json_documents.start_workload(twin, workload)
+    assert twin.run_workload(100 * SECOND)
+    report = json_documents.twin_report(twin)
+    check(report, "Report")
+    assert len(report["hosts"]) == HOSTS
+    assert [application["kind"] for application in report["workload"]["applications"]] == [
+        "coflows",
+        "mapreduce",
+        "rpc",
+        "incast",
+        "poisson",
+    ]
+
+
+def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Program) -> None:
+    full: Any = spec()
+    full |= {"tick_ps": 1000, "cpu_port": 510, "drop_port": 511, "gate_register": None}
+    full |= {"recirculation_delay_ps": 1, "queue_samples": {"period_ps": 1000, "max": 2}}
+    eee = {"stall_ps": 0, "hold_ps": 0, "trigger_packets": 0, "trigger_bytes": 0}
+    aqm = {"mode": "mark_threshold", "threshold_bytes": 1, "l4s_threshold_bytes": 1, "at_dequeue": False}
+    full["nic"] = {"eee": eee, "buffer_bytes": 1_000_000, "aqm": aqm}
+    timings = {"watts": 0.5, "lpi_fraction": 0.1, "sleep_ps": 182_000_000, "wake_ps": 16_500_000}
+    full["phy"] = [{"rate_bps": full["links"][0]["rate_bps"], **timings}]
+    full["links"][0]["a"]["eee"] = {"stall_ps": 0}
+    full["hosts"][0] |= {"ipv6": "fd00::1", "nic": {}}
+    assert set(full) == set(SCHEMA["$defs"]["FabricSpec"]["properties"])
+    check(full, "FabricSpec")
+    json_documents.make_twin(fabric_program, full)
+
+
+@pytest.mark.parametrize(("program", "tells"), [(PROBE, {"action", "set"}), (EEON, {"table", "select"})])
+def test_a_journey_and_the_counts_of_a_switch_are_of_their_types(program: Path, tells: set[str]) -> None:
+    switch = Switch(Program(program.read_bytes(), for_tracing=True), ports=[Port(n) for n in range(8)])
+    ip = bytes(12) + bytes.fromhex("0800 4500 0028 0000 0000 4011 66b5 0a000101 0a000102") + bytes(20)
+    events = set()
+    for tag, frame in enumerate((ip, b"\xff" * 80, bytes(60)), start=1):
+        switch.follow(tag)
+        switch.inject(1, frame, tag=tag)
+        switch.advance_to(switch.now_ps + SECOND)
+        journey = json_documents.take_journey(switch)
+        check(journey, "Journey")
+        for step in journey["steps"]:
+            if step["step"] in ("parsed", "ingress"):
+                events |= {event["event"] for event in step["events"]}
+    assert tells <= events
+    check(switch.stats(), "SwitchStats")
+    check(switch.port_stats(1), "PortStats")
+
+
+def test_the_counts_of_a_live_switch_are_of_their_type() -> None:
+    check(LiveSwitch(interfaces=[]).io_counts(), "LiveCounts")

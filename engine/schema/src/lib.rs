@@ -1,0 +1,49 @@
+//! One JSON Schema of every type that crosses between Rust and Python, made of the Rust types themselves.
+//!
+//! The types have one definition, in Rust: the crates that own them derive their schema under the feature `schema`, which nothing
+//! that ships turns on. `schema.json` beside this crate is what [`document`] gives, and `python_types.py` makes the Python types
+//! of it (`engine/python/eeon_engine/json_types.py`). `make reference` writes both, and a test of each fails when it is old.
+//!
+//! A type appears as Python sees it: what Python writes may leave out members that have a default, what Rust writes may leave
+//! out only what it says it leaves out.
+
+#![forbid(unsafe_code)]
+
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{json, Map, Value};
+
+/// The schema of all types, by name.
+///
+/// # Panics
+///
+/// When two types that differ have one name: they would be one class in Python.
+pub fn document() -> Value {
+    let mut specs = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+    netsim::schema::add_specs(&mut specs);
+    let mut reports = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    netsim::schema::add_report(&mut reports);
+    reports.subschema_for::<traffic::playback::PlaybackReport>();
+    reports.subschema_for::<simple_switch::JourneyReport<'_>>();
+    reports.subschema_for::<simple_switch::SwitchStats>();
+    reports.subschema_for::<simple_switch::PortStats>();
+    reports.subschema_for::<live::LiveCounts>();
+    let mut definitions = Map::new();
+    for (name, schema) in taken(&mut specs).into_iter().chain(taken(&mut reports)) {
+        let known = definitions.insert(name.clone(), schema.clone());
+        assert!(known.is_none_or(|known| known == schema), "two types are named {name}; rename one of them");
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What crosses between Rust and Python",
+        "$defs": definitions,
+    })
+}
+
+fn taken(generator: &mut SchemaGenerator) -> Map<String, Value> {
+    generator.take_definitions(true)
+}
+
+/// [`document`] as it stands in the file.
+pub fn text() -> String {
+    format!("{:#}\n", document())
+}

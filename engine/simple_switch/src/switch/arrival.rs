@@ -1,0 +1,62 @@
+//! A frame comes in: it gets a place, or is refused, and its metadata is set.
+
+use super::Switch;
+use crate::frame::Frame;
+use crate::limits::MAX_FRAME_BYTES;
+use crate::packet::PacketId;
+use crate::stats::DropCause;
+use crate::v1model::instance_type;
+
+impl Switch {
+    /// Takes a frame in from a port.
+    pub(super) fn receive(&mut self, port: u16, mut frame: Frame, tag: u64) {
+        if self.v1model.reads_payloads {
+            frame.make_whole();
+        }
+        let length = frame.len();
+        let stats = self.tm.stats_mut(port);
+        stats.rx_packets += 1;
+        stats.rx_bytes += length as u64;
+        let refused = if !self.tm.is_attached(port) {
+            Some((DropCause::NoSuchPort, frame))
+        } else if length > MAX_FRAME_BYTES {
+            Some((DropCause::FrameTooLong, frame))
+        } else {
+            match self.packets.insert(frame, tag, port) {
+                Ok(id) => {
+                    self.begin(id);
+                    self.note_arrival(id, port, tag);
+                    self.ingress(id);
+                    None
+                }
+                Err(frame) => Some((DropCause::NoBuffer, frame)),
+            }
+        };
+        if let Some((cause, frame)) = refused {
+            self.tm.stats_mut(port).drops.count(cause);
+            self.note_refusal(port, tag, &frame, cause);
+            self.frames.give(frame);
+        }
+    }
+
+    /// Sets the metadata of a packet that has just arrived.
+    #[inline]
+    fn begin(&mut self, id: PacketId) {
+        let (packet, phv) = self.packets.open(id);
+        let length = packet.frame.len() as u64;
+        phv.reset(&self.program, length);
+        phv.set(self.v1model.ingress_port, u64::from(packet.arrival_port));
+        phv.set(self.v1model.packet_length, length);
+        phv.set(self.v1model.instance_type, instance_type::NORMAL);
+        if let Some(timestamp) = self.v1model.ingress_global_timestamp {
+            phv.set(timestamp, self.clock.ticks(self.now));
+        }
+    }
+
+    /// A packet of which the parser may have wanted bytes that are not there: puts them there, and the packet is as it came.
+    #[cold]
+    pub(super) fn begin_again_whole(&mut self, id: PacketId) {
+        self.packets.get_mut(id).frame.make_whole();
+        self.begin(id);
+    }
+}

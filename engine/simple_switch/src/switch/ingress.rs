@@ -1,0 +1,139 @@
+//! Parser and ingress, and what ingress asked for.
+//!
+//! After the ingress pipeline, BMv2's order: clone, digest, resubmit, multicast, drop, unicast.
+
+use super::Switch;
+use crate::digest::Digest;
+use crate::journey::{watcher, What};
+use crate::limits::INSTANT_LIMIT;
+use crate::packet::PacketId;
+use crate::stats::DropCause;
+use crate::v1model::instance_type;
+
+impl Switch {
+    /// Runs a packet whose metadata is set through parser and ingress, as often as it is resubmitted.
+    #[inline]
+    pub(super) fn ingress(&mut self, id: PacketId) {
+        if self.follower.is_some() {
+            return self.ingress_watched(id);
+        }
+        while self.ingress_once::<false>(id) {}
+    }
+
+    #[cold]
+    fn ingress_watched(&mut self, id: PacketId) {
+        self.packets.get_mut(id).frame.make_whole();
+        while self.ingress_once::<true>(id) {}
+    }
+
+    /// One run; returns whether the packet is to run again.
+    fn ingress_once<const WATCHED: bool>(&mut self, id: PacketId) -> bool {
+        let v1model = &self.v1model;
+        let (packet, phv) = self.packets.open(id);
+        let error = match watcher::<WATCHED>(&mut self.follower, id) {
+            None => self.state.parse(v1model.parser, phv, &packet.frame),
+            Some(trace) => self.state.parse_traced(v1model.parser, phv, &packet.frame, trace),
+        };
+        if error != self.no_error {
+            // What comes round again is whole, so this packet has just arrived.
+            if packet.frame.is_snapped() {
+                self.begin_again_whole(id);
+                return true;
+            }
+            self.counts.parser_errors += 1;
+        }
+        self.counts.p4_passes += 1;
+        if let Some(field) = v1model.parser_error {
+            phv.set(field, u64::from(error));
+        }
+        let checksums_hold = self.state.verify_checksums(phv, &packet.frame);
+        if let Some(field) = v1model.checksum_error {
+            phv.set(field, u64::from(!checksums_hold));
+        }
+        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
+            follower.parsed(id, self.now, error, checksums_hold);
+        }
+
+        self.effects.start(self.now);
+        let ran = match watcher::<WATCHED>(&mut self.follower, id) {
+            None => self.state.run(v1model.ingress, phv, &mut self.effects),
+            Some(trace) => self.state.run_traced(v1model.ingress, phv, &mut self.effects, trace),
+        };
+        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
+            follower.ran(id, self.now, false, phv, ran.as_ref().err());
+        }
+        let arrival_port = packet.arrival_port;
+        if ran.is_err() {
+            self.drop_packet(id, arrival_port, DropCause::ProgramFault);
+            return false;
+        }
+        let requests = self.effects.requests();
+        packet.truncate_to = packet.truncate_to.min(requests.truncate_to);
+        packet.recirculate = requests.recirculate;
+        let egress_spec = phv.get(v1model.egress_spec);
+        let mcast_grp = v1model.mcast_grp.map_or(0, |field| phv.get(field));
+
+        if let Some(clone) = requests.clone {
+            self.clone_ingress_to_egress(id, clone);
+        }
+        if requests.digest != 0 {
+            self.digest(id, requests.digest);
+        }
+        if requests.resubmit != 0 {
+            return self.resubmit(id, requests.resubmit);
+        }
+        let (_, phv) = self.packets.open(id);
+        if mcast_grp != 0 {
+            phv.set(self.v1model.instance_type, instance_type::REPLICATION);
+            self.multicast(id, mcast_grp as u16, false, u64::MAX);
+        } else if egress_spec == u64::from(self.config.drop_port) {
+            self.drop_packet(id, arrival_port, DropCause::Ingress);
+        } else {
+            phv.set(self.v1model.instance_type, instance_type::NORMAL);
+            self.enqueue::<WATCHED>(id, egress_spec);
+        }
+        false
+    }
+
+    pub(super) fn digest(&mut self, id: PacketId, learn_list: u64) {
+        let Some(info) = self.program.learn_list(learn_list) else { return };
+        let mut sample = Vec::new();
+        let (_, phv) = self.packets.open(id);
+        phv.sample(&self.program, info.list, &mut sample);
+        if self.digests.push(Digest { learn_list, sample }) {
+            self.counts.digests_lost += 1;
+        }
+    }
+
+    /// Makes the packet as it arrived, with no metadata but the field list's; returns whether it may run again.
+    fn resubmit(&mut self, id: PacketId, field_list: u64) -> bool {
+        let packet = self.packets.get_mut(id);
+        if packet.instant_steps >= INSTANT_LIMIT {
+            let port = packet.arrival_port;
+            self.drop_packet(id, port, DropCause::InstantLimit);
+            return false;
+        }
+        packet.instant_steps += 1;
+        let length = packet.frame.len() as u64;
+        self.start_again(id, field_list, length, instance_type::RESUBMIT);
+        self.counts.resubmitted += 1;
+        self.note(id, |_| What::Resubmitted);
+        true
+    }
+
+    /// Resets a packet of `length` bytes for another run of ingress, keeping the fields of a list. BMv2 sets neither
+    /// the ingress port nor its timestamp again: both read 0.
+    pub(super) fn start_again(&mut self, id: PacketId, field_list: u64, length: u64, instance_type: u64) {
+        let (packet, phv) = self.packets.open(id);
+        packet.frame.make_whole();
+        packet.truncate_to = u64::MAX;
+        packet.recirculate = 0;
+        std::mem::swap(phv, &mut self.scratch.phv);
+        phv.reset(&self.program, length);
+        if let Some(list) = self.program.field_list(field_list) {
+            phv.copy_fields(&self.program, list, &self.scratch.phv);
+        }
+        phv.set(self.v1model.instance_type, instance_type);
+        phv.set(self.v1model.packet_length, length);
+    }
+}

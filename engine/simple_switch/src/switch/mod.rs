@@ -1,0 +1,668 @@
+//! The switch: what its users call, and the order in which it does what is due.
+//!
+//! A packet's own way is in `arrival`, `ingress`, `copies`, `queues` and `egress`, in this order; `follow` writes it down for who
+//! asks. These alone reach into a switch.
+
+mod arrival;
+mod copies;
+mod egress;
+mod follow;
+mod ingress;
+mod queues;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use bm::{Executable, Phv, Program, State};
+use units::{Bytes, Duration, Time};
+
+use crate::agenda::Agenda;
+use crate::clock::Clock;
+use crate::config::{ConfigError, PortConfig, SwitchConfig, PORT_COUNT};
+use crate::digest::{Digest, Digests};
+use crate::effects::Effects;
+use crate::frame::{Frame, FramePool};
+use crate::journey::{Follower, What};
+use crate::limits::MAX_FRAME_BYTES;
+use crate::mirroring::{MirroringError, MirroringSession, MirroringSessions};
+use crate::packet::{PacketId, PacketStore};
+use crate::pre::{GroupImage, Pre, PreError, Replica};
+use crate::stats::{DropCause, PortStats, SwitchStats};
+use crate::traffic_manager::TrafficManager;
+use crate::v1model::V1Model;
+
+/// The recirculation loop's key in the agenda, behind all ports.
+const LOOP: usize = PORT_COUNT;
+
+/// A frame that leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Port it leaves by.
+    pub port: u16,
+    /// When its first bit is on the wire: when it left the queue.
+    pub at: Time,
+    /// How long the port is busy with it, overhead included; zero on a port without a rate.
+    pub wire_time: Duration,
+    /// Its bytes. Hand the frame to the next switch with `handle_frame`, or back with `recycle`.
+    pub frame: Frame,
+    /// The tag it came in with.
+    pub tag: u64,
+}
+
+/// The register that tells when ports may send.
+#[derive(Clone, Copy, Debug)]
+struct Gate {
+    register: usize,
+    width: u32,
+}
+
+/// What one step of a packet's way needs and nothing keeps.
+struct Scratch {
+    /// A packet's old headers while field lists are copied out of them.
+    phv: Phv,
+    /// Headers on their way from the deparser to the frame.
+    headers: Vec<u8>,
+    /// The replicas being made.
+    replicas: Vec<Replica>,
+}
+
+/// When a packet was last copied, and how many copies of copies were made then since a packet was copied that was none.
+#[derive(Clone, Copy, Debug)]
+struct Copied {
+    at: Time,
+    of_copies: u64,
+}
+
+/// A multicast group or clone session as it was before a call of a batch.
+#[derive(Clone, Debug)]
+enum Replicated {
+    Group(u16, GroupImage),
+    Session(u16, Option<MirroringSession>),
+}
+
+/// A point in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Savepoint {
+    /// Of the state: [`State::savepoint`].
+    pub state: usize,
+    /// Of multicast groups and clone sessions.
+    pub replicated: usize,
+}
+
+/// Counts that belong to no port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    copies: u64,
+    p4_passes: u64,
+    recirculated: u64,
+    resubmitted: u64,
+    clone_sessions_missing: u64,
+    digests_lost: u64,
+    parser_errors: u64,
+}
+
+/// One v1model switch.
+///
+/// Time must not run backwards over the `handle_` calls. A packet that arrives after something was due is handled after
+/// it, so a late caller gets the same frames at the same times as a punctual one; a packet that arrives at the
+/// very instant at which something is due is handled first.
+pub struct Switch {
+    config: SwitchConfig,
+    program: Arc<Executable>,
+    v1model: V1Model,
+    no_error: u32,
+    state: State,
+    packets: PacketStore,
+    frames: FramePool,
+    tm: TrafficManager,
+    pre: Pre,
+    mirroring: MirroringSessions,
+    /// What an open batch has changed of multicast groups and clone sessions, oldest first.
+    undo: Option<Vec<Replicated>>,
+    effects: Effects,
+    digests: Digests,
+    clock: Clock,
+    counts: Counts,
+    /// Packets on their way from egress back to ingress, with the time they get there. All take equally long, so
+    /// they stay in order.
+    circulating: VecDeque<(Time, PacketId)>,
+    outbox: VecDeque<Transmit>,
+    /// The time of what is being done. Never decreases.
+    now: Time,
+    scratch: Scratch,
+    /// Writes down what happens to packets, when somebody wants to know. See `journey`.
+    follower: Option<Box<Follower>>,
+    copied: Copied,
+    agenda: Agenda,
+    /// A port to be served now, with nothing else on the agenda that is due; `None` outside of calls.
+    ready: Option<u16>,
+    gate: Option<Gate>,
+    /// Attached ports whose link is down.
+    down: BTreeSet<u16>,
+}
+
+impl Switch {
+    /// Makes a switch that runs `program`.
+    pub fn new(program: Arc<Executable>, config: SwitchConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        let v1model = V1Model::of(&program)?;
+        let gate = find_gate(&program, &config, &config.ports)?;
+        let mut tm = TrafficManager::new(config.priorities);
+        config.ports.iter().for_each(|port| tm.attach(port));
+        if let Some(port) = config.cpu_port.filter(|port| !tm.is_attached(*port)) {
+            tm.attach(&PortConfig::unlimited(port));
+        }
+        let mut switch = Self {
+            no_error: program.error_code("NoError").unwrap_or(0),
+            state: State::new(&program),
+            packets: PacketStore::new(&program, &v1model),
+            frames: FramePool::default(),
+            tm,
+            pre: Pre::default(),
+            mirroring: MirroringSessions::default(),
+            undo: None,
+            effects: Effects::new(config.drop_port, config.seed, config.device_id),
+            digests: Digests::default(),
+            clock: Clock::new(config.tick, config.clock_start),
+            counts: Counts::default(),
+            circulating: VecDeque::new(),
+            outbox: VecDeque::new(),
+            now: Time::ZERO,
+            scratch: Scratch { phv: Phv::new(&program), headers: Vec::new(), replicas: Vec::new() },
+            follower: None,
+            copied: Copied { at: Time::ZERO, of_copies: 0 },
+            agenda: Agenda::new(PORT_COUNT + 1),
+            ready: None,
+            gate,
+            down: BTreeSet::new(),
+            v1model,
+            program,
+            config,
+        };
+        switch.tell_ports();
+        Ok(switch)
+    }
+
+    /// A frame arrives on `port`. `tag` means nothing to the switch: it travels with the packet and its copies.
+    /// The bytes are copied once, into a buffer that is used again.
+    ///
+    /// # Panics
+    /// When `now` is earlier than in the last call; so do the other `handle_` calls.
+    pub fn handle_packet(&mut self, now: Time, port: u16, frame: &[u8], tag: u64) {
+        let frame = if frame.len() <= MAX_FRAME_BYTES { frame } else { &frame[..=MAX_FRAME_BYTES] };
+        let frame = self.frames.copy_of(frame);
+        self.handle_frame(now, port, frame, tag);
+    }
+
+    /// As [`Switch::handle_packet`] with a frame of `wire_len` bytes of which only the first are given; the others are
+    /// zeros. They are put there only if something may look at them: frames that are nothing but headers to the program cost
+    /// nothing for their payload.
+    ///
+    /// # Panics
+    /// When more bytes are given than the frame has.
+    pub fn handle_snapped(&mut self, now: Time, port: u16, captured: &[u8], wire_len: usize, tag: u64) {
+        let zeros = wire_len.checked_sub(captured.len()).expect("a frame has the bytes that are given of it");
+        let wire_len = wire_len.min(MAX_FRAME_BYTES + 1);
+        let captured = &captured[..captured.len().min(wire_len)];
+        let frame = self.frames.snapped(captured, zeros.min(wire_len - captured.len()));
+        self.handle_frame(now, port, frame, tag);
+    }
+
+    /// As [`Switch::handle_packet`] with a frame that another switch has sent, without copying it.
+    ///
+    /// [`Switch::handle_snapped`] says what a frame may leave out.
+    pub fn handle_frame(&mut self, now: Time, port: u16, frame: Frame, tag: u64) {
+        self.check_time(now);
+        while let Some((at, key)) = self.agenda.first().filter(|(at, _)| *at < now) {
+            self.do_next(at, key);
+        }
+        self.now = now;
+        self.receive(port, frame, tag);
+        self.do_all_due(now);
+    }
+
+    /// When the switch next has something to do by itself.
+    pub fn next_wakeup(&self) -> Option<Time> {
+        self.agenda.first().map(|(at, _)| at.max(self.now))
+    }
+
+    /// Does everything due up to and including `now`, in order of time, then port (the recirculation loop last).
+    pub fn handle_wakeup(&mut self, now: Time) {
+        self.check_time(now);
+        self.do_all_due(now);
+        self.now = now;
+    }
+
+    /// The next frame to send, in order of `at`.
+    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.outbox.pop_front()
+    }
+
+    /// Gives a frame's buffer back for reuse.
+    pub fn recycle(&mut self, frame: Frame) {
+        self.frames.give(frame);
+    }
+
+    /// The next unread digest.
+    pub fn poll_digest(&mut self) -> Option<Digest> {
+        self.digests.pop()
+    }
+
+    /// The next unread message of `log_msg`.
+    pub fn poll_log(&mut self) -> Option<String> {
+        self.effects.pop_log()
+    }
+
+    /// Bytes waiting in all queues of a port: frame bytes without FCS, not counting what is on the wire or
+    /// circulating.
+    pub fn queue_bytes(&self, port: u16) -> Bytes {
+        self.tm.queue_bytes(port)
+    }
+
+    /// Packets waiting in all queues of a port.
+    pub fn queue_packets(&self, port: u16) -> usize {
+        self.tm.queue_packets(port)
+    }
+
+    /// A port whose [`Switch::queue_bytes`] may have changed since it was last named here, in no particular order; spares a
+    /// caller that follows the queues from asking for all of them.
+    #[inline]
+    pub fn poll_queue_change(&mut self) -> Option<u16> {
+        self.tm.poll_changed()
+    }
+
+    /// Counts of one port. Port numbers that v1model does not have share one set.
+    pub fn port_stats(&self, port: u16) -> PortStats {
+        *self.tm.stats(port)
+    }
+
+    /// Counts of the switch.
+    pub fn stats(&self) -> SwitchStats {
+        let mut stats = SwitchStats {
+            copies: self.counts.copies,
+            in_flight: self.packets.in_use() as u64,
+            p4_passes: self.counts.p4_passes,
+            recirculated: self.counts.recirculated,
+            resubmitted: self.counts.resubmitted,
+            clone_sessions_missing: self.counts.clone_sessions_missing,
+            digests_lost: self.counts.digests_lost,
+            log_messages_lost: self.effects.log_lost(),
+            parser_errors: self.counts.parser_errors,
+            ..SwitchStats::default()
+        };
+        for port in self.tm.all_stats() {
+            stats.received += port.rx_packets;
+            stats.sent += port.tx_packets;
+            stats.drops.add(&port.drops);
+        }
+        stats
+    }
+
+    /// Runs of parser and ingress so far: one per received, resubmitted or recirculated packet.
+    pub fn p4_passes(&self) -> u64 {
+        self.counts.p4_passes
+    }
+
+    /// Attaches a port, or changes the link of one that is attached.
+    pub fn set_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
+        self.config.check_port("port", port.port)?;
+        find_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
+        let number = port.port;
+        self.tm.attach(&port);
+        self.schedule(number);
+        match self.config.ports.iter_mut().find(|old| old.port == port.port) {
+            Some(old) => *old = port,
+            None => self.config.ports.push(port),
+        }
+        self.state.set_port_up(number, self.is_up(number));
+        Ok(())
+    }
+
+    /// Detaches a port: what arrives from it or is sent to it is dropped and counted.
+    pub fn remove_port(&mut self, port: u16) {
+        self.tm.detach(port);
+        self.config.ports.retain(|old| old.port != port);
+        self.down.remove(&port);
+        self.state.set_port_up(port, false);
+    }
+
+    /// Says whether an attached port's link is up; it is until this says otherwise. Members of action profiles that watch a port
+    /// which is down, or not attached, are not selected. Frames are sent to the port as before: losing them is the link's part.
+    pub fn set_link(&mut self, port: u16, up: bool) {
+        if !self.tm.is_attached(port) {
+            return;
+        }
+        if up {
+            self.down.remove(&port);
+        } else {
+            self.down.insert(port);
+        }
+        self.state.set_port_up(port, up);
+    }
+
+    /// Whether a port is attached.
+    pub fn is_attached(&self, port: u16) -> bool {
+        self.tm.is_attached(port)
+    }
+
+    /// Whether a port is attached and its link up.
+    pub fn is_up(&self, port: u16) -> bool {
+        self.tm.is_attached(port) && !self.down.contains(&port)
+    }
+
+    /// Tells the state which ports are up.
+    fn tell_ports(&mut self) {
+        for port in 0..PORT_COUNT as u16 {
+            self.state.set_port_up(port, self.is_up(port));
+        }
+    }
+
+    /// The settings the switch was made with, and its ports as they are now.
+    pub fn config(&self) -> &SwitchConfig {
+        &self.config
+    }
+
+    /// The program it runs.
+    pub fn program(&self) -> &Arc<Executable> {
+        &self.program
+    }
+
+    /// Puts another program in place of the running one, with a fresh state and no clone sessions or multicast groups.
+    /// Packets inside are dropped and counted: their headers mean nothing to the new program. On an error the old
+    /// program runs on.
+    pub fn load_program(&mut self, program: Arc<Executable>) -> Result<(), ConfigError> {
+        let v1model = V1Model::of(&program)?;
+        let gate = find_gate(&program, &self.config, &self.config.ports)?;
+        for port in 0..PORT_COUNT as u16 {
+            while let Some(dequeued) = self.tm.dequeue(port, Time::MAX) {
+                self.drop_packet(dequeued.packet, port, DropCause::ProgramChanged);
+            }
+            self.agenda.set(usize::from(port), None);
+        }
+        while let Some((_, packet)) = self.circulating.pop_front() {
+            let port = self.packets.get(packet).arrival_port;
+            self.drop_packet(packet, port, DropCause::ProgramChanged);
+        }
+        self.agenda.set(LOOP, None);
+        self.no_error = program.error_code("NoError").unwrap_or(0);
+        self.state = State::new(&program);
+        self.packets = self.packets.emptied(&program, &v1model);
+        self.scratch.phv = Phv::new(&program);
+        self.pre = Pre::default();
+        self.mirroring = MirroringSessions::default();
+        self.undo = None;
+        // Its notes are in the old program's numbers.
+        self.follower = None;
+        self.gate = gate;
+        self.v1model = v1model;
+        self.program = program;
+        self.tell_ports();
+        Ok(())
+    }
+
+    /// Tables, counters, registers and so on, to read.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Tables, counters, registers and so on, to write. When the guard goes, the port gates are read again.
+    pub fn state_mut(&mut self) -> StateGuard<'_> {
+        StateGuard { switch: self }
+    }
+
+    /// Clone sessions.
+    pub fn mirroring(&self) -> &MirroringSessions {
+        &self.mirroring
+    }
+
+    /// Clone sessions, to change.
+    pub fn mirroring_mut(&mut self) -> &mut MirroringSessions {
+        &mut self.mirroring
+    }
+
+    /// Multicast groups.
+    pub fn pre(&self) -> &Pre {
+        &self.pre
+    }
+
+    /// Multicast groups, to change.
+    pub fn pre_mut(&mut self) -> &mut Pre {
+        &mut self.pre
+    }
+
+    /// Creates or replaces a multicast group as [`Pre::set_group`], with opaque bytes of the client.
+    pub fn set_group(&mut self, mgid: u16, replicas: &[Replica], note: &[u8]) -> Result<(), PreError> {
+        self.remember_group(mgid);
+        self.pre.set_group(mgid, replicas)?;
+        self.pre.set_note(mgid, note);
+        Ok(())
+    }
+
+    /// Destroys a multicast group and its nodes.
+    pub fn delete_group(&mut self, mgid: u16) -> Result<(), PreError> {
+        self.remember_group(mgid);
+        self.pre.delete_group(mgid)
+    }
+
+    /// Adds or replaces a clone session.
+    pub fn set_session(&mut self, id: u16, session: MirroringSession) -> Result<(), MirroringError> {
+        self.remember_session(id);
+        self.mirroring.add(id, session)
+    }
+
+    /// Deletes a clone session.
+    pub fn delete_session(&mut self, id: u16) -> Result<(), MirroringError> {
+        self.remember_session(id);
+        self.mirroring.delete(id)
+    }
+
+    fn remember_group(&mut self, mgid: u16) {
+        if let Some(changes) = &mut self.undo {
+            changes.push(Replicated::Group(mgid, self.pre.image(mgid)));
+        }
+    }
+
+    fn remember_session(&mut self, id: u16) {
+        if let Some(changes) = &mut self.undo {
+            changes.push(Replicated::Session(id, self.mirroring.get(id)));
+        }
+    }
+
+    /// From now on control calls are written down, so that they can be taken back, until [`Switch::end_batch`]: those on the state,
+    /// and those above on multicast groups and clone sessions. No packet may be handled meanwhile: what it counts would be taken
+    /// back with the calls.
+    pub fn begin_batch(&mut self) {
+        self.state.begin_batch();
+        self.undo = Some(Vec::new());
+    }
+
+    /// What was done in the batch stays.
+    pub fn end_batch(&mut self) {
+        self.state.end_batch();
+        self.undo = None;
+    }
+
+    /// A point to which [`Switch::roll_back`] goes back.
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint { state: self.state.savepoint(), replicated: self.undo.as_ref().map_or(0, Vec::len) }
+    }
+
+    /// Takes back what the batch has done since a savepoint.
+    pub fn roll_back(&mut self, to: Savepoint) {
+        self.state_mut().roll_back(to.state);
+        let Some(mut changes) = self.undo.take() else { return };
+        while changes.len() > to.replicated {
+            match changes.pop() {
+                Some(Replicated::Group(mgid, image)) => self.pre.put_back(mgid, image),
+                Some(Replicated::Session(id, before)) => {
+                    // An id that was refused has no session before and after.
+                    let _ = match before {
+                        Some(session) => self.mirroring.add(id, session),
+                        None => self.mirroring.delete(id),
+                    };
+                }
+                None => break,
+            }
+        }
+        self.undo = Some(changes);
+    }
+
+    /// Empties tables, counters, meters and registers and forgets multicast groups, as BMv2's `reset_state`; the program,
+    /// clone sessions, queues and packets inside stay.
+    pub fn reset_state(&mut self) {
+        self.state_mut().reset_state();
+        self.pre = Pre::default();
+    }
+
+    /// What the clock shows, in microseconds whatever the tick is: BMv2's `get_time_elapsed_us`.
+    pub fn time_elapsed_us(&self, now: Time) -> u64 {
+        self.clock.microseconds(now)
+    }
+
+    /// From now on all headers and metadata of a packet that waits are put aside, also those that nothing reads: the
+    /// reference for the analysis that finds these. Not undone by [`Switch::stop_following`].
+    pub fn keep_whole_packets(&mut self) {
+        self.packets.keep_whole_packets();
+    }
+
+    fn check_time(&self, now: Time) {
+        assert!(now >= self.now, "time runs backwards: the switch is at {}, the call says {now}", self.now);
+    }
+
+    fn do_all_due(&mut self, now: Time) {
+        self.serve_ready();
+        while let Some((at, key)) = self.agenda.first().filter(|(at, _)| *at <= now) {
+            self.do_next(at, key);
+        }
+    }
+
+    /// Does the first thing on the agenda, at its own time.
+    fn do_next(&mut self, at: Time, key: usize) {
+        // A control write may have opened a gate that should have opened earlier; it opens now.
+        self.now = self.now.max(at);
+        if key == LOOP {
+            let (_, packet) =
+                self.circulating.pop_front().expect("the loop is on the agenda, so it holds a packet");
+            self.agenda.set(LOOP, self.circulating.front().map(|(at, _)| *at));
+            self.ingress(packet);
+        } else {
+            self.serve(key as u16);
+        }
+        self.serve_ready();
+    }
+
+    /// A port's turn.
+    fn serve(&mut self, port: u16) {
+        if self.gate_opens(port) <= self.now {
+            if let Some(dequeued) = self.tm.dequeue(port, self.now) {
+                self.egress(port, dequeued);
+            }
+        }
+        self.schedule(port);
+    }
+
+    #[inline]
+    fn serve_ready(&mut self) {
+        let Some(port) = self.ready.take() else { return };
+        self.serve(port);
+        // A clone may have come to a port, which need not be another one.
+        if let Some(port) = self.ready.take() {
+            self.schedule(port);
+        }
+    }
+
+    /// As [`Switch::schedule`] when a packet has come to the port's queue. Mostly it can leave at once and nothing else is
+    /// to be done now; then the agenda need not be asked whose turn it is.
+    #[inline]
+    fn schedule_arrival(&mut self, port: u16) {
+        let due = self.tm.due(port, self.now, self.gate_opens(port));
+        if let Some(other) = self.ready.take() {
+            self.agenda.set(usize::from(other), Some(self.now));
+        } else if due == Some(self.now) && self.agenda.first().is_none_or(|(at, _)| at > self.now) {
+            self.ready = Some(port);
+            return;
+        }
+        self.agenda.set(usize::from(port), due);
+    }
+
+    /// Puts the port's next service on the agenda, after anything that may have changed it.
+    fn schedule(&mut self, port: u16) {
+        let due = self.tm.due(port, self.now, self.gate_opens(port));
+        self.agenda.set(usize::from(port), due);
+    }
+
+    /// Sends a packet round the loop.
+    fn circulate(&mut self, packet: PacketId) {
+        let at = self.now + self.config.recirculation_delay;
+        self.note(packet, |_| What::Recirculated { back_at: at });
+        self.circulating.push_back((at, packet));
+        if self.circulating.len() == 1 {
+            self.agenda.set(LOOP, Some(at));
+        }
+    }
+
+    /// Takes a packet off the books.
+    fn drop_packet(&mut self, packet: PacketId, port: u16, cause: DropCause) {
+        self.tm.stats_mut(port).drops.count(cause);
+        self.note(packet, |_| What::Dropped { port, cause });
+        let frame = self.packets.remove(packet);
+        self.frames.give(frame);
+    }
+
+    /// When the port's gate opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does.
+    #[inline]
+    fn gate_opens(&self, port: u16) -> Time {
+        let Some(gate) = self.gate else { return Time::ZERO };
+        match self.state.register_cell(gate.register, usize::from(port)) {
+            None | Some(0) => Time::ZERO,
+            Some(ticks) => self.clock.time_of(ticks, gate.width, self.now),
+        }
+    }
+}
+
+/// Finds the gate register and checks that each of `ports` has a cell.
+fn find_gate(
+    program: &Program,
+    config: &SwitchConfig,
+    ports: &[PortConfig],
+) -> Result<Option<Gate>, ConfigError> {
+    let Some(name) = &config.gate_register else { return Ok(None) };
+    let register = program.register_index(name).ok_or_else(|| ConfigError::NoGateRegister(name.clone()))?;
+    let info = &program.register_arrays()[register];
+    if let Some(port) = ports.iter().map(|port| port.port).find(|port| usize::from(*port) >= info.size) {
+        return Err(ConfigError::GateRegisterTooSmall { name: name.clone(), cells: info.size, port });
+    }
+    Ok(Some(Gate { register, width: info.bitwidth }))
+}
+
+/// Access to a switch's state for writing; when it goes, the port gates are read again.
+pub struct StateGuard<'a> {
+    switch: &'a mut Switch,
+}
+
+impl Deref for StateGuard<'_> {
+    type Target = State;
+    fn deref(&self) -> &State {
+        &self.switch.state
+    }
+}
+
+impl DerefMut for StateGuard<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.switch.state
+    }
+}
+
+impl Drop for StateGuard<'_> {
+    fn drop(&mut self) {
+        if self.switch.gate.is_none() {
+            return;
+        }
+        for port in 0..PORT_COUNT as u16 {
+            if self.switch.tm.queue_packets(port) > 0 {
+                self.switch.schedule(port);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Into the queue of a port; and the depths and rates of the queues, set while the switch runs.
+//!
+//! Depths and rates have BMv2's names and units: packets, and packets per second whatever their size. They stay when another
+//! program is loaded.
+
+use units::Duration;
+
+use super::Switch;
+use crate::config::{ConfigError, PORT_COUNT};
+use crate::journey::What;
+use crate::packet::PacketId;
+use crate::stats::DropCause;
+
+const PS_PER_SECOND: u64 = 1_000_000_000_000;
+
+/// The least time between two packets; none for a rate of 0, which is no limit.
+fn spacing(rate_pps: u64) -> Duration {
+    if rate_pps == 0 {
+        return Duration::ZERO;
+    }
+    Duration::from_ps(PS_PER_SECOND.div_ceil(rate_pps))
+}
+
+impl Switch {
+    /// Puts a packet into the queue of a port, by its priority.
+    pub(super) fn enqueue<const WATCHED: bool>(&mut self, id: PacketId, port: u64) {
+        // A port beyond v1model's range keeps its books under the last number that u16 has.
+        let port = u16::try_from(port).unwrap_or(u16::MAX);
+        if usize::from(port) >= PORT_COUNT {
+            return self.drop_packet(id, port, DropCause::NoSuchPort);
+        }
+        let (packet, phv) = self.packets.open(id);
+        let priority = self.v1model.priority.map_or(0, |field| phv.get(field)) as usize;
+        if priority >= self.config.priorities {
+            return self.drop_packet(id, port, DropCause::PriorityOutOfRange);
+        }
+        if let Some(fields) = &self.v1model.queueing {
+            phv.set(fields.enq_timestamp, self.clock.ticks(self.now));
+            phv.set(fields.enq_qdepth, self.tm.depth(port, priority) as u64);
+        }
+        let bytes = u32::try_from(phv.packet_length).unwrap_or(u32::MAX);
+        if self.tm.enqueue(port, priority, id, bytes, self.now).is_err() {
+            return self.drop_packet(id, port, DropCause::QueueFull);
+        }
+        let is_here =
+            |first: crate::packet::FirstPlace| first.port == port && usize::from(first.priority) == priority;
+        if !packet.first_place.is_some_and(is_here) {
+            packet.first_place = Some(self.tm.first_place(port, priority));
+        }
+        self.packets.set_queued(id);
+        if WATCHED {
+            self.note(id, |switch| What::Queued {
+                port,
+                priority,
+                packets_ahead: switch.tm.depth(port, priority) - 1,
+                bytes_ahead: switch.tm.queue_bytes(port).get() - u64::from(bytes),
+                gate_opens: switch.gate_opens(port),
+                wire_free: switch.tm.wire_free(port),
+            });
+        }
+        self.schedule_arrival(port);
+    }
+
+    /// Sets how many packets one queue may hold. What waits beyond it stays.
+    pub fn set_egress_priority_queue_depth(
+        &mut self,
+        port: u16,
+        priority: usize,
+        packets: usize,
+    ) -> Result<(), ConfigError> {
+        self.check_queue(port, priority)?;
+        self.tm.set_depth(port, Some(priority), packets);
+        Ok(())
+    }
+
+    /// Sets how many packets each queue of a port may hold.
+    pub fn set_egress_queue_depth(&mut self, port: u16, packets: usize) -> Result<(), ConfigError> {
+        self.check_queue(port, 0)?;
+        self.tm.set_depth(port, None, packets);
+        Ok(())
+    }
+
+    /// Sets how many packets every queue may hold, those of ports attached later too unless they have a limit of their own.
+    pub fn set_all_egress_queue_depths(&mut self, packets: usize) {
+        self.tm.set_all_depths(packets);
+    }
+
+    /// Sets the rate of one queue, in packets per second; 0 is no limit. Besides the link's own rate.
+    pub fn set_egress_priority_queue_rate(
+        &mut self,
+        port: u16,
+        priority: usize,
+        rate_pps: u64,
+    ) -> Result<(), ConfigError> {
+        self.check_queue(port, priority)?;
+        self.tm.set_spacing(port, Some(priority), spacing(rate_pps));
+        Ok(())
+    }
+
+    /// Sets the rate of each queue of a port: a port of several priorities may send several times as much.
+    pub fn set_egress_queue_rate(&mut self, port: u16, rate_pps: u64) -> Result<(), ConfigError> {
+        self.check_queue(port, 0)?;
+        self.tm.set_spacing(port, None, spacing(rate_pps));
+        Ok(())
+    }
+
+    /// Sets the rate of every queue.
+    pub fn set_all_egress_queue_rates(&mut self, rate_pps: u64) {
+        self.tm.set_all_spacings(spacing(rate_pps));
+    }
+
+    fn check_queue(&self, port: u16, priority: usize) -> Result<(), ConfigError> {
+        if usize::from(port) >= PORT_COUNT {
+            return Err(ConfigError::PortRange { role: "port", port });
+        }
+        let priorities = self.config().priorities;
+        if priority >= priorities {
+            return Err(ConfigError::NoSuchPriority { priority, priorities });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_never_exceeded_by_rounding() {
+        assert_eq!(spacing(1_000_000), Duration::from_us(1));
+        assert_eq!(spacing(3).as_ps(), 333_333_333_334);
+        assert_eq!(spacing(u64::MAX).as_ps(), 1);
+        assert!(spacing(0).is_zero());
+    }
+}

@@ -1,0 +1,63 @@
+//! The JSON Schema of a workload's description, of which the Python types are made. The description is read in two steps, what all
+//! kinds have and then the rest by kind; here both are one object for each kind.
+
+use schemars::{json_schema, JsonSchema, Schema, SchemaGenerator};
+use serde_json::{json, Value};
+
+use crate::coflows::CoflowsSpec;
+use crate::incast::IncastSpec;
+use crate::mapreduce::MapReduceSpec;
+use crate::poisson::PoissonSpec;
+use crate::rpc::RpcSpec;
+use crate::spec::{Head, Top};
+
+/// Adds a workload's description and all that it consists of, but for `TcpSpec`, which is whoever's who runs TCP.
+pub fn add_to(generator: &mut SchemaGenerator) {
+    generator.subschema_for::<Top<'_>>();
+}
+
+/// One application, of one kind.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code)] // It is a schema only.
+pub(crate) enum ApplicationSpec<'a> {
+    MapReduce(MapReduceSpec),
+    Coflows(CoflowsSpec<'a>),
+    Incast(IncastSpec),
+    Rpc(RpcSpec),
+    Poisson(PoissonSpec),
+}
+
+/// Puts what all kinds have into the schema of `kind`.
+pub(crate) fn application(kind: &'static str) -> impl FnMut(&mut Schema) {
+    move |schema| {
+        let head = SchemaGenerator::default().into_root_schema_for::<Head<'_>>();
+        let (Some(Value::Object(shared)), Some(Value::Object(own))) =
+            (head.get("properties").cloned(), schema.get_mut("properties"))
+        else {
+            return;
+        };
+        own.extend(shared);
+        if let Some(Value::Object(member)) = own.get_mut("kind") {
+            member.insert("const".into(), json!(kind));
+        }
+        let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut names = vec![json!("kind"), json!("name")];
+        names.extend(required.into_iter().filter(|name| name != "kind" && name != "name"));
+        schema.insert("required".into(), Value::Array(names));
+    }
+}
+
+/// Says which kind a report is of; the report of every application has its kind beside what the kind measures.
+pub(crate) fn kind(name: &'static str) -> impl FnMut(&mut Schema) {
+    move |schema| {
+        if let Some(Value::Object(own)) = schema.get_mut("properties") {
+            own.insert("kind".into(), json!({"const": name, "type": "string"}));
+        }
+    }
+}
+
+/// Settings of TCP: the reader is the crate that runs it.
+pub(crate) fn tcp(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [{"$ref": "#/$defs/TcpSpec"}, {"type": "null"}]})
+}
