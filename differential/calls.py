@@ -107,7 +107,7 @@ class Calls:
 
     def _action(self, rng: Random, actions: tuple[Action, ...]) -> tuple[str, list[bytes]]:
         action = rng.choice(actions)
-        for _ in range(2):  # NoAction and the like seldom
+        for _ in range(2):  # rarely NoAction and actions without parameters
             if not action.parameters:
                 action = rng.choice(actions)
         return action.name, [data_bytes(self._argument(rng, action, n, w), w) for n, w in action.parameters]

@@ -22,6 +22,7 @@ from eeon_engine import Program, Switch
 from eeon_engine.thrift import serve
 
 from .bmv2 import Bmv2
+from .constants import WIRE_TIME_ONE
 from .engine import START_PS, TICK_PS
 from .subjects import checksum
 from .thrift import Call, Client, match
@@ -41,7 +42,7 @@ IDLE_US = 60_000
 """From when a burst's gate opens to the next burst: much more than BMv2 is late, so that each finds the port
 asleep."""
 _FRAME_BYTES = 200
-_TICKS_PER_BYTE_Q24 = round(0.008 * 2**24)
+_TICKS_PER_BYTE_Q24 = round(0.008 * WIRE_TIME_ONE)
 _TIMER_PACKETS = TRIGGER_PACKETS // 2
 _END_SECONDS = 20.0
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
+from .constants import CPU_PORT, DROP_PORT, RED_DEPTH_BITS
 from .frames import Layer, Limit, Rule, Walk
 from .program import Field
 
@@ -231,7 +232,7 @@ EEON = Subject(
     name="eeon",
     path=ROOT / "p4src/compiled/eeon.json",
     share=16,
-    ports=(0, 1, 2, 3, 6, 509, 510),
+    ports=(0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT),
     rule=_agreeing_ip("ipv4_options"),
     entries_at_most=24,
     values=(
@@ -239,7 +240,7 @@ EEON = Subject(
         (("ipv6", "dst_addr"), IPV6),
         (("ipv4", "ttl"), (0, 1, 2, 3, 64, 64, 64, 64, 255, 255)),
         (("ipv6", "hop_limit"), (0, 1, 2, 3, 64, 64, 64, 64, 255, 255)),
-        (("packet_out", "egress_port"), (0, 1, 2, 3, 6, 509, 510, 511)),
+        (("packet_out", "egress_port"), (0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT, DROP_PORT)),
         (("ipv4", "fragment_offset"), (0, 0, 0, 0, 1, 0x1FFF)),
         (("ipv4", "more_fragments"), (0, 0, 0, 1)),
         (("tcp", "syn"), (0, 0, 0, 0, 1)),
@@ -247,7 +248,7 @@ EEON = Subject(
         (("tcp", "rst"), (0, 0, 0, 0, 1)),
     ),
     parameters=(
-        ("forward.port", (0, 1, 2, 3, 6, 0, 1, 2, 3, 6, 509, 509, 510, 511)),
+        ("forward.port", (0, 1, 2, 3, 6, 0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT - 1, CPU_PORT, DROP_PORT)),
         ("threshold_bytes", DEPTHS),
         ("l4s_threshold_bytes", DEPTHS),
         ("buffer_bytes", (*DEPTHS, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF)),
@@ -256,7 +257,7 @@ EEON = Subject(
         # Between the thresholds nothing is marked then, and above always: no draw decides.
         ("probability_slope", (0,)),
         ("average_shift", (0, 1, 4, 9, 47, 48, 255)),
-        # Gates open at once: a packet-out is two bytes longer before it goes round than after.
+        # Gates open at once: a packet-out is two bytes longer before it recirculates than after.
         ("sleep_ticks", (0,)),
         ("wake_ticks", (0,)),
         # Asleep at once, or never.
@@ -274,7 +275,7 @@ EEON = Subject(
     registers=(
         ("occupancy_bytes", (*DEPTHS, 0xFFFFFFFF)),
         ("occupancy_packets", (0, 1, 2, 100, 0xFFFFFFFF)),
-        ("red_average", tuple(depth << 16 for depth in DEPTHS)),
+        ("red_average", tuple(depth << RED_DEPTH_BITS for depth in DEPTHS)),
         ("eee_state", (0, 0, 1, 2)),
         ("codel_count", (0, 1, 2, 100, 0xFFFFFFFF)),
         ("codel_last_count", (0, 1, 2, 100, 0xFFFFFFFF)),
@@ -294,7 +295,7 @@ EEON_HELD = replace(
     EEON,
     name="eeon, held",
     share=8,
-    ports=(0, 1, 2, 3, 6, 509),
+    ports=(0, 1, 2, 3, 6, CPU_PORT - 1),
     parameters=tuple((name, _GATES.get(name, values)) for name, values in EEON.parameters),
 )
 
@@ -368,7 +369,7 @@ SUBJECTS: tuple[Subject, ...] = (
         values=(
             (("request", "op"), (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16, 17, 18, 19, 20)),
             (("request", "count"), (0, 1, 2, 3, 5, 20, 99, 255)),
-            (("request", "port"), (0, 1, 2, 3, 4, 5, 6, 7, 300, 510, 511, 512)),
+            (("request", "port"), (0, 1, 2, 3, 4, 5, 6, 7, 300, CPU_PORT, DROP_PORT, 512)),
             (("request", "argument"), (0, 1, 2, 3, 4, 5, 9, 16, 40, 52, 53, 62, 63, 70, 100)),
             (("request", "priority"), (0, 0, 0, 0, 0, 0, 0, 1, 8)),
         ),

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Compile the P4 program with p4c-bm2-ss and keep compiled/ honest. No build system: `make p4` calls it.
 
-    p4src/compile.py            compile and write compiled/
-    p4src/compile.py --check    fail unless compiled/ belongs to the sources
+    p4src/compile.py                compile and write compiled/
+    p4src/compile.py --constants    write constants.json alone, from the sources that compiled/ was made of
+    p4src/compile.py --check        fail unless compiled/ belongs to the sources
 
 compiled/ is committed, because p4c is in no package registry: who only runs the program needs no compiler.
 
     eeon.json            what BMv2 and the engine load
     eeon.p4info.txtpb    what P4Runtime clients read
-    constants.json       the numbers of include/types.p4 and include/sizes.p4, for other languages
+    constants.json       the program's numbers for other languages: constants, enums, widths, fixed point
     provenance.json      the compiler's version, and the SHA-256 of every source and of every output
 """
 
@@ -36,6 +37,19 @@ CONSTANTS_NAME = "constants.json"
 PROVENANCE_NAME = "provenance.json"
 
 CONSTANT_SOURCES = (P4SRC / "include" / "types.p4", P4SRC / "include" / "sizes.p4")
+
+# Fractional bits of the program's fixed point, by the one place in control/ that sets each.
+FIXED_POINT = {
+    # RED's probability is compared with a random number from 0 to 2^n - 1.
+    "RED_PROBABILITY_BITS": ("aqm.p4", r"bit<(\d+)> draw;"),
+    # The depth that RED compares with its thresholds, averaged or not.
+    "RED_DEPTH_BITS": ("aqm.p4", r"bit<48> depth = \(bit<48>\)found << (\d+);"),
+    # Those of the depth's distance from the lower threshold.
+    "RED_RAMP_BITS": ("aqm.p4", r"above_min \* probability_slope\) >> (\d+)\)"),
+    # How long the wire is busy with a byte, in ticks: the parameter's width, and its fractional bits.
+    "WIRE_TIME_PARAMETER_BITS": ("eee.p4", r"bit<(\d+)> ticks_per_byte_q24,"),
+    "WIRE_TIME_BITS": ("eee.p4", r"\* \(bit<64>\)ticks_per_byte_q24\) >> (\d+)\);"),
+}
 
 COMPILE_TIMEOUT_SECONDS = 300
 
@@ -78,12 +92,14 @@ def compiler_version(compiler: str) -> str:
 
 
 def constants() -> dict[str, dict[str, int]]:
-    """The named numbers of include/types.p4 and include/sizes.p4.
+    """The numbers of the program that others must know.
 
-    `constants` holds every `const`; each `enum bit<N>` is a table of its own under its P4 name.
+    From include/types.p4 and include/sizes.p4: `constants` holds every `const`, `type_bits` the width of
+    every `typedef bit<N>`, and each `enum bit<N>` is a table of its own under its P4 name. From
+    include/control/: `register_bits` holds the width of every register, `fixed_point_bits` what FIXED_POINT
+    names.
     """
-    text = "".join(path.read_text(encoding="utf-8") for path in CONSTANT_SOURCES)
-    text = re.sub(r"//[^\n]*", "", text)
+    text = "".join(_without_comments(path) for path in CONSTANT_SOURCES)
     numbers = {
         name: int(value, 0) for name, value in re.findall(r"\bconst\s+[\w<>]+\s+(\w+)\s*=\s*(\w+)\s*;", text)
     }
@@ -95,7 +111,39 @@ def constants() -> dict[str, dict[str, int]]:
         raise CompileError(
             "include/types.p4: no `const` or no `enum bit<N>` found; constants() reads these two forms"
         )
-    return {"constants": numbers, **tables}
+    widths = {name: int(bits) for bits, name in re.findall(r"\btypedef\s+bit<(\d+)>\s+(\w+)\s*;", text)}
+    return {
+        "constants": numbers,
+        "type_bits": widths,
+        "register_bits": _register_bits(widths),
+        "fixed_point_bits": {name: _fixed_point_bits(name) for name in FIXED_POINT},
+        **tables,
+    }
+
+
+def _register_bits(widths: dict[str, int]) -> dict[str, int]:
+    found = {}
+    for path in sources():
+        declared = re.findall(r"\bregister<([\w<>]+), \w+>\(\w+\)\s+(\w+)\s*;", _without_comments(path))
+        for kind, name in declared:
+            bits = re.fullmatch(r"bit<(\d+)>", kind)
+            found[name] = int(bits[1]) if bits else widths[kind]
+    return found
+
+
+def _fixed_point_bits(name: str) -> int:
+    file, pattern = FIXED_POINT[name]
+    found = set(re.findall(pattern, _without_comments(P4SRC / "include" / "control" / file)))
+    if len(found) != 1:
+        raise CompileError(
+            f"include/control/{file}: {name} is read from {pattern!r}, which is there "
+            f"{len(found)} times; change FIXED_POINT with the program"
+        )
+    return int(found.pop())
+
+
+def _without_comments(path: Path) -> str:
+    return re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
 
 
 def as_json(value: object) -> bytes:
@@ -172,6 +220,21 @@ def compile_program() -> None:
         (COMPILED / name).write_bytes(data)
 
 
+def write_constants() -> None:
+    """Write constants.json and its digest in provenance.json; the compiler has no part in either.
+
+    Raises CompileError when the sources are not those that the rest of compiled/ was made of.
+    """
+    path = COMPILED / PROVENANCE_NAME
+    provenance = json.loads(path.read_text(encoding="utf-8"))
+    if provenance["sources"] != source_digests():
+        raise CompileError("the sources have changed since the last compilation; run `make p4`")
+    data = as_json(constants())
+    provenance["outputs"][CONSTANTS_NAME] = digest(data)
+    (COMPILED / CONSTANTS_NAME).write_bytes(data)
+    path.write_bytes(as_json(provenance))
+
+
 def check() -> list[str]:
     """What is wrong with compiled/, a sentence each; empty when all is in order. Needs no compiler."""
     path = COMPILED / PROVENANCE_NAME
@@ -199,7 +262,9 @@ def check() -> list[str]:
         elif digest(output.read_bytes()) != recorded_outputs.get(name):
             wrong.append(f"{output.relative_to(REPOSITORY)} is not what the compiler wrote; run `make p4`")
     if not wrong and (COMPILED / CONSTANTS_NAME).read_bytes() != as_json(constants()):
-        wrong.append(f"{CONSTANTS_NAME} does not hold the numbers of include/types.p4; run `make p4`")
+        wrong.append(
+            f"{CONSTANTS_NAME} does not hold the numbers of the sources; run p4src/compile.py --constants"
+        )
     return wrong
 
 
@@ -207,9 +272,13 @@ def main() -> int:
     """Exit status 0: done, or all in order. 1: not, with the reason on stderr."""
     parser = argparse.ArgumentParser(description="Compile the P4 program, or check what was compiled.")
     parser.add_argument("--check", action="store_true", help="fail unless compiled/ belongs to the sources")
+    parser.add_argument("--constants", action="store_true", help="write constants.json alone, without p4c")
     arguments = parser.parse_args()
     try:
-        if not arguments.check:
+        if arguments.constants:
+            write_constants()
+            print(f"wrote {(COMPILED / CONSTANTS_NAME).relative_to(REPOSITORY)}")
+        elif not arguments.check:
             compile_program()
             print(f"wrote {COMPILED.relative_to(REPOSITORY)}/")
         elif wrong := check():

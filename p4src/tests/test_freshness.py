@@ -93,6 +93,41 @@ def test_constants_are_the_numbers_of_the_source() -> None:
     assert constants["eee_state_t"] == {"ACTIVE": 0, "HOLD": 1, "WAKE": 2}
 
 
+def test_constants_have_widths_and_fixed_point_as_the_source_does() -> None:
+    constants = json.loads((P4SRC / "compiled" / "constants.json").read_text())
+    assert constants["type_bits"]["tick_t"] == 48
+    assert constants["register_bits"]["lpi_ticks"] == 48
+    assert constants["register_bits"]["wakes"] == 32
+    assert constants["fixed_point_bits"] == {
+        "RED_PROBABILITY_BITS": 48,
+        "RED_DEPTH_BITS": 16,
+        "RED_RAMP_BITS": 8,
+        "WIRE_TIME_PARAMETER_BITS": 48,
+        "WIRE_TIME_BITS": 24,
+    }
+
+
+def test_fixed_point_that_is_no_longer_where_it_was_is_refused_by_name(copy: Path) -> None:
+    source = copy / "include" / "control" / "eee.p4"
+    source.write_text(
+        source.read_text().replace("ticks_per_byte_q24) >> 24);", "ticks_per_byte_q24) / 16777216);")
+    )
+    module = load_compile(copy)
+    with pytest.raises(module.CompileError, match="WIRE_TIME_BITS"):
+        module.constants()
+
+
+def test_constants_alone_are_written_only_for_the_sources_that_were_compiled(copy: Path) -> None:
+    module = load_compile(copy)
+    (copy / "compiled" / "constants.json").write_text("{}\n")
+    module.write_constants()
+    assert module.check() == []
+    source = copy / "include" / "sizes.p4"
+    source.write_text(source.read_text() + "// changed\n")
+    with pytest.raises(module.CompileError, match="the sources have changed"):
+        module.write_constants()
+
+
 def test_compiling_again_gives_the_same_bytes() -> None:
     module = load_compile(P4SRC)
     compiler = module.find_compiler()

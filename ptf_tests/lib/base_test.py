@@ -23,11 +23,12 @@ from ptf.testutils import send_packet, test_param_get
 from ptf_tests.lib import packets
 from ptf_tests.lib.p4rt import Match, P4RuntimeClient
 from ptf_tests.lib.packets import PacketClass, Verdict
-from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, NUMBERS
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
 WIRE_OVERHEAD_BYTES = 24
+_PROBABILITY_ONE = 1 << NUMBERS["fixed_point_bits"]["RED_PROBABILITY_BITS"]
 """Preamble and SFD 8, FCS 4, inter-frame gap 12 (IEEE 802.3): bytes a frame takes on the wire beyond
 itself."""
 
@@ -252,7 +253,7 @@ class FabricTest(SwitchTest):
         params = {
             "min_threshold": low,
             "max_threshold": high,
-            "probability_slope": round(probability * 2**48 / (high - low)) if high > low else 0,
+            "probability_slope": round(probability * _PROBABILITY_ONE / (high - low)) if high > low else 0,
             "in_packets": int(in_packets),
             "average_shift": average_shift,
             "ecn": int(ecn),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import WIRE_OVERHEAD_BYTES, Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.ports import NUMBERS
 from ptf_tests.lib.targets.base import SwitchOptions
 
 SLEEP_NS = 182_000
@@ -41,7 +42,7 @@ class Eee:
             "hold_ticks": self.hold // tick_ns,
             "trigger_packets": self.trigger_packets,
             "trigger_bytes": self.trigger_bytes,
-            "ticks_per_byte_q24": (BYTE_NS << 24) // tick_ns,
+            "ticks_per_byte_q24": (BYTE_NS << NUMBERS["fixed_point_bits"]["WIRE_TIME_BITS"]) // tick_ns,
             "overhead_bytes": WIRE_OVERHEAD_BYTES,
         }
 

@@ -330,7 +330,7 @@ class P4RuntimeClient:
                 elif kind == "packet":
                     self._packets.put(message.packet)
         except grpc.RpcError as error:
-            # Also when the test itself closes the stream; then nobody asks.
+            # Also when the test itself closes the stream; then no caller waits for it.
             self._stream_end = f"; the stream ended: {error.code().name}: {error.details()}"
 
     def _call(self, method: Any, request: Any) -> Any:
@@ -341,7 +341,7 @@ class P4RuntimeClient:
 
 
 def _refusal(error: grpc.RpcError) -> P4RuntimeError:
-    """What the switch said, with the per-update errors of a batched write (P4RT 12.3)."""
+    """The switch's error, with the per-update errors of a batched write (P4RT 12.3)."""
     message, code, codes = f"{error.code().name}: {error.details()}", error.code().value[0], []
     for key, value in error.trailing_metadata() or ():
         if key != "grpc-status-details-bin":

@@ -15,7 +15,9 @@ from typing import Any
 from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
 from scapy.layers.inet6 import IPv6ExtHdrFragment
 
-VLAN_BYTES = 4
+from ptf_tests.lib.ports import NUMBERS
+
+VLAN_BYTES = NUMBERS["constants"]["VLAN_BYTES"]
 
 FULL_FRAME = 1514
 """Bytes of a full Ethernet frame without FCS (1500-byte IP packet)."""

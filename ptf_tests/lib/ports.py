@@ -1,7 +1,18 @@
-"""Ports of the switch under test. Imported also where ptf is not (run/), so it imports nothing."""
+"""Ports of the switch under test, and the program's numbers. Imported also where ptf is not (run/)."""
+
+import json
+from pathlib import Path
+
+_COMPILED = Path(__file__).resolve().parents[2] / "p4src" / "compiled"
+NUMBERS: dict[str, dict[str, int]] = json.loads((_COMPILED / "constants.json").read_text(encoding="utf-8"))
+"""What compiling the program wrote down for other languages."""
 
 DATA_PORTS = tuple(range(1, 9))
 """Ports that PTF is wired to."""
 
-CPU_PORT = 510
-"""The controller's port (p4src/include/types.p4; checked against the program by tests/interface.py)."""
+CPU_PORT = NUMBERS["constants"]["CPU_PORT"]
+"""The controller's port."""
+DROP_PORT = NUMBERS["constants"]["DROP_PORT"]
+"""BMv2's default for --drop-port."""
+TICK_VALUES = 1 << NUMBERS["type_bits"]["tick_t"]
+"""Timestamps count modulo this."""

@@ -19,7 +19,7 @@ _OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
 
 
 class Refused(Exception):
-    """`ip` or `ethtool` did not do what it was asked. The text is what it said."""
+    """`ip` or `ethtool` failed. The text is its output."""
 
 
 def why_impossible() -> str | None:

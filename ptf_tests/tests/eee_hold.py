@@ -11,6 +11,7 @@ import random
 from ptf_tests.lib import packets
 from ptf_tests.lib.eee import BYTE_NS, SLEEP_NS, WAKE_NS, Eee, EeeTest, predict
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.ports import TICK_VALUES
 from ptf_tests.lib.targets.base import SwitchOptions
 
 HOLD = 120_000
@@ -19,7 +20,7 @@ _WIRE = (SIZE + 24) * BYTE_NS
 
 
 def data(number: int, size: int = SIZE, to: int = 2, ecn: int = Ecn.NOT_ECT) -> bytes:
-    """Data frame `number`, told by its sequence number."""
+    """Data frame `number`, identified by its sequence number."""
     return packets.data(to, size=size, seq=number, ecn=ecn)
 
 
@@ -377,7 +378,7 @@ class HoldSurvivesTheWrapOfTheClock(_Holding):
         self.prime()
         self.at(2**47 + 2**46)
         self.prime()
-        self.at(2**48 - 50_000)
+        self.at(TICK_VALUES - 50_000)
         now = self.switch.now_ns
         self.send_at(now)
         self.drain()

@@ -27,7 +27,7 @@ class NumbersOfTheCasesAreThoseOfTheProgram(BaseTest):
 
 
 class PipelineLoadsAndTheSwitchStartsEmpty(SwitchTest):
-    """The program is accepted over P4Runtime, and no table has an entry that nobody wrote."""
+    """The program is accepted over P4Runtime, and no table has an entry that no client wrote."""
 
     def runTest(self):
         for table in self.client.index.p4info.tables:

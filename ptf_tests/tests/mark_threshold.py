@@ -18,7 +18,7 @@ class _Marking(FabricTest):
     """Bursts of equal frames to port 2; reports which of them left marked."""
 
     def frames(self, count: int, ecn: int = Ecn.ECT0, **fields: object) -> list[bytes]:
-        """Distinguishable frames: the TCP sequence number tells them apart."""
+        """Frames that differ by their TCP sequence number."""
         return [packets.data(2, size=SIZE, ecn=ecn, seq=n, **fields) for n in range(count)]
 
     def marks(self, frames: list[bytes]) -> list[bool]:

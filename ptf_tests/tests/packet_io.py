@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
-from ptf_tests.lib.ports import CPU_PORT
+from ptf_tests.lib.ports import CPU_PORT, DROP_PORT
 
 _TIMEOUT_SECS = 5.0
 _ROUTER = 77
@@ -108,7 +108,7 @@ class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
     """The CPU port and the drop port have no queue that would drain."""
 
     def runTest(self):
-        for number, port in enumerate((CPU_PORT, 511), start=1):
+        for number, port in enumerate((CPU_PORT, DROP_PORT), start=1):
             self.packet_out(port, packets.udp(2))
             self.drain()
             self.assert_silent()

@@ -3,7 +3,7 @@
     ptf --platform eeon --platform-dir ptf_tests/lib/platforms --test-params "target='engine';..."
 
 ptf imports this file by name and calls `platform_config_update`. The port class goes through
-`dataplane.portclass`, the door that ptf's data plane leaves open for other kinds of ports.
+`dataplane.portclass`, the hook of ptf's data plane for other kinds of ports.
 """
 
 from __future__ import annotations
