@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 from eeon_control import config, operations, program, state, topology
+from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.fabric import Step, Targets
 from eeon_control.fabric.sync import run
 
@@ -53,7 +54,13 @@ def twin_spec(fabric: topology.Topology) -> str:
         for host in fabric.hosts.values()
     ]
     switches = [{"name": one.name, "device_id": one.device_id} for one in fabric.switches.values()]
-    spec = {"seed": 1, "tick_ps": TICK_PS, "cpu_port": 510, "drop_port": 511, "gate_register": "gate_open_at"}
+    spec = {
+        "seed": 1,
+        "tick_ps": TICK_PS,
+        "cpu_port": CPU_PORT,
+        "drop_port": DROP_PORT,
+        "gate_register": "gate_open_at",
+    }
     return json.dumps(spec | {"switches": switches, "hosts": hosts, "links": links, "phy": []})
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from eeon_control import data
+from eeon_control.errors import DataNotFound
 
 _PATH = data.folder("p4src") / "constants.json"
 
 
 def _read() -> dict[str, dict[str, int]]:
     try:
-        read: dict[str, Any] = json.loads(_PATH.read_text(encoding="utf-8"))
+        read: dict[str, dict[str, int]] = json.loads(_PATH.read_text(encoding="utf-8"))
     except OSError as error:
-        raise data.DataNotFound(
-            f"{_PATH}: {error.strerror}; run `make p4`, or reinstall eeon-control"
-        ) from None
+        raise DataNotFound(f"{_PATH}: {error.strerror}; run `make p4`, or reinstall eeon-control") from None
     return read
 
 
@@ -29,18 +27,43 @@ def _names(of: dict[str, int]) -> tuple[str, ...]:
 
 _ALL = _read()
 _CONSTANTS = _ALL["constants"]
+_FIXED_POINT = _ALL["fixed_point_bits"]
+_REGISTER_BITS = _ALL["register_bits"]
 
 CLASSES: tuple[str, ...] = _names(_ALL["packet_class_t"])
 VERDICTS: tuple[str, ...] = _names(_ALL["verdict_t"])
 EEE_STATES: tuple[str, ...] = _names(_ALL["eee_state_t"])
+EEE_ACTIVE: int = _ALL["eee_state_t"]["ACTIVE"]
 PROTECT: dict[str, int] = {name.lower(): number for name, number in _ALL["protect_t"].items()}
+ECN: dict[str, int] = _ALL["ecn_t"]
 
 CPU_PORT: int = _CONSTANTS["CPU_PORT"]
 DROP_PORT: int = _CONSTANTS["DROP_PORT"]
 DATA_PORT_MAX: int = min(CPU_PORT, DROP_PORT) - 1
+PORT_MAX: int = (1 << _ALL["type_bits"]["port_id_t"]) - 1
+ETHERTYPE_IPV4: int = _CONSTANTS["ETHERTYPE_IPV4"]
+ETHERTYPE_IPV6: int = _CONSTANTS["ETHERTYPE_IPV6"]
+ETHERTYPES_VLAN: tuple[int, int] = (_CONSTANTS["ETHERTYPE_VLAN"], _CONSTANTS["ETHERTYPE_QINQ"])
 ROUTE_TABLE_SIZE: int = _CONSTANTS["ROUTE_TABLE_SIZE"]
 ECMP_SELECTOR_SIZE: int = _CONSTANTS["ECMP_SELECTOR_SIZE"]
 RECEIVED_CELLS: int = _CONSTANTS["RECEIVED_CELLS"]
 VERDICT_CELLS: int = _CONSTANTS["VERDICT_CELLS"]
 PORT_CELLS: int = _CONSTANTS["PORT_CELLS"]
+
+TICK_VALUES: int = 1 << _ALL["type_bits"]["tick_t"]
+"""Timestamps count modulo this."""
 TICKS_AHEAD_LIMIT: int = _CONSTANTS["TICKS_AHEAD_LIMIT"]
+WAKES_VALUES: int = 1 << _REGISTER_BITS["wakes"]
+"""The register `wakes` counts modulo this."""
+BYTE_COUNT_MAX: int = (1 << _ALL["type_bits"]["byte_count_t"]) - 1
+
+RED_PROBABILITY_ONE: int = 1 << _FIXED_POINT["RED_PROBABILITY_BITS"]
+"""Probability 1, and what RED's random numbers lie below."""
+RED_DEPTH_ONE: int = 1 << _FIXED_POINT["RED_DEPTH_BITS"]
+"""A byte, or a packet, in the depth that RED judges."""
+RED_RAMP_BITS: int = _FIXED_POINT["RED_RAMP_BITS"]
+"""Fractional bits of the depth's distance from the lower threshold."""
+WIRE_TIME_ONE: int = 1 << _FIXED_POINT["WIRE_TIME_BITS"]
+"""A tick in `ticks_per_byte_q24`."""
+WIRE_TIME_LIMIT: int = 1 << _FIXED_POINT["WIRE_TIME_PARAMETER_BITS"]
+"""What `ticks_per_byte_q24` is below."""

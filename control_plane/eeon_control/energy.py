@@ -16,17 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from eeon_control.constants import TICKS_AHEAD_LIMIT
-from eeon_control.plan.entries import Action, Entry
+from eeon_control.constants import EEE_ACTIVE, TICK_VALUES, TICKS_AHEAD_LIMIT, WAKES_VALUES
+from eeon_control.entries import Action, Entry
+from eeon_control.port_settings import EEE, IN_TICKS, EeeSettings
 from eeon_control.topology import Port, Switch, phy
 from eeon_control.units import DataRate
 
 REGISTERS: tuple[str, ...] = ("eee_state", "busy_until", "wake_start", "asleep_at", "lpi_ticks", "wakes")
 """What `Reading.registers` must hold for every port, by P4Info alias."""
 
-_CLOCK = 1 << 48  # width of the program's timestamps (p4src/include/types.p4)
-_WAKES = 1 << 32  # width of the register `wakes`
-_ACTIVE = 0  # eee_state_t.ACTIVE
 _PS_PER_S = 10**12
 
 
@@ -41,10 +39,8 @@ class Timing:
     @classmethod
     def of(cls, action: Action | None) -> Timing | None:
         """The timers of an action of the table `port_eee`; None where the link never sleeps."""
-        if action is None or action.name != "eee":
-            return None
-        values = dict(action.params)
-        return cls(values["sleep_ticks"], values["wake_ticks"], values["stall_ticks"])
+        eee = None if action is None else EEE.from_action(action, IN_TICKS)
+        return cls(eee.sleep, eee.wake, eee.stall) if isinstance(eee, EeeSettings) else None
 
 
 @dataclass(frozen=True)
@@ -130,7 +126,7 @@ def timings(entries: Iterable[Entry], ports: Iterable[Port]) -> dict[int, Timing
     actions = {
         entry.match[0].value: entry.actions[0]
         for entry in entries
-        if entry.table == "port_eee" and not entry.is_default and entry.actions
+        if entry.table == EEE.name and not entry.is_default and entry.actions
     }
     return {port.number: Timing.of(actions.get(port.number)) for port in ports}
 
@@ -148,14 +144,14 @@ def lpi_ticks(registers: Mapping[str, int], timing: Timing | None, now: int) -> 
     LPI `sleep` later, and it lasts until the wake-up starts.
     """
     closed = registers["lpi_ticks"]
-    if registers["eee_state"] != _ACTIVE:
+    if registers["eee_state"] != EEE_ACTIVE:
         asleep, until = registers["asleep_at"], registers["wake_start"]
         until = now if _is_ahead(until, now) else until
     elif timing is None:
         return closed
     else:
         asleep, until = registers["busy_until"] + timing.stall + timing.sleep, now
-    return closed if _is_ahead(asleep, until) else (closed + until - asleep) % _CLOCK
+    return closed if _is_ahead(asleep, until) else (closed + until - asleep) % TICK_VALUES
 
 
 def switch_energy(switch: Switch, before: Reading, after: Reading) -> SwitchEnergy:
@@ -192,7 +188,7 @@ def _port_energy(
         lpi = _lpi_between(
             then, now, before.timings[port.number], timing, clocks, elapsed_ps // after.tick_ps
         )
-        wakes = (now["wakes"] - then["wakes"]) % _WAKES
+        wakes = (now["wakes"] - then["wakes"]) % WAKES_VALUES
     lpi_ps = min(lpi * after.tick_ps, elapsed_ps)
     each = (timing.sleep + timing.wake) * after.tick_ps if timing else 0
     transition_ps = min(wakes * each, elapsed_ps - lpi_ps)
@@ -214,11 +210,11 @@ def _lpi_between(
     elapsed: int,
 ) -> int:
     if clocks is not None:
-        spent = (lpi_ticks(now, timing, clocks[1]) - lpi_ticks(then, timing_then, clocks[0])) % _CLOCK
+        spent = (lpi_ticks(now, timing, clocks[1]) - lpi_ticks(then, timing_then, clocks[0])) % TICK_VALUES
         # Registers are not read at one moment; a little less than nothing is nothing.
-        return 0 if spent > _CLOCK // 2 else min(spent, elapsed)
+        return 0 if spent > TICK_VALUES // 2 else min(spent, elapsed)
     # Nothing has left the switch in all the time: whoever may sleep sleeps, at the latest stall + Ts after.
-    if timing is None or now["eee_state"] != _ACTIVE:
+    if timing is None or now["eee_state"] != EEE_ACTIVE:
         return 0
     return max(0, elapsed - timing.stall - timing.sleep)
 
@@ -236,23 +232,25 @@ def _clocks(before: Reading, after: Reading, elapsed: int) -> tuple[int, int] | 
         return None
     newest = changed[0]
     for stamp in changed[1:]:
-        if (stamp - newest) % _CLOCK < _CLOCK // 2:  # all lie within one interval, far below half a circle
+        if (
+            stamp - newest
+        ) % TICK_VALUES < TICK_VALUES // 2:  # all lie within one interval, far below half a circle
             newest = stamp
-    return (newest - elapsed) % _CLOCK, newest
+    return (newest - elapsed) % TICK_VALUES, newest
 
 
 def _has_restarted(before: Reading, after: Reading, elapsed_ps: int) -> bool:
     if (
         before.now_ticks is not None
         and after.now_ticks is not None
-        and (after.now_ticks - before.now_ticks) % _CLOCK > _CLOCK // 2
+        and (after.now_ticks - before.now_ticks) % TICK_VALUES > TICK_VALUES // 2
     ):
         return True
     for port, now in after.registers.items():
         timing = after.timings.get(port) or before.timings.get(port)
         if port not in before.registers or timing is None:
             continue
-        wakes = (now["wakes"] - before.registers[port]["wakes"]) % _WAKES
+        wakes = (now["wakes"] - before.registers[port]["wakes"]) % WAKES_VALUES
         # Each wake takes a sleep and a wake-up. More than there was time for: the count began anew.
         if (wakes - 1) * max(1, timing.sleep + timing.wake) * after.tick_ps > elapsed_ps:
             return True
@@ -261,4 +259,4 @@ def _has_restarted(before: Reading, after: Reading, elapsed_ps: int) -> bool:
 
 def _is_ahead(moment: int, now: int) -> bool:
     """The program's own rule for a clock that wraps (ARCHITECTURE.md): ahead by less than 2^40 ticks."""
-    return 0 < (moment - now) % _CLOCK < TICKS_AHEAD_LIMIT
+    return 0 < (moment - now) % TICK_VALUES < TICKS_AHEAD_LIMIT

@@ -8,10 +8,12 @@ stricter; tests/test_config_schema.py holds the two together.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema, model_validator
+from pydantic.json_schema import JsonSchemaValue
 
+from eeon_control.errors import UnitError
 from eeon_control.units import (
     TEXT_LIMIT,
     Bytes,
@@ -39,26 +41,28 @@ class Strict(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _empty_is_absent(cls, value: Any) -> Any:
+    def _empty_is_absent(cls, value: object) -> object:
         if not isinstance(value, dict):
             return value
         required = {field.alias or name for name, field in cls.model_fields.items() if field.is_required()}
         return {key: given for key, given in value.items() if given is not None or key in required}
 
 
-def text_schema(*kinds: type[Quantity], **extra: Any) -> dict[str, Any]:
+def text_schema(*kinds: type[Quantity], **extra: object) -> JsonSchemaValue:
     """The JSON Schema of a quantity's text."""
     patterns = [kind.pattern() for kind in kinds]
     pattern = patterns[0] if len(patterns) == 1 else "|".join(f"({one})" for one in patterns)
     return {"type": "string", "pattern": pattern, "maxLength": TEXT_LIMIT, **extra}
 
 
-def of_text(read: Callable[[Any], Any], schema: dict[str, Any]) -> tuple[PlainValidator, WithJsonSchema]:
+def of_text(
+    read: Callable[[object], object], schema: JsonSchemaValue
+) -> tuple[PlainValidator, WithJsonSchema]:
     """The two annotations of a kind of text."""
     return PlainValidator(read), WithJsonSchema(schema)
 
 
-def positive(kind: type[Quantity]) -> Callable[[object], Any]:
+def positive(kind: type[Quantity]) -> Callable[[object], Quantity]:
     """Reads a quantity that must be above zero."""
 
     def read(text: object) -> Quantity:
@@ -86,8 +90,25 @@ def in_bytes(what: str, *, above_zero: bool = False) -> Callable[[object], Bytes
     return read
 
 
+BYTES_SCHEMA = text_schema(Bytes, examples=["97.5KB"])
 DURATION = of_text(Duration.parse, text_schema(Duration, examples=["120us", "1ms"]))
 DurationText = Annotated[Duration, *DURATION]
 PositiveDurationText = Annotated[Duration, *of_text(positive(Duration), text_schema(Duration))]
 RateText = Annotated[DataRate, *of_text(positive(DataRate), text_schema(DataRate, examples=["10Gbps"]))]
 PacketRateText = Annotated[PacketRate, *of_text(positive(PacketRate), text_schema(PacketRate))]
+
+
+def no_speed_twice(value: object) -> object:
+    """Refuses a mapping by link speed two of whose keys are the same speed, such as 1Gbps and 1000Mbps."""
+    if not isinstance(value, dict):
+        return value
+    seen: dict[DataRate, object] = {}
+    for key in value:
+        try:
+            rate = DataRate.parse(key)
+        except UnitError:
+            continue  # the key's own type says what is wrong with it
+        if rate in seen:
+            raise ValueError(f"{seen[rate]} and {key} are the same speed")
+        seen[rate] = key
+    return value

@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from finsy import P4Schema
 
@@ -29,7 +28,7 @@ class Program:
     json: bytes
     p4info: str
     digest: str
-    provenance: dict[str, Any]
+    provenance: dict[str, object]
     json_path: Path
     p4info_path: Path
 

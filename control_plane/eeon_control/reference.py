@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from pydantic.json_schema import JsonSchemaValue
 
 from eeon_control import schemas
 
@@ -52,7 +53,7 @@ class Tables:
     units: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
-    def of(self, schema: dict[str, Any]) -> Iterator[str]:
+    def of(self, schema: JsonSchemaValue) -> Iterator[str]:
         """What a schema describes, then a table for it and for every mapping below it."""
         yield _described(schema)
         yield self._table(schema)
@@ -69,7 +70,7 @@ class Tables:
             yield self._table(model)
             waiting += _references(model)
 
-    def _table(self, model: dict[str, Any]) -> str:
+    def _table(self, model: JsonSchemaValue) -> str:
         rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
         required = model.get("required", [])
         for key, value in model.get("properties", {}).items():
@@ -79,7 +80,7 @@ class Tables:
             rows.append(f"| `{key}` | {self._value(value)} | {default} | {_described(value)} |")
         return "\n".join(rows)
 
-    def _value(self, schema: dict[str, Any]) -> str:
+    def _value(self, schema: JsonSchemaValue) -> str:
         """What may stand behind a key, in words."""
         if "$ref" in schema:
             return self._link(schema["$ref"])
@@ -105,7 +106,7 @@ class Tables:
             case kind:
                 return str(kind)
 
-    def _text(self, schema: dict[str, Any]) -> str:
+    def _text(self, schema: JsonSchemaValue) -> str:
         """The kind of a text by the units that its pattern has, with its examples."""
         pattern = schema["pattern"]
         known = {**_UNITS, **self.units}
@@ -115,7 +116,7 @@ class Tables:
         shown = [" or ".join(kinds)]
         return ", ".join(shown + [f"`{one}`" for one in schema.get("examples", [])])
 
-    def _mapping(self, schema: dict[str, Any]) -> str:
+    def _mapping(self, schema: JsonSchemaValue) -> str:
         if "properties" in schema:
             return f"`{{{schema['required'][0]}: ...}}` (short form)"
         if "patternProperties" in schema:
@@ -130,11 +131,11 @@ class Tables:
         return f"[{name}]({self.elsewhere.get(name, '')}#{name.lower()})"
 
 
-def _described(model: dict[str, Any]) -> str:
+def _described(model: JsonSchemaValue) -> str:
     return " ".join(str(model.get("description", "")).split())
 
 
-def _references(part: Any) -> list[str]:
+def _references(part: object) -> list[str]:
     """Names of the models that a schema refers to, in order."""
     if isinstance(part, list):
         return [name for one in part for name in _references(one)]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -34,12 +33,12 @@ MODELS: dict[str, tuple[type[BaseModel], str]] = {
 }
 
 
-def schema(kind: str) -> dict[str, Any]:
+def schema(kind: str) -> JsonSchemaValue:
     """The JSON Schema of one kind of file: `config`, `topology` or `targets`."""
     return of_model(*MODELS[kind])
 
 
-def of_model(model: type[BaseModel], title: str) -> dict[str, Any]:
+def of_model(model: type[BaseModel], title: str) -> JsonSchemaValue:
     """The JSON Schema of files that a model describes."""
     made = model.model_json_schema(by_alias=True, schema_generator=_Generator)
     _tidy(made)
@@ -62,7 +61,7 @@ def write(folder: Path) -> list[Path]:
 class _Generator(GenerateJsonSchema):
     """Without titles that repeat the key, and with defaults as people write them."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    def field_title_should_be_set(self, schema: object) -> bool:
         return False
 
     def default_schema(self, schema: WithDefaultSchema) -> JsonSchemaValue:
@@ -75,7 +74,7 @@ class _Generator(GenerateJsonSchema):
         return made
 
 
-def _tidy(part: Any) -> None:
+def _tidy(part: object) -> None:
     """Everywhere: descriptions on one line, no keys beside patterns of keys, optional keys without a
     value."""
     if isinstance(part, list):
@@ -96,7 +95,7 @@ def _tidy(part: Any) -> None:
         _allow_empty_values(part["properties"], part.get("required", []))
 
 
-def _allow_empty_values(properties: dict[str, Any], required: list[str]) -> None:
+def _allow_empty_values(properties: JsonSchemaValue, required: list[str]) -> None:
     """A key that is not required may stand without a value; see model_base.Strict."""
     for key, value in properties.items():
         if key in required:

@@ -7,19 +7,16 @@ other programs, and a bad one must end in a message, not in a traceback or in al
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from eeon_control.errors import DataNotFound, InputError, Place, Problem
-from eeon_control.validation import problems_of
+from eeon_control.errors import DataNotFound, InputError, Place, Problem, Severity
 
 KeyPath = tuple[str | int, ...]
 
@@ -35,17 +32,18 @@ _TAG = "tag:yaml.org,2002:"
 class Document:
     """One or more merged YAML files: the plain value, and where each key path stands."""
 
-    value: dict[str, Any]
+    value: dict[str, object]
     places: dict[KeyPath, Place] = field(default_factory=dict)
 
     @classmethod
-    def of_value(cls, value: dict[str, Any], source: str) -> Document:
+    def of_value(cls, value: dict[str, object], source: str) -> Document:
         """A document of plain values that come from no file; every place in it is `source`."""
         place = Place(source)
         places: dict[KeyPath, Place] = {(): place}
-        todo: list[tuple[KeyPath, Any]] = [((), value)]
+        todo: list[tuple[KeyPath, dict[str, object] | list[object]]] = [((), value)]
         while todo:
             path, here = todo.pop()
+            items: Iterable[tuple[str | int, object]]
             items = here.items() if isinstance(here, dict) else enumerate(here)
             for step, child in items:
                 places[(*path, step)] = place
@@ -59,19 +57,23 @@ class Document:
             path = path[:-1]
         return self.places[path]
 
-    def problem(self, path: KeyPath, rule: str, value: object = None, **extra: Any) -> Problem:
+    def problem(
+        self, path: KeyPath, rule: str, value: object = None, *, severity: Severity = Severity.ERROR
+    ) -> Problem:
         """A Problem at `path`; `value` defaults to what the file has there."""
         if value is None:
             value = self.get(path)
-        return Problem(self.place(path), dotted(path), show(value), rule, **extra)
+        return Problem(self.place(path), dotted(path), show(value), rule, severity)
 
-    def get(self, path: KeyPath) -> Any:
+    def get(self, path: KeyPath) -> object:
         """The value at `path`, or None."""
-        here: Any = self.value
+        here: object = self.value
         for step in path:
-            try:
+            if isinstance(here, dict):
+                here = here.get(step)
+            elif isinstance(here, list) and isinstance(step, int) and step < len(here):
                 here = here[step]
-            except (KeyError, IndexError, TypeError):
+            else:
                 return None
         return here
 
@@ -93,16 +95,7 @@ class Document:
             if not replaced or not any(path[:length] in replaced for length in range(1, len(path) + 1))
         }
         places.update({path: place for path, place in later.places.items() if path})
-        return Document(_merge(self.value, later.value), places)
-
-    def from_validation(
-        self,
-        error: ValidationError,
-        model: type[BaseModel],
-        other_names: Mapping[str, tuple[str, ...]] | None = None,
-    ) -> InputError:
-        """The same findings as pydantic's, each with its file, line, key and value; see `validation`."""
-        return InputError(problems_of(error, self, model, other_names or {}))
+        return Document(_merged_mappings(self.value, later.value), places)
 
 
 def read_yaml(path: Path) -> Document:
@@ -144,7 +137,7 @@ def parse_yaml(text: str, name: str) -> Document:
             [Problem(Place(name, 1), "", "", "the top level must be a mapping (key: value lines)")]
         )
     builder = _Builder(name)
-    value = builder.build(root, (), 0)
+    value = builder.mapping(root, (), 0)
     if builder.problems:
         raise InputError(builder.problems)
     builder.places[()] = Place(name, root.start_mark.line + 1)
@@ -156,7 +149,7 @@ class _ShallowComposer(Composer):
 
     depth = 0
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
+    def compose_node(self, parent: object, index: object) -> object:
         self.depth += 1
         if self.depth > _DEPTH_LIMIT:
             raise ValueError(f"nested more than {_DEPTH_LIMIT} levels deep")
@@ -170,15 +163,15 @@ class _Builder:
         self.name = name
         self.places: dict[KeyPath, Place] = {}
         self.problems: list[Problem] = []
-        self.nodes = 0
+        self.nodes = 1  # the top level
 
-    def build(self, node: Node, path: KeyPath, depth: int) -> Any:
+    def build(self, node: Node, path: KeyPath, depth: int) -> object:
         self.nodes += 1
         if depth > _DEPTH_LIMIT or self.nodes > _NODE_LIMIT:
             limit = f"{_DEPTH_LIMIT} levels" if depth > _DEPTH_LIMIT else f"{_NODE_LIMIT} values"
             raise InputError([Problem(self._place(node), dotted(path[:4]), "", f"more than {limit}")])
         if isinstance(node, MappingNode):
-            return self._mapping(node, path, depth)
+            return self.mapping(node, path, depth)
         if isinstance(node, SequenceNode):
             items = []
             for index, item in enumerate(node.value):
@@ -188,8 +181,8 @@ class _Builder:
         assert isinstance(node, ScalarNode), "the composer resolves aliases; these are all node types"
         return self._scalar(node, path)
 
-    def _mapping(self, node: MappingNode, path: KeyPath, depth: int) -> dict[str, Any]:
-        result: dict[str, Any] = {}
+    def mapping(self, node: MappingNode, path: KeyPath, depth: int) -> dict[str, object]:
+        result: dict[str, object] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
                 self._refuse(key_node, path, "a key must be plain text")
@@ -203,7 +196,7 @@ class _Builder:
             result[key] = self.build(value_node, (*path, key), depth + 1)
         return result
 
-    def _scalar(self, node: ScalarNode, path: KeyPath) -> Any:
+    def _scalar(self, node: ScalarNode, path: KeyPath) -> object:
         text = str(node.value)
         match str(node.tag).removeprefix(_TAG):
             case "str":
@@ -246,17 +239,21 @@ def show(value: object) -> str:
     return text if len(text) <= _VALUE_SHOWN_CHARS else text[:_VALUE_SHOWN_CHARS] + "..."
 
 
-def _merge_into_one(first: Any, later: Any) -> bool:
+def _merge_into_one(first: object, later: object) -> bool:
     if not (isinstance(first, dict) and isinstance(later, dict)):
         return False
     mode, other = first.get(_MODE), later.get(_MODE)
     return mode is None or other is None or bool(mode == other)
 
 
-def _merge(first: Any, later: Any) -> Any:
-    if _merge_into_one(first, later):
-        result = dict(first)
-        for key, value in later.items():
-            result[key] = _merge(first[key], value) if key in first else value
-        return result
+def _merged(first: object, later: object) -> object:
+    if isinstance(first, dict) and isinstance(later, dict) and _merge_into_one(first, later):
+        return _merged_mappings(first, later)
     return later
+
+
+def _merged_mappings(first: dict[str, object], later: dict[str, object]) -> dict[str, object]:
+    result = dict(first)
+    for key, value in later.items():
+        result[key] = _merged(first[key], value) if key in first else value
+    return result

@@ -89,10 +89,10 @@ class Bytes(Quantity):
         "MB": 10**6,
         "GB": 10**9,
         "TB": 10**12,
-        "KiB": 2**10,
-        "MiB": 2**20,
-        "GiB": 2**30,
-        "TiB": 2**40,
+        "KiB": 1024,
+        "MiB": 1024**2,
+        "GiB": 1024**3,
+        "TiB": 1024**4,
     }
     canonical = ("TB", "GB", "MB", "KB", "B")
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import types
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from eeon_control.errors import Problem
-
-if TYPE_CHECKING:
-    from eeon_control.sources import Document, KeyPath
+from eeon_control.errors import InputError
+from eeon_control.sources import Document, KeyPath
 
 
-def problems_of(
+def input_error(
     error: ValidationError,
     document: Document,
     model: type[BaseModel],
-    other_names: Mapping[str, tuple[str, ...]],
-) -> list[Problem]:
+    other_names: Mapping[str, tuple[str, ...]] | None = None,
+) -> InputError:
     """Every finding at its place in `document`, which was checked against `model`.
 
     `other_names`: what else a key may be called in the file (short forms), so that errors point at that.
@@ -28,12 +27,12 @@ def problems_of(
     found = []
     for item in error.errors():
         loc = tuple(item["loc"])
-        path = _path_in_file(loc, document, other_names, is_missing=item["type"] == "missing")
+        path = _path_in_file(loc, document, other_names or {}, is_missing=item["type"] == "missing")
         rule, value = _explain(item)
         if item["type"] == "extra_forbidden":
             rule += did_you_mean(str(loc[-1]), _keys_at(model, loc[:-1]))
         found.append(document.problem(path, rule, value))
-    return found
+    return InputError(found)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -54,7 +53,7 @@ def _path_in_file(
     return (*path, loc[-1]) if is_missing else path
 
 
-def _keys_at(annotation: Any, loc: KeyPath) -> set[str]:
+def _keys_at(annotation: object, loc: KeyPath) -> set[str]:
     """The keys that a model knows at a location of pydantic's."""
     origin = get_origin(annotation)
     arguments = get_args(annotation)
@@ -75,7 +74,7 @@ def _keys_at(annotation: Any, loc: KeyPath) -> set[str]:
     return set()
 
 
-def _tag(model: Any) -> str | None:
+def _tag(model: object) -> str | None:
     """The value of `mode` or `kind` that selects a model in a union."""
     fields = getattr(model, "model_fields", {})
     field = fields.get("mode", fields.get("kind"))
@@ -84,7 +83,7 @@ def _tag(model: Any) -> str | None:
     return str(get_args(field.annotation)[0])
 
 
-def _explain(item: Any) -> tuple[str, object]:
+def _explain(item: ErrorDetails) -> tuple[str, object]:
     """pydantic's error types in the words of this project: (rule, value shown)."""
     context = item.get("ctx", {})
     match item["type"]:

@@ -13,7 +13,7 @@ from eeon_control import fabric, plan, program, topology
 from eeon_control.cli import main
 from eeon_control.fabric import sync
 from eeon_control.fabric.diff import Change, ChangeKind
-from eeon_control.fabric.session import Session
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target
 from eeon_control.plan import Action, Entry, Exact
 
@@ -33,7 +33,7 @@ def write_behind_its_back(name: str, address: str) -> None:
 
     async def write():
         schema = program.load().schema()
-        async with Session(name, Target(address, device_id), schema, election_id=10) as session:
+        async with P4RuntimeSession(name, Target(address, device_id), schema, election_id=10) as session:
             await session.write_changes([Change(ChangeKind.MODIFY, None, entry)])
 
     sync.run(write())

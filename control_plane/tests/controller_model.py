@@ -34,7 +34,7 @@ class Stream:
     """A client's stream as the switch has it; `said` is what the client has not received yet."""
 
     election_id: int = -1
-    said: list[tuple[m.Role, int]] = field(default_factory=list)
+    said: list[tuple[m.ArbitrationStatus, int]] = field(default_factory=list)
 
 
 @dataclass
@@ -91,11 +91,11 @@ class ModelSwitch:
     def tell(self, stream: Stream) -> None:
         primary = self.primary()
         if primary is stream:
-            stream.said.append((m.Role.PRIMARY, stream.election_id))
+            stream.said.append((m.ArbitrationStatus.PRIMARY, stream.election_id))
         elif primary is not None:
-            stream.said.append((m.Role.OTHER, primary.election_id))
+            stream.said.append((m.ArbitrationStatus.OTHER, primary.election_id))
         else:
-            stream.said.append((m.Role.NOBODY, self.highest))
+            stream.said.append((m.ArbitrationStatus.NOBODY, self.highest))
 
     def may_write(self, stream: Stream | None, election_id: int) -> bool:
         primary = self.primary()
@@ -219,7 +219,7 @@ class Client:
         if self.stream is None or not self.stream.said:
             return False
         role, election_id = self.stream.said.pop(0)
-        self.confirmed = election_id if role is m.Role.PRIMARY else None
+        self.confirmed = election_id if role is m.ArbitrationStatus.PRIMARY else None
         self.give(m.Arbitrated(self.connection, role, election_id))
         return True
 

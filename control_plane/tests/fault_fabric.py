@@ -52,7 +52,7 @@ def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refu
 
     carry_out = batch._one
 
-    def faulty(forwarding, role, update, journal):
+    def faulty(forwarding, role, update):
         for left in (dies_at, refuses_at):
             if left.value > 0:
                 left.value -= 1
@@ -61,7 +61,7 @@ def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refu
         if refuses_at.value == 0:
             refuses_at.value = 0 if refuses_on.value else -1
             return errors.StatusError(rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test")
-        return carry_out(forwarding, role, update, journal)
+        return carry_out(forwarding, role, update)
 
     batch._one = faulty
     switch = _engine.Switch(

@@ -11,7 +11,7 @@ from eeon_control import config, fabric, plan, program
 from eeon_control.errors import ApplyError
 from eeon_control.fabric import sync
 from eeon_control.fabric.diff import Change, ChangeKind
-from eeon_control.fabric.session import Session
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target
 from eeon_control.plan import Action, Entry, Exact, Lpm
 
@@ -31,9 +31,9 @@ ENTRIES = (
 )
 
 
-def session(topology, targets, name: str) -> Session:
+def session(topology, targets, name: str) -> P4RuntimeSession:
     target = Target(Target.parse(targets[name]).address, topology.switches[name].device_id)
-    return Session(name, target, program.load().schema(), election_id=10)
+    return P4RuntimeSession(name, target, program.load().schema(), election_id=10)
 
 
 async def run_another_program(topology, targets) -> None:
@@ -69,7 +69,7 @@ def check_failed_apply_brings_the_other_program_back(topology, targets, tick_ps:
     before = sync.run(held(topology, targets))
     assert set(before) == set(topology.switches)
     assert all(value == (OTHER_COOKIE, set(ENTRIES)) for value in before.values())
-    send = Session.write_changes
+    send = P4RuntimeSession.write_changes
 
     async def refuse(self, changes):
         if self.name == "spine1":
@@ -78,7 +78,7 @@ def check_failed_apply_brings_the_other_program_back(topology, targets, tick_ps:
         await send(self, changes)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Session, "write_changes", refuse)
+        patch.setattr(P4RuntimeSession, "write_changes", refuse)
         with pytest.raises(ApplyError) as error:
             fabric.apply_sync(topology, config.load("drop_tail"), targets, tick_ps)
     assert list(error.value.failures) == ["spine1"]

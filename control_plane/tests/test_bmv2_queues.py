@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from eeon_control import topology
 from eeon_control.cli import main
 from eeon_control.fabric import sync
-from eeon_control.fabric.thrift_client import QueueSettings, ThriftClient
+from eeon_control.fabric.thrift import QueueSettings, ThriftClient
 from fake_p4runtime import FakeFabric
 
 SETTINGS = """
@@ -53,11 +53,11 @@ def calls(monkeypatch):
 def apply(tmp_path, fabric, *more: str, spine2: str = ""):
     """`spine2`: its Thrift server, none when empty."""
     (tmp_path / "bmv2.yaml").write_text(SETTINGS)
-    doors = {name: f"127.0.0.1:{number}" for number, name in enumerate(fabric.targets, 1)} | {
+    servers = {name: f"127.0.0.1:{number}" for number, name in enumerate(fabric.targets, 1)} | {
         "spine2": spine2
     }
     lines = [
-        f'  {name}: {{address: "{address}"' + (f', thrift: "{doors[name]}"}}' if doors[name] else "}")
+        f'  {name}: {{address: "{address}"' + (f', thrift: "{servers[name]}"}}' if servers[name] else "}")
         for name, address in fabric.targets.items()
     ]
     targets = tmp_path / "targets.yaml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from eeon_control import config, operations, state, topology
 from eeon_control.errors import ApplyError, FabricError
-from eeon_control.fabric import Targets, sync, thrift_door
+from eeon_control.fabric import Targets, sync, thrift
 from fake_p4runtime import FakeFabric
 
 FABRIC = topology.load("leaf-spine-4")
@@ -18,10 +18,10 @@ def load(name: str, depth: str):
 
 
 @pytest.fixture
-def door(monkeypatch):
+def server(monkeypatch):
     """What was set, as (switch, depth of port 1's queue), and a switch whose Thrift server is away."""
 
-    class Door:
+    class ThriftServer:
         def __init__(self) -> None:
             self.was_set: list[tuple[str, int]] = []
             self.away = ""
@@ -31,9 +31,9 @@ def door(monkeypatch):
                 raise FabricError(f"{name}: Thrift server {target.thrift} does not answer")
             self.was_set.append((name, settings[1].depth_packets))
 
-    door = Door()
-    monkeypatch.setattr(thrift_door, "set_queues", door.set_queues)
-    return door
+    server = ThriftServer()
+    monkeypatch.setattr(thrift, "set_queues", server.set_queues)
+    return server
 
 
 @pytest.fixture
@@ -58,32 +58,32 @@ def apply(store, fakes, wanted):
         return sync.run(operations.apply(operations.Work(store, lock), meant))
 
 
-def test_queues_are_set_on_the_switches_whose_thrift_server_is_known(fakes, door, state_folder):
+def test_queues_are_set_on_the_switches_whose_thrift_server_is_known(fakes, server, state_folder):
     apply(state.StateStore.open(state_folder), fakes, load("drop_tail", "1000pkt"))
-    assert sorted(door.was_set) == [("leaf1", 1000), ("leaf2", 1000)]
+    assert sorted(server.was_set) == [("leaf1", 1000), ("leaf2", 1000)]
 
 
-def test_thrift_server_that_is_away_undoes_the_entries_and_puts_the_queues_back(fakes, door, state_folder):
+def test_thrift_server_that_is_away_undoes_the_entries_and_puts_the_queues_back(fakes, server, state_folder):
     store = state.StateStore.open(state_folder)
     apply(store, fakes, load("drop_tail", "1000pkt"))
     before = fakes.state()
-    door.was_set.clear()
-    door.away = "leaf2"
+    server.was_set.clear()
+    server.away = "leaf2"
     with pytest.raises(ApplyError, match=r"leaf2: Thrift server 127.0.0.1:9090 does not answer") as error:
         apply(store, fakes, load("mark_threshold", "2000pkt"))
     assert fakes.state() == before
-    assert door.was_set == [("leaf1", 2000), ("leaf1", 1000)]
+    assert server.was_set == [("leaf1", 2000), ("leaf1", 1000)]
     assert set(error.value.not_undone) == {"leaf2"}  # nobody can know what its queues are now
     assert store.journal() is not None and store.current_number() == 1
-    door.away = ""
+    server.away = ""
     with store.lock("test") as lock:
         assert sync.run(operations.recover(operations.Work(store, lock))).direction == "back"
-    assert door.was_set[-2:] == [("leaf1", 1000), ("leaf2", 1000)]
+    assert server.was_set[-2:] == [("leaf1", 1000), ("leaf2", 1000)]
     assert store.journal() is None and fakes.state() == before
 
 
 def test_killed_apply_whose_entries_are_all_there_sets_the_queues_before_it_goes_forward(
-    fakes, door, state_folder, monkeypatch
+    fakes, server, state_folder, monkeypatch
 ):
     store = state.StateStore.open(state_folder)
     apply(store, fakes, load("drop_tail", "1000pkt"))
@@ -92,19 +92,19 @@ def test_killed_apply_whose_entries_are_all_there_sets_the_queues_before_it_goes
         raise RuntimeError("as good as killed: nothing is undone")
 
     monkeypatch.setattr("eeon_control.fabric.transaction.undo", die)
-    monkeypatch.setattr(thrift_door, "set_queues", die)
+    monkeypatch.setattr(thrift, "set_queues", die)
     with pytest.raises((RuntimeError, TypeError)):
         apply(store, fakes, load("mark_threshold", "2000pkt"))
     assert store.journal() is not None
-    door.was_set.clear()
-    monkeypatch.setattr(thrift_door, "set_queues", door.set_queues)
+    server.was_set.clear()
+    monkeypatch.setattr(thrift, "set_queues", server.set_queues)
     with store.lock("test") as lock:
         assert sync.run(operations.recover(operations.Work(store, lock))).direction == "forward"
-    assert door.was_set == [("leaf1", 2000), ("leaf2", 2000)]
+    assert server.was_set == [("leaf1", 2000), ("leaf2", 2000)]
     assert store.current_number() == 2
 
 
-def test_drift_names_what_cannot_be_read_back(fakes, door, state_folder):
+def test_drift_names_what_cannot_be_read_back(fakes, server, state_folder):
     store = state.StateStore.open(state_folder)
     apply(store, fakes, load("drop_tail", "1000pkt"))
     found = sync.run(operations.drift(store))

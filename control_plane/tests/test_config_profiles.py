@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from eeon_control import config, plan, topology
-from eeon_control.config.thresholds import bandwidth_delay_share, default_threshold, mark_thresholds
-from eeon_control.config.timers import eee_timers
 from eeon_control.errors import InputError
+from eeon_control.port_settings.mark_threshold import bandwidth_delay_share, default_threshold
 from eeon_control.units import Bytes, DataRate, Duration
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,8 +72,8 @@ def test_threshold_left_out_or_auto_follows_each_ports_speed(aqm):
 
 def test_threshold_auto_allows_for_the_rtt_that_is_given():
     aqm = aqm_of("{mode: mark_threshold, rtt: 100us}")
-    assert mark_thresholds(aqm, TEN_GIGABIT)[0] == Bytes(27 * 1500)  # 15 + 83.3 / 7, rounded up
-    assert mark_thresholds(aqm_of("{mark_threshold: 9KB, rtt: 1ms}"), TEN_GIGABIT)[0] == 9000
+    assert aqm.settings_at(TEN_GIGABIT).threshold == Bytes(27 * 1500)  # 15 + 83.3 / 7, rounded up
+    assert aqm_of("{mark_threshold: 9KB, rtt: 1ms}").settings_at(TEN_GIGABIT).threshold == 9000
 
 
 @pytest.mark.parametrize(
@@ -178,15 +177,15 @@ def test_phy_times_of_the_fabric_make_presets_fit_a_coarse_tick():
         plan.intended(FABRIC, config.from_text(text), US)
     text += "phy:\n  1Gbps: {wake: 17us}\n  10Gbps: {sleep: 3us, wake: 5us}\n"
     loaded = config.from_text(text)
-    assert [str(span) for span in eee_timers(loaded.eee_of(EDGE), GIGABIT)] == ["182us", "17us"]
-    assert [str(span) for span in eee_timers(loaded.eee_of(UPLINK), TEN_GIGABIT)] == ["3us", "5us"]
+    assert [str(span) for span in loaded.eee_of(EDGE).timers(GIGABIT)] == ["182us", "17us"]
+    assert [str(span) for span in loaded.eee_of(UPLINK).timers(TEN_GIGABIT)] == ["3us", "5us"]
     plan.intended(FABRIC, loaded, US)
 
 
 def test_a_profile_s_own_times_win_over_the_fabrics():
     loaded = with_eee("{mode: standard, wake: 9us}")
     loaded = config.overridden(loaded, {"phy": {"10Gbps": {"wake": "5us", "sleep": "4us"}}})
-    assert [str(span) for span in eee_timers(loaded.eee_of(UPLINK), TEN_GIGABIT)] == ["4us", "9us"]
+    assert [str(span) for span in loaded.eee_of(UPLINK).timers(TEN_GIGABIT)] == ["4us", "9us"]
 
 
 def test_bmv2_queues_are_not_touched_unless_the_configuration_says_so():

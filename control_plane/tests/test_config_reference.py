@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from eeon_control import config, reference, topology
-from eeon_control.config.thresholds import default_threshold
 from eeon_control.errors import Severity
+from eeon_control.port_settings.mark_threshold import default_threshold
 from eeon_control.units import DataRate, Duration
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")

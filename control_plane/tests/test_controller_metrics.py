@@ -9,11 +9,10 @@ import pytest
 from eeon_control import constants, energy, topology
 from eeon_control.controller import messages as m
 from eeon_control.controller.counts import Counts, Restores
-from eeon_control.controller.metrics import CATALOG, Kind, MetricsDoor
+from eeon_control.controller.metrics import CATALOG, Kind, MetricsServer
 from eeon_control.controller.metrics.families import families
 from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
-from eeon_control.fabric.observe import Observation
-from eeon_control.fabric.read import FabricCounters, ReceivedCount, VerdictCount
+from eeon_control.fabric.read import FabricCounters, Observation, ReceivedCount, VerdictCount
 from prometheus_client import CollectorRegistry, generate_latest
 from scraping import Samples, parsed
 
@@ -186,10 +185,10 @@ def test_help_of_the_energy_counter_states_what_it_assumes():
     ],
 )
 def test_address_without_a_host_is_loopback(text, host, port):
-    assert MetricsDoor.parse(text) == MetricsDoor(host, port)
+    assert MetricsServer.parse(text) == MetricsServer(host, port)
 
 
 @pytest.mark.parametrize("text", ["", "host", "1.2.3.4:", "a:b", "1:70000", "http://x:1"])
 def test_address_that_is_none_is_refused(text):
     with pytest.raises(ValueError, match=r"write for example 127\.0\.0\.1:9100"):
-        MetricsDoor.parse(text)
+        MetricsServer.parse(text)

@@ -10,8 +10,8 @@ import time
 import pytest
 from controller_process import SECONDS, ControllerProcess
 from eeon_control import config, fabric, operations, state, topology
-from eeon_control.fabric import Target, Targets, snapshot
-from eeon_control.fabric.session import Session
+from eeon_control.fabric import Target, Targets, undo
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.fabric.targets import resolve
 from eeon_control.program import load as load_program
@@ -97,7 +97,7 @@ def wait_until(what, why: str) -> None:
 async def write_behind_its_back(fabric4, switches, name: str) -> None:
     """Take the entries of one switch away, as another primary of a moment."""
     target = resolve(fabric4, {switch: one.address for switch, one in switches.items()})[name]
-    async with Session(name, target, load_program().schema(), election_id=1000) as session:
+    async with P4RuntimeSession(name, target, load_program().schema(), election_id=1000) as session:
         await session.write_changes(fabric.difference(await session.read_entries(["ipv4_route"]), []))
 
 
@@ -330,8 +330,8 @@ def kill_apply_half_way(store, fabric4, switches) -> None:
         wanted = meant(fabric4, switches, THRESHOLD)
         name = "leaf1"
         target = resolve(fabric4, wanted.targets.switches)[name]
-        async with Session(name, target, load_program().schema(), election_id=work.bid()) as session:
-            before = await snapshot.take(session)
+        async with P4RuntimeSession(name, target, load_program().schema(), election_id=work.bid()) as session:
+            before = await undo.take_snapshot(session)
             plan = await fabric.plan(fabric4, wanted.config, wanted.targets.switches, tick_ps(switches))
             work.store.begin(
                 work.lock,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from eeon_control.controller.metrics.families import families
 from eeon_control.controller.metrics.readings import Readings
-from eeon_control.fabric.observe import observe_switch
+from eeon_control.fabric.read import observe_switch
 from fake_p4runtime import FakeSwitch
 from prometheus_client import CollectorRegistry, generate_latest
 from scraping import parsed

@@ -13,7 +13,7 @@ from eeon_control import config, state
 from eeon_control.controller import Options, State, Supervisor, log
 from eeon_control.controller import messages as m
 from eeon_control.fabric import Target
-from eeon_control.fabric.thrift_client import QueueSettings
+from eeon_control.fabric.thrift import QueueSettings
 from fake_p4runtime import FakeSwitch
 from finsy.proto import gnmi, gnmi_grpc, p4r_grpc
 from supervised import SECONDS, TOPOLOGY, committed, supervised, until
@@ -132,7 +132,7 @@ def test_what_cannot_be_read_back_is_set_again_whenever_the_switch_has_been_away
     async def set_queues(name, target, settings):
         told.append((name, dict(settings)))
 
-    monkeypatch.setattr("eeon_control.controller.supervisor.thrift_door.set_queues", set_queues)
+    monkeypatch.setattr("eeon_control.controller.supervisor.thrift.set_queues", set_queues)
     with_queues = config.overridden(
         config.load("red_ack_syn"),
         {"target_settings.bmv2": {"queue_depth": "1024pkt", "packet_rate": "unlimited"}},

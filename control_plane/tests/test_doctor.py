@@ -236,13 +236,13 @@ def test_thrift_and_clock_of_a_switch():
     engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
     p4runtime, thrift = (pytest.importorskip(f"eeon_engine.{name}") for name in ("p4runtime", "thrift"))
     switch = engine.Switch(device_id=1)
-    with p4runtime.serve(switch) as server, thrift.serve(switch, "127.0.0.1:0") as door:
-        found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, door.address)}))
+    with p4runtime.serve(switch) as server, thrift.serve(switch, "127.0.0.1:0") as thrift_server:
+        found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, thrift_server.address)}))
         assert found["leaf1 Thrift"].level is Level.OK and "leaf1 clock" not in found
         assert found["leaf1 pipeline"].found.startswith("no pipeline; the program's digest is ")
         one_switch = from_text(ONE_SWITCH, "one-switch.yaml")
         fabrics.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": server.address}, 1000)
-        found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, door.address)}))
+        found = by_check(switches.reach({"leaf1": Target(server.address, 1, None, thrift_server.address)}))
     # This switch's clock is moved by hand.
     assert "the switch's clock runs at 0% of real time" in found["leaf1 clock"].found
 

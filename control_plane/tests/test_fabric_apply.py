@@ -252,13 +252,13 @@ def test_unreachable_switch_stops_the_apply_before_anything_is_written(fabric4):
 
 
 def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_do(fabric4):
-    from eeon_control.fabric.session import Session
+    from eeon_control.fabric.session import P4RuntimeSession
     from eeon_control.fabric.targets import Target
 
     async def scenario(other_id):
         async with FakeFabric(fabric4) as fakes:
             leaf = fakes.switches["leaf1"]
-            async with Session(
+            async with P4RuntimeSession(
                 "leaf1", Target(leaf.address, 1), program.load().schema(), election_id=other_id
             ):
                 with pytest.raises(FabricError) as error:
@@ -273,13 +273,15 @@ def test_apply_while_another_controller_is_primary_is_refused_and_says_what_to_d
 
 
 def test_larger_election_id_takes_over(fabric4):
-    from eeon_control.fabric.session import Session
+    from eeon_control.fabric.session import P4RuntimeSession
     from eeon_control.fabric.targets import Target
 
     async def scenario():
         async with FakeFabric(fabric4) as fakes:
             leaf = fakes.switches["leaf1"]
-            async with Session("leaf1", Target(leaf.address, 1), program.load().schema(), election_id=99):
+            async with P4RuntimeSession(
+                "leaf1", Target(leaf.address, 1), program.load().schema(), election_id=99
+            ):
                 report = await fabric.apply(fabric4, red(), fakes.targets, TICK_PS, election_id=100)
             # 99 is the largest id now seen without a stream; the default one still becomes primary
             again = await fabric.apply(fabric4, threshold(), fakes.targets, TICK_PS)

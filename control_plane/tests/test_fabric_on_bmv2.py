@@ -16,8 +16,8 @@ import pytest
 from eeon_control import config, fabric, operations, state, topology
 from eeon_control.errors import ApplyError, NoRegisters
 from eeon_control.fabric import Targets, sync
-from eeon_control.fabric.session import Session
-from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.undo import Snapshot
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from other_program import check_failed_apply_brings_the_other_program_back
 
@@ -125,7 +125,7 @@ def test_change_is_made_in_place_and_back(fabric4, targets):
 
 def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeypatch):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
-    send = Session.write_changes
+    send = P4RuntimeSession.write_changes
     failed = []
 
     async def break_once(self, changes):
@@ -135,7 +135,7 @@ def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeyp
             raise self._error("refused a write: the test says so")
         await send(self, changes)
 
-    monkeypatch.setattr(Session, "write_changes", break_once)
+    monkeypatch.setattr(P4RuntimeSession, "write_changes", break_once)
     with pytest.raises(ApplyError) as error:
         fabric.apply_sync(fabric4, config.load(*THRESHOLD), targets, TICK_PS)
     assert list(error.value.failures) == ["spine1"] and not error.value.not_undone

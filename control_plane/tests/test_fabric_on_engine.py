@@ -83,11 +83,11 @@ def test_change_without_ecmp_shrinks_the_groups_and_back(fabric4, switches):
 
 
 def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, switches, monkeypatch):
-    from eeon_control.fabric.session import Session
+    from eeon_control.fabric.session import P4RuntimeSession
 
     before = config.load("red_ack_syn")
     fabric.apply_sync(fabric4, before, targets(switches), TICK_PS)
-    send = Session.write_changes
+    send = P4RuntimeSession.write_changes
     failed = []
 
     async def break_once(self, changes):
@@ -97,7 +97,7 @@ def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, switches, monkey
             raise self._error("refused a write: the test says so")
         await send(self, changes)
 
-    monkeypatch.setattr(Session, "write_changes", break_once)
+    monkeypatch.setattr(P4RuntimeSession, "write_changes", break_once)
     with pytest.raises(ApplyError) as error:
         fabric.apply_sync(fabric4, config.load("mark_threshold", "eee_standard"), targets(switches), TICK_PS)
     assert not error.value.not_undone

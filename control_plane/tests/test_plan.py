@@ -7,11 +7,9 @@ from fractions import Fraction
 import pytest
 from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.model import ECMP_PATHS_LIMIT
-from eeon_control.config.queues import Codel
-from eeon_control.config.thresholds import red_thresholds
-from eeon_control.config.timers import codel_ticks, eee_ticks, red_slope
 from eeon_control.errors import InputError, Place, PlanError
 from eeon_control.plan import Action, Entry, Exact, Lpm, routes
+from eeon_control.port_settings import Codel, Red, RedSettings
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
 from eeon_control.units import Bytes, DataRate, Duration
@@ -268,11 +266,11 @@ def test_class_and_verdict_names_are_in_the_programs_order():
 
 def test_host_nics_have_the_timers_of_the_host_role():
     fabric = topology.load("leaf-spine-4")
-    nics = plan.host_nics(fabric, config.from_text(CONFIG), NS)
+    nics = plan.host_nics(fabric, config.from_text(CONFIG))
     assert set(nics) == {"h1", "h2", "h3", "h4"}
-    assert (nics["h1"].sleep_ticks, nics["h1"].wake_ticks, nics["h1"].hold_ticks) == (182_000, 16_500, 0)
+    assert (str(nics["h1"].sleep), str(nics["h1"].wake), str(nics["h1"].hold)) == ("182us", "16.5us", "0s")
     off = config.overridden(config.from_text(CONFIG), {"roles.host.eee": "off"})
-    assert set(plan.host_nics(fabric, off, NS).values()) == {None}
+    assert set(plan.host_nics(fabric, off).values()) == {None}
 
 
 @pytest.mark.parametrize(
@@ -298,15 +296,24 @@ def test_target_delay_gives_the_thresholds_of_thesis_table_6_4(delay, at_1g, at_
         .profiles.queue["q"]
         .aqm
     )
-    assert red_thresholds(red, DataRate.parse("1Gbps")) == at_1g
-    assert red_thresholds(red, DataRate.parse("10Gbps")) == at_10g
+    found = [red.settings_at(DataRate.parse(rate)) for rate in ("1Gbps", "10Gbps")]
+    assert [(one.min, one.max) for one in found] == [at_1g, at_10g]
+
+
+def red(low: int, high: int, probability: Fraction | None) -> RedSettings:
+    return RedSettings(Bytes(low), Bytes(high), probability, 0, True, "ect")
 
 
 @given(low=st.integers(0, 2**32 - 1), span=st.integers(1, 2**32 - 1), percent=st.integers(0, 100))
 def test_slope_reaches_the_maximum_probability_at_the_maximum(low, span, percent):
-    slope = red_slope(low, low + span, Fraction(percent, 100))
+    slope = red(low, low + span, Fraction(percent, 100)).probability_slope
     assert slope < 1 << 64
     assert abs(Fraction(slope * span, 1 << 48) - Fraction(percent, 100)) <= Fraction(span, 1 << 49)
+
+
+def codel_ticks(codel: Codel, tick: Duration) -> tuple[int, int]:
+    params = dict(codel.settings_at(DataRate.parse("10Gbps")).to_action(tick).params)
+    return params["target_ticks"], params["interval_ticks"]
 
 
 def test_codel_in_ticks_of_the_target():
@@ -343,7 +350,9 @@ def test_codel_that_the_tick_cannot_express_or_32_bits_cannot_hold():
 
 
 def test_slope_of_equal_thresholds_is_zero():
-    assert red_slope(70, 70, Fraction(1)) == 0
+    profile = Red.model_validate({"mode": "red", "min": "70B", "max": "70B", "max_probability": 1})
+    assert profile.settings_at(DataRate.parse("10Gbps")) == red(70, 70, None)
+    assert red(70, 70, None).probability_slope == 0
 
 
 @given(rate=st.sampled_from(["100Mbps", "1Gbps", "10Gbps"]), tick=st.sampled_from([1000, 10_000, 1_000_000]))
@@ -352,9 +361,9 @@ def test_wire_time_per_byte_is_exact_to_half_a_step(rate, tick):
         "profiles: {eee: {e: {mode: standard, sleep: 200us, wake: 30us}}}"
     ).profiles.eee["e"]
     speed = DataRate.parse(rate)
-    ticks = eee_ticks(profile, speed, Bytes(24), Duration(tick))
+    params = dict(profile.settings_at(speed, Bytes(24)).to_action(Duration(tick)).params)
     exact = Fraction(8 * 10**12, speed * tick)
-    assert abs(Fraction(ticks.ticks_per_byte_q24, 1 << 24) - exact) <= Fraction(1, 1 << 25)
+    assert abs(Fraction(params["ticks_per_byte_q24"], 1 << 24) - exact) <= Fraction(1, 1 << 25)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +375,7 @@ def test_rate_whose_wire_time_does_not_fit_is_refused(rate, tick, says):
         "e"
     ]
     with pytest.raises(PlanError, match=says):
-        eee_ticks(profile, DataRate.parse(rate), Bytes(24), Duration.parse(tick))
+        profile.settings_at(DataRate.parse(rate), Bytes(24)).to_action(Duration.parse(tick))
 
 
 @st.composite

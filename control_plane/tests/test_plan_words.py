@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from eeon_control import config, topology
+from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import Change, ChangeKind, difference
 from eeon_control.fabric.planning import FabricPlan, SwitchPlan
-from eeon_control.fabric.words import describe
 from eeon_control.plan import Action, Entry, Exact, intended
 from eeon_control.units import Duration
 

@@ -18,7 +18,7 @@ from eeon_control import config, fabric, topology
 from eeon_control.cli import main
 from eeon_control.errors import FabricError
 from eeon_control.fabric import Target
-from eeon_control.fabric.credentials import Tls
+from eeon_control.fabric.tls import Tls
 
 certificates = pytest.importorskip(
     "certificates", reason="cryptography is not installed; no keys can be made"

@@ -19,7 +19,7 @@ from eeon_control.cli.show import baselines
 from eeon_control.fabric import sync
 from fake_p4runtime import FakeFabric
 
-LOOKING = importlib.import_module("eeon_control.cli.show.looking")
+WATCH = importlib.import_module("eeon_control.cli.show.watch")
 CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100"]
 VIEWS = ("fabric", "ports", "queues", "ecn", "eee", "counters")
 FORWARDED, MARKED, TAIL_DROPPED = 0, 1, 3
@@ -257,7 +257,7 @@ def test_a_rate_is_what_happened_in_between_by_the_second(fabric, monkeypatch):
     def traffic(_: float) -> None:
         fabric.verdict("leaf1", 3, DATA, FORWARDED, 1010, 1_515_000)
 
-    monkeypatch.setattr(LOOKING, "sleep", traffic)
+    monkeypatch.setattr(WATCH, "sleep", traffic)
     row = fabric.row("leaf1:3", "ports", "--rate", "5s")
     assert "sent_packets" not in row
     assert row["sent_bytes_per_s"] == pytest.approx(1500 * row["sent_packets_per_s"])
@@ -266,7 +266,7 @@ def test_a_rate_is_what_happened_in_between_by_the_second(fabric, monkeypatch):
 
 def test_no_rate_is_made_up_for_a_switch_that_restarted_in_between(fabric, monkeypatch):
     monkeypatch.setattr(
-        LOOKING,
+        WATCH,
         "sleep",
         lambda _: fabric.verdict("leaf1", 3, DATA, FORWARDED, 1, 1500),
     )
@@ -279,7 +279,7 @@ def test_no_rate_is_made_up_for_a_switch_that_restarted_in_between(fabric, monke
 
 def test_watch_repeats_plain_blocks_where_there_is_no_terminal(fabric, monkeypatch):
     slept = []
-    monkeypatch.setattr(LOOKING, "sleep", slept.append)
+    monkeypatch.setattr(WATCH, "sleep", slept.append)
     result = fabric.show("queues", "--watch", "3s", "--count", "3", "--port", "leaf1:3")
     assert result.exit_code == 0 and slept == [3.0, 3.0]
     assert result.stdout.count("97.5KB") == 3 and "\x1b" not in result.stdout

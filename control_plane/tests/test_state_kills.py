@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from eeon_control import state
-from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.undo import Snapshot
 from eeon_control.state.saved_snapshot import SavedSnapshot
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -10,7 +10,7 @@ import pytest
 from eeon_control import config, state, topology
 from eeon_control.errors import StateError
 from eeon_control.fabric import Targets
-from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import intended
 from eeon_control.state.saved_snapshot import SavedSnapshot
 

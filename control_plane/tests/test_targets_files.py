@@ -8,8 +8,8 @@ import pytest
 from eeon_control import fabric, topology
 from eeon_control.errors import EeonError, InputError
 from eeon_control.fabric import Target, Targets
-from eeon_control.fabric.credentials import Tls
 from eeon_control.fabric.targets import is_loopback, resolve
+from eeon_control.fabric.tls import Tls
 
 certificates = pytest.importorskip(
     "certificates", reason="cryptography is not installed; no keys can be made"

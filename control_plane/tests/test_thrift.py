@@ -17,8 +17,8 @@ import pytest
 from bmv2_process import start_bmv2
 from eeon_control import config, fabric, program, topology
 from eeon_control.errors import FabricError
-from eeon_control.fabric import Target, thrift_door
-from eeon_control.fabric.thrift_client import QueueSettings, ThriftClient
+from eeon_control.fabric import Target, thrift
+from eeon_control.fabric.thrift import QueueSettings, ThriftClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -55,8 +55,8 @@ def served(request, tmp_path):
             thrift = pytest.importorskip("eeon_engine.thrift")
             switch = engine.Switch(device_id=1, tick_ps=1000)
             server = stack.enter_context(p4runtime.serve(switch))
-            door = stack.enter_context(thrift.serve(switch, "127.0.0.1:0"))
-            found = Served(Target(server.address, 1, None, door.address), 1000)
+            thrift_server = stack.enter_context(thrift.serve(switch, "127.0.0.1:0"))
+            found = Served(Target(server.address, 1, None, thrift_server.address), 1000)
         fabric.apply_sync(one_switch, config.load("drop_tail"), {"leaf1": found.target}, found.tick_ps)
         yield found
 
@@ -67,7 +67,7 @@ def client(target: Target, **more) -> ThriftClient:
 
 def test_registers_and_the_clock_are_read_by_port(served):
     reading = asyncio.run(
-        thrift_door.read("leaf1", served.target, program.load(), [1, 7], ["wakes", "occupancy_bytes"])
+        thrift.read("leaf1", served.target, program.load(), [1, 7], ["wakes", "occupancy_bytes"])
     )
     zero = {"wakes": 0, "occupancy_bytes": 0}
     assert reading.registers == {1: zero, 7: zero}
@@ -76,7 +76,7 @@ def test_registers_and_the_clock_are_read_by_port(served):
 
 def test_queue_depth_and_rate_are_taken(served):
     asyncio.run(
-        thrift_door.set_queues("leaf1", served.target, {1: QueueSettings(1024, 8000), 2: QueueSettings(64)})
+        thrift.set_queues("leaf1", served.target, {1: QueueSettings(1024, 8000), 2: QueueSettings(64)})
     )
 
 
@@ -85,7 +85,7 @@ def test_the_thrift_port_of_another_switch_is_noticed(served):
     with pytest.raises(
         FabricError, match=r"this is the Thrift port of device 1, not of device 2; correct `thrift`"
     ):
-        asyncio.run(thrift_door.read("leaf2", other, program.load(), [1], ["wakes"]))
+        asyncio.run(thrift.read("leaf2", other, program.load(), [1], ["wakes"]))
 
 
 def test_a_register_that_the_program_has_not_is_named(served):
@@ -96,13 +96,13 @@ def test_a_register_that_the_program_has_not_is_named(served):
 def test_a_switch_without_the_program_is_told_so(served, monkeypatch):
     monkeypatch.setattr(ThriftClient, "program_md5", lambda self: b"\0" * 16)
     with pytest.raises(FabricError, match="leaf1: does not run this program"):
-        asyncio.run(thrift_door.read("leaf1", served.target, program.load(), [1], ["wakes"]))
+        asyncio.run(thrift.read("leaf1", served.target, program.load(), [1], ["wakes"]))
 
 
 def test_the_p4runtime_port_is_told_from_a_thrift_port(served):
     wrong = Target(served.target.address, 1, None, served.target.address)
     with pytest.raises(FabricError, match="Thrift"):
-        asyncio.run(thrift_door.read_clock("leaf1", wrong))
+        asyncio.run(thrift.read_clock("leaf1", wrong))
 
 
 def test_a_method_that_a_switch_has_not_is_named(served):
@@ -122,12 +122,12 @@ def test_without_a_thrift_address_the_targets_file_is_named():
     with pytest.raises(
         FabricError, match="leaf1: no Thrift server is known; give `thrift` in the targets file"
     ):
-        asyncio.run(thrift_door.read_clock("leaf1", Target("127.0.0.1:1", 1)))
+        asyncio.run(thrift.read_clock("leaf1", Target("127.0.0.1:1", 1)))
 
 
 def test_nobody_listening_is_told_with_the_switch_and_its_address():
     with pytest.raises(FabricError, match=r"leaf1 \(Thrift 127.0.0.1:1\): Connection refused"):
-        asyncio.run(thrift_door.read_clock("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1")))
+        asyncio.run(thrift.read_clock("leaf1", Target("127.0.0.1:1", 1, None, "127.0.0.1:1")))
 
 
 @pytest.mark.parametrize("wrong", [{"depth_packets": 0}, {"depth_packets": 2**31}, {"rate_pps": -1}])

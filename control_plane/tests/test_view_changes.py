@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from eeon_control import views
 from eeon_control.fabric import VerdictCount
-from eeon_control.fabric.observe import FabricObservation, Observation
-from eeon_control.fabric.read import FabricCounters
+from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
 
 SECOND_US = 1_000_000
 

@@ -1,10 +1,9 @@
-"""`eeon controller`: keep a fabric as it is meant to be."""
+"""`eeon controller`: keep a fabric in its intended configuration."""
 
 from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -12,7 +11,7 @@ from eeon_control import controller as controllers
 from eeon_control.cli import options
 from eeon_control.cli.config.common import open_store
 from eeon_control.controller import log, process
-from eeon_control.controller.metrics import MetricsDoor
+from eeon_control.controller.metrics import MetricsServer
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 
 
@@ -21,23 +20,25 @@ class _Interval(click.ParamType):
 
     name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         return 0.0 if str(value).strip() in ("0", "0.0") else options.SPAN.convert(value, param, ctx)
 
 
 class _Address(click.ParamType):
     name = "address"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> MetricsDoor:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> MetricsServer:
         try:
-            return value if isinstance(value, MetricsDoor) else MetricsDoor.parse(str(value))
+            return value if isinstance(value, MetricsServer) else MetricsServer.parse(str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
 
 @click.group()
 def controller() -> None:
-    """Keep every switch of a fabric as the revision in force says, for as long as it runs."""
+    """Keep every switch of a fabric at the revision in force."""
 
 
 @controller.command()
@@ -49,8 +50,8 @@ def controller() -> None:
     type=click.IntRange(1, (1 << 64) - 1),
     default=DEFAULT_ELECTION_ID,
     show_default=True,
-    help="P4Runtime election id, and rank: of the controllers on one state folder the largest is in charge, "
-    "the others stand by",
+    help="P4Runtime election id, and rank: of the controllers on one state folder the one with the largest "
+    "is in charge, the others are standbys",
 )
 @click.option(
     "--check-interval",
@@ -58,14 +59,14 @@ def controller() -> None:
     default="60s",
     show_default=True,
     metavar="TIME",
-    help="compare every switch with what is intended this often even when nothing has happened; 0: never",
+    help="time between comparisons of a switch that nothing else causes; 0: none",
 )
 @click.option(
     "--metrics-address",
     "metrics",
     type=_Address(),
     metavar="[HOST:]PORT",
-    help="serve Prometheus metrics here, without a host on loopback  [default: none are served]",
+    help="address for Prometheus metrics; without a host, on loopback  [default: no metrics]",
 )
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
@@ -76,16 +77,16 @@ def run(
     state_folder: Path | None,
     rank: int,
     check_interval: float,
-    metrics: MetricsDoor | None,
+    metrics: MetricsServer | None,
     log_format: str,
     log_level: str,
 ) -> None:
     """Run in the foreground until SIGTERM or Ctrl-C; the switches then go on forwarding.
 
-    What the switches are to hold comes from the state folder (-t, --state or EEON_STATE), which
-    `eeon config apply` fills; before its first revision the controller waits. A restarted or replaced switch
-    is brought back, foreign entries are taken away, a killed apply is finished, and an apply that nobody
-    confirms is rolled back.
+    The intended configuration comes from the state folder (-t, --state or EEON_STATE), which
+    `eeon config apply` fills; the controller waits for its first revision. It restores a restarted or
+    replaced switch, removes entries of other clients, finishes a killed apply, and rolls back an apply that
+    nobody confirms.
     """
     log.set_up(log_format, log_level)
     store = open_store(
@@ -93,4 +94,4 @@ def run(
     )
     timing = controllers.Timing(check=check_interval)
     supervisor = controllers.Supervisor(store, controllers.Options(rank=rank, timing=timing))
-    asyncio.run(process.run(supervisor, process.no_door if metrics is None else metrics.open))
+    asyncio.run(process.run(supervisor, process.no_service if metrics is None else metrics.open))

@@ -1,4 +1,4 @@
-"""`eeon doctor`: checks of the machine and of the switches, each with how to mend it."""
+"""`eeon doctor`: checks of the machine and of the switches, each with its remedy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.table import Table
@@ -21,14 +20,15 @@ from eeon_control.errors import EeonError
 from eeon_control.fabric import Target
 from eeon_control.fabric.targets import resolve
 from eeon_control.state.folder import folder_of, is_folder_given
+from eeon_control.units import Duration
 
 _STYLE = {Level.OK: "green", Level.WARNING: "yellow", Level.FAULT: "red"}
 
 _EPILOG = """
 \b
 EXIT CODES
-  0  all is well
-  1  at least one fault: something that was asked for does not work
+  0  no fault, no warning
+  1  at least one fault: a part that the command line names does not work
   2  warnings, no fault
 """
 
@@ -44,23 +44,25 @@ EXIT CODES
     metavar="NAME",
     help="a switch's network interface; repeatable",
 )
-@click.option("--all/--problems", "shows_all", default=True, help="show what is ok too  [default: all]")
+@click.option(
+    "--all/--problems", "shows_all", default=True, help="show checks without a finding, too  [default: all]"
+)
 @options.output_option
 def doctor(
     topology_name: str | None,
     targets_file: Path | None,
     target_texts: tuple[str, ...],
-    tick: Any,
+    tick: Duration | None,
     state_folder: Path | None,
     interfaces: tuple[str, ...],
     shows_all: bool,
     output: str,
 ) -> int:
-    """Check this machine, and with -t and -T also the switches, and say how to mend what is wrong.
+    """Check this machine, and with -t and -T also the switches, and say how to correct faults.
 
-    Looks at Python, its packages, gRPC, Thrift, p4c and BMv2 where they are installed, the engine,
-    privileges for live fabrics, limits, the clock and the fabric's state folder; at each switch over
-    P4Runtime and Thrift, its protection and its program. Writes nothing.
+    Checks Python, its packages, gRPC, Thrift, p4c and BMv2 where they are installed, the engine,
+    privileges for live fabrics, limits, the clock and the fabric's state folder; of each switch
+    P4Runtime, Thrift, TLS and the program. Writes nothing.
 
     \b
     EXAMPLES

@@ -14,14 +14,16 @@ from eeon_control.cli.output import errors
 from eeon_control.errors import EeonError, InputError
 
 _PLUGINS = "eeon.commands"
-_OF_THE_TOOLS = (
-    "demo",
-    "experiment",
-    "explain",
-    "fabric",
-    "replay",
-    "trace",
-)  # known by name only, to say where they are
+# Which package has a command of the project that this one lacks, and its folder in a checkout.
+_TOOLS = ("eeon-tools", "tools")
+_OTHER_PACKAGES = {
+    "demo": _TOOLS,
+    "experiment": ("eeon-experiments", "experiments"),
+    "explain": _TOOLS,
+    "fabric": _TOOLS,
+    "replay": _TOOLS,
+    "trace": _TOOLS,
+}
 
 
 class EeonGroup(LazyGroup):
@@ -35,9 +37,12 @@ class EeonGroup(LazyGroup):
         """An own command, or another package's; one that cannot be loaded says so when it is used."""
         own = super().get_command(ctx, cmd_name)
         plugin = _plugins().get(cmd_name)
-        if own is None and plugin is None and cmd_name in _OF_THE_TOOLS:
+        if own is None and plugin is None and cmd_name in _OTHER_PACKAGES:
+            package, folder = _OTHER_PACKAGES[cmd_name]
             return _broken(
-                cmd_name, "not installed; it is of eeon-tools, which `make setup` installs with the engine"
+                cmd_name,
+                f"not installed; the package {package} has it: `pip install {package}`, "
+                f"or `make setup` or `pip install ./{folder}` in a checkout",
             )
         if own is not None or plugin is None:
             return own
@@ -60,7 +65,7 @@ class EeonGroup(LazyGroup):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        **extra: Any,
+        **extra: Any,  # click's own signature, as below
     ) -> Any:
         """Run; in standalone mode end the process with the exit code."""
         code = self._run(args, prog_name or "eeon", complete_var, **extra)

@@ -25,6 +25,7 @@ _SUMMARY_WIDTH = 96
 class LazyGroup(click.Group):
     """A click group of `places`: name -> `package.module:function`. Each is imported once, at first use."""
 
+    # What else click.Group takes is its own affair.
     def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **more: Any) -> None:
         super().__init__(*args, **more)
         self.places = dict(places or {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import click
 
@@ -16,13 +16,13 @@ from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 from eeon_control.state import StateStore, folder_of
 from eeon_control.units import Duration
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., object])
 
 
 class _Tick(click.ParamType):
     name = "time"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Duration:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Duration:
         try:
             tick = Duration.parse(value)
         except UnitError as error:
@@ -42,7 +42,7 @@ class _Span(click.ParamType):
     _text = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?) *(s|min|m|h)", re.ASCII)
     _seconds: ClassVar = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, float):
             return value
         match = self._text.fullmatch(str(value).strip())
@@ -63,7 +63,7 @@ def topology_option(*, required: bool = True) -> Callable[[_F], _F]:
         required=required,
         metavar="NAME|FILE",
         shell_complete=completions.topology_names,
-        help="topology: one that ships (leaf-spine-4, ...) or a file",
+        help="topology: one of the package (leaf-spine-4, ...) or a file",
     )
 
 
@@ -77,8 +77,8 @@ def config_options(*, required: bool = True) -> Callable[[_F], _F]:
         multiple=True,
         metavar="NAME|FILE",
         shell_complete=completions.config_names,
-        help="configuration: an example that ships (red_ack_syn, eee_120us100, ...) or a file; "
-        "given several times, later ones win",
+        help="configuration: an example of the package (red_ack_syn, eee_120us100, ...) or a file; "
+        "repeatable, a key of a later file replaces that of an earlier one",
     )
 
 
@@ -101,7 +101,7 @@ def target_options(function: _F) -> _F:
     function = click.option(
         "--tick",
         type=TICK,
-        help="length of the targets' timestamp unit: 1us for BMv2; in a targets file it is the key tick",
+        help="length of a tick of the targets' timestamps, 1us for BMv2; key tick of a targets file",
     )(function)
     function = click.option(
         "--target",
@@ -109,7 +109,7 @@ def target_options(function: _F) -> _F:
         multiple=True,
         metavar="SWITCH=HOST:PORT",
         shell_complete=completions.target_names,
-        help="one switch's P4Runtime server; repeat for each",
+        help="address of one switch's P4Runtime server; repeatable",
     )(function)
     return click.option(
         "-T",
@@ -117,7 +117,7 @@ def target_options(function: _F) -> _F:
         "targets_file",
         metavar="FILE",
         type=click.Path(dir_okay=False, path_type=Path),
-        help="file with the tick and every switch's P4Runtime server",
+        help="file with the tick and the address of every switch's P4Runtime server",
     )(function)
 
 
@@ -126,7 +126,7 @@ def election_option(function: _F) -> _F:
     return click.option(
         "--election-id",
         type=click.IntRange(1, (1 << 128) - 1),
-        help="P4Runtime election id; larger takes over from smaller  "
+        help="P4Runtime election id; a larger one takes over from a smaller one  "
         f"[default: {DEFAULT_ELECTION_ID}, or one above the controller that runs on the same state folder]",
     )(function)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eeon_control.errors import Problem, Severity
 
@@ -18,9 +18,18 @@ _PIPE_WIDTH = 200  # a table that goes to a file or a pipe must not be folded to
 class _Errors:
     """stderr, looked up at each use so that redirection is honoured."""
 
-    def print(self, text: str, **style: Any) -> None:
-        """Print one message."""
-        _console(stderr=True, is_terminal=sys.stderr.isatty()).print(text, **style)
+    def print(
+        self,
+        text: str,
+        *,
+        style: str | None = None,
+        highlight: bool | None = None,
+        markup: bool | None = None,
+        soft_wrap: bool | None = None,
+    ) -> None:
+        """Print one message, as rich does."""
+        console = _console(stderr=True, is_terminal=sys.stderr.isatty())
+        console.print(text, style=style, highlight=highlight, markup=markup, soft_wrap=soft_wrap)
 
 
 errors = _Errors()
@@ -44,7 +53,7 @@ def print_problems(problems: Iterable[Problem]) -> None:
         errors.print(str(problem), style=style, highlight=False, markup=False, soft_wrap=True)
 
 
-def problem_row(problem: Problem) -> dict[str, Any]:
+def problem_row(problem: Problem) -> dict[str, object]:
     """A problem of an input file as JSON has it."""
     return {
         "file": problem.place.file,

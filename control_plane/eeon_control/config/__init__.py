@@ -8,13 +8,14 @@ target's tick (ports that do not exist, timers that do not fit) is checked by `c
 """
 
 from eeon_control.config.checks import check
-from eeon_control.config.eee import Eee, PhyTimes, Trigger
 from eeon_control.config.explain import Explanation, default_thresholds, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import BUFFER_PRESETS, EEE_PRESETS
-from eeon_control.config.queues import Aqm, Codel, DropTail, MarkThreshold, Queue, Red
+from eeon_control.config.queues import Queue
 from eeon_control.config.reader import from_document, from_text, from_value, load, overridden
 from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings
+from eeon_control.port_settings import Aqm, Codel, DropTail, Eee, MarkThreshold, Red
+from eeon_control.port_settings.eee import PhyTimes, Trigger
 
 __all__ = [
     "Aqm",

@@ -7,17 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from eeon_control.config.eee import Eee
 from eeon_control.config.model import FabricConfig
-from eeon_control.config.queues import Aqm, Codel, MarkThreshold, Queue, Red
-from eeon_control.config.thresholds import (
-    bandwidth_delay_share,
-    default_threshold,
-    mark_thresholds,
-    red_thresholds,
-)
+from eeon_control.config.queues import Queue
 from eeon_control.errors import Problem, Severity
 from eeon_control.model_base import FULL_FRAME_BYTES
+from eeon_control.port_settings import Aqm, Codel, Eee, MarkThreshold, Red
+from eeon_control.port_settings.mark_threshold import bandwidth_delay_share, default_threshold
 from eeon_control.sources import KeyPath
 from eeon_control.units import Bytes, DataRate, Duration, Packets
 
@@ -54,7 +49,8 @@ def queue_warnings(
 def _threshold(
     warning: _Warning, aqm: MarkThreshold, queue: Queue, rate: DataRate, topology_rtt: Duration | None
 ) -> Iterator[Problem]:
-    threshold, l4s = mark_thresholds(aqm, rate)
+    settings = aqm.settings_at(rate)
+    threshold, l4s = settings.threshold, settings.l4s_threshold
     keys = ("threshold", "mark_threshold")
     shown = f"auto is {threshold} at {rate}, " if aqm.threshold is None else ""
     if threshold >= queue.buffer:
@@ -76,7 +72,8 @@ def _threshold(
 def _red(
     warning: _Warning, aqm: Red, queue: Queue, rate: DataRate, topology_rtt: Duration | None
 ) -> Iterator[Problem]:
-    low, high = red_thresholds(aqm, rate)
+    settings = aqm.settings_at(rate)
+    low, high = settings.min, settings.max
     keys = ("max", "target_delay", "autored", "red")
     at_rate = f" at {rate}" if aqm.target_delay is not None else ""
     holds: Bytes | Packets = queue.buffer

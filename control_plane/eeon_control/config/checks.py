@@ -11,9 +11,6 @@ from typing import NamedTuple
 
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.model import FabricConfig
-from eeon_control.config.queues import Codel, MarkThreshold, Red
-from eeon_control.config.thresholds import mark_thresholds, red_thresholds
-from eeon_control.config.timers import codel_ticks, eee_ticks
 from eeon_control.errors import PlanError, Problem, Severity
 from eeon_control.sources import KeyPath
 from eeon_control.topology import base_rtt
@@ -102,12 +99,7 @@ def _queues(config: FabricConfig, topology: Topology, used: list[_Used], tick: D
     for (name, rate), port in kinds.items():
         queue = config.profiles.queue[name]
         try:
-            if isinstance(queue.aqm, MarkThreshold):
-                mark_thresholds(queue.aqm, rate)
-            elif isinstance(queue.aqm, Red):
-                red_thresholds(queue.aqm, rate)
-            elif isinstance(queue.aqm, Codel):
-                codel_ticks(queue.aqm, tick)
+            queue.aqm.settings_at(rate).to_action(tick)
         except PlanError as error:
             path: KeyPath = ("profiles", "queue", name, "aqm")
             yield config.document.problem(path, f"{error} (port {port.name})")
@@ -126,7 +118,7 @@ def _eee(config: FabricConfig, topology: Topology, used: list[_Used], tick: Dura
         kinds.setdefault((config.attached(host.port, "eee") or "off", host.port.rate), host.port)
     for (name, rate), port in kinds.items():
         try:
-            eee_ticks(config.eee_at(name, rate), rate, port.overhead, tick)
+            config.eee_at(name, rate).settings_at(rate, port.overhead).to_action(tick)
         except PlanError as error:
             yield config.document.problem(_eee_place(config, name, port), f"{error} (port {port.name})", name)
     for (name, queue, rate), port in beside.items():

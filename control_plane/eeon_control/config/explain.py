@@ -6,13 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from eeon_control.config.eee import Eee
 from eeon_control.config.model import FabricConfig, Kind
 from eeon_control.config.presets import EEE_PRESETS
-from eeon_control.config.queues import Codel, MarkThreshold, Red
-from eeon_control.config.thresholds import DCTCP_RTT, mark_thresholds, red_thresholds
-from eeon_control.config.timers import eee_timers
 from eeon_control.errors import Place, PlanError
+from eeon_control.port_settings import Eee, MarkThreshold, Red
+from eeon_control.port_settings.mark_threshold import DCTCP_RTT
 from eeon_control.sources import KeyPath, dotted
 from eeon_control.topology import phy
 from eeon_control.topology.model import Port, PortRole
@@ -59,7 +57,7 @@ def explain(config: FabricConfig, port: Port) -> Explanation:
 def default_thresholds(config: FabricConfig, rates: list[DataRate]) -> dict[str, dict[str, str]]:
     """For every queue profile with `threshold: auto`: the threshold by link speed, as text."""
     return {
-        name: {str(rate): str(mark_thresholds(profile.aqm, rate)[0]) for rate in rates}
+        name: {str(rate): str(profile.aqm.settings_at(rate).threshold) for rate in rates}
         for name, profile in config.profiles.queue.items()
         if isinstance(profile.aqm, MarkThreshold) and profile.aqm.threshold is None
     }
@@ -83,7 +81,8 @@ def _queue(config: FabricConfig, port: Port) -> Iterator[Setting]:
     aqm, at = profile.aqm, (*path, "aqm")
     yield _written(config, "aqm", aqm.mode, (*at, "mode"), at)
     if isinstance(aqm, MarkThreshold):
-        threshold, l4s = (str(one) for one in mark_thresholds(aqm, port.rate))
+        settings = aqm.settings_at(port.rate)
+        threshold, l4s = str(settings.threshold), str(settings.l4s_threshold)
         if aqm.threshold is None:
             rtt = DCTCP_RTT if aqm.rtt is None else aqm.rtt
             rule = f"auto: 15 frames of 1500B + C x RTT / 7 at {port.rate}, RTT {rtt} (DCTCP)"
@@ -93,7 +92,7 @@ def _queue(config: FabricConfig, port: Port) -> Iterator[Setting]:
         yield _written(config, "l4s_threshold", l4s, (*at, "l4s_threshold"), default="as threshold")
         yield _written(config, "at", aqm.at, (*at, "at"))
     elif isinstance(aqm, Red):
-        low, high = red_thresholds(aqm, port.rate)
+        low, high = aqm.settings_at(port.rate).min, aqm.settings_at(port.rate).max
         if aqm.target_delay is not None:
             key = next(
                 (key for key in ("target_delay", "autored") if config.document.has((*at, key))), "mode"
@@ -109,19 +108,18 @@ def _queue(config: FabricConfig, port: Port) -> Iterator[Setting]:
         yield _written(config, "average_weight", f"1/{1 << aqm.average_shift}", (*at, "average_weight"))
         yield _written(config, "ecn", "true" if aqm.ecn else "false", (*at, "ecn"))
         yield _written(config, "protect", aqm.protect, (*at, "protect"))
-    elif isinstance(aqm, Codel):
-        yield _written(config, "target", str(aqm.target), (*at, "target"))
-        yield _written(config, "interval", str(aqm.interval), (*at, "interval"))
-        yield _written(config, "mtu", str(aqm.mtu), (*at, "mtu"))
-        yield _written(config, "ecn", "true" if aqm.ecn else "false", (*at, "ecn"))
-        yield _written(config, "protect", aqm.protect, (*at, "protect"))
+    else:  # its values are its keys, whatever the port
+        for key, value in aqm:
+            if key != "mode":
+                shown = str(value).lower() if isinstance(value, bool) else str(value)
+                yield _written(config, key, shown, (*at, key))
 
 
 def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
     name = config.attached(port, "eee") or "off"
     eee = config.eee_of(port)
     path: KeyPath = ("profiles", "eee", name)
-    speeds = config.document.get((*path, "by_speed")) or {}
+    speeds = _speeds(config, (*path, "by_speed"))
     speed = next((key for key in speeds if DataRate.parse(key) == port.rate), None)
 
     def setting(key: str, value: str) -> Setting:
@@ -138,7 +136,7 @@ def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
         yield setting("hold", str(eee.hold))
         yield setting("trigger", str(eee.trigger or "none"))
     try:
-        times = dict(zip(("sleep", "wake"), eee_timers(eee, port.rate), strict=True))
+        times = dict(zip(("sleep", "wake"), eee.timers(port.rate), strict=True))
     except PlanError as error:
         yield Setting("eee.sleep, eee.wake", "unknown", str(error))
         return
@@ -150,10 +148,16 @@ def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
             yield _phy_time(config, port, key, str(span), eee)
 
 
+def _speeds(config: FabricConfig, path: KeyPath) -> list[str]:
+    """The keys of a mapping by link speed, as the files have them."""
+    given = config.document.get(path)
+    return list(given) if isinstance(given, dict) else []
+
+
 def _phy_time(config: FabricConfig, port: Port, key: str, value: str, eee: Eee) -> Setting:
     """A sleep or wake time that no profile gives."""
     if getattr(eee, key) is not None:
-        speeds = config.document.get(("phy",)) or {}
+        speeds = _speeds(config, ("phy",))
         given = next((one for one in speeds if DataRate.parse(one) == port.rate), "")
         return _written(config, f"eee.{key}", value, ("phy", given, key))
     known = phy.of_rate(port.rate)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
-from eeon_control.config.eee import Eee, PhyTimes, no_speed_twice
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings, bmv2_values
-from eeon_control.model_base import U32_MAX, RateText, Strict
+from eeon_control.model_base import U32_MAX, RateText, Strict, no_speed_twice
+from eeon_control.port_settings.eee import Eee, PhyTimes
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology.model import Port, PortRole
 from eeon_control.units import DataRate
@@ -26,7 +26,7 @@ EeeName = Annotated[
 
 
 class Attachment(Strict):
-    """Names of the profiles that a role, a switch or a port uses; one left out is inherited."""
+    """The profiles of a port role, a switch or a port; a key that is left out is inherited."""
 
     queue: str | None = None
     """Name of a queue profile."""
@@ -35,7 +35,7 @@ class Attachment(Strict):
 
 
 class HostAttachment(Strict):
-    """Name of the EEE profile that the hosts' own NICs use."""
+    """The EEE profile of the hosts' own NICs."""
 
     eee: EeeName | None = None
     """Name of an EEE profile, or a preset."""
@@ -56,7 +56,7 @@ class Profiles(Strict):
 
 
 class Roles(Strict):
-    """Attachments by port role, the least specific level."""
+    """Profiles by port role, the least specific level."""
 
     host_facing: Attachment = Attachment()
     """A leaf's ports to hosts."""
@@ -65,7 +65,7 @@ class Roles(Strict):
     spine: Attachment = Attachment()
     """A spine's ports."""
     host: HostAttachment = HostAttachment()
-    """The hosts' own NICs. A twin has them, a real fabric may not."""
+    """The hosts' own NICs. Only the hosts of a twin have EEE."""
 
 
 def _whole(least: int, most: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
@@ -84,12 +84,12 @@ class Routing(Strict):
     """Shortest paths between the leaves' prefixes, with ECMP."""
 
     ecmp: Annotated[bool, Field(strict=True)] = True
-    """Spread flows over all shortest paths; without, the first one is used."""
+    """`true`: spread flows over all shortest paths. `false`: use the first one."""
     max_paths: Annotated[int, *_whole(1, ECMP_PATHS_LIMIT, "max_paths")] | None = None
-    """How many of the shortest paths to a destination are used at most; the default is all of them. Where
-    there are more, each switch and destination starts at another one."""
+    """Maximum number of shortest paths to a destination; the default is all of them. When there are more,
+    each switch and destination starts at another one."""
     seed: Annotated[int, *_whole(0, U32_MAX, "a seed")] = 1
-    """Every switch's hash seed is derived from it; another seed gives another, equally good, spread."""
+    """The seed of every switch's hash seed. Another seed gives another spread of flows, equally good."""
     ipv4: Annotated[bool, Field(strict=True)] = True
     """Whether IPv4 routes are installed."""
     ipv6: Annotated[bool, Field(strict=True)] = True
@@ -113,26 +113,26 @@ class PortSettings:
 
 
 class FabricConfig(Strict):
-    """What an E-EON fabric should do: profiles for queues and EEE, where they are attached, routing, and what
-    only one target needs. Every quantity carries its unit (300KB, 65pkt, 120us, 10Gbps)."""
+    """The configuration of an E-EON fabric: profiles for queues and EEE, their attachment to ports, routing,
+    and settings of single targets. Every quantity has a unit (300KB, 65pkt, 120us, 10Gbps)."""
 
     description: str = ""
-    """What this configuration is for, in a line."""
+    """The purpose of this configuration, in one line."""
     profiles: Profiles = Profiles(eee={})
-    """Named settings, to be attached below."""
+    """Named settings, which the keys below attach to ports."""
     phy: Annotated[dict[RateText, PhyTimes], BeforeValidator(no_speed_twice)] = Field(default_factory=dict)
-    """EEE times of PHYs by link speed, for all profiles that do not give their own, presets included. The
-    default is what IEEE 802.3az-2010 has for 100BASE-TX, 1000BASE-T and 10GBASE-T."""
+    """EEE times of PHYs by link speed, for all profiles without times of their own, presets included. The
+    default is the times of IEEE 802.3az-2010 for 100BASE-TX, 1000BASE-T and 10GBASE-T."""
     roles: Roles = Roles()
-    """Which profiles ports use by their role, the least specific level."""
+    """Profiles by port role, the least specific level."""
     switches: dict[str, Attachment] = Field(default_factory=dict)
-    """Which profiles a switch's ports use; wins over roles."""
+    """Profiles of a switch's ports; more specific than roles."""
     ports: dict[str, Attachment] = Field(default_factory=dict)
-    """Which profiles a port uses, written `leaf1:3`; wins over switches and roles."""
+    """Profiles of a port, written `leaf1:3`; more specific than switches and roles."""
     routing: Routing = Routing()
     """Routes and ECMP."""
     target_settings: TargetSettings = TargetSettings()
-    """What only one kind of target needs."""
+    """Settings that only one kind of target has."""
 
     _document: Document = PrivateAttr()
 
@@ -179,7 +179,9 @@ class FabricConfig(Strict):
     def levels(self, port: Port, kind: Kind) -> list[tuple[KeyPath, str | None]]:
         """Where a profile of one kind may be named for a port, most specific first, with the name there."""
         roles = getattr(self.roles, port.role.value)
-        levels: list[tuple[KeyPath, Any]] = [(("roles", port.role.value, kind), roles)]
+        levels: list[tuple[KeyPath, Attachment | HostAttachment | None]] = [
+            (("roles", port.role.value, kind), roles)
+        ]
         if port.role is not PortRole.HOST:
             levels = [
                 (("ports", port.name, kind), self.ports.get(port.name)),

@@ -5,8 +5,6 @@ A configuration may not redefine them, so that a name means the same in every re
 
 from __future__ import annotations
 
-from typing import Any
-
 # E-EON thesis tables 4.3 and 7.3: a name such as 120us100 is the holding time and the trigger in packets.
 _COALESCING = {
     "12us10": ("12us", "10pkt"),
@@ -19,12 +17,12 @@ _COALESCING = {
 _NON_UNIFORM = ("12us10", "120us100")
 
 
-def _coalesce(name: str) -> dict[str, Any]:
+def _coalesce(name: str) -> dict[str, object]:
     hold, trigger = _COALESCING[name]
     return {"mode": "coalesce", "hold": hold, "trigger": trigger}
 
 
-EEE_PRESETS: dict[str, dict[str, Any]] = {
+EEE_PRESETS: dict[str, dict[str, object]] = {
     "off": {"mode": "off"},
     "standard": {"mode": "standard"},
     **{name: _coalesce(name) for name in _COALESCING},

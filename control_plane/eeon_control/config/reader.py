@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -15,7 +14,7 @@ from eeon_control.config.short_forms import SHORT_KEYS
 from eeon_control.errors import InputError, Place, Problem
 from eeon_control.sources import Document, KeyPath, parse_yaml, read_yaml
 from eeon_control.units import DataRate
-from eeon_control.validation import did_you_mean
+from eeon_control.validation import did_you_mean, input_error
 
 
 def load(*names_or_paths: str | Path) -> FabricConfig:
@@ -44,24 +43,26 @@ def from_text(text: str, name: str = "<text>") -> FabricConfig:
     return from_document(parse_yaml(text, name))
 
 
-def from_value(value: dict[str, Any], source: str) -> FabricConfig:
+def from_value(value: dict[str, object], source: str) -> FabricConfig:
     """Read a configuration given as the plain values of a file; `source` stands for the file in errors."""
     return from_document(Document.of_value(value, source))
 
 
-def overridden(config: FabricConfig, changes: dict[str, Any]) -> FabricConfig:
+def overridden(config: FabricConfig, changes: dict[str, object]) -> FabricConfig:
     """The same configuration with some keys changed, each given by its dotted path and a plain value.
 
     `overridden(config, {"roles.uplink.eee": "120us100", "routing.seed": 7})`. Checked like a file; errors
     call the place `<override>`.
     """
-    root: dict[str, Any] = {}
+    root: dict[str, object] = {}
     places: dict[tuple[str | int, ...], Place] = {}
     for dotted, value in changes.items():
         steps = tuple(dotted.split("."))
         here = root
         for step in steps[:-1]:
-            here = here.setdefault(step, {})
+            inner = here.setdefault(step, {})
+            assert isinstance(inner, dict), f"{dotted} lies below a value that another change gives"
+            here = inner
         here[steps[-1]] = value
         for length in range(1, len(steps)):
             places.setdefault(steps[:length], config.document.place(steps[:length]))
@@ -76,7 +77,7 @@ def from_document(document: Document) -> FabricConfig:
     try:
         config = FabricConfig.model_validate(_with_presets(document.value))
     except ValidationError as error:
-        problems += document.from_validation(error, FabricConfig, SHORT_KEYS).problems
+        problems += input_error(error, document, FabricConfig, SHORT_KEYS).problems
         raise InputError({(one.place, one.key): one for one in reversed(problems)}.values()) from None
     config._document = document
     problems += _check_speeds(config)
@@ -85,7 +86,7 @@ def from_document(document: Document) -> FabricConfig:
     return config
 
 
-def _with_presets(value: dict[str, Any]) -> dict[str, Any]:
+def _with_presets(value: dict[str, object]) -> dict[str, object]:
     """The document with the presets among its EEE profiles; parts of the wrong shape are left for the
     model."""
     profiles = value.get("profiles") or {}
@@ -110,11 +111,11 @@ def _check_names(document: Document) -> Iterator[Problem]:
     for level in ("roles", "switches", "ports"):
         for owner in _mapping(document, (level,)):
             for kind, names in known.items():
-                name = document.get((level, owner, kind))
-                if isinstance(name, str) and name not in names:
+                named = document.get((level, owner, kind))
+                if isinstance(named, str) and named not in names:
                     yield document.problem(
                         (level, owner, kind),
-                        f"there is no {kind} profile of that name{did_you_mean(name, names)}; "
+                        f"there is no {kind} profile of that name{did_you_mean(named, names)}; "
                         f"there are {', '.join(names) or 'none'}",
                     )
     if document.has(("roles", "host", "queue")):
@@ -128,10 +129,12 @@ def _check_speeds(config: FabricConfig) -> Iterator[Problem]:
     for name, profile in config.profiles.eee.items():
         for rate, rule in profile.broken_speeds():
             path: KeyPath = ("profiles", "eee", name, "by_speed")
-            given = next((key for key in config.document.get(path) if DataRate.parse(key) == rate), str(rate))
+            given = next(
+                (key for key in _mapping(config.document, path) if DataRate.parse(key) == rate), str(rate)
+            )
             yield config.document.problem((*path, given), f"with the rest of the profile: {rule}", "")
 
 
-def _mapping(document: Document, path: KeyPath) -> dict[str, Any]:
+def _mapping(document: Document, path: KeyPath) -> dict[str, object]:
     value = document.get(path)
     return value if isinstance(value, dict) else {}

@@ -14,9 +14,9 @@ probability reach 100% at the upper threshold (E-EON thesis section 6.3), so tha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from eeon_control.model_base import text_schema
@@ -25,7 +25,7 @@ from eeon_control.units import Bytes, Duration, Packets
 _BARE = ("drop_tail", "mark_threshold")
 _RED_SIZE = text_schema(Bytes, Packets)
 # Short key -> (mode, JSON Schema of its value, description).
-_KEYS: dict[str, tuple[str, dict[str, Any], str]] = {
+_KEYS: dict[str, tuple[str, JsonSchemaValue, str]] = {
     "mark_threshold": (
         "mark_threshold",
         {"anyOf": [{"const": "auto"}, text_schema(Bytes), {"type": "null"}]},
@@ -53,7 +53,7 @@ SHORT_KEYS: dict[str, tuple[str, ...]] = {
 }
 
 
-def written_out(value: Any) -> Any:
+def written_out(value: object) -> object:
     """The long form of `aqm`; anything that is not a short form is given back as it is."""
     if isinstance(value, str):
         if value not in _BARE:
@@ -77,7 +77,7 @@ def written_out(value: Any) -> Any:
     return {"mode": mode, **_long(key, value[key]), **rest}
 
 
-def _long(key: str, value: Any) -> dict[str, Any]:
+def _long(key: str, value: object) -> dict[str, object]:
     match key:
         case "mark_threshold":
             return {"threshold": value}
@@ -94,12 +94,12 @@ def _long(key: str, value: Any) -> dict[str, Any]:
 class ShortForms:
     """Annotation that adds the short forms to the JSON Schema of the long ones."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return handler(source)
 
     def __get_pydantic_json_schema__(
         self, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    ) -> JsonSchemaValue:
         long = handler(core_schema)
         modes = {
             str(model["properties"]["mode"]["const"]): model
@@ -108,7 +108,7 @@ class ShortForms:
         return {"anyOf": [{"enum": list(_BARE)}, *long["oneOf"], *(_short(key, modes) for key in _KEYS)]}
 
 
-def _short(key: str, modes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _short(key: str, modes: dict[str, JsonSchemaValue]) -> JsonSchemaValue:
     """The schema of one short form: its key, and the keys of its mode that it does not stand for."""
     mode, schema, description = _KEYS[key]
     stands_for = {name for name, short in SHORT_KEYS.items() if key in short}

@@ -55,14 +55,15 @@ PacketRateText = Annotated[
 
 
 class Bmv2Queue(Strict):
-    """BMv2's own queue of a port; a key that is left out is inherited from the less specific level."""
+    """BMv2's own queue of a port. A key that is left out is inherited from the less specific level."""
 
     queue_depth: DepthText | None = None
-    """Packets that BMv2's queue of a port holds: a number, or `auto`, enough for a full buffer of the
-    shortest frames. It must never overflow: BMv2 drops there without a count. BMv2's own default is 64."""
+    """Capacity of BMv2's queue of a port in packets: a number, or `auto`, which is enough for a full buffer
+    of the shortest frames. The queue must never overflow, because BMv2 does not count these drops. BMv2's own
+    default is 64."""
     packet_rate: PacketRateText | None = None
-    """Packets per second that BMv2's queue of a port lets through: a number, `auto` (the port's rate in full
-    frames), or `unlimited`. Without a limit a queue hardly ever builds, so nothing is marked."""
+    """Rate of BMv2's queue of a port in packets per second: a number, `auto` (the port's rate in full
+    frames), or `unlimited`. Without a limit hardly any queue builds up, so nothing is marked."""
 
 
 class Bmv2Roles(Strict):
@@ -77,7 +78,7 @@ class Bmv2Roles(Strict):
 
 
 class Bmv2(Bmv2Queue):
-    """What is set on BMv2 over Thrift, for all ports and, more specifically, by role, switch and port."""
+    """Settings of BMv2 over Thrift, for all ports and, more specifically, by role, switch and port."""
 
     roles: Bmv2Roles = Bmv2Roles()
     """By port role."""
@@ -88,11 +89,12 @@ class Bmv2(Bmv2Queue):
 
 
 class TargetSettings(Strict):
-    """What only one kind of target needs. The engine needs nothing: its queues count bytes and bits."""
+    """Settings that only one kind of target has. The engine has none: its queues count bytes and its links
+    bits."""
 
     bmv2: Bmv2 | None = None
-    """BMv2's own queues. Without this key none of them is touched; with it, `queue_depth` is `auto` and
-    `packet_rate` `unlimited` unless given."""
+    """BMv2's own queues. Without this key the controller does not change them. With it, `queue_depth`
+    defaults to `auto` and `packet_rate` to `unlimited`."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
 
 from finsy import P4Schema
 
@@ -14,7 +13,7 @@ from eeon_control.controller import messages as m
 from eeon_control.controller import port_events
 from eeon_control.controller.log import say
 from eeon_control.controller.machine import SwitchMachine
-from eeon_control.controller.session import IdInUse, LastingSession, is_lost
+from eeon_control.controller.persistent_session import IdInUse, PersistentSession, is_lost
 from eeon_control.errors import EeonError, FabricError
 from eeon_control.fabric.targets import Target
 from eeon_control.plan import TABLES
@@ -43,7 +42,7 @@ class Link:
     ) -> None:
         self.machine = machine
         self.target = target
-        self.session: LastingSession | None = None
+        self.session: PersistentSession | None = None
         self._schema = schema
         self._refresh = refresh
         self._set_settings = set_settings
@@ -70,7 +69,7 @@ class Link:
                 actions = self.machine.step(event, time.monotonic())
                 self._on_change(self)  # what is bid is written down before it is bid
                 for action in actions:
-                    await self._carry_out(action)
+                    await self._perform(action)
         finally:
             for task in [*self._tasks, *self._of_session]:
                 task.cancel()
@@ -86,7 +85,7 @@ class Link:
         except TimeoutError:
             return m.Tick()
 
-    async def _carry_out(self, action: m.Action) -> None:
+    async def _perform(self, action: m.Action) -> None:
         match action:
             case m.Say(event, reason, level, fields):
                 say(
@@ -110,7 +109,7 @@ class Link:
             case m.Refresh(ticket):
                 self._spawn(self._tasks, self._refreshed(ticket))
             case m.Connect(ticket):
-                self.session = LastingSession(self.name, self.target, self._schema)
+                self.session = PersistentSession(self.name, self.target, self._schema)
                 self._spawn(self._of_session, self._connect(ticket, self.session))
             case m.Disconnect():
                 await self._close()
@@ -118,7 +117,7 @@ class Link:
                 assert self.session is not None, f"{action} without a connection"
                 self._spawn(self._of_session, self._request(action, self.session))
 
-    async def _connect(self, ticket: int, session: LastingSession) -> None:
+    async def _connect(self, ticket: int, session: PersistentSession) -> None:
         try:
             await session.open()
         except FabricError as error:
@@ -126,19 +125,19 @@ class Link:
         else:
             self.tell(m.Connected(ticket))
 
-    async def _listen(self, ticket: int, session: LastingSession) -> None:
+    async def _listen(self, ticket: int, session: PersistentSession) -> None:
         try:
             async for role, election_id in session.listen():
                 self.tell(m.Arbitrated(ticket, role, election_id))
         except FabricError as error:
             self.tell(m.StreamLost(ticket, _short(error), isinstance(error, IdInUse)))
 
-    async def _watch_ports(self, session: LastingSession) -> None:
+    async def _watch_ports(self, session: PersistentSession) -> None:
         async for port, up in port_events.changes(session):
             say(logging.INFO, "port", switch=self.name, port=port, up=up)
             self.tell(m.PortChanged(port, up))
 
-    async def _request(self, action: m.Action, session: LastingSession) -> None:
+    async def _request(self, action: m.Action, session: PersistentSession) -> None:
         assert not isinstance(action, (m.Say, m.Restored))
         try:
             self.tell(await self._answer(action, session))
@@ -152,7 +151,7 @@ class Link:
         except EeonError as error:
             self.tell(m.Refused(action.ticket, str(error)))
 
-    async def _answer(self, action: m.Action, session: LastingSession) -> m.Event:
+    async def _answer(self, action: m.Action, session: PersistentSession) -> m.Event:
         match action:
             case m.Bid(ticket, election_id):
                 first = not session.has_stream
@@ -188,7 +187,7 @@ class Link:
         if session is not None:
             await session.close()
 
-    def _spawn(self, tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, tasks: set[asyncio.Task[None]], work: Coroutine[object, None, None]) -> None:
         task = asyncio.create_task(work)
         tasks.add(task)
         task.add_done_callback(lambda done: self._ended(tasks, done))

@@ -10,7 +10,7 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
-from typing import Any, TextIO
+from typing import TextIO
 
 _LOGGER = logging.getLogger("eeon.controller")
 _FIELDS = "eeon_fields"
@@ -50,7 +50,7 @@ class _Json(logging.Formatter):
         return json.dumps(line | _fields(record))
 
 
-def _fields(record: logging.LogRecord) -> dict[str, Any]:
+def _fields(record: logging.LogRecord) -> dict[str, object]:
     fields = dict(getattr(record, _FIELDS, {}))
     if record.exc_info:
         fields["traceback"] = logging.Formatter().formatException(record.exc_info)
@@ -62,7 +62,7 @@ def _time(record: logging.LogRecord) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     text = str(value)

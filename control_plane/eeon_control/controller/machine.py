@@ -90,7 +90,7 @@ class SwitchMachine:
         self.intended = intended
         self.state = State.WAITING
         self.wake_at: float | None = 0.0
-        self.role: m.Role | None = None
+        self.role: m.ArbitrationStatus | None = None
         self.election_id = rank
         self.drift_entries = 0  # found at the last comparison and not mended yet
         self.connections_lost = 0
@@ -130,7 +130,7 @@ class SwitchMachine:
     @property
     def is_primary(self) -> bool:
         """Whether the switch's last word was that this stream may write."""
-        return self.role is m.Role.PRIMARY
+        return self.role is m.ArbitrationStatus.PRIMARY
 
     def step(self, event: m.Event, now: float) -> list[m.Action]:
         """Take in one event."""
@@ -220,18 +220,22 @@ class SwitchMachine:
         self.wake_at = now + self._timing.answer
         return [m.Bid(self._connection, election_id)]
 
-    def _arbitrated(self, role: m.Role, election_id: int, now: float) -> list[m.Action]:
+    def _arbitrated(self, role: m.ArbitrationStatus, election_id: int, now: float) -> list[m.Action]:
         before, self.role = self.role, role
         self._primary_id, self._last_loss, self._in_use = election_id, "", False
-        if role is m.Role.PRIMARY:
-            if before is m.Role.PRIMARY and self.state is not State.ARBITRATING:
+        if role is m.ArbitrationStatus.PRIMARY:
+            if before is m.ArbitrationStatus.PRIMARY and self.state is not State.ARBITRATING:
                 return []
             self._primary_since = now
             fields = (("election_id", self.election_id),)
             return [m.Say("primary", "", fields=fields), *self._begin("", now)]
         said: list[m.Action] = []
         if before is not role or self.state is State.ARBITRATING:
-            why = f"election id {election_id} is primary" if role is m.Role.OTHER else "nobody is primary"
+            why = (
+                f"election id {election_id} is primary"
+                if role is m.ArbitrationStatus.OTHER
+                else "nobody is primary"
+            )
             said = [m.Say("backup", why)]
         self._was_in_sync = False
         self._reconnect.reset()
@@ -243,7 +247,7 @@ class SwitchMachine:
         others = self._writers
         if others.apply_running:
             return []
-        if self.role is m.Role.NOBODY:
+        if self.role is m.ArbitrationStatus.NOBODY:
             if not others.superior:
                 return self._bid(self._next_id(), now)
             self.wake_at = now + self._timing.grace

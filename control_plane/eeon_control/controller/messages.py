@@ -15,7 +15,7 @@ from eeon_control.plan import Entry
 # -- events ------------------------------------------------------------------------------------------------
 
 
-class Role(StrEnum):
+class ArbitrationStatus(StrEnum):
     """What a switch says in a MasterArbitrationUpdate (P4Runtime 1.3, section 5.3)."""
 
     PRIMARY = "primary"  # status OK: this stream may write
@@ -47,7 +47,7 @@ class Arbitrated:
     """The switch said who is primary, asked or not."""
 
     ticket: int
-    role: Role
+    role: ArbitrationStatus
     election_id: int
 
 

@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator
 from finsy import GNMIPath
 from finsy.gnmiclient import GNMIClientError
 
-from eeon_control.controller.session import LastingSession
+from eeon_control.controller.persistent_session import PersistentSession
 
 _STATUS = GNMIPath("interfaces/interface[name=*]/state/oper-status")
 
 
-async def changes(session: LastingSession) -> AsyncIterator[tuple[str, bool]]:
+async def changes(session: PersistentSession) -> AsyncIterator[tuple[str, bool]]:
     """(port's name, whether it is up now) for every change, on the session's own channel.
 
     Ends when the switch has no gNMI, or the connection is lost; what it was when this began is no change.

@@ -12,22 +12,22 @@ from contextlib import AbstractAsyncContextManager
 
 from eeon_control.controller.supervisor import Supervisor
 
-Door = Callable[[Supervisor], AbstractAsyncContextManager[None]]
+Service = Callable[[Supervisor], AbstractAsyncContextManager[None]]
 
 
 @contextlib.asynccontextmanager
-async def no_door(supervisor: Supervisor) -> AsyncIterator[None]:
+async def no_service(supervisor: Supervisor) -> AsyncIterator[None]:
     """Nobody is answered."""
     yield
 
 
-async def run(supervisor: Supervisor, door: Door = no_door) -> None:
+async def run(supervisor: Supervisor, service: Service = no_service) -> None:
     """Run until SIGTERM or SIGINT; SIGHUP makes it look at the state folder and all switches at once.
 
-    `door` is open while it runs: the metrics. Raises EeonError when it cannot begin.
+    `service` is open while it runs: the metrics. Raises EeonError when it cannot begin.
     """
     loop = asyncio.get_running_loop()
-    async with door(supervisor):
+    async with service(supervisor):
         work = asyncio.create_task(supervisor.run())
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, work.cancel)

@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 from finsy import P4Schema
 
 from eeon_control import program as programs
+from eeon_control.controller import contenders, unfinished
 from eeon_control.controller import messages as m
-from eeon_control.controller import roster, unfinished
+from eeon_control.controller.contenders import Contenders
 from eeon_control.controller.counts import Counts
 from eeon_control.controller.link import Link
 from eeon_control.controller.log import say
 from eeon_control.controller.machine import State, SwitchMachine, Timing
-from eeon_control.controller.roster import Roster
 from eeon_control.controller.wanted import Wanted, load
 from eeon_control.errors import EeonError
-from eeon_control.fabric import thrift_door
+from eeon_control.fabric import thrift
 from eeon_control.state import StateStore
 
 _LOOK_SECONDS = 1.0
@@ -55,7 +55,7 @@ class Supervisor:
         self.links: dict[str, Link] = {}
         self.wanted: Wanted | None = None
         self.counts = Counts()
-        self.roster = Roster()
+        self.contenders = Contenders()
         self.journal_found = False
         self.confirm_seconds_left: float | None = None
         self.folder_readable = True
@@ -65,14 +65,14 @@ class Supervisor:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._nudge = asyncio.Event()
         self._bids: dict[str, int] = {}
-        self._roles: dict[str, m.Role | None] = {}
+        self._roles: dict[str, m.ArbitrationStatus | None] = {}
         self._loading = asyncio.Lock()
         self._unfinished = unfinished.Finisher(store, self.counts)
 
     @property
     def in_charge(self) -> bool:
         """Whether no controller of larger rank runs on this folder."""
-        return not self.roster.superior(self.options.rank)
+        return not self.contenders.superior(self.options.rank)
 
     def look_now(self) -> None:
         """Look at the state folder without waiting for the next second, and at every switch."""
@@ -83,8 +83,8 @@ class Supervisor:
     async def run(self) -> None:
         """Work until cancelled; then let go of the switches, which forward as before."""
         rank = self.options.rank
-        with roster.enlist(self.store, rank) as self._enlisted:
-            self.store.write_bids(self._enlisted, rank, {})
+        with contenders.register(self.store, rank) as self._registration:
+            self.store.write_bids(self._registration, rank, {})
             say(logging.INFO, "started", state=str(self.store.folder), election_id=rank)
             try:
                 while True:
@@ -103,7 +103,7 @@ class Supervisor:
 
     async def _look(self) -> None:
         try:
-            self.roster = await asyncio.to_thread(roster.look, self.store)
+            self.contenders = await asyncio.to_thread(contenders.read, self.store)
             await self._finish()
             await self._load_news()
             self.applies = await asyncio.to_thread(self.store.applies)
@@ -124,7 +124,7 @@ class Supervisor:
         """What a killed command left, and what nobody has confirmed: the controller in charge sees to it."""
         found = await asyncio.to_thread(self._unfinished.find)
         self.journal_found, self.confirm_seconds_left = found.journal, found.confirm_seconds_left
-        if not self.in_charge or self.roster.command is not None or not found.is_due:
+        if not self.in_charge or self.contenders.command is not None or not found.is_due:
             return
         self._tell_writers()  # the links stand back while the folder's lock is held here
         await self._unfinished.finish(found)
@@ -209,13 +209,13 @@ class Supervisor:
         async def write() -> None:
             wanted = self.wanted
             if wanted is not None and name in wanted.queues:
-                await thrift_door.set_queues(name, wanted.targets[name], wanted.queues[name])
+                await thrift.set_queues(name, wanted.targets[name], wanted.queues[name])
 
         return write
 
     def _writers(self, name: str) -> m.Writers:
-        running = self.roster.command is not None or self._unfinished.keeps_back
-        return self.roster.writers(self.options.rank, name, apply_running=running)
+        running = self.contenders.command is not None or self._unfinished.keeps_back
+        return self.contenders.writers(self.options.rank, name, apply_running=running)
 
     def _tell_writers(self) -> None:
         for name, link in self.links.items():
@@ -223,7 +223,7 @@ class Supervisor:
 
     def _changed(self, link: Link) -> None:
         role = link.machine.role
-        if self._roles.get(link.name) is not role and role is not m.Role.OTHER:
+        if self._roles.get(link.name) is not role and role is not m.ArbitrationStatus.OTHER:
             self._nudge.set()  # whoever was primary may have died: its locks then tell at once
         self._roles[link.name] = role
         bid = link.machine.election_id
@@ -233,7 +233,7 @@ class Supervisor:
             else:
                 self._bids[link.name] = bid
             try:
-                self.store.write_bids(self._enlisted, self.options.rank, self._bids)
+                self.store.write_bids(self._registration, self.options.rank, self._bids)
             except EeonError as error:
                 say(logging.ERROR, "bids_unwritten", reason=str(error))
 

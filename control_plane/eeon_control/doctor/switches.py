@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from eeon_control import program as programs
 from eeon_control.doctor.finding import Finding, fault, ok, warning
 from eeon_control.errors import FabricError
-from eeon_control.fabric import thrift_door
-from eeon_control.fabric.session import Session
+from eeon_control.fabric import thrift
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.fabric.targets import Target, is_loopback
 from eeon_control.program import Program
@@ -44,7 +44,7 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
     check = f"{name} P4Runtime"
     begun = time.monotonic()
     try:
-        async with Session(name, target, program.schema()) as session:
+        async with P4RuntimeSession(name, target, program.schema()) as session:
             ready = await session.has_pipeline()
             took_ms = (time.monotonic() - begun) * 1000
             reached = ok(check, f"{target.address} answers in {took_ms:.0f} ms")
@@ -53,7 +53,7 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
         return [fault(check, str(error), "start the switch, or correct its address in the targets file")]
 
 
-async def _pipeline(name: str, session: Session, program: Program, *, ready: bool) -> Finding:
+async def _pipeline(name: str, session: P4RuntimeSession, program: Program, *, ready: bool) -> Finding:
     check = f"{name} pipeline"
     expected = program.digest[:_SHORT]
     mend = "eeon config apply loads it"
@@ -88,12 +88,12 @@ async def _thrift(name: str, target: Target, *, has_pipeline: bool) -> list[Find
     if target.thrift is None:
         return [ok(check, "not given; BMv2's registers and queues, and any switch's clock, need it")]
     try:
-        await thrift_door.check(name, target)
+        await thrift.check(name, target)
         if not has_pipeline:
             return [ok(check, f"{target.thrift} answers")]
-        begun, first = time.monotonic(), await thrift_door.read_clock(name, target)
+        begun, first = time.monotonic(), await thrift.read_clock(name, target)
         await asyncio.sleep(_CLOCK_SECONDS)
-        second, ended = await thrift_door.read_clock(name, target), time.monotonic()
+        second, ended = await thrift.read_clock(name, target), time.monotonic()
     except FabricError as error:
         return [fault(check, str(error), "start the switch with --thrift-port, or correct `thrift`")]
     found = [ok(check, f"{target.thrift} answers")]

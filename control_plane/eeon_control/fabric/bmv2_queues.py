@@ -11,9 +11,9 @@ from collections.abc import Mapping
 
 from eeon_control.config import FabricConfig
 from eeon_control.errors import FabricError
-from eeon_control.fabric import thrift_door
+from eeon_control.fabric import thrift
 from eeon_control.fabric.targets import Target
-from eeon_control.fabric.thrift_client import QueueSettings
+from eeon_control.fabric.thrift import QueueSettings
 from eeon_control.topology import Switch, Topology
 
 Queues = Mapping[str, Mapping[int, QueueSettings]]
@@ -44,7 +44,7 @@ async def set_all(queues: Queues, targets: Mapping[str, Target]) -> dict[str, st
 
     async def one(name: str) -> str:
         try:
-            await thrift_door.set_queues(name, targets[name], queues[name])
+            await thrift.set_queues(name, targets[name], queues[name])
         except FabricError as error:
             return str(error)
         return ""

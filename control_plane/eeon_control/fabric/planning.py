@@ -10,12 +10,11 @@ from finsy import P4Schema
 
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
-from eeon_control.fabric import snapshot as snapshots
-from eeon_control.fabric.codec import program_defaults
+from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.diff import Change, difference
-from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.table_entries import program_defaults
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.fabric.together import each, open_all
+from eeon_control.fabric.undo import Snapshot, take_snapshot
 from eeon_control.plan import TABLES, Entry, intended
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -66,7 +65,7 @@ async def plan(
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
         sessions = await open_all(stack, resolved, schema, election_id=None)
-        taken = await each(sessions, snapshots.take)
+        taken = await each(sessions, take_snapshot)
     return plan_from(wanted, taken, schema)
 
 

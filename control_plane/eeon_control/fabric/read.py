@@ -1,15 +1,20 @@
-"""Counters and registers of the linked ports, over P4Runtime, as plain values.
+"""What switches hold and have counted, as plain values.
 
-Cells are asked for one by one: the program's arrays cover all 512 ports, a switch has some dozens.
-Registers are an extension: BMv2 does not offer them over P4Runtime, the engine does.
+`read_counters`, `read_registers`, `read_entries` and `read_status` read all switches or raise one error.
+`observe` reads each on its own: one that fails does not hide the others.
+
+Cells are asked for one by one: the program's arrays cover all ports, a switch has some dozens. Registers come
+over P4Runtime where the switch has them there (the engine), and over Thrift where it has not (BMv2). A
+switch's clock is only to be had over Thrift.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from finsy.proto import p4r
@@ -17,13 +22,20 @@ from finsy.proto import p4r
 from eeon_control import constants
 from eeon_control import program as programs
 from eeon_control.errors import FabricError, NoRegisters
-from eeon_control.fabric.session import Session
+from eeon_control.fabric import thrift
+from eeon_control.fabric.concurrent import each, open_all
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.fabric.together import each, open_all
 from eeon_control.plan import TABLES, Entry
+from eeon_control.program import Program
 from eeon_control.topology import Switch, Topology
 
 _T = TypeVar("_T")
+
+_NS_TO_PS = 1000
+# How many cells the counters have for a port's classes, and for a class's verdicts.
+_CLASS_CELLS = constants.RECEIVED_CELLS // constants.PORT_CELLS
+_VERDICT_CELLS = constants.VERDICT_CELLS // constants.RECEIVED_CELLS
 
 
 @dataclass(frozen=True)
@@ -90,7 +102,7 @@ async def read_status(topology: Topology, targets: Mapping[str, str | Target]) -
 
     async def one(name: str, target: Target) -> str:
         try:
-            async with Session(name, target, schema) as session:
+            async with P4RuntimeSession(name, target, schema) as session:
                 return "ready" if await session.has_pipeline() else "other program or none"
         except FabricError as error:
             return str(error).partition(": ")[2]
@@ -103,13 +115,13 @@ async def read_status(topology: Topology, targets: Mapping[str, str | Target]) -
 async def _on_all(
     topology: Topology,
     targets: Mapping[str, str | Target],
-    work: Callable[[Session, Switch], Awaitable[_T]],
+    work: Callable[[P4RuntimeSession, Switch], Awaitable[_T]],
 ) -> dict[str, _T]:
     schema = programs.load().schema()
     async with AsyncExitStack() as stack:
         sessions = await open_all(stack, resolve(topology, targets), schema, election_id=None)
 
-        async def one(session: Session) -> _T:
+        async def one(session: P4RuntimeSession) -> _T:
             if not await session.has_pipeline():
                 raise FabricError(f"{session.name}: does not run this program; `eeon config apply` loads it")
             return await work(session, topology.switches[session.name])
@@ -117,7 +129,9 @@ async def _on_all(
         return await each(sessions, one)
 
 
-async def counters_of(session: Session, switch: Switch) -> tuple[list[ReceivedCount], list[VerdictCount]]:
+async def counters_of(
+    session: P4RuntimeSession, switch: Switch
+) -> tuple[list[ReceivedCount], list[VerdictCount]]:
     """Both counters of one switch's linked ports. Raises FabricError."""
     received_id = session.schema.counters["received"].id
     verdicts_id = session.schema.counters["verdicts"].id
@@ -153,7 +167,9 @@ async def counters_of(session: Session, switch: Switch) -> tuple[list[ReceivedCo
     return received, verdicts
 
 
-async def registers_of(session: Session, switch: Switch, names: tuple[str, ...]) -> dict[int, dict[str, int]]:
+async def registers_of(
+    session: P4RuntimeSession, switch: Switch, names: tuple[str, ...]
+) -> dict[int, dict[str, int]]:
     """Per-port registers of one switch by P4Info alias. Raises NoRegisters or another FabricError."""
     ids = {}
     for name in names:
@@ -180,6 +196,115 @@ async def registers_of(session: Session, switch: Switch, names: tuple[str, ...])
     return values
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What to read. `registers`: P4Info aliases of per-port registers."""
+
+    entries: bool = False
+    counters: bool = False
+    registers: tuple[str, ...] = ()
+    clock: bool = False
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One switch at one moment; what was not asked for is empty.
+
+    `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None where the switch has
+    none to be read. `elapsed_us`: since the switch started, None where its clock cannot be read. `missing`:
+    why registers or clock are, when its Thrift server was to be asked and did not answer.
+    """
+
+    at_ps: int
+    entries: tuple[Entry, ...] = ()
+    counters: FabricCounters = field(default_factory=lambda: FabricCounters((), ()))
+    registers: Mapping[int, Mapping[str, int]] | None = None
+    elapsed_us: int | None = None
+    missing: str | None = None
+
+    def now_ticks(self, tick_ps: int) -> int | None:
+        """The switch's clock in ticks of its timestamps."""
+        return None if self.elapsed_us is None else self.elapsed_us * 1_000_000 // tick_ps
+
+
+@dataclass(frozen=True)
+class FabricObservation:
+    """All switches asked, in topology order: those that answered, and why the others did not."""
+
+    switches: Mapping[str, Observation]
+    failures: Mapping[str, str]
+
+    @property
+    def counters(self) -> FabricCounters:
+        """The counters of all switches that answered."""
+        return FabricCounters(
+            tuple(count for one in self.switches.values() for count in one.counters.received),
+            tuple(count for one in self.switches.values() for count in one.counters.verdicts),
+        )
+
+
+async def observe(
+    topology: Topology,
+    targets: Mapping[str, str | Target],
+    wanted: Wanted,
+    part: Topology | None = None,
+) -> FabricObservation:
+    """Read from every switch and linked port of `topology`, or of the `part` of it that is given.
+
+    Raises FabricError only when the targets do not fit the topology.
+    """
+    resolved = resolve(topology, targets)
+    program = programs.load()
+    schema = program.schema()
+    looked_at = (topology if part is None else part).switches
+    chosen = {name: resolved[name] for name in looked_at}
+
+    async def one(name: str, target: Target) -> Observation | str:
+        try:
+            async with P4RuntimeSession(name, target, schema) as session:
+                if not await session.has_pipeline():
+                    return f"{name}: does not run this program; `eeon config apply` loads it"
+                return await observe_switch(session, looked_at[name], target, wanted, program)
+        except FabricError as error:
+            return str(error)
+
+    results = await asyncio.gather(*(one(name, target) for name, target in chosen.items()))
+    found = dict(zip(chosen, results, strict=True))
+    return FabricObservation(
+        {name: result for name, result in found.items() if isinstance(result, Observation)},
+        {name: result for name, result in found.items() if isinstance(result, str)},
+    )
+
+
+async def observe_switch(
+    session: P4RuntimeSession, switch: Switch, target: Target, wanted: Wanted, program: Program
+) -> Observation:
+    """Read one switch on an open session. Raises FabricError."""
+    entries = await session.read_entries(TABLES) if wanted.entries else []
+    received, verdicts = await counters_of(session, switch) if wanted.counters else ([], [])
+    registers: Mapping[int, Mapping[str, int]] | None = None
+    elapsed_us = missing = None
+    at_ps = time.monotonic_ns() * _NS_TO_PS
+    has_registers = True
+    if wanted.registers:
+        try:
+            registers = await registers_of(session, switch, wanted.registers)
+        except NoRegisters:
+            has_registers = False
+    if target.thrift is not None and (wanted.clock or not has_registers):
+        try:
+            if has_registers:
+                elapsed_us = await thrift.read_clock(session.name, target)
+            else:
+                ports = [port.number for port in switch.ports]
+                reading = await thrift.read(session.name, target, program, ports, wanted.registers)
+                registers, elapsed_us = reading.registers, reading.elapsed_us
+        except FabricError as error:
+            missing = str(error)
+    counters = FabricCounters(tuple(received), tuple(verdicts))
+    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing)
+
+
 def _counter_cell(counter_id: int, index: int) -> p4r.Entity:
     return p4r.Entity(counter_entry=p4r.CounterEntry(counter_id=counter_id, index=p4r.Index(index=index)))
 
@@ -187,11 +312,12 @@ def _counter_cell(counter_id: int, index: int) -> p4r.Entity:
 def _received_cells(switch: Switch) -> Iterator[tuple[int, int, str]]:
     for port in switch.ports:
         for number, name in enumerate(constants.CLASSES):
-            yield port.number << 3 | number, port.number, name
+            yield port.number * _CLASS_CELLS + number, port.number, name
 
 
 def _verdict_cells(switch: Switch) -> Iterator[tuple[int, int, str, str]]:
     for port in switch.ports:
         for number, name in enumerate(constants.CLASSES):
             for verdict, verdict_name in enumerate(constants.VERDICTS):
-                yield port.number << 6 | number << 3 | verdict, port.number, name, verdict_name
+                cell = (port.number * _CLASS_CELLS + number) * _VERDICT_CELLS + verdict
+                yield cell, port.number, name, verdict_name

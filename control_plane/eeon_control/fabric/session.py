@@ -9,23 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from finsy import GRPCStatusCode, P4ClientError, P4Schema
-from finsy.proto import U128, p4r, rpc_code
+from finsy import GRPCStatusCode, P4Client, P4ClientError, P4Schema
+from finsy.grpcutil import GRPCChannelArgumentType, GRPCOptions, grpc_channel
+from finsy.p4schema import P4Table
+from finsy.pbutil import PBMessage
+from finsy.proto import U128, p4r, p4r_grpc, rpc_code
 
 from eeon_control.errors import FabricError
-from eeon_control.fabric import credentials, tls_diagnosis
-from eeon_control.fabric.client import Client
-from eeon_control.fabric.codec import decode, encode
+from eeon_control.fabric import tls as tls_files
 from eeon_control.fabric.diff import Change, ChangeKind
+from eeon_control.fabric.table_entries import decode, encode
 from eeon_control.fabric.targets import Target
-from eeon_control.plan import Entry
+from eeon_control.plan import Entry, EntryKey
 
 DEFAULT_ELECTION_ID = 10
 
+_MAX_METADATA_BYTES = 64 * 1024  # as finsy: errors of a long write travel in the metadata
+_MAX_RECONNECT_BACKOFF_MS = 15_000
 _CONNECT_SECONDS = 10.0
 _UPDATES_PER_WRITE = 256
 _ENTITIES_PER_READ = 2048
@@ -46,7 +50,7 @@ _UPDATE_TYPE = {
 }
 
 
-class Session:
+class P4RuntimeSession:
     """An open session; use it with `async with`. Every method raises FabricError naming the switch.
 
     With an `election_id` it becomes primary, or fails; without one it can only read, and does not take part
@@ -76,10 +80,10 @@ class Session:
     async def __aenter__(self) -> Self:
         tls = self._target.tls
         try:
-            secret = None if tls is None else credentials.load(tls)
+            secret = None if tls is None else tls_files.load(tls)
         except FabricError as error:
             raise self._error(str(error)) from None
-        self._client = Client(self._target.address, secret, wait_for_ready=False)
+        self._client = _Client(self._target.address, secret, wait_for_ready=False)
         await self._client.open(schema=self.schema, complete_request=self._complete)
         try:
             if self._election_id is not None:
@@ -149,7 +153,7 @@ class Session:
                 entities.append(
                     p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id, is_default_action=True))
                 )
-        found: dict[Any, Entry] = {}
+        found: dict[EntryKey, Entry] = {}
         async for entity in self.read(entities):
             if entity.HasField("table_entry") and not entity.table_entry.is_const:
                 entry = decode(entity.table_entry, self.schema)
@@ -240,12 +244,12 @@ class Session:
             if message.HasField("arbitration"):
                 return message.arbitration
 
-    def _complete(self, message: Any) -> None:
+    def _complete(self, message: PBMessage) -> None:
         if isinstance(message, (p4r.WriteRequest, p4r.SetForwardingPipelineConfigRequest)):
             assert self._election_id is not None, "a session without an election id only reads"
             message.election_id.CopyFrom(U128.encode(self._election_id))
 
-    def _table(self, name: str) -> Any:
+    def _table(self, name: str) -> P4Table:
         try:
             return self.schema.tables[name]
         except (KeyError, ValueError):
@@ -253,8 +257,8 @@ class Session:
 
     async def _reason(self, error: P4ClientError) -> str:
         """gRPC's words, or better ones where the connection's protection is what failed."""
-        if error.code is GRPCStatusCode.UNAVAILABLE and tls_diagnosis.may_explain(error.message):
-            told = await asyncio.to_thread(tls_diagnosis.explain, self._target.address, self._target.tls)
+        if error.code is GRPCStatusCode.UNAVAILABLE and tls_files.may_explain(error.message):
+            told = await asyncio.to_thread(tls_files.explain, self._target.address, self._target.tls)
             if told is not None:
                 return told
         said = _NOT_CONNECTED.sub("cannot be reached: ", error.message)
@@ -262,3 +266,34 @@ class Session:
 
     def _error(self, reason: str) -> FabricError:
         return FabricError(f"{self.name} ({self._target.address}, device id {self._device_id}): {reason}")
+
+
+class _Options(GRPCOptions):
+    def to_native(self) -> GRPCChannelArgumentType:
+        return [*super().to_native(), ("grpc.use_local_subchannel_pool", 1)]
+
+
+class _Client(P4Client):
+    """finsy's client with a connection of its own.
+
+    gRPC shares connections, and the waiting time after one that failed, between all channels of a process to
+    one address. A session that is opened because a switch has come back must not be told that it was away.
+    """
+
+    async def open(
+        self,
+        *,
+        schema: P4Schema | None = None,
+        complete_request: Callable[[PBMessage], None] | None = None,
+    ) -> None:
+        """Make the channel; nothing is sent before the first request."""
+        assert self._channel is None and self._stub is None, "a client is opened once"
+        options = _Options(
+            max_metadata_size=_MAX_METADATA_BYTES, max_reconnect_backoff_ms=_MAX_RECONNECT_BACKOFF_MS
+        )
+        self._channel = grpc_channel(
+            self._address, credentials=self._credentials, options=options, client_type="P4Client"
+        )
+        self._stub = p4r_grpc.P4RuntimeStub(self._channel)
+        self._schema = schema
+        self._complete_request = complete_request

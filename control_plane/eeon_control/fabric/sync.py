@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from eeon_control.config import FabricConfig
 from eeon_control.fabric.planning import FabricPlan, plan
@@ -26,7 +26,7 @@ _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
-def run(work: Coroutine[Any, Any, _T]) -> _T:
+def run(work: Coroutine[object, None, _T]) -> _T:
     """Run a coroutine of this package to its end.
 
     Ctrl-C cancels it and waits until it has ended, so that an apply undoes what it wrote before the process

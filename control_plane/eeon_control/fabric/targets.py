@@ -24,18 +24,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic_core import CoreSchema
 
 from eeon_control.errors import FabricError, InputError, Problem
-from eeon_control.fabric import credentials
-from eeon_control.fabric.credentials import Tls
+from eeon_control.fabric import tls as tls_files
+from eeon_control.fabric.tls import Tls
 from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.sources import Document, read_yaml
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
+from eeon_control.validation import input_error
 
 _HOST_AND_PORT = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}"
 _TARGET = re.compile(
@@ -70,7 +71,7 @@ class Target:
             )
         return cls(match["address"], int(match["device_id"]) if match["device_id"] else None)
 
-    def as_value(self) -> str | dict[str, Any]:
+    def as_value(self) -> str | dict[str, object]:
         """As a targets file has it: the text that `parse` reads, or a mapping where there is more to say."""
         if self.tls is None and self.thrift is None:
             return str(self)
@@ -89,9 +90,9 @@ class Targets:
     tick: Duration
     switches: Mapping[str, Target]
 
-    def as_value(self) -> dict[str, Any]:
+    def as_value(self) -> dict[str, object]:
         """The plain values that `from_value` reads: all that it takes to connect again, and no secret."""
-        value: dict[str, Any] = {
+        value: dict[str, object] = {
             "tick": str(self.tick),
             "switches": {name: one.as_value() for name, one in self.switches.items()},
         }
@@ -100,7 +101,7 @@ class Targets:
         return value
 
     @classmethod
-    def from_value(cls, value: dict[str, Any], source: str) -> Self:
+    def from_value(cls, value: dict[str, object], source: str) -> Self:
         """The targets that `as_value` wrote; `source` stands for the file in errors. Raises InputError."""
         return cls._from_document(Document.of_value(value, source), Path())
 
@@ -109,7 +110,7 @@ class Targets:
         try:
             file = TargetsFile.model_validate(document.value)
         except ValidationError as error:
-            raise document.from_validation(error, TargetsFile) from None
+            raise input_error(error, document, TargetsFile) from None
         switches: dict[str, Target] = {}
         problems: list[Problem] = []
         for name, one in file.switches.items():
@@ -213,7 +214,7 @@ class SwitchFile(Strict):
     @classmethod
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         return {"anyOf": [_ADDRESS_SCHEMA, handler(core_schema)]}
 
 
@@ -241,7 +242,7 @@ def load_targets(path: Path) -> Targets:
     problems = []
     for name, target in targets.switches.items():
         own = ("switches", name, "tls")
-        for key, fault in credentials.file_faults(target.tls):
+        for key, fault in tls_files.file_faults(target.tls):
             place = (*own, key) if document.has((*own, key)) else ("tls", key)
             problems.append(document.problem(place, fault))
     if problems:

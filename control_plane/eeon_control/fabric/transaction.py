@@ -22,16 +22,14 @@ from eeon_control import program as programs
 from eeon_control.config import FabricConfig
 from eeon_control.errors import ApplyError, EeonError, FabricError
 from eeon_control.fabric import bmv2_queues
-from eeon_control.fabric import snapshot as snapshots
 from eeon_control.fabric.bmv2_queues import Queues
+from eeon_control.fabric.concurrent import each, failures_of, open_all
 from eeon_control.fabric.diff import Change, difference
 from eeon_control.fabric.planning import FabricPlan, plan_from, with_defaults
 from eeon_control.fabric.progress import Observer, Step, nobody
-from eeon_control.fabric.session import DEFAULT_ELECTION_ID, Session
-from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.session import DEFAULT_ELECTION_ID, P4RuntimeSession
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.fabric.together import each, failures_of, open_all
-from eeon_control.fabric.undo import Undone, undo
+from eeon_control.fabric.undo import Snapshot, Undone, take_snapshot, undo
 from eeon_control.plan import TABLES, Entry, intended
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -118,7 +116,7 @@ async def apply(
                 steps[switch] = step
             observer(step, switch)
 
-        work = _Work(
+        transaction = _Transaction(
             wanted,
             resolved,
             schema,
@@ -130,23 +128,23 @@ async def apply(
             bmv2_queues.of_fabric(topology, config, resolved),
             queues_before or {},
         )
-        return await work.carry_out()
+        return await transaction.run()
 
 
 @dataclass(frozen=True)
-class _Work:
+class _Transaction:
     wanted: Mapping[str, tuple[Entry, ...]]
     targets: Mapping[str, Target]
     schema: P4Schema
     election_id: int
-    sessions: Mapping[str, Session]
+    sessions: Mapping[str, P4RuntimeSession]
     ledger: Ledger
     observer: Observer
     last_step: Mapping[str, Step]
     queues: Queues
     queues_before: Queues
 
-    async def carry_out(self) -> ApplyReport:
+    async def run(self) -> ApplyReport:
         taken = await each(self.sessions, self._read)
         todo = plan_from(self.wanted, taken, self.schema)
         before = {name: taken[name] for name, one in todo.switches.items() if not one.is_empty}
@@ -173,12 +171,12 @@ class _Work:
         self.observer(Step.COMMITTED, "")
         return ApplyReport(todo, {name: len(entries) for name, entries in self.wanted.items()})
 
-    async def _read(self, session: Session) -> Snapshot:
-        found = await snapshots.take(session)
+    async def _read(self, session: P4RuntimeSession) -> Snapshot:
+        found = await take_snapshot(session)
         self.observer(Step.READ, session.name)
         return found
 
-    async def _write(self, session: Session, todo: FabricPlan) -> None:
+    async def _write(self, session: P4RuntimeSession, todo: FabricPlan) -> None:
         self.observer(Step.WRITING, session.name)
         one = todo.switches[session.name]
         changes: list[Change] | tuple[Change, ...] = one.changes
@@ -190,7 +188,7 @@ class _Work:
         await session.write_changes(changes)
         self.observer(Step.WRITTEN, session.name)
 
-    async def _verify(self, session: Session) -> None:
+    async def _verify(self, session: P4RuntimeSession) -> None:
         left = difference(await session.read_entries(TABLES), self.wanted[session.name])
         if left:
             raise FabricError(

@@ -1,20 +1,81 @@
-"""Bringing switches back to what they held, after an apply that failed or was killed."""
+"""What a switch held before an apply, and how switches are brought back to it.
+
+When the switch already runs the program, the snapshot is the entries of the controller's tables, and undoing
+is the difference back to them, computed from what the switch holds at that moment: it is right also after a
+write that was carried out in part. When another pipeline (or none) was there, the snapshot is that pipeline
+with all its entries as raw messages.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from finsy import P4Schema
+from finsy.proto import p4i, p4r
 
 from eeon_control.errors import FabricError
-from eeon_control.fabric import snapshot as snapshots
+from eeon_control.fabric.concurrent import failures_of
+from eeon_control.fabric.diff import difference
 from eeon_control.fabric.progress import Observer, Step
-from eeon_control.fabric.session import Session
-from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.table_entries import program_defaults
 from eeon_control.fabric.targets import Target
-from eeon_control.fabric.together import failures_of
+from eeon_control.plan import TABLES, Entry, entries_digest
+
+
+@dataclass
+class Snapshot:
+    """State of one switch before an apply.
+
+    `entries`: of the controller's tables, when the switch ran the program (`same_program`). Otherwise
+    `pipeline` and `entities` are what it ran instead, None and empty when it had no pipeline.
+    """
+
+    same_program: bool
+    entries: list[Entry] = field(default_factory=list)
+    pipeline: p4r.ForwardingPipelineConfig | None = None
+    entities: list[p4r.Entity] = field(default_factory=list)
+
+    def digest(self) -> str:
+        """SHA-256, in hex, of everything in it; the order of entries and entities does not matter."""
+        if self.same_program:
+            return entries_digest(self.entries)
+        parts = [] if self.pipeline is None else [self.pipeline.SerializeToString(deterministic=True)]
+        parts += sorted(_as_bytes(entity) for entity in self.entities)
+        return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+
+
+async def take_snapshot(session: P4RuntimeSession) -> Snapshot:
+    """Read a switch's state. Writes nothing."""
+    if await session.has_pipeline():
+        return Snapshot(True, await session.read_entries(TABLES))
+    pipeline = await session.pipeline()
+    if pipeline is None:
+        return Snapshot(False)
+    return Snapshot(False, pipeline=pipeline, entities=await _read_foreign(session, pipeline.p4info))
+
+
+async def restore(session: P4RuntimeSession, snapshot: Snapshot) -> str:
+    """Bring a switch back to its snapshot and verify by reading. Raises FabricError when it is not.
+
+    Returns in what the state before could not be had exactly; empty when it was.
+    """
+    if snapshot.same_program:
+        await _restore_entries(session, snapshot.entries)
+        return ""
+    if snapshot.pipeline is not None:
+        await _restore_foreign(session, snapshot.pipeline, snapshot.entities)
+        return ""
+    if not await session.has_pipeline():
+        return ""
+    await _restore_entries(session, program_defaults(session.schema, TABLES))
+    return (
+        f"{session.name} had no program before, and P4Runtime cannot take one away: it runs the program "
+        "without entries and forwards nothing, as before"
+    )
 
 
 @dataclass(frozen=True)
@@ -35,7 +96,7 @@ async def undo(
     schema: P4Schema,
     election_id: int,
     observer: Observer,
-    sessions: Mapping[str, Session] | None = None,
+    sessions: Mapping[str, P4RuntimeSession] | None = None,
 ) -> Undone:
     """Bring every switch of `before` back to its snapshot and verify it by reading.
 
@@ -44,12 +105,12 @@ async def undo(
     """
     notes: dict[str, str] = {}
 
-    async def back(session: Session) -> None:
-        note = await snapshots.restore(session, before[session.name])
+    async def back(session: P4RuntimeSession) -> None:
+        note = await restore(session, before[session.name])
         if note:
             notes[session.name] = note
 
-    async def bring_back(session: Session) -> None:
+    async def bring_back(session: P4RuntimeSession) -> None:
         observer(Step.UNDOING, session.name)
         old = (sessions or {}).get(session.name)
         try:
@@ -64,7 +125,107 @@ async def undo(
         observer(Step.UNDONE, session.name)
 
     fresh = {
-        name: Session(name, targets[name], schema, election_id=election_id, fresh=True) for name in before
+        name: P4RuntimeSession(name, targets[name], schema, election_id=election_id, fresh=True)
+        for name in before
     }
     not_undone = await failures_of(fresh, bring_back)
     return Undone(tuple(name for name in before if name not in not_undone), not_undone, notes)
+
+
+async def _restore_entries(session: P4RuntimeSession, entries: list[Entry]) -> None:
+    if not await session.has_pipeline():
+        await session.push_pipeline()
+    changes = difference(await session.read_entries(TABLES), entries)
+    if not changes:
+        return
+    await session.write_changes(changes)
+    left = difference(await session.read_entries(TABLES), entries)
+    if left:
+        raise FabricError(
+            f"{session.name}: {len(left)} entries still differ, the first is "
+            f"{left[0].entry.table} {left[0].entry.match_text}"
+        )
+
+
+async def _restore_foreign(
+    session: P4RuntimeSession, pipeline: p4r.ForwardingPipelineConfig, entities: list[p4r.Entity]
+) -> None:
+    await session.push_pipeline(pipeline)
+    updates = [p4r.Update(type=_restoring_type(entity), entity=entity) for entity in entities]
+    await session.write(updates, [str(entity.WhichOneof("entity")) for entity in entities])
+    found = {_as_bytes(entity) for entity in await _read_foreign(session, pipeline.p4info)}
+    missing = [entity for entity in entities if _as_bytes(entity) not in found]
+    if missing:
+        raise FabricError(
+            f"{session.name}: {len(missing)} of {len(entities)} entities of the program that ran before "
+            f"read back differently, the first is a {missing[0].WhichOneof('entity')}"
+        )
+
+
+def _as_bytes(entity: p4r.Entity) -> bytes:
+    return bytes(entity.SerializeToString(deterministic=True))
+
+
+def _restoring_type(entity: p4r.Entity) -> p4r.Update.Type.ValueType:
+    if entity.HasField("table_entry") and entity.table_entry.is_default_action:
+        return p4r.Update.MODIFY
+    return p4r.Update.INSERT
+
+
+async def _read_foreign(session: P4RuntimeSession, info: p4i.P4Info) -> list[p4r.Entity]:
+    """Every writable entity of a pipeline unknown to this controller, in an order to insert them."""
+    schema = P4Schema(info)
+    entries = await _read_foreign_entries(session, schema)
+    profile_of = {table.id: table.action_profile.id for table in schema.tables if table.action_profile}
+    # A one-shot action set owns its members; they come back with the table entry.
+    one_shot = {
+        profile_of[entry.table_entry.table_id]
+        for entry in entries
+        if entry.table_entry.action.HasField("action_profile_action_set")
+    }
+    profiles = [profile.id for profile in schema.action_profiles if profile.id not in one_shot]
+    before_tables: list[p4r.Entity] = []
+    for request in (
+        *(_member(one) for one in profiles),
+        *(_group(one) for one in profiles),
+        _replication(p4r.PacketReplicationEngineEntry(multicast_group_entry=p4r.MulticastGroupEntry())),
+        _replication(p4r.PacketReplicationEngineEntry(clone_session_entry=p4r.CloneSessionEntry())),
+    ):
+        try:
+            before_tables += [entity async for entity in session.read([request])]
+        except FabricError as error:
+            # BMv2 refuses to list members of a profile that was last used with one-shot sets: it has none.
+            if not any(said in str(error) for said in ("UNIMPLEMENTED", "mix action selector")):
+                raise
+    return before_tables + entries
+
+
+async def _read_foreign_entries(session: P4RuntimeSession, schema: P4Schema) -> list[p4r.Entity]:
+    """Entries of all tables that can be written, and default actions that can."""
+    requests = []
+    for table in schema.tables:
+        if table.is_const:
+            continue
+        if table.match_fields:
+            requests.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id)))
+        if table.const_default_action is None and table.action_profile is None:
+            default = p4r.TableEntry(table_id=table.id, is_default_action=True)
+            requests.append(p4r.Entity(table_entry=default))
+    entries: dict[bytes, p4r.Entity] = {}
+    async for entity in session.read(requests):
+        entry = entity.table_entry
+        if entry.HasField("action") and not entry.is_const:
+            entries[entity.SerializeToString(deterministic=True)] = entity
+    return list(entries.values())
+
+
+def _member(profile_id: int) -> p4r.Entity:
+    return p4r.Entity(action_profile_member=p4r.ActionProfileMember(action_profile_id=profile_id))
+
+
+def _group(profile_id: int) -> p4r.Entity:
+    return p4r.Entity(action_profile_group=p4r.ActionProfileGroup(action_profile_id=profile_id))
+
+
+def _replication(entry: p4r.PacketReplicationEngineEntry) -> p4r.Entity:
+    return p4r.Entity(packet_replication_engine_entry=entry)

@@ -9,7 +9,7 @@ from eeon_control import fabric
 from eeon_control.errors import FabricError, StateError
 from eeon_control.fabric import ApplyReport, FabricPlan
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric, of_switch
-from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.undo import Snapshot
 from eeon_control.operations.saved_plan import SavedPlan
 from eeon_control.operations.work import Work
 from eeon_control.state import Draft, Intended, Journal, Pending, Revision

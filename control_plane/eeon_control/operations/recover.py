@@ -11,11 +11,11 @@ from finsy import P4Schema
 from eeon_control import program as programs
 from eeon_control.errors import FabricError, StateError
 from eeon_control.fabric.bmv2_queues import of_fabric, set_all
+from eeon_control.fabric.concurrent import each
 from eeon_control.fabric.diff import difference
 from eeon_control.fabric.planning import with_defaults
-from eeon_control.fabric.session import Session
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.fabric.together import each
 from eeon_control.fabric.undo import undo
 from eeon_control.operations.apply import queues_in_force
 from eeon_control.operations.work import Work
@@ -102,13 +102,13 @@ async def _all_hold(meant: Intended, targets: Mapping[str, Target], schema: P4Sc
     """Whether every one of these switches can be read and holds exactly what is meant."""
     wanted = with_defaults(intended(meant.topology, meant.config, meant.targets.tick), schema)
 
-    async def holds(session: Session) -> bool:
+    async def holds(session: P4RuntimeSession) -> bool:
         async with session:
             if not await session.has_pipeline():
                 return False
             return not difference(await session.read_entries(TABLES), wanted[session.name])
 
-    sessions = {name: Session(name, one, schema) for name, one in targets.items()}
+    sessions = {name: P4RuntimeSession(name, one, schema) for name, one in targets.items()}
     try:
         return all((await each(sessions, holds)).values())
     except FabricError:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from eeon_control.errors import InputError, Place, Problem, StateError
 from eeon_control.fabric import FabricPlan, SwitchPlan
 from eeon_control.fabric.diff import Change
-from eeon_control.fabric.settings_words import BY_TABLE
 from eeon_control.plan import Entry
+from eeon_control.port_settings import TABLES
 from eeon_control.state import Intended, Intent
 from eeon_control.state.files import Disk
 from eeon_control.state.saved_snapshot import entry_from, entry_value
@@ -26,8 +26,8 @@ class SavedChange(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Literal["insert", "modify", "delete"]
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    before: dict[str, object] | None
+    after: dict[str, object] | None
 
 
 class SavedSwitch(BaseModel):
@@ -124,11 +124,11 @@ def _first(then: SavedSwitch, pushes: bool, changes: tuple[Change, ...], tick: D
 
 
 def _moved(some: Entry, then: Entry | None, now: Entry | None, tick: Duration) -> str:
-    describe = BY_TABLE.get(some.table)
-    if describe is None or some.is_default:
+    table = TABLES.get(some.table)
+    if table is None or some.is_default:
         return f"{some.table} {some.match_text}: {_text(then)} -> {_text(now)}"
     before, after = (None if one is None else one.actions[0] for one in (then, now))
-    return f"{some.match_text.replace('=', ' ')}: {describe(before, after, tick)}"
+    return f"{some.match_text.replace('=', ' ')}: {table.describe_change(before, after, tick)}"
 
 
 def _entries(change: SavedChange) -> list[Entry]:
@@ -139,9 +139,9 @@ def _text(entry: Entry | None) -> str:
     return entry.action_text if entry is not None else "not there"
 
 
-def _value(entry: Entry | None) -> dict[str, Any] | None:
+def _value(entry: Entry | None) -> dict[str, object] | None:
     return None if entry is None else entry_value(entry)
 
 
-def _revived(value: dict[str, Any] | None) -> Entry | None:
+def _revived(value: dict[str, object] | None) -> Entry | None:
     return None if value is None else entry_from(value)

@@ -5,13 +5,14 @@
 What the switches hold now, and how the two differ, is `eeon_control.fabric`'s.
 """
 
-from eeon_control.plan.entries import Action, Entry, Exact, Lpm, entries_digest
+from eeon_control.entries import Action, Entry, EntryKey, Exact, Lpm, entries_digest
 from eeon_control.plan.intended import TABLES, host_nics, intended
 from eeon_control.plan.routes import ecmp_seed
 
 __all__ = [
     "Action",
     "Entry",
+    "EntryKey",
     "Exact",
     "Lpm",
     "TABLES",

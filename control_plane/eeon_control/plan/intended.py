@@ -7,22 +7,21 @@ is intended can be read back, shown, and told from what somebody removed.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
 from operator import attrgetter
 
-from eeon_control.config import Aqm, Codel, DropTail, FabricConfig, MarkThreshold, PortSettings, Red, check
-from eeon_control.config.thresholds import mark_thresholds, red_thresholds
-from eeon_control.config.timers import EeeTicks, codel_ticks, eee_ticks, red_slope
-from eeon_control.constants import ECMP_SELECTOR_SIZE, PROTECT, ROUTE_TABLE_SIZE
+from eeon_control import port_settings
+from eeon_control.config import FabricConfig, PortSettings, check
+from eeon_control.constants import ECMP_SELECTOR_SIZE, ROUTE_TABLE_SIZE
+from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.memory import cyclic_collector_paused
-from eeon_control.plan.entries import Action, Entry, Exact
 from eeon_control.plan.routes import Router, ecmp_seed
+from eeon_control.port_settings import BufferLimit, EeeSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
-from eeon_control.units import Bytes, DataRate, Duration, Packets
+from eeon_control.units import Bytes, DataRate, Duration
 
 # The tables the controller owns: entries in them that are not intended are deleted.
-TABLES: tuple[str, ...] = ("switch_config", "ipv4_route", "ipv6_route", "port_buffer", "port_aqm", "port_eee")
+TABLES: tuple[str, ...] = ("switch_config", "ipv4_route", "ipv6_route", *port_settings.TABLES)
 
 
 def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> dict[str, tuple[Entry, ...]]:
@@ -46,12 +45,13 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
         }
 
 
-def host_nics(topology: Topology, config: FabricConfig, tick: Duration) -> dict[str, EeeTicks | None]:
-    """The EEE timers of every host's own NIC (role `host`), in ticks of `tick`; None where EEE is off."""
-    return {
-        name: eee_ticks(config.eee_of(host.port), host.port.rate, host.port.overhead, tick)
-        for name, host in topology.hosts.items()
-    }
+def host_nics(topology: Topology, config: FabricConfig) -> dict[str, EeeSettings | None]:
+    """The EEE of every host's own NIC (role `host`); None where it is off."""
+    found = {}
+    for name, host in topology.hosts.items():
+        eee = config.eee_of(host.port).settings_at(host.port.rate, host.port.overhead)
+        found[name] = eee if isinstance(eee, EeeSettings) else None
+    return found
 
 
 def _switch_entries(switch: Switch, router: Router, ports: _PortEntries, seed: int) -> list[Entry]:
@@ -93,53 +93,10 @@ class _PortEntries:
         return entries
 
     def _actions_of(self, port: Port, settings: PortSettings) -> tuple[tuple[str, tuple[Action, ...]], ...]:
-        eee = eee_ticks(settings.eee, port.rate, port.overhead, self._tick)
-        eee_action = Action("eee_off") if eee is None else Action("eee", tuple(asdict(eee).items()))
-        buffer = Action("set_buffer_limit", (("buffer_bytes", int(settings.queue.buffer)),))
-        return (
-            ("port_buffer", (buffer,)),
-            ("port_aqm", (_aqm_action(settings.queue.aqm, port, self._tick),)),
-            ("port_eee", (eee_action,)),
-        )
-
-
-def _aqm_action(aqm: Aqm, port: Port, tick: Duration) -> Action:
-    match aqm:
-        case DropTail():
-            return Action("drop_tail")
-        case MarkThreshold():
-            threshold, l4s_threshold = mark_thresholds(aqm, port.rate)
-            return Action(
-                "mark_threshold",
-                (
-                    ("threshold_bytes", int(threshold)),
-                    ("l4s_threshold_bytes", int(l4s_threshold)),
-                    ("at_dequeue", int(aqm.at == "dequeue")),
-                ),
-            )
-        case Red():
-            low, high = red_thresholds(aqm, port.rate)
-            return Action(
-                "red",
-                (
-                    ("min_threshold", int(low)),
-                    ("max_threshold", int(high)),
-                    ("probability_slope", red_slope(low, high, aqm.max_probability)),
-                    ("in_packets", int(isinstance(low, Packets))),
-                    ("average_shift", aqm.average_shift),
-                    ("ecn", int(aqm.ecn)),
-                    ("protect", PROTECT[aqm.protect]),
-                ),
-            )
-        case Codel():
-            target, interval = codel_ticks(aqm, tick)
-            return Action(
-                "codel",
-                (
-                    ("target_ticks", target),
-                    ("interval_ticks", interval),
-                    ("mtu_bytes", int(aqm.mtu)),
-                    ("ecn", int(aqm.ecn)),
-                    ("protect", PROTECT[aqm.protect]),
-                ),
-            )
+        queue = settings.queue
+        meant: dict[str, Settings] = {
+            port_settings.BUFFER.name: BufferLimit(queue.buffer),
+            port_settings.AQM.name: queue.aqm.settings_at(port.rate),
+            port_settings.EEE.name: settings.eee.settings_at(port.rate, port.overhead),
+        }
+        return tuple((table, (meant[table].to_action(self._tick),)) for table in port_settings.TABLES)

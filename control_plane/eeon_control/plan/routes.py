@@ -18,8 +18,8 @@ from operator import attrgetter
 
 from eeon_control.config import Routing
 from eeon_control.config.model import ECMP_PATHS_LIMIT
+from eeon_control.entries import Action, Entry, Lpm
 from eeon_control.errors import PlanError
-from eeon_control.plan.entries import Action, Entry, Lpm
 from eeon_control.topology import Port, PortRole, Switch, Topology
 
 _TABLE = {4: ("ipv4_route", 32), 6: ("ipv6_route", 128)}

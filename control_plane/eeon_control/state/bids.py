@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-_LIMIT_BYTES = 1 << 24
+_LIMIT_BYTES = 16 << 20
 
 
 def path_of(controllers: Path, rank: int) -> Path:

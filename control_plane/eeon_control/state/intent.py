@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -36,9 +36,9 @@ class Intent(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     fabric: str
-    configuration: dict[str, Any]
-    topology: dict[str, Any]
-    targets: dict[str, Any]
+    configuration: dict[str, object]
+    topology: dict[str, object]
+    targets: dict[str, object]
     program: str
     entries: dict[str, str]
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 from finsy.proto import p4r
 from pydantic import Base64Bytes, BaseModel, ConfigDict
 
-from eeon_control.fabric.snapshot import Snapshot
+from eeon_control.fabric.undo import Snapshot
 from eeon_control.plan import Action, Entry, Exact, Lpm
 
 
 class SavedSnapshot(BaseModel):
-    """`fabric.snapshot.Snapshot`, written down. Pipeline and entities are protobuf messages in base64."""
+    """`fabric.undo.Snapshot`, written down. Pipeline and entities are protobuf messages in base64."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     same_program: bool
-    entries: list[dict[str, Any]] = []
+    entries: list[dict[str, object]] = []
     pipeline: Base64Bytes | None = None
     entities: list[Base64Bytes] = []
 
@@ -41,9 +42,9 @@ class SavedSnapshot(BaseModel):
         )
 
 
-def entry_value(entry: Entry) -> dict[str, Any]:
+def entry_value(entry: Entry) -> dict[str, object]:
     """An entry as JSON can hold it."""
-    value: dict[str, Any] = {
+    value: dict[str, object] = {
         "table": entry.table,
         "match": [
             [part.field, part.value]
@@ -60,7 +61,8 @@ def entry_value(entry: Entry) -> dict[str, Any]:
     )
 
 
-def entry_from(value: dict[str, Any]) -> Entry:
+# A journal's values have no types: whatever is not of the right shape ends as a ValueError.
+def entry_from(value: Mapping[str, Any]) -> Entry:
     """The entry that `entry_value` wrote. Raises ValueError on anything else."""
     try:
         return Entry(

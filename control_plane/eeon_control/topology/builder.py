@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from eeon_control.constants import DATA_PORT_MAX
+from eeon_control.constants import CPU_PORT, DATA_PORT_MAX, DROP_PORT
 from eeon_control.errors import InputError, Problem
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import addresses
@@ -99,7 +99,10 @@ def _check_links(document: Document, nodes: dict[str, NodePart], links: list[Lin
             elif end.port > DATA_PORT_MAX:
                 problems.append(
                     document.problem(
-                        path, f"ports are 0 to {DATA_PORT_MAX} (510 is the CPU port, 511 the drop port)", end
+                        path,
+                        f"ports are 0 to {DATA_PORT_MAX} "
+                        f"({CPU_PORT} is the CPU port, {DROP_PORT} the drop port)",
+                        end,
                     )
                 )
             elif end in used:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-from typing import Any
 
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -118,7 +117,7 @@ class Topology:
     hosts: Mapping[str, Host]
     links: tuple[Link, ...]
     source: str
-    document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    document: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def leaves(self) -> tuple[Switch, ...]:

@@ -7,7 +7,6 @@ after that does not know which one was used.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -20,6 +19,7 @@ from eeon_control.topology.addresses import AddressPlan
 from eeon_control.topology.builder import LinkPart, NodePart, build
 from eeon_control.topology.model import Topology
 from eeon_control.topology.schema import TopologyFile
+from eeon_control.validation import input_error
 
 
 def load(name_or_path: str | Path) -> Topology:
@@ -36,7 +36,7 @@ def from_text(text: str, name: str = "<text>") -> Topology:
     return from_document(parse_yaml(text, name), name)
 
 
-def from_value(value: dict[str, Any], source: str) -> Topology:
+def from_value(value: dict[str, object], source: str) -> Topology:
     """Check a topology given as the plain values of a file; `source` stands for the file in errors."""
     return from_document(Document.of_value(value, source), source)
 
@@ -46,7 +46,7 @@ def from_document(document: Document, source: str) -> Topology:
     try:
         file = TopologyFile.model_validate(document.value)
     except ValidationError as error:
-        raise document.from_validation(error, TopologyFile) from None
+        raise input_error(error, document, TopologyFile) from None
     with cyclic_collector_paused():
         return _from_file(document, file, source)
 

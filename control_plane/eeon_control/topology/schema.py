@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -49,7 +49,9 @@ def _positive_delay(text: object) -> Duration:
     return delay
 
 
-def _prefix(kind: type[IPv4Network] | type[IPv6Network], longest: int) -> Callable[[object], Any]:
+def _prefix(
+    kind: type[IPv4Network] | type[IPv6Network], longest: int
+) -> Callable[[object], IPv4Network | IPv6Network]:
     def read(text: object) -> IPv4Network | IPv6Network:
         if isinstance(text, kind):
             return text

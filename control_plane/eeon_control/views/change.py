@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
-from eeon_control.fabric.observe import FabricObservation
-from eeon_control.views.table import Column, Row, View
+from eeon_control.fabric.read import FabricObservation
+from eeon_control.views.table import Cell, Column, Row, View
 
 _PS_PER_S = 10**12
 _CLOCK_SLACK_US = 5_000_000
+
+_CellKey = tuple[int, str] | tuple[int, str, str]
 
 
 def restarted(
@@ -60,7 +61,7 @@ def rates(now: View, before: View, elapsed_ps: int, *, ignored: Collection[str] 
         rows.append(
             {
                 (f"{key}_per_s" if key in counting else key): (
-                    (value / seconds if known and value is not None else None) if key in counting else value
+                    _rate(value, seconds if known else None) if key in counting else value
                 )
                 for key, value in row.items()
             }
@@ -83,7 +84,7 @@ def _rate_column(column: Column) -> Column:
     return replace(column, key=f"{column.key}_per_s", text=column.rate_text or column.text)
 
 
-def _key(view: View, row: Row) -> tuple[Any, ...]:
+def _key(view: View, row: Row) -> tuple[Cell, ...]:
     return tuple(row[key] for key in view.key)
 
 
@@ -92,18 +93,22 @@ def _switch(row: Row) -> str:
     return str(name).rpartition(":")[0] or str(name)
 
 
-def _less(now: Any, before: Any) -> Any:
-    return now if now is None or before is None else now - before
+def _less(now: Cell, before: Cell) -> Cell:
+    return now - before if isinstance(now, int | float) and isinstance(before, int | float) else now
 
 
-def _cells(observation: FabricObservation, name: str) -> dict[Any, int]:
+def _rate(count: Cell, seconds: float | None) -> Cell:
+    return count / seconds if seconds is not None and isinstance(count, int | float) else None
+
+
+def _cells(observation: FabricObservation, name: str) -> dict[_CellKey, int]:
     counters = observation.switches[name].counters
-    cells: dict[Any, int] = {(one.port, one.packet_class): one.packets for one in counters.received}
+    cells: dict[_CellKey, int] = {(one.port, one.packet_class): one.packets for one in counters.received}
     cells |= {(one.port, one.packet_class, one.verdict): one.packets for one in counters.verdicts}
     return cells
 
 
-def _is_lower(before: dict[Any, int], after: dict[Any, int]) -> bool:
+def _is_lower(before: dict[_CellKey, int], after: dict[_CellKey, int]) -> bool:
     return any(after[key] < value for key, value in before.items() if key in after)
 
 

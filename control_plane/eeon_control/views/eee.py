@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from eeon_control import constants, energy
 from eeon_control.energy import PortEnergy, Timing
-from eeon_control.fabric.observe import FabricObservation, Observation
+from eeon_control.fabric.read import FabricObservation, Observation
 from eeon_control.plan import Action
+from eeon_control.port_settings import EEE, EeeSettings
 from eeon_control.topology import Port, Topology
-from eeon_control.units import Bytes, Duration, Packets
+from eeon_control.units import Duration
 from eeon_control.views import power
-from eeon_control.views.held import NO_REGISTERS, by_port
+from eeon_control.views.port_tables import NO_REGISTERS, by_port
 from eeon_control.views.table import (
     PORT,
     Column,
@@ -37,7 +38,7 @@ def eee(
         held = by_port(found.entries)
         changes = {one.port.number: one for one in between[name].ports} if name in between else {}
         for port in topology.switches[name].ports:
-            action = held.get(port.number, {}).get("port_eee")
+            action = held.get(port.number, {}).get(EEE.name)
             row: Row = {"port": port.name, **_configured(action, tick)}
             if before is not None:
                 row |= _operational(found, port) | _change(changes.get(port.number))
@@ -78,7 +79,8 @@ def _since_note(observed: FabricObservation) -> str:
 
 
 def _configured(action: Action | None, tick: Duration) -> Row:
-    if action is None or action.name != "eee":
+    settings = None if action is None else EEE.from_action(action, tick)
+    if not isinstance(settings, EeeSettings):
         return {
             "mode": "off" if action else "off (program default)",
             "stall_ps": None,
@@ -87,19 +89,13 @@ def _configured(action: Action | None, tick: Duration) -> Row:
             "hold_ps": None,
             "trigger": "",
         }
-    values = dict(action.params)
-    triggers = [
-        str(unit(values[key]))
-        for unit, key in ((Packets, "trigger_packets"), (Bytes, "trigger_bytes"))
-        if values[key]
-    ]
     return {
-        "mode": "coalesce" if values["hold_ticks"] else "standard",
-        "stall_ps": values["stall_ticks"] * tick,
-        "sleep_ps": values["sleep_ticks"] * tick,
-        "wake_ps": values["wake_ticks"] * tick,
-        "hold_ps": values["hold_ticks"] * tick,
-        "trigger": " or ".join(triggers),
+        "mode": settings.mode,
+        "stall_ps": int(settings.stall),
+        "sleep_ps": int(settings.sleep),
+        "wake_ps": int(settings.wake),
+        "hold_ps": int(settings.hold),
+        "trigger": str(settings.trigger),
     }
 
 

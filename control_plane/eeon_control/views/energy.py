@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from eeon_control.energy import REGISTERS, Assumptions, PortEnergy
-from eeon_control.fabric.observe import FabricObservation
+from eeon_control.fabric.read import FabricObservation
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.views import power
-from eeon_control.views.held import NO_REGISTERS
+from eeon_control.views.port_tables import NO_REGISTERS
 from eeon_control.views.table import PORT, Column, Row, View, packets_per_second, rate, share
 
 _PS_PER_S = 10**12
@@ -37,7 +37,7 @@ def energy(topology: Topology, before: FabricObservation, after: FabricObservati
         )
     assumptions = Assumptions()
     totals = _totals(ports)
-    if totals["ports"]:
+    if totals.ports:
         notes.insert(0, _sentence(totals))
     if any(name in between and after.switches[name].elapsed_us is None for name in after.switches):
         notes.append(
@@ -63,7 +63,7 @@ def energy(topology: Topology, before: FabricObservation, after: FabricObservati
         [_row(port) for port in ports],
         notes=[*notes, *assumptions.lines()],
         more={
-            "totals": totals,
+            "totals": asdict(totals),
             "assumptions": {
                 "watts": dict(assumptions.watts),
                 "lpi_fraction": dict(assumptions.lpi_fraction),
@@ -90,28 +90,39 @@ def _row(port: PortEnergy) -> Row:
     }
 
 
-def _totals(ports: Sequence[PortEnergy]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Totals:
+    """Over all ports whose power is known, as JSON output names it."""
+
+    ports: int
+    ports_of_unknown_power: int
+    watts: float
+    joules: float
+    always_on_joules: float
+    saved_share: float | None
+
+
+def _totals(ports: Sequence[PortEnergy]) -> _Totals:
     known = [port for port in ports if port.joules is not None]
     joules = sum(port.joules or 0 for port in known)
     legacy = sum(port.legacy_joules or 0 for port in known)
     watts = sum(port.watts or 0 for port in known)
-    return {
-        "ports": len(known),
-        "ports_of_unknown_power": len(ports) - len(known),
-        "watts": watts,
-        "joules": joules,
-        "always_on_joules": legacy,
-        "saved_share": 1 - joules / legacy if legacy else None,
-    }
-
-
-def _sentence(totals: dict[str, Any]) -> str:
-    saved = totals["saved_share"]
-    text = (
-        f"{totals['ports']} ports: {_watts(totals['watts'])}, {_joules(totals['joules'])}; always on they "
-        f"would use {_joules(totals['always_on_joules'])}"
+    return _Totals(
+        ports=len(known),
+        ports_of_unknown_power=len(ports) - len(known),
+        watts=watts,
+        joules=joules,
+        always_on_joules=legacy,
+        saved_share=1 - joules / legacy if legacy else None,
     )
-    return text if saved is None else f"{text}, so EEE saves {saved:.1%}"
+
+
+def _sentence(totals: _Totals) -> str:
+    text = (
+        f"{totals.ports} ports: {_watts(totals.watts)}, {_joules(totals.joules)}; always on they "
+        f"would use {_joules(totals.always_on_joules)}"
+    )
+    return text if totals.saved_share is None else f"{text}, so EEE saves {totals.saved_share:.1%}"
 
 
 def _watts(value: float | None) -> str:

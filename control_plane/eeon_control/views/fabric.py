@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from eeon_control.fabric.observe import FabricObservation
+from eeon_control.fabric.read import FabricObservation
 from eeon_control.fabric.targets import Target
 from eeon_control.topology import Topology
-from eeon_control.views.table import Column, View, duration, none
+from eeon_control.views.table import Column, Row, View, duration, none
 
 _US_TO_PS = 1_000_000
 
 
 def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricObservation) -> View:
     """Switches that do not answer are rows too, with the reason."""
-    rows = []
+    rows: list[Row] = []
     for switch in topology.switches.values():
         target = targets[switch.name]
         found = observed.switches.get(switch.name)

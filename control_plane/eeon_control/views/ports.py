@@ -6,7 +6,7 @@ from collections import Counter
 
 from eeon_control.fabric.read import FabricCounters
 from eeon_control.topology import Topology
-from eeon_control.views.table import PORT, Column, View, count_bytes, duration, packets, rate
+from eeon_control.views.table import PORT, Column, Row, View, count_bytes, duration, packets, rate
 
 # Verdicts that are counted at the egress port when a packet is sent, and those that lose it.
 _SENT = ("forwarded", "marked")
@@ -30,7 +30,7 @@ def ports(topology: Topology, counters: FabricCounters) -> View:
             sent_bytes[key] += verdict.bytes
         elif verdict.verdict in _DROPPED:
             dropped[key] += verdict.packets
-    rows = []
+    rows: list[Row] = []
     for port in topology.ports():
         key = port.node, port.number
         if not any(key in counted for counted in (received, sent, dropped)):

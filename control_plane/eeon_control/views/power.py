@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from eeon_control import energy
 from eeon_control.energy import Reading, SwitchEnergy
-from eeon_control.fabric.observe import FabricObservation, Observation
+from eeon_control.fabric.read import FabricObservation, Observation
 from eeon_control.topology import Switch, Topology
 from eeon_control.units import Duration
 

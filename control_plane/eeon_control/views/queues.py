@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from eeon_control.fabric.observe import FabricObservation
+from eeon_control.fabric.read import FabricObservation
+from eeon_control.port_settings import AQM, BUFFER, BufferLimit
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
-from eeon_control.views.held import NO_REGISTERS, aqm_text, by_port
+from eeon_control.views.port_tables import NO_REGISTERS, aqm_text, by_port
 from eeon_control.views.table import PORT, Column, Row, View, bytes_text, none
 
 REGISTERS = ("occupancy_bytes", "occupancy_packets")
@@ -18,14 +19,15 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
         held = by_port(found.entries)
         for port in topology.switches[name].ports:
             tables = held.get(port.number, {})
-            buffer = tables.get("port_buffer")
+            buffer = tables.get(BUFFER.name)
+            limit = None if buffer is None else BUFFER.from_action(buffer, tick)
             registers = None if found.registers is None else found.registers[port.number]
             rows.append(
                 {
                     "port": port.name,
                     **{key: None if registers is None else registers[key] for key in REGISTERS},
-                    "buffer_bytes": dict(buffer.params)["buffer_bytes"] if buffer else None,
-                    "aqm": aqm_text(tables.get("port_aqm"), tick),
+                    "buffer_bytes": int(limit.limit) if isinstance(limit, BufferLimit) else None,
+                    "aqm": aqm_text(tables.get(AQM.name), tick),
                 }
             )
     columns = [

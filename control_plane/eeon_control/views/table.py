@@ -13,7 +13,8 @@ from typing import Any
 
 from eeon_control.units import Bytes, DataRate, Duration
 
-Row = dict[str, Any]
+Cell = str | int | float | None
+Row = dict[str, Cell]
 
 _DURATION_CHARS = 7
 
@@ -28,6 +29,7 @@ class Column:
 
     key: str
     heading: str
+    # A column's function takes what its rows have under the key, which no type says.
     text: Callable[[Any], str] = str
     right: bool = True
     counts: bool = False
@@ -47,7 +49,7 @@ class View:
     rows: list[Row]
     key: tuple[str, ...] = ("port",)
     notes: list[str] = field(default_factory=list)
-    more: dict[str, Any] = field(default_factory=dict)
+    more: dict[str, object] = field(default_factory=dict)
 
 
 PORT = Column("port", "port", right=False)
@@ -63,7 +65,7 @@ def count_bytes(key: str, heading: str = "") -> Column:
     return Column(key, heading, bytes_text, counts=True, rate_text=bit_rate)
 
 
-def none(value: Any) -> str:
+def none(value: Cell) -> str:
     """`-` for what is not known."""
     return "-" if value is None else str(value)
 

@@ -1,4 +1,4 @@
-"""`eeon config`: check a configuration, show what it would change, make it so, go back. One verb a file."""
+"""`eeon config`: check, plan, apply and roll back a configuration. One verb a file."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ _PLACES = {
 
 @click.group(cls=LazyGroup, places=_PLACES)
 def config() -> None:
-    """Check a configuration, show what it would change, apply it to the whole fabric, go back."""
+    """Check, plan, apply and roll back the configuration of a whole fabric."""

@@ -26,20 +26,20 @@ from eeon_control.units import Duration
 @options.target_options
 @options.election_option
 @options.state_option
-@click.option("--comment", default="", help="why, for the history")
+@click.option("--comment", default="", help="the reason, for the history")
 @click.option(
     "--confirm",
     "confirm_seconds",
     type=options.SPAN,
     metavar="TIME",
-    help="go back by itself unless `eeon config confirm` comes within TIME (90s, 10m, 1h). The command "
-    "waits; Ctrl-C goes back at once",
+    help="roll back unless `eeon config confirm` comes within TIME (90s, 10m, 1h). The command "
+    "waits; Ctrl-C rolls back at once",
 )
 @click.option(
     "--detach",
     is_flag=True,
     help="with --confirm: do not wait. A running `eeon controller run`, or else the next command that "
-    "changes the fabric, goes back when the time is over",
+    "changes the fabric, rolls back when the time is over",
 )
 @click.option("-q", "--quiet", is_flag=True, help="no progress")
 @options.output_option
@@ -60,10 +60,10 @@ def apply(
     quiet: bool,
     output: str,
 ) -> None:
-    """Make all switches hold a configuration, or none: on any failure what was written is undone.
+    """Write a configuration to all switches, or to none: a failure undoes every write.
 
-    Give a PLAN that `eeon config plan --out` saved: it is applied exactly, or refused when a switch has moved
-    on since. Or give -c, -t and -T. What comes into force is a revision of `eeon config history`.
+    Give -c, -t and -T, or a PLAN that `eeon config plan --out` saved. A PLAN is applied exactly, or refused
+    when a switch has changed since. An apply makes a revision of `eeon config history`.
     """
     if detach and confirm_seconds is None:
         raise click.UsageError("--detach goes with --confirm")

@@ -15,7 +15,7 @@ from eeon_control.cli.config.common import changing, open_store
 @options.topology_option(required=False)
 @options.state_option
 def confirm(topology_name: str | None, state_folder: Path | None) -> None:
-    """Keep what `eeon config apply --confirm` brought into force."""
+    """Confirm the revision of `eeon config apply --confirm`, so that it stays in force."""
     store = open_store(state_folder, topology_name)
     with changing(store, None, None) as work:
         click.echo(f"confirmed: revision {operations.confirm(work)} stays")

@@ -32,9 +32,9 @@ def drift(
     entries: bool,
     output: str,
 ) -> None:
-    """Read the switches against the current revision. Exit code 0: they hold it, 2: they differ, 1: an error.
+    """Compare the switches with the current revision. Exit code 0: equal, 2: different, 1: an error.
 
-    Shown is what would bring them back, as `what they hold -> what the revision says`.
+    The output has the changes that would restore the revision, as `switch's value -> revision's value`.
     """
     store = open_store(state_folder, topology_name)
     given = options.targets_if_given(targets_file, target_texts, tick)

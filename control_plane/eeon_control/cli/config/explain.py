@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import click
 from rich.table import Table
@@ -74,7 +73,7 @@ def _where(place: Place | None) -> Text:
     return Text("" if place is None else str(place))
 
 
-def _row(found: Explanation) -> dict[str, Any]:
+def _row(found: Explanation) -> dict[str, object]:
     port = found.port
     return {
         "port": port.name,
@@ -95,5 +94,5 @@ def _row(found: Explanation) -> dict[str, Any]:
     }
 
 
-def _place_row(place: Place | None) -> dict[str, Any]:
+def _place_row(place: Place | None) -> dict[str, object]:
     return {"file": None if place is None else place.file, "line": None if place is None else place.line}

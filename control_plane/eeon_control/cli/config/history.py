@@ -20,7 +20,7 @@ from eeon_control.state import SystemClock
 @options.state_option
 @options.output_option
 def history(topology_name: str | None, state_folder: Path | None, output: str) -> None:
-    """List the revisions, newest first, and what is unfinished. Contacts no switch."""
+    """List the revisions, newest first, and an unfinished apply. Contacts no switch."""
     store = open_store(state_folder, topology_name)
     revisions, current, pending, journal = (
         store.revisions(),

@@ -9,7 +9,7 @@ from eeon_control import data
 
 @click.command("list")
 def list_() -> None:
-    """Name the configurations and topologies that ship."""
+    """List the configurations and topologies of the package."""
     for kind in ("examples", "topologies"):
         click.echo(f"{kind}:")
         for name in data.names(kind):

@@ -27,7 +27,7 @@ from eeon_control.units import Duration
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="save the plan for `eeon config apply FILE`, which refuses it when a switch has moved on",
+    help="save the plan for `eeon config apply FILE`, which refuses it when a switch has changed since",
 )
 @options.output_option
 @click.pass_context
@@ -42,7 +42,7 @@ def plan(
     out: Path | None,
     output: str,
 ) -> None:
-    """Read the switches and show what differs. Exit code 0: nothing, 2: changes, 1: an error."""
+    """Show what an apply would change on the switches. Exit code 0: nothing, 2: changes, 1: an error."""
     loaded, topology = configs.load(*config_names), topologies.load(topology_name)
     targets = options.targets(targets_file, target_texts, tick)
     warn(loaded, topology, targets.tick)

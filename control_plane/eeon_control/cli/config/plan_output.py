@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
 
 import click
 from rich.table import Table
@@ -12,7 +11,7 @@ from rich.text import Text
 
 from eeon_control.cli.output import console
 from eeon_control.fabric import FabricPlan
-from eeon_control.fabric.words import describe
+from eeon_control.fabric.describe import describe
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
@@ -39,7 +38,7 @@ def print_plan(
     click.echo(summary(plan))
 
 
-def as_value(topology: Topology, plan: FabricPlan, tick: Duration) -> dict[str, Any]:
+def as_value(topology: Topology, plan: FabricPlan, tick: Duration) -> dict[str, object]:
     """`lines`: in words. `switches`: the entries."""
     return {
         "changes": not plan.is_empty,

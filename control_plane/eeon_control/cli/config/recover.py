@@ -19,8 +19,8 @@ from eeon_control.units import Duration
 @click.option(
     "--forget",
     is_flag=True,
-    help="write to no switch and remove the journal: for switches that are gone for good. The others may "
-    "hold a mix; apply again",
+    help="remove the journal and write to no switch: for switches that will not return. The others may "
+    "have entries of both configurations; apply again",
 )
 def recover(
     topology_name: str | None,
@@ -31,7 +31,7 @@ def recover(
     state_folder: Path | None,
     forget: bool,
 ) -> None:
-    """Finish an apply that was killed: all switches to what they held, or to the new, if all hold it."""
+    """Finish an apply that was killed: all switches go back, or keep the new configuration if all have it."""
     given = options.targets_if_given(targets_file, target_texts, tick)
     store = open_store(state_folder, topology_name)
     if forget:

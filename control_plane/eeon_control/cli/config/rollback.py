@@ -20,7 +20,7 @@ from eeon_control.units import Duration
 @options.target_options
 @options.election_option
 @options.state_option
-@click.option("--comment", default="", help="why, for the history")
+@click.option("--comment", default="", help="the reason, for the history")
 @click.option("-q", "--quiet", is_flag=True, help="no progress")
 @options.output_option
 def rollback(
@@ -35,11 +35,11 @@ def rollback(
     quiet: bool,
     output: str,
 ) -> None:
-    """Go back to revision N, or to what was in force before the current one; all switches or none.
+    """Apply revision N again, or the revision in force before the current one; all switches or none.
 
-    Without N, a revision that nobody confirmed is passed over. This makes a new revision with what N held:
-    the history only grows, and a rollback can be rolled back. The switches are where the current revision
-    has them, unless -T or --target says otherwise.
+    Without N, the command skips a revision that nobody confirmed. It makes a new revision with the content of
+    N: the history only grows, and a rollback can be rolled back. The addresses of the switches come from the
+    current revision, unless -T or --target gives others.
     """
     given = options.targets_if_given(targets_file, target_texts, tick)
     store = open_store(state_folder, topology_name)

@@ -12,7 +12,7 @@ from eeon_control import schemas
 def schema(kind: str) -> None:
     """Print the JSON Schema of configuration, topology or targets files, for editors and CI.
 
-    Save it (eeon config schema > config.schema.json) and begin a configuration with the line
+    Save it (eeon config schema > config.schema.json) and start a configuration with the line
     `# yaml-language-server: $schema=config.schema.json`; the editor then completes keys and marks mistakes.
     """
     click.echo(schemas.text(kind), nl=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import io
 from pathlib import Path
-from typing import Any
 
 import click
 from ruamel.yaml import YAML
@@ -60,7 +59,7 @@ def _differences(old: Revision, new: Revision) -> list[str]:
     return lines
 
 
-def _yaml(value: dict[str, Any]) -> str:
+def _yaml(value: dict[str, object]) -> str:
     out = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False

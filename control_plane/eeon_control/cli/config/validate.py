@@ -37,7 +37,7 @@ _ENGINE_TICK = Duration.parse("1ns")  # when no target says otherwise
     "--tick",
     type=options.TICK,
     default=None,
-    help="also check that timers fit this target's timestamp unit  [default: the targets file's, or 1ns]",
+    help="also check that timers are whole ticks of this length  [default: the targets file's, or 1ns]",
 )
 @click.option("--strict", is_flag=True, help="warnings are errors too")
 @options.output_option
@@ -51,11 +51,11 @@ def validate(
     strict: bool,
     output: str,
 ) -> None:
-    """Check configuration files; with a topology, also what they mean on it. Contacts no switch.
+    """Check configuration files; with a topology, also their effect on its ports. Contacts no switch.
 
-    Every problem of every file is reported at once. Exit code 0: valid, warnings or not; 1: not valid, or
-    with --strict a warning. With -o json stdout is a list of problems, each with file, line (0: the whole
-    file), key, value, rule and severity (error or warning), and empty when there is none.
+    The command reports every problem of every file at once. Exit code 0: valid, with or without warnings;
+    1: not valid, or with --strict a warning. With -o json stdout is a list of problems, empty when there is
+    none; each has file, line (0: the whole file), key, value, rule and severity (error or warning).
 
     \b
     eeon config validate -c fabric.yaml

@@ -27,7 +27,7 @@ _VARIABLE = "_EEON_COMPLETE"  # click's, for a program of this name
 )
 @click.pass_context
 def help_(ctx: click.Context, words: tuple[str, ...], folder: Path | None) -> None:
-    """Show a command's manual page: what it does, options, examples, exit codes."""
+    """Show a command's manual page: description, options, examples, exit codes."""
     root = root_context(ctx.find_root().command)
     if folder is not None:
         pages = [page_of(one) for one in contexts(root)]
@@ -48,8 +48,9 @@ def help_(ctx: click.Context, words: tuple[str, ...], folder: Path | None) -> No
 def completion(ctx: click.Context, shell: str | None) -> None:
     """Print a script that completes `eeon` in a shell.
 
-    It knows commands, options, topologies and examples that ship, and of the topology and state folder given
-    before, switches, ports and revisions. Without SHELL it is for the shell that $SHELL names.
+    The script completes commands, options, and topologies and examples of the package. It also completes
+    switches, ports and revisions of the topology and state folder on the command line. The default of SHELL
+    is the shell that $SHELL names.
     """
     wanted = shell or Path(os.environ.get("SHELL", "")).name
     found = get_completion_class(wanted) if wanted in _SHELLS else None

@@ -1,11 +1,10 @@
-"""`eeon show` and `eeon clear`: what the switches hold and have counted. Nothing is written to a switch."""
+"""`eeon show` and `eeon clear`: entries and counters of the switches. They write to no switch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,10 +13,11 @@ from eeon_control import views
 from eeon_control.cli import completions, options
 from eeon_control.cli.output import errors
 from eeon_control.cli.show import baselines
-from eeon_control.cli.show.looking import How, Kind, Looked, Looker
-from eeon_control.fabric.observe import Wanted, observe
+from eeon_control.cli.show.watch import Kind, ViewData, ViewLoop, ViewOptions
+from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.topology import PortRole
+from eeon_control.units import Duration
 from eeon_control.views import Selection, View
 
 _SWITCH_PORT_ROLES = [role.value for role in PortRole if role is not PortRole.HOST]
@@ -35,8 +35,8 @@ EXIT CODES
 def show() -> None:
     """Show switches, ports, queues, marks and drops, EEE, energy, counters.
 
-    Nothing is written to a switch. A switch that cannot be reached is named on stderr; the others are shown.
-    Without -T and --target the switches are where the fabric's current revision has them.
+    The commands write to no switch. They name a switch that cannot be reached on stderr and show the others.
+    Without -T and --target the addresses of the switches come from the fabric's current revision.
 
     \b
     EXAMPLES
@@ -53,26 +53,28 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
         topology_name: str,
         targets_file: Path | None,
         target_texts: tuple[str, ...],
-        tick: Any,
+        tick: Duration | None,
         output: str,
         switches: tuple[str, ...],
         ports: tuple[str, ...],
         roles: tuple[str, ...],
         watch_s: float | None,
         blocks: int | None,
-        **more: Any,
+        interval_s: float | None = None,
+        nonzero: bool = False,
+        raw: bool = False,
     ) -> int:
         whole = topologies.load(topology_name)
         part = views.select(whole, Selection(switches, ports, tuple(PortRole(role) for role in roles)))
         targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
         if blocks is not None and watch_s is None:
             raise click.UsageError("--count goes with --watch")
-        how = How(output, watch_s=watch_s, blocks=blocks, **more)
-        looker = Looker(kind, whole, part, targets, how)
-        looker.look()
-        return 1 if looker.failed else 0
+        view_options = ViewOptions(output, interval_s, watch_s, blocks, nonzero, raw)
+        loop = ViewLoop(kind, whole, part, targets, view_options)
+        loop.run()
+        return 1 if loop.failed else 0
 
-    function: Callable[..., Any] = command
+    function: Callable[..., int] = command
     if intervals:
         function = _RATE(function)
     if counts:
@@ -112,49 +114,53 @@ _WATCH = click.option(
     is_flag=False,
     flag_value="2s",
     type=options.SPAN,
-    help="again and again, every 2s or the time given, until Ctrl-C; with --rate, one interval after another",
+    help="repeat every 2s, or every TIME, until Ctrl-C; with --rate, one interval after another",
 )
-_COUNT = click.option("--count", "blocks", type=click.IntRange(1), help="with --watch: so often, then end")
+_COUNT = click.option(
+    "--count", "blocks", type=click.IntRange(1), help="with --watch: end after this many blocks"
+)
 _RATE = click.option(
     "--rate",
     "interval_s",
     type=options.SPAN,
     metavar="TIME",
-    help="look twice, so far apart (5s), and show what happened in between, per second",
+    help="read twice, TIME apart (5s), and show the difference per second",
 )
-_NONZERO = click.option("--nonzero", is_flag=True, help="only rows with something counted")
+_NONZERO = click.option("--nonzero", is_flag=True, help="only rows with a count above zero")
 _RAW = click.option(
-    "--raw", is_flag=True, help="since the switch started, whatever `eeon clear counters` has set"
+    "--raw",
+    is_flag=True,
+    help="counts since the switch started, without the zero point of `eeon clear counters`",
 )
 
 
-def _fabric(looked: Looked) -> View:
-    return views.fabric(looked.topology, looked.targets.switches, looked.observed)
+def _fabric(data: ViewData) -> View:
+    return views.fabric(data.topology, data.targets.switches, data.observed)
 
 
-def _ports(looked: Looked) -> View:
-    return views.ports(looked.topology, looked.observed.counters)
+def _ports(data: ViewData) -> View:
+    return views.ports(data.topology, data.observed.counters)
 
 
-def _queues(looked: Looked) -> View:
-    return views.queues(looked.topology, looked.observed, looked.targets.tick)
+def _queues(data: ViewData) -> View:
+    return views.queues(data.topology, data.observed, data.targets.tick)
 
 
-def _ecn(looked: Looked) -> View:
-    return views.ecn(looked.observed.counters)
+def _ecn(data: ViewData) -> View:
+    return views.ecn(data.observed.counters)
 
 
-def _counters(looked: Looked) -> View:
-    return views.counters(looked.observed.counters)
+def _counters(data: ViewData) -> View:
+    return views.counters(data.observed.counters)
 
 
-def _eee(looked: Looked) -> View:
-    return views.eee(looked.topology, looked.observed, looked.targets.tick, looked.before)
+def _eee(data: ViewData) -> View:
+    return views.eee(data.topology, data.observed, data.targets.tick, data.before)
 
 
-def _energy(looked: Looked) -> View:
-    assert looked.before is not None, "it has a default interval"
-    return views.energy(looked.topology, looked.before, looked.observed, looked.targets.tick)
+def _energy(data: ViewData) -> View:
+    assert data.before is not None, "it has a default interval"
+    return views.energy(data.topology, data.before, data.observed, data.targets.tick)
 
 
 _COUNTERS = Wanted(counters=True, clock=True)
@@ -179,7 +185,7 @@ _view(
 _view(
     "ecn",
     Kind(_COUNTERS, _ecn, counts=True),
-    """Every port and packet class: forwarded, marked, dropped early, dropped by a full buffer.""",
+    """Every port and packet class: forwarded, marked, dropped early, dropped at a full buffer.""",
     counts=True,
     intervals=True,
 )
@@ -197,7 +203,7 @@ _view(
         has_own_interval=True,
         default_interval_s=_ENERGY_SECONDS,
     ),
-    """Every linked port: watts and joules over an interval (1s, or --rate), and what they rest on.""",
+    """Every linked port: watts and joules over an interval (1s, or --rate), and their assumptions.""",
     intervals=True,
 )
 _view(
@@ -211,26 +217,24 @@ _view(
 
 @click.group()
 def clear() -> None:
-    """Begin counting anew, for this user's `eeon show` only."""
+    """Set a new zero point of counters, for this user's `eeon show` only."""
 
 
 @clear.command("counters", epilog=_EXIT_CODES)
 @options.topology_option()
 @options.target_options
-@click.option(
-    "--undo", is_flag=True, help="show everything since the switches started again; contacts no switch"
-)
+@click.option("--undo", is_flag=True, help="remove the stored values; contacts no switch")
 def clear_counters(
     topology_name: str,
     targets_file: Path | None,
     target_texts: tuple[str, ...],
-    tick: Any,
+    tick: Duration | None,
     undo: bool,
 ) -> int:
-    """Remember what the counters are; `eeon show ports|ecn|counters` then show what came after.
+    """Store the counters' values; `eeon show ports|ecn|counters` then show the increase since.
 
-    Nothing is written to a switch, and other users see what they saw. A switch that restarts begins at zero,
-    which is noticed and said.
+    The command writes to no switch, and other users see the same counts as before. When a switch restarts,
+    its counters start at zero, and `eeon show` says so.
 
     \b
     EXAMPLES

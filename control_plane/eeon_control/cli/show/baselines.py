@@ -18,8 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from eeon_control import constants
 from eeon_control.errors import StateError
 from eeon_control.fabric import ReceivedCount, Target, VerdictCount
-from eeon_control.fabric.observe import FabricObservation, Observation
-from eeon_control.fabric.read import FabricCounters
+from eeon_control.fabric.read import FabricCounters, FabricObservation, Observation
 from eeon_control.state.files import FILE_MODE, FOLDER_MODE, Disk
 
 _LIMIT_BYTES = 64 << 20

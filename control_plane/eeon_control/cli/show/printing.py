@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from rich.console import Group
 from rich.table import Table
@@ -17,7 +16,7 @@ def as_json(
     view: View, *, topology: str, taken_at: str, unreachable: Mapping[str, str], indent: int | None
 ) -> str:
     """One document; docs/show.md names its keys."""
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "view": view.name,
         "topology": topology,
         "taken_at": taken_at,

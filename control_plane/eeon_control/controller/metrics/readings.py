@@ -17,7 +17,7 @@ from eeon_control.controller.machine import State
 from eeon_control.controller.metrics.sample import FabricSample, PortAccount, SwitchSample
 from eeon_control.controller.supervisor import Supervisor
 from eeon_control.errors import EeonError
-from eeon_control.fabric.observe import Observation, Wanted, observe_switch
+from eeon_control.fabric.read import Observation, Wanted, observe_switch
 from eeon_control.topology import Switch
 
 # Registers that the energy account needs, and those that are shown.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from eeon_control.controller.counts import Restores
-from eeon_control.fabric.observe import Observation
+from eeon_control.fabric.read import Observation
 from eeon_control.topology import Switch
 
 

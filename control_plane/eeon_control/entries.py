@@ -49,6 +49,10 @@ class Action(NamedTuple):
         return f"{self.name}({', '.join(f'{name}={_param(name, value)}' for name, value in self.params)})"
 
 
+EntryKey = tuple[str, tuple[Exact | Lpm, ...], bool]
+"""Table, match, and whether it is the default: what identifies an entry within a switch."""
+
+
 class Entry(NamedTuple):
     """One entry of one table.
 
@@ -64,7 +68,7 @@ class Entry(NamedTuple):
     selector: bool = False
 
     @property
-    def key(self) -> tuple[str, tuple[Exact | Lpm, ...], bool]:
+    def key(self) -> EntryKey:
         """What identifies the entry within a switch."""
         return self.table, self.match, self.is_default
 

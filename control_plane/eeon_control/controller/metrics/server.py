@@ -29,14 +29,14 @@ _LOOP_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class MetricsDoor:
+class MetricsServer:
     """Where metrics are served. Port 0: any free one, which the log tells."""
 
     host: str
     port: int
 
     @classmethod
-    def parse(cls, text: str) -> MetricsDoor:
+    def parse(cls, text: str) -> MetricsServer:
         """Read `host:port`, `:port` or `port`; without a host it is loopback. Raises ValueError."""
         match = _ADDRESS.fullmatch(text)
         if match is None or int(match["port"]) > 65535:

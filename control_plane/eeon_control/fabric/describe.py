@@ -9,8 +9,8 @@ from ipaddress import ip_address
 
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.planning import FabricPlan
-from eeon_control.fabric.settings_words import BY_TABLE
 from eeon_control.plan import Action, Entry, Exact, Lpm
+from eeon_control.port_settings import TABLES
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Duration
 
@@ -54,9 +54,9 @@ def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str
     found: dict[int, list[str]] = defaultdict(list)
     for change in changes:
         match = change.entry.match
-        describe_one = BY_TABLE.get(change.entry.table)
-        if describe_one is not None and len(match) == 1 and isinstance(match[0], Exact):
-            text = describe_one(_action(change.before), _action(change.after), tick)
+        table = TABLES.get(change.entry.table)
+        if table is not None and len(match) == 1 and isinstance(match[0], Exact):
+            text = table.describe_change(_action(change.before), _action(change.after), tick)
             found[match[0].value].append(text)
     return dict(sorted(found.items()))
 
@@ -73,7 +73,7 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
             texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
         elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):
             routes[change.kind].append(_route(change, entry.match[0]))
-        elif entry.table not in BY_TABLE:
+        elif entry.table not in TABLES:
             texts.append(f"{entry.table} {entry.match_text}: {_text(change.before)} -> {_text(change.after)}")
     for kind, words in routes.items():
         texts += words if len(words) <= _ROUTES_SHOWN else [f"{len(words)} routes {_DONE[kind]}"]

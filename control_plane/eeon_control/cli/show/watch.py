@@ -1,4 +1,4 @@
-"""Look at the switches once or again and again, and print a view each time."""
+"""Read the switches once, or again and again, and print a view each time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from eeon_control import views
 from eeon_control.cli.output import console, errors
 from eeon_control.cli.show import baselines, printing
 from eeon_control.fabric import Targets
-from eeon_control.fabric.observe import FabricObservation, Wanted, observe
+from eeon_control.fabric.read import FabricObservation, Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.topology import Topology
 from eeon_control.views import View
 
 
 @dataclass(frozen=True)
-class Looked:
+class ViewData:
     """What a view is made of: `before` is an earlier observation, where an interval was asked for."""
 
     topology: Topology
@@ -41,14 +41,14 @@ class Kind:
     """
 
     wanted: Wanted
-    make: Callable[[Looked], View]
+    make: Callable[[ViewData], View]
     has_own_interval: bool = False
     default_interval_s: float | None = None
     counts: bool = False
 
 
 @dataclass(frozen=True)
-class How:
+class ViewOptions:
     """What was asked for on the command line. `watch_s`: again after so many seconds; `blocks`: so often."""
 
     output: str
@@ -59,27 +59,29 @@ class How:
     raw: bool = False
 
 
-class Looker:
-    """Looks at a fabric, or at part of it, as often as asked."""
+class ViewLoop:
+    """Reads a fabric, or a part of it, and prints a view of it, as often as asked."""
 
-    def __init__(self, kind: Kind, whole: Topology, part: Topology, targets: Targets, how: How) -> None:
+    def __init__(
+        self, kind: Kind, whole: Topology, part: Topology, targets: Targets, options: ViewOptions
+    ) -> None:
         self._kind = kind
         self._whole = whole
         self._part = part
         self._targets = targets
-        self._how = how
-        self._interval_s = how.interval_s or kind.default_interval_s
-        self._baseline = None if how.raw or not kind.counts else baselines.load(whole.name)
+        self._options = options
+        self._interval_s = options.interval_s or kind.default_interval_s
+        self._baseline = None if options.raw or not kind.counts else baselines.load(whole.name)
         self._before: FabricObservation | None = None
         self.failed = False
 
-    def look(self) -> None:
+    def run(self) -> None:
         """Print one block, or a block after another until Ctrl-C."""
-        if self._how.watch_s is None:
+        if self._options.watch_s is None:
             self._print(self._block())
             return
         try:
-            if self._how.output == "table" and sys.stdout.isatty():
+            if self._options.output == "table" and sys.stdout.isatty():
                 self._live()
             else:
                 self._repeat()
@@ -101,17 +103,17 @@ class Looker:
 
     def _repeat(self) -> None:
         for number, block in enumerate(self._blocks()):
-            if number and self._how.output == "table":
+            if number and self._options.output == "table":
                 click.echo()
             self._print(block)
 
     def _blocks(self) -> Iterator[Block]:
-        left = self._how.blocks
+        left = self._options.blocks
         while left is None or left > 0:
             yield self._block()
             left = None if left is None else left - 1
-            if left != 0 and self._interval_s is None and self._how.watch_s is not None:
-                sleep(self._how.watch_s)
+            if left != 0 and self._interval_s is None and self._options.watch_s is not None:
+                sleep(self._options.watch_s)
 
     def _block(self) -> Block:
         if self._interval_s is not None:
@@ -130,21 +132,21 @@ class Looker:
 
     def _view(self, observed: FabricObservation) -> View:
         kind, before = self._kind, self._before
-        view = kind.make(Looked(self._part, self._targets, observed, before))
+        view = kind.make(ViewData(self._part, self._targets, observed, before))
         if self._interval_s is not None and before is not None and not kind.has_own_interval:
             gone = views.restarted(before, observed)
-            earlier = kind.make(Looked(self._part, self._targets, before))
+            earlier = kind.make(ViewData(self._part, self._targets, before))
             view = views.rates(view, earlier, _elapsed_ps(before, observed), ignored=gone)
             view.notes += [f"{name} has restarted; no rate yet" for name in gone]
         elif self._baseline is not None:
             view = self._since_baseline(view, observed, self._baseline)
-        return views.nonzero(view) if self._how.nonzero else view
+        return views.nonzero(view) if self._options.nonzero else view
 
     def _since_baseline(self, view: View, observed: FabricObservation, baseline: baselines.Baseline) -> View:
         earlier = baseline.observation(self._targets.switches)
         wall_us = round((datetime.now(UTC) - baseline.taken_at).total_seconds() * 1e6)
         gone = views.restarted(earlier, observed, wall_us=wall_us)
-        old = self._kind.make(Looked(self._part, self._targets, earlier))
+        old = self._kind.make(ViewData(self._part, self._targets, earlier))
         view = views.since(view, old, ignored=gone)
         at = baseline.taken_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         view.notes = [*view.notes, f"since `eeon clear counters` at {at}; --raw shows all"]
@@ -154,18 +156,18 @@ class Looker:
 
     def _print(self, block: Block) -> None:
         view, observed, taken_at = block
-        if self._how.output == "json":
+        if self._options.output == "json":
             click.echo(
                 printing.as_json(
                     view,
                     topology=self._whole.name,
                     taken_at=taken_at,
                     unreachable=observed.failures,
-                    indent=1 if self._how.watch_s is None else None,
+                    indent=1 if self._options.watch_s is None else None,
                 )
             )
         else:
-            if self._how.watch_s is not None:
+            if self._options.watch_s is not None:
                 click.echo(taken_at)
             console().print(printing.as_table(view), highlight=False)
         for why in _troubles(observed):

@@ -15,13 +15,13 @@ from eeon_control.errors import StateError
 from eeon_control.state import Holder, Lock, LockHeld, StateStore
 from eeon_control.state.lock import is_locked, read_holder
 
-_ENLIST_TRIES = 5
-_ENLIST_PAUSE_SECONDS = 0.1
+_REGISTER_TRIES = 5
+_REGISTER_PAUSE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Roster:
-    """One look at the folder.
+class Contenders:
+    """One reading of the folder.
 
     `command`: who holds the folder's lock. `controllers`: ranks (configured election ids) of the running
     controllers, this one's too. `bids`: rank -> switch -> election id, where that is not the rank.
@@ -46,10 +46,10 @@ class Roster:
         )
 
 
-def look(store: StateStore) -> Roster:
-    """Look who is there now. Raises StateError."""
+def read(store: StateStore) -> Contenders:
+    """Read who is there now. Raises StateError."""
     controllers = store.controllers()
-    return Roster(
+    return Contenders(
         command=_command(store.folder / "lock"),
         controllers=frozenset(controllers),
         bids={rank: store.bids(rank) for rank in controllers},
@@ -57,18 +57,18 @@ def look(store: StateStore) -> Roster:
 
 
 @contextlib.contextmanager
-def enlist(store: StateStore, rank: int) -> Iterator[Lock]:
+def register(store: StateStore, rank: int) -> Iterator[Lock]:
     """Hold the lock that says that a controller of this rank runs. Raises StateError when one does."""
     lock = store.controller_lock(rank)
     with contextlib.ExitStack() as held:
-        for tries_left in reversed(range(_ENLIST_TRIES)):
+        for tries_left in reversed(range(_REGISTER_TRIES)):
             try:
                 held.enter_context(lock)
                 break
             except LockHeld as error:
                 # Another controller that looks whether the lock is held holds it for a moment.
                 if tries_left:
-                    time.sleep(_ENLIST_PAUSE_SECONDS)
+                    time.sleep(_REGISTER_PAUSE_SECONDS)
                     continue
                 who = str(error.holder) if error.holder is not None else "another process"
                 raise StateError(

@@ -1,4 +1,4 @@
-"""The same work on all switches at once: results of all, or one error that names every switch that failed."""
+"""The same work on all switches concurrently: all results, or one error naming every switch that failed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 from finsy import P4Schema
 
 from eeon_control.errors import FabricError
-from eeon_control.fabric.session import Session
+from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target
 
 T = TypeVar("T")
@@ -22,16 +22,19 @@ async def open_all(
     schema: P4Schema,
     *,
     election_id: int | None,
-) -> dict[str, Session]:
+) -> dict[str, P4RuntimeSession]:
     """Open a session with every switch, or raise one FabricError naming every switch that failed."""
     sessions = {
-        name: Session(name, target, schema, election_id=election_id) for name, target in targets.items()
+        name: P4RuntimeSession(name, target, schema, election_id=election_id)
+        for name, target in targets.items()
     }
     await each(sessions, stack.enter_async_context)
     return sessions
 
 
-async def each(sessions: Mapping[str, Session], work: Callable[[Session], Awaitable[T]]) -> dict[str, T]:
+async def each(
+    sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[T]]
+) -> dict[str, T]:
     """Do the same on all switches at once. Raises one error naming every switch that failed.
 
     It is a FabricError, or the subclass of it that all failures are of.
@@ -50,7 +53,7 @@ async def each(sessions: Mapping[str, Session], work: Callable[[Session], Awaita
 
 
 async def failures_of(
-    sessions: Mapping[str, Session], work: Callable[[Session], Awaitable[None]]
+    sessions: Mapping[str, P4RuntimeSession], work: Callable[[P4RuntimeSession], Awaitable[None]]
 ) -> dict[str, str]:
     """Do the same on all switches at once. Returns switch -> why, for those that failed."""
     results = await asyncio.gather(*(work(session) for session in sessions.values()), return_exceptions=True)

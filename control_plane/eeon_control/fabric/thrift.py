@@ -1,23 +1,24 @@
 """BMv2's Thrift interface, for what its P4Runtime server lacks: registers, queues, the switch's clock.
 
-    with ThriftClient("leaf1", "127.0.0.1:9090", device_id=1) as client:
-        client.check_identity()
-        cells = client.register("occupancy_bytes")
-        client.set_queue(3, QueueSettings(depth_packets=1024, rate_pps=8000))
+    reading = await read(name, target, program, ports, ["wakes"])
+    await set_queues("leaf1", target, {3: QueueSettings(depth_packets=1024)})
 
-The engine's switches serve the same. Queue depths and rates can be set but not read: nothing in the interface
-answers with them. Blocking; `thrift_door` has the asynchronous calls. There is no encryption and there are no
-passwords: `targets` lets only loopback through unless it is told otherwise.
+Each call has a connection of its own and runs off the event loop; `ThriftClient` is the blocking client under
+them. The engine's switches serve the same. Queue depths and rates can be set but not read: nothing in the
+interface answers with them. There is no encryption and there are no passwords: `targets` lets only loopback
+through unless it is told otherwise.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import thriftpy2
 from thriftpy2.protocol.binary import TBinaryProtocol  # the one in C takes no transport of ours
@@ -25,7 +26,9 @@ from thriftpy2.protocol.multiplex import TMultiplexedProtocol
 from thriftpy2.thrift import TApplicationException, TClient, TException
 
 from eeon_control.errors import FabricError
+from eeon_control.fabric.targets import Target
 from eeon_control.fabric.thrift_transport import BoundedTransport, NoThrift
+from eeon_control.program import Program
 
 CALL_SECONDS = 5.0
 ANSWER_BYTES = 1 << 20
@@ -78,7 +81,8 @@ class ThriftClient:
         self._switch = self._service(_idl().SimpleSwitch, "simple_switch")
         return self
 
-    def _service(self, interface: Any, name: str) -> TClient:
+    def _service(self, interface: ModuleType, name: str) -> TClient:
+        # thriftpy2's annotations leave out that this is a protocol too.
         protocol: Any = TMultiplexedProtocol(TBinaryProtocol(self._transport), name)
         return TClient(interface, protocol)
 
@@ -122,11 +126,11 @@ class ThriftClient:
         if status != 0:
             raise self._error(f"refused {method}({port}, {value}): status {status}")
 
-    def _call(self, service: str, method: str, *arguments: Any) -> Any:
+    # thriftpy2 makes its types while it runs; each caller turns the answer into what it must be.
+    def _call(self, service: str, method: str, *arguments: int | str) -> Any:
         client = self._standard if service == "standard" else self._switch
-        call: Callable[..., Any] = getattr(client, method)
         try:
-            return call(*arguments)
+            return getattr(client, method)(*arguments)
         except TApplicationException as error:
             if error.type == TApplicationException.UNKNOWN_METHOD:
                 raise self._error(f"does not know {method}: {_VERSION}") from None
@@ -162,3 +166,76 @@ class ThriftClient:
 def _idl() -> ModuleType:
     module: ModuleType = thriftpy2.load(str(_IDL), module_name="bmv2_thrift")
     return module
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class ThriftReading:
+    """Registers by port and P4Info alias, and microseconds since the switch started."""
+
+    registers: Mapping[int, Mapping[str, int]]
+    elapsed_us: int
+
+
+async def read(
+    name: str, target: Target, program: Program, ports: Iterable[int], registers: Iterable[str]
+) -> ThriftReading:
+    """Read per-port registers and the clock. Raises FabricError, also when another program runs there."""
+    wanted = {alias: program.schema().registers[alias].name for alias in registers}
+    numbers = tuple(ports)
+
+    def work(client: ThriftClient) -> ThriftReading:
+        _check_program(client, name, program)
+        cells = {alias: client.register(full) for alias, full in wanted.items()}
+        return ThriftReading(
+            {port: {alias: _cell(cells[alias], port, name, alias) for alias in wanted} for port in numbers},
+            client.elapsed_us(),
+        )
+
+    return await _with_client(name, target, work)
+
+
+async def check(name: str, target: Target) -> None:
+    """See that the Thrift server answers and is this switch's. Raises FabricError."""
+    await _with_client(name, target, lambda client: None)
+
+
+async def read_clock(name: str, target: Target) -> int:
+    """Microseconds since the switch started. Raises FabricError."""
+    return await _with_client(name, target, lambda client: client.elapsed_us())
+
+
+async def set_queues(name: str, target: Target, settings: Mapping[int, QueueSettings]) -> None:
+    """Set queue depths and rates, port by port. Raises FabricError; nothing of it can be read back."""
+
+    def work(client: ThriftClient) -> None:
+        for port, one in settings.items():
+            client.set_queue(port, one)
+
+    await _with_client(name, target, work)
+
+
+async def _with_client(name: str, target: Target, work: Callable[[ThriftClient], _T]) -> _T:
+    address = target.thrift
+    if address is None:
+        raise FabricError(f"{name}: no Thrift server is known; give `thrift` in the targets file")
+
+    def connected() -> _T:
+        with ThriftClient(name, address, device_id=target.device_id) as client:
+            client.check_identity()
+            return work(client)
+
+    return await asyncio.to_thread(connected)
+
+
+def _check_program(client: ThriftClient, name: str, program: Program) -> None:
+    if client.program_md5() != hashlib.md5(program.json, usedforsecurity=False).digest():
+        raise FabricError(f"{name}: does not run this program; `eeon config apply` loads it")
+
+
+def _cell(cells: list[int], port: int, name: str, alias: str) -> int:
+    if port >= len(cells):
+        raise FabricError(f"{name}: register {alias} has {len(cells)} cells, port {port} has none")
+    return cells[port]

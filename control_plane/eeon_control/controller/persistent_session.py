@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from finsy import GNMIClient, P4ClientError
 from finsy.proto import U128, p4r, rpc_code
 
-from eeon_control.controller.messages import Role
+from eeon_control.controller.messages import ArbitrationStatus
 from eeon_control.errors import FabricError
-from eeon_control.fabric.session import Session
+from eeon_control.fabric.session import P4RuntimeSession
 
 _LOST = ("(UNAVAILABLE)", "(DEADLINE_EXCEEDED)", "(CANCELLED)")
 
@@ -23,8 +23,8 @@ def is_lost(error: FabricError) -> bool:
     return str(error).endswith(_LOST)
 
 
-class LastingSession(Session):
-    """`Session`, without its one arbitration at the beginning. Every method raises FabricError."""
+class PersistentSession(P4RuntimeSession):
+    """`P4RuntimeSession`, without its one arbitration at the beginning. Every method raises FabricError."""
 
     async def open(self) -> None:
         """Open the channel, and ask the switch something, which fails at once where it cannot be reached."""
@@ -55,7 +55,7 @@ class LastingSession(Session):
         except P4ClientError as error:
             raise await self._stream_error(error) from None
 
-    async def listen(self) -> AsyncIterator[tuple[Role, int]]:
+    async def listen(self) -> AsyncIterator[tuple[ArbitrationStatus, int]]:
         """What the switch says about who is primary, until the stream ends, which is an error.
 
         Begin after the first bid, which opens the stream.
@@ -75,7 +75,7 @@ class LastingSession(Session):
         return IdInUse(str(told)) if error.is_election_id_used else told
 
 
-def _role(update: p4r.MasterArbitrationUpdate) -> Role:
+def _role(update: p4r.MasterArbitrationUpdate) -> ArbitrationStatus:
     if update.status.code == rpc_code.OK:
-        return Role.PRIMARY
-    return Role.NOBODY if update.status.code == rpc_code.NOT_FOUND else Role.OTHER
+        return ArbitrationStatus.PRIMARY
+    return ArbitrationStatus.NOBODY if update.status.code == rpc_code.NOT_FOUND else ArbitrationStatus.OTHER

@@ -1,0 +1,53 @@
+"""The settings of a port: the one place where they become table actions, and table actions become them again.
+
+    settings = profile.aqm.settings_at(port.rate)            # what a profile means at one port's speed
+    action = settings.to_action(tick)                        # what is written into the port's table
+    settings = port_settings.AQM.from_action(action, tick)   # and what was read, in bytes and times again
+    settings.summary(), settings.describe()                  # in words
+
+One file each: `buffer`, `drop_tail`, `mark_threshold`, `red`, `codel`, `eee`. A file has what the
+configuration may say (a pydantic model, the profile), what that is at one port (the settings), and how the
+action of the P4 program has it. To add an AQM: write its file, add its profile to `Aqm` and its settings to
+`AQM` below, and write its action in p4src/include/control/aqm.p4. Pure: no files, no clock, no network.
+"""
+
+from eeon_control.port_settings.buffer import BufferLimit
+from eeon_control.port_settings.codec import IN_TICKS, PortTable, Settings
+from eeon_control.port_settings.codel import Codel, CodelSettings
+from eeon_control.port_settings.drop_tail import DropTail, DropTailSettings
+from eeon_control.port_settings.eee import Eee, EeeOff, EeeSettings
+from eeon_control.port_settings.mark_threshold import MarkThreshold, MarkThresholdSettings
+from eeon_control.port_settings.red import Red, RedSettings
+
+Aqm = DropTail | MarkThreshold | Red | Codel
+"""The AQM of a queue profile; `mode` tells them apart."""
+
+BUFFER = PortTable("port_buffer", "buffer", (BufferLimit,))
+AQM = PortTable("port_aqm", "AQM", (DropTailSettings, MarkThresholdSettings, RedSettings, CodelSettings))
+EEE = PortTable("port_eee", "EEE", (EeeOff, EeeSettings), of_parts="EEE ")
+
+TABLES: dict[str, PortTable] = {table.name: table for table in (BUFFER, AQM, EEE)}
+"""Every table of a port, by its P4Info alias, in the order in which a port's entries are written."""
+
+__all__ = [
+    "AQM",
+    "Aqm",
+    "BUFFER",
+    "BufferLimit",
+    "Codel",
+    "CodelSettings",
+    "DropTail",
+    "DropTailSettings",
+    "EEE",
+    "Eee",
+    "EeeOff",
+    "EeeSettings",
+    "IN_TICKS",
+    "MarkThreshold",
+    "MarkThresholdSettings",
+    "PortTable",
+    "Red",
+    "RedSettings",
+    "Settings",
+    "TABLES",
+]

@@ -1,0 +1,153 @@
+"""What every group of settings has in common, and the words that they share. Pure.
+
+Settings are in the units of people (bytes, packets, picoseconds, fractions). An action has whole numbers:
+sizes as they are, times in ticks of the target's timestamps, probabilities and wire times in fixed point.
+`to_action` refuses a time that is no whole number of ticks, so that only fixed point is rounded, to nearest.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
+
+from eeon_control.constants import PROTECT
+from eeon_control.entries import Action
+from eeon_control.errors import PlanError
+from eeon_control.units import Bytes, Duration, Packets
+
+IN_TICKS = Duration(1)
+"""The tick to read an action with where times are to stay numbers of ticks."""
+
+Protect = Literal["ect", "ece", "ack_syn"]
+
+_UNIT = re.compile(r"(?<=[0-9])(?=[A-Za-zµ])")
+_PROTECT_NAMES = {number: name for name, number in PROTECT.items()}
+_SPARED = {"ect": "only ECT", "ece": "ECT and ACKs with ECE", "ack_syn": "ECT, ACKs and SYNs"}
+_NOT_SET = "not set"
+
+
+class Settings(ABC):
+    """One group of a port's settings. Subclasses are frozen dataclasses, one for each P4 action."""
+
+    action: ClassVar[str]
+    """The action of the P4 program, by its P4Info alias."""
+
+    @abstractmethod
+    def to_action(self, tick: Duration) -> Action:
+        """The action with its parameters, for a target whose timestamps count `tick`.
+
+        Raises PlanError when the target cannot express a value; the message names the key and what can be
+        expressed. `from_action` gives back the same settings, but for what the class says is rounded.
+        """
+
+    @classmethod
+    @abstractmethod
+    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
+        """What the parameters of the action mean. Whatever fits the parameters' widths can be read."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """All of it in words, for a sentence: `mark above 97.5 KB`."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """The same in the configuration's own keys, for a cell of a table: `mark_threshold 97.5KB`."""
+
+    def parts(self) -> dict[str, str]:
+        """Name -> value in words, of what may change while the mode stays; empty where all is described."""
+        return {}
+
+    @property
+    def mode(self) -> str:
+        """Settings of one mode are compared part by part; a change of mode is described whole."""
+        return self.action
+
+
+@dataclass(frozen=True)
+class PortTable:
+    """A table of the program with one entry for each port.
+
+    `name`: its P4Info alias. `what`: what it sets, for people. `settings`: one class for each of its actions.
+    `of_parts`: what is said before a change of some parts.
+    """
+
+    name: str
+    what: str
+    settings: tuple[type[Settings], ...]
+    of_parts: str = ""
+
+    def from_action(self, action: Action, tick: Duration) -> Settings | None:
+        """The settings that an action of this table means; None for one that is not known here."""
+        kind = next((one for one in self.settings if one.action == action.name), None)
+        return None if kind is None else kind.from_action(dict(action.params), tick)
+
+    def describe(self, action: Action | None, tick: Duration) -> str:
+        """An action in words; one that is not known as it is."""
+        if action is None:
+            return _NOT_SET
+        settings = self.from_action(action, tick)
+        return str(action) if settings is None else settings.describe()
+
+    def describe_change(self, before: Action | None, after: Action | None, tick: Duration) -> str:
+        """`marking threshold 30 KB -> 97.5 KB`; another mode is described whole: `EEE off -> standard`."""
+        old, new = (None if one is None else self.from_action(one, tick) for one in (before, after))
+        if old is not None and new is not None and old.mode == new.mode and new.parts():
+            return self.of_parts + _parts_changed(old.parts(), new.parts())
+        return f"{self.what} {self.describe(before, tick)} -> {self.describe(after, tick)}"
+
+
+def to_ticks(key: str, span: Duration, tick: Duration, where: str) -> int:
+    """A time in ticks. `where`: where `key` is set. Raises PlanError when it is no whole number of ticks."""
+    ticks, rest = divmod(int(span), int(tick))
+    if rest:
+        below, above = Duration(ticks * tick), Duration((ticks + 1) * tick)
+        raise PlanError(
+            f"{key} is {span}, which this target's {tick} tick cannot express; "
+            f"{below} or {above} would be exact: set {key} in {where}"
+        )
+    return ticks
+
+
+def from_ticks(ticks: int, tick: Duration) -> Duration:
+    """The time that a number of ticks is."""
+    return Duration(ticks * tick)
+
+
+def protect_number(name: str) -> int:
+    """The program's number of a `protect` setting."""
+    number = PROTECT.get(name)
+    return int(name) if number is None else number
+
+
+def protect_name(number: int) -> str:
+    """The `protect` setting of the program's number, which is its own name where the program has none."""
+    return _PROTECT_NAMES.get(number, str(number))
+
+
+def spares(protect: str) -> str:
+    """Whom a `protect` setting spares."""
+    return _SPARED.get(protect, protect)
+
+
+def spaced(text: object) -> str:
+    """`97.5KB` as `97.5 KB`."""
+    return _UNIT.sub(" ", str(text))
+
+
+def size_text(size: Bytes | Packets) -> str:
+    """`97.5 KB`, `1 packet`, `2 packets`."""
+    text = spaced(size)
+    return text.replace("pkt", "packet" if size == 1 else "packets") if isinstance(size, Packets) else text
+
+
+def on_off(value: bool) -> str:
+    """`on` or `off`."""
+    return "on" if value else "off"
+
+
+def _parts_changed(old: dict[str, str], new: dict[str, str]) -> str:
+    changed = [f"{name} {old.get(name, 'none')} -> {new[name]}" for name in new if new[name] != old.get(name)]
+    return ", ".join(changed) or "details of the same meaning"

@@ -1,0 +1,121 @@
+"""Controlled Delay (RFC 8289), one of the papers' baselines: docs/models/codel.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field
+
+from eeon_control.entries import Action
+from eeon_control.errors import PlanError
+from eeon_control.model_base import (
+    BYTES_SCHEMA,
+    FULL_FRAME_BYTES,
+    U32_MAX,
+    PositiveDurationText,
+    Strict,
+    in_bytes,
+    of_text,
+)
+from eeon_control.port_settings import codec
+from eeon_control.port_settings.codec import Protect, Settings
+from eeon_control.units import Bytes, DataRate, Duration
+
+
+class Codel(Strict):
+    """Controlled Delay (RFC 8289): marks or drops packets at their departure, by their time in the queue.
+
+    When that time has been at least `target` for an `interval`, one packet is signalled, and then further
+    packets after `interval` / sqrt(n). A signal marks ECT packets when `ecn` is on and drops the others,
+    unless `protect` names them. The time for which a sleeping link holds a packet counts."""
+
+    mode: Literal["codel"]
+    """`codel`: Controlled Delay, the papers' other baseline."""
+    target: PositiveDurationText = Duration.parse("5ms")
+    """The target delay: the delay that a standing queue may have. The default is RFC 8289's (section 4.4),
+    for the Internet. The papers' data centres use, with `interval`: 500us and 20ms, 800us and 1500us, 400us
+    and 1ms, 300us and 750us."""
+    interval: PositiveDurationText = Duration.parse("100ms")
+    """The time for which the delay must stay above `target`, about the longest round-trip time of the flows.
+    The default is RFC 8289's (section 4.3)."""
+    mtu: Annotated[Bytes, *of_text(in_bytes("the MTU"), BYTES_SCHEMA)] = Bytes(FULL_FRAME_BYTES + 14)
+    """The longest frame. A queue with no more than this behind a packet is never too long."""
+    ecn: Annotated[bool, Field(strict=True)] = True
+    """`true`: ECT packets are marked. `false`: they are dropped like the others."""
+    protect: Protect = "ect"
+    """Packets that are never dropped early, as for `red`. A signal waits for the next packet that may take
+    it."""
+
+    def settings_at(self, rate: DataRate) -> CodelSettings:
+        """The same at every speed."""
+        return CodelSettings(self.target, self.interval, self.mtu, self.ecn, self.protect)
+
+
+@dataclass(frozen=True)
+class CodelSettings(Settings):
+    """CoDel at one port. Times are whole ticks of at most 32 bits; nothing is rounded."""
+
+    target: Duration
+    interval: Duration
+    mtu: Bytes
+    ecn: bool
+    protect: str
+
+    action: ClassVar[str] = "codel"
+
+    def to_action(self, tick: Duration) -> Action:
+        """Raises PlanError for a time between two ticks, or of more than 2^32 - 1 of them."""
+        ticks = []
+        for key, span in (("target", self.target), ("interval", self.interval)):
+            ticks.append(codec.to_ticks(key, span, tick, "the queue profile's aqm"))
+            if ticks[-1] > U32_MAX:
+                raise PlanError(
+                    f"{key} is {span}; with this target's {tick} tick at most {Duration(U32_MAX * tick)} "
+                    "fits 32 bits"
+                )
+        return Action(
+            self.action,
+            (
+                ("target_ticks", ticks[0]),
+                ("interval_ticks", ticks[1]),
+                ("mtu_bytes", int(self.mtu)),
+                ("ecn", int(self.ecn)),
+                ("protect", codec.protect_number(self.protect)),
+            ),
+        )
+
+    @classmethod
+    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
+        """Exact."""
+        return cls(
+            codec.from_ticks(params["target_ticks"], tick),
+            codec.from_ticks(params["interval_ticks"], tick),
+            Bytes(params["mtu_bytes"]),
+            bool(params["ecn"]),
+            codec.protect_name(params["protect"]),
+        )
+
+    def describe(self) -> str:
+        """`CoDel with target 800 us, interval 1.5 ms, ...`."""
+        parts = self.parts()
+        return (
+            f"CoDel with target {parts['target']}, interval {parts['interval']}, MTU {parts['MTU']}, "
+            f"ECN {parts['ECN']}, spares {parts['spares']}"
+        )
+
+    def summary(self) -> str:
+        """`codel 800us, interval 1.5ms, ECN, protect ect`."""
+        ecn = "ECN" if self.ecn else "no ECN"
+        return f"codel {self.target}, interval {self.interval}, {ecn}, protect {self.protect}"
+
+    def parts(self) -> dict[str, str]:
+        """Every parameter."""
+        return {
+            "target": codec.spaced(self.target),
+            "interval": codec.spaced(self.interval),
+            "MTU": codec.size_text(self.mtu),
+            "ECN": codec.on_off(self.ecn),
+            "spares": codec.spares(self.protect),
+        }

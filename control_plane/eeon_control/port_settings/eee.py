@@ -1,0 +1,338 @@
+"""Energy-Efficient Ethernet (IEEE 802.3az): when a transmitter sleeps, and how long it holds packets back.
+
+The model is docs/models/eee_hold.md. Times in the action are ticks of the target's timestamps; what lies
+`TICKS_AHEAD_LIMIT` or more ahead is taken for past (p4src/include/types.p4), so all spans together must stay
+below that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from eeon_control.constants import TICKS_AHEAD_LIMIT, WIRE_TIME_LIMIT, WIRE_TIME_ONE
+from eeon_control.entries import Action
+from eeon_control.errors import PlanError
+from eeon_control.model_base import (
+    U32_MAX,
+    DurationText,
+    RateText,
+    Strict,
+    no_speed_twice,
+    of_text,
+    text_schema,
+)
+from eeon_control.port_settings import codec
+from eeon_control.port_settings.codec import Settings
+from eeon_control.topology import phy
+from eeon_control.units import Bytes, DataRate, Duration, Packets, parse_size
+
+_PICOSECONDS = 10**12
+
+Mode = Literal["off", "standard", "coalesce"]
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """How much may be held before a sleeping link is woken early; None means that this trigger is off."""
+
+    packets: Packets | None = None
+    bytes: Bytes | None = None
+
+    @property
+    def sizes(self) -> tuple[Packets | Bytes, ...]:
+        """Those that are on."""
+        return tuple(size for size in (self.packets, self.bytes) if size is not None)
+
+    def __str__(self) -> str:
+        return " or ".join(str(size) for size in self.sizes)
+
+
+def _trigger(value: object) -> Trigger:
+    """`10pkt`, `15KB`, or a list with one of each."""
+    if isinstance(value, Trigger):
+        return value
+    items = value if isinstance(value, list) else [value]
+    packets: Packets | None = None
+    in_bytes: Bytes | None = None
+    for item in items:
+        size = parse_size(item)
+        if size < 1:
+            raise ValueError("a trigger is at least 1pkt or 1B; leave it out to wake by the hold timer alone")
+        if size > U32_MAX:
+            raise ValueError(f"a trigger is at most {U32_MAX} (32 bits)")
+        if isinstance(size, Packets):
+            if packets is not None:
+                raise ValueError("the trigger is given twice in packets")
+            packets = size
+        else:
+            if in_bytes is not None:
+                raise ValueError("the trigger is given twice in bytes")
+            in_bytes = size
+    if packets is None and in_bytes is None:
+        raise ValueError("an empty trigger; write for example 10pkt, 15KB or [10pkt, 15KB]")
+    return Trigger(packets, in_bytes)
+
+
+_SIZE = text_schema(Packets, Bytes, examples=["100pkt", "75KB"])
+TriggerText = Annotated[
+    Trigger,
+    *of_text(_trigger, {"anyOf": [_SIZE, {"type": "array", "items": _SIZE, "minItems": 1, "maxItems": 2}]}),
+]
+
+
+class PhyTimes(Strict):
+    """The times that a PHY takes to go to sleep and to wake."""
+
+    sleep: DurationText | None = None
+    """Ts: time from the start of the sleep transition until the link is in low-power idle (IEEE
+    802.3az-2010)."""
+    wake: DurationText | None = None
+    """Tw: time from the start of the wake until the link can send frames (IEEE 802.3az-2010)."""
+
+
+class EeeTimers(PhyTimes):
+    """What an EEE profile says, for all speeds or for one."""
+
+    hold: DurationText | None = None
+    """The time for which the first packet that finds the link asleep is held, so that more packets can
+    gather. It is the papers' holding time; ethtool's closest setting is `tx-usecs`. Only in mode
+    `coalesce`."""
+    trigger: TriggerText | None = None
+    """The number of held packets or bytes at which the link wakes early: packets, bytes, or a list with one
+    of each. Without a trigger, only `hold` ends the wait. Only in mode `coalesce`."""
+
+
+class EeeAtSpeed(EeeTimers):
+    """Other values for links of one speed; all other keys are those of the profile."""
+
+    mode: Mode | None = None
+    """Another mode at this speed. `hold` and `trigger` are then not inherited unless it is `coalesce`; `off`
+    inherits nothing."""
+    stall: DurationText | None = None
+    """Another stall time at this speed."""
+
+
+class Eee(EeeTimers):
+    """Energy-Efficient Ethernet (IEEE 802.3az) of a transmitter.
+
+    `off`: the link never sleeps. `standard`: the link sleeps when idle and wakes for the next packet.
+    `coalesce`: the first packet that finds the link asleep starts the `hold` timer; the link wakes when the
+    timer ends or `trigger` packets (or bytes) are held.
+    """
+
+    mode: Mode
+    """`off`, `standard` (sleep when idle, wake at the next packet) or `coalesce` (hold packets while
+    asleep)."""
+    stall: DurationText = Duration(0)
+    """Idle time before the link goes to sleep; with 0 it sleeps immediately (ethtool: `tx-timer`). The papers
+    found no benefit in it (E-EON thesis section 4.3.2)."""
+    by_speed: Annotated[dict[RateText, EeeAtSpeed], BeforeValidator(no_speed_twice)] = Field(
+        default_factory=dict
+    )
+    """Other values for links of a speed, by that speed, for example `10Gbps: {hold: 1ms}`."""
+
+    @model_validator(mode="after")
+    def _keys_fit_mode(self) -> Self:
+        if rule := _broken_rule(self):
+            raise ValueError(rule)
+        return self
+
+    def at(self, rate: DataRate, phy: PhyTimes | None = None) -> Eee:
+        """The profile on links of one speed; `phy` fills in the sleep and wake times that it does not
+        give."""
+        merged = self._merged(rate)
+        if merged.mode != "off" and phy is not None:
+            given = {"sleep": merged.sleep or phy.sleep, "wake": merged.wake or phy.wake}
+            merged = merged.model_copy(update=given)
+        return merged
+
+    def timers(self, rate: DataRate) -> tuple[Duration, Duration]:
+        """(sleep, wake) on a link of this speed, the profile's or the PHY's. Raises PlanError when neither
+        says."""
+        known = phy.of_rate(rate)
+        sleep = self.sleep if self.sleep is not None else known.sleep if known else None
+        wake = self.wake if self.wake is not None else known.wake if known else None
+        if sleep is None or wake is None:
+            speeds = ", ".join(f"{one.rate} ({one.name})" for one in phy.KNOWN)
+            raise PlanError(
+                f"no EEE timing is known for {rate}, only for {speeds}; give sleep and wake in an EEE "
+                f"profile or under phy.{rate}, or use mode off"
+            )
+        return sleep, wake
+
+    def settings_at(self, rate: DataRate, overhead: Bytes) -> EeeSettings | EeeOff:
+        """On a link of this speed, with so many bytes on the wire beside each frame. Raises PlanError."""
+        if self.mode == "off":
+            return EeeOff()
+        sleep, wake = self.timers(rate)
+        return EeeSettings(
+            sleep=sleep,
+            wake=wake,
+            stall=self.stall,
+            hold=self.hold or Duration(0),
+            trigger=self.trigger or Trigger(),
+            byte_time_ps=Fraction(8 * _PICOSECONDS, rate),
+            overhead=overhead,
+        )
+
+    def broken_speeds(self) -> Iterator[tuple[DataRate, str]]:
+        """Speeds at which the profile and what is different there break a rule, with the rule."""
+        for rate in self.by_speed:
+            if rule := _broken_rule(self._merged(rate)):
+                yield rate, rule
+
+    def _merged(self, rate: DataRate) -> Eee:
+        base = self.model_copy(update={"by_speed": {}})
+        other = self.by_speed.get(rate)
+        if other is None:
+            return base
+        given = {key: value for key, value in other if value is not None}
+        if other.mode not in (None, "coalesce"):
+            given = {"hold": None, "trigger": None, **given}
+        if other.mode == "off":
+            given = {"stall": Duration(0), "sleep": None, "wake": None, **given}
+        return base.model_copy(update=given)
+
+
+def _broken_rule(eee: Eee) -> str | None:
+    """The rule between mode and timers that a profile breaks, if any."""
+    if eee.mode == "coalesce":
+        if not eee.hold:
+            return "mode coalesce needs a hold above zero, for example hold: 120us"
+    elif eee.hold is not None or eee.trigger is not None:
+        key = "hold" if eee.hold is not None else "trigger"
+        return f"{key} belongs to mode coalesce; in mode {eee.mode} a link does not hold packets"
+    if eee.mode == "off" and (eee.stall or eee.sleep is not None or eee.wake is not None):
+        return "mode off takes no timers"
+    return None
+
+
+@dataclass(frozen=True)
+class EeeOff(Settings):
+    """The link never sleeps."""
+
+    action: ClassVar[str] = "eee_off"
+
+    def to_action(self, tick: Duration) -> Action:
+        """Always the same."""
+        return Action(self.action)
+
+    @classmethod
+    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
+        """Always the same."""
+        return cls()
+
+    def describe(self) -> str:
+        """`off`."""
+        return "off"
+
+    def summary(self) -> str:
+        """`off`."""
+        return "off"
+
+
+@dataclass(frozen=True)
+class EeeSettings(Settings):
+    """EEE of one port. `hold` is zero in mode standard. `overhead`: bytes on the wire beside each frame.
+
+    `byte_time_ps` is how long the wire is busy with a byte. The action has it in ticks x 2^24, so it is read
+    back to within tick / 2^25; what has been read back is written as it was. Nothing else is rounded.
+    """
+
+    sleep: Duration
+    wake: Duration
+    stall: Duration
+    hold: Duration
+    trigger: Trigger
+    byte_time_ps: Fraction
+    overhead: Bytes
+
+    action: ClassVar[str] = "eee"
+
+    @property
+    def mode(self) -> str:
+        """`standard` or `coalesce`."""
+        return "coalesce" if self.hold else "standard"
+
+    def to_action(self, tick: Duration) -> Action:
+        """Raises PlanError for a time between two ticks, for times that are too long together, and for a
+        speed that does not fit the fixed point."""
+        spans = {"sleep": self.sleep, "wake": self.wake, "stall": self.stall, "hold": self.hold}
+        ticks = {key: codec.to_ticks(key, span, tick, _where(key)) for key, span in spans.items()}
+        if sum(ticks.values()) >= TICKS_AHEAD_LIMIT:
+            raise PlanError(
+                f"sleep + wake + stall + hold is {Duration(sum(spans.values()))}; the program looks "
+                f"{Duration(TICKS_AHEAD_LIMIT * tick)} ahead at most with this target's {tick} tick"
+            )
+        return Action(
+            self.action,
+            (
+                *((f"{key}_ticks", ticks[key]) for key in spans),
+                ("trigger_packets", int(self.trigger.packets or 0)),
+                ("trigger_bytes", int(self.trigger.bytes or 0)),
+                ("ticks_per_byte_q24", self._ticks_per_byte_q24(tick)),
+                ("overhead_bytes", int(self.overhead)),
+            ),
+        )
+
+    def _ticks_per_byte_q24(self, tick: Duration) -> int:
+        per_byte = round(self.byte_time_ps * WIRE_TIME_ONE / tick)
+        rate = DataRate(round(8 * _PICOSECONDS / self.byte_time_ps)) if self.byte_time_ps else "no speed"
+        if per_byte < 1:
+            raise PlanError(f"a byte at {rate} takes less than 2^-24 of this target's {tick} tick")
+        if per_byte >= WIRE_TIME_LIMIT:
+            raise PlanError(
+                f"{rate} is too slow for this target's {tick} tick: a byte's wire time does not fit 48 bits"
+            )
+        return per_byte
+
+    @classmethod
+    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
+        """Exact."""
+        packets, size = params["trigger_packets"], params["trigger_bytes"]
+        return cls(
+            sleep=codec.from_ticks(params["sleep_ticks"], tick),
+            wake=codec.from_ticks(params["wake_ticks"], tick),
+            stall=codec.from_ticks(params["stall_ticks"], tick),
+            hold=codec.from_ticks(params["hold_ticks"], tick),
+            trigger=Trigger(Packets(packets) if packets else None, Bytes(size) if size else None),
+            byte_time_ps=Fraction(params["ticks_per_byte_q24"] * tick, WIRE_TIME_ONE),
+            overhead=Bytes(params["overhead_bytes"]),
+        )
+
+    def describe(self) -> str:
+        """`standard`, or `coalesce, hold 120 us, 100 packets`."""
+        parts = self.parts()
+        shown = ["standard"]
+        if self.hold:
+            shown = ["coalesce", f"hold {parts['hold']}"]
+            shown += [codec.size_text(size) for size in self.trigger.sizes]
+        return ", ".join([*shown, *([f"stall {parts['stall']}"] if self.stall else [])])
+
+    def summary(self) -> str:
+        """`standard` or `coalesce`; views have a column for each timer."""
+        return self.mode
+
+    def parts(self) -> dict[str, str]:
+        """Every parameter."""
+        packets, size = self.trigger.packets, self.trigger.bytes
+        return {
+            "hold": codec.spaced(self.hold),
+            "trigger": "none" if packets is None else codec.size_text(packets),
+            "byte trigger": "none" if size is None else codec.size_text(size),
+            "stall": codec.spaced(self.stall),
+            "sleep": codec.spaced(self.sleep),
+            "wake": codec.spaced(self.wake),
+            "wire time": f"{float(self.byte_time_ps) / 1000:.6g} ns/byte",
+            "overhead": codec.size_text(self.overhead),
+        }
+
+
+def _where(key: str) -> str:
+    """Where a timer is set."""
+    return f"an EEE profile{' or under phy' if key in ('sleep', 'wake') else ''}"

@@ -1,0 +1,275 @@
+"""Random Early Detection (Floyd and Jacobson 1993) as switches ship it, the papers' baseline:
+docs/models/marking.md.
+
+Thresholds compare with the port's instantaneous occupancy in the P4 program, what an arriving packet finds,
+itself excluded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log2
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from eeon_control.constants import RED_DEPTH_ONE, RED_PROBABILITY_ONE, RED_RAMP_BITS
+from eeon_control.entries import Action
+from eeon_control.errors import PlanError
+from eeon_control.model_base import U32_MAX, PositiveDurationText, Strict, of_text, text_schema
+from eeon_control.port_settings import codec
+from eeon_control.port_settings.codec import Protect, Settings
+from eeon_control.units import (
+    Bytes,
+    DataRate,
+    Duration,
+    Packets,
+    format_probability,
+    parse_probability,
+    parse_size,
+)
+
+# RFC 2309-style EWMA with weight 2^-n; the data plane shifts by at most this many bits.
+AVERAGE_SHIFT_LIMIT = 16
+# ns-2's autoRED (E-EON thesis sections 5.3.1, 6.3): min is half of the packets of mean size, 500 B by
+# default, that the link sends in the target delay, and max is three times min. Table 6.4: 12.5 to 37.5
+# packets for 100us at 1GbE. The table's halves are rounded up here: a queue of whole packets reaches 12.5
+# when it reaches 13.
+AUTO_RED_MEAN_PACKET_BYTES = 500
+AUTO_RED_MAX_OVER_MIN = 3
+
+
+_PICOSECONDS = 10**12
+
+
+def _threshold(text: object) -> Bytes | Packets:
+    size = parse_size(text)
+    if size > U32_MAX:
+        raise ValueError(f"at most {U32_MAX} (32 bits)")
+    return size
+
+
+def _average_shift(value: object) -> int:
+    """n of an averaging weight 2^-n written as `1`, `1/512`, or the exact decimal."""
+    try:
+        weight = Fraction(0) if isinstance(value, bool) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        weight = Fraction(0)
+    if 0 < weight <= 1 and weight.numerator == 1 and weight.denominator & (weight.denominator - 1) == 0:
+        shift = weight.denominator.bit_length() - 1
+        if shift <= AVERAGE_SHIFT_LIMIT:
+            return shift
+    nearest = ""
+    if 0 < weight < 1:
+        exponent = max(1, min(AVERAGE_SHIFT_LIMIT, round(-_log2(weight))))
+        nearest = f"; the nearest one is 1/{1 << exponent}"
+    raise ValueError(
+        "the averaging weight is a power of two from 1 (instantaneous) down to "
+        f"1/{1 << AVERAGE_SHIFT_LIMIT}, for example 1/512{nearest}"
+    )
+
+
+def _log2(weight: Fraction) -> float:
+    return log2(weight.numerator) - log2(weight.denominator)
+
+
+ThresholdText = Annotated[
+    Bytes | Packets, *of_text(_threshold, text_schema(Bytes, Packets, examples=["65pkt", "97.5KB"]))
+]
+ProbabilityText = Annotated[
+    Fraction,
+    *of_text(
+        parse_probability,
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$", "examples": ["2%"]},
+                {"type": "number", "minimum": 0, "maximum": 1},
+            ]
+        },
+    ),
+]
+WeightText = Annotated[
+    int,
+    *of_text(
+        _average_shift,
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\s*[0-9.]+(/[0-9]+)?\s*$", "examples": ["1/512"]},
+                {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            ]
+        },
+    ),
+]
+
+
+class Red(Strict):
+    """Random Early Detection (Floyd and Jacobson 1993).
+
+    Below `min` nothing happens; from `min` to `max` the probability rises to `max_probability`; from `max` on
+    it is 1. ECT packets are marked when `ecn` is on; the others are dropped unless `protect` names them.
+    """
+
+    mode: Literal["red"]
+    """`red`: Random Early Detection, the papers' baseline."""
+    min: ThresholdText | None = None
+    """Queue length from which packets may be marked or dropped, in bytes or in packets, in the unit of
+    `max`."""
+    max: ThresholdText | None = None
+    """Queue length from which every packet is marked or dropped, in bytes or in packets, in the unit of
+    `min`."""
+    target_delay: PositiveDurationText | None = None
+    """In place of `min` and `max`: thresholds in packets from each port's rate, as in ns-2's autoRED (13 to
+    38 packets for 100us at 1Gbps)."""
+    max_probability: ProbabilityText
+    """Probability just below `max`."""
+    average_shift: Annotated[WeightText, Field(alias="average_weight", json_schema_extra={"default": 1})] = 0
+    """Weight of the newest length in the average, a power of two; 1, the default, is the instantaneous
+    length."""
+    ecn: Annotated[bool, Field(strict=True)] = True
+    """`true`: ECT packets are marked. `false`: they are dropped like the others."""
+    protect: Protect = "ect"
+    """Packets that are never dropped early: `ect` only ECT packets (as switches do), `ece` also packets with
+    TCP's ECE flag, `ack_syn` all pure ACKs, SYNs and SYN-ACKs."""
+
+    @model_validator(mode="after")
+    def _one_way_to_give_thresholds(self) -> Self:
+        pair = [key for key in ("min", "max") if getattr(self, key) is not None]
+        if self.target_delay is not None and pair:
+            raise ValueError(f"give either target_delay or min and max, not {pair[0]} beside target_delay")
+        if self.target_delay is None and len(pair) < 2:
+            raise ValueError("give min and max (for example min: 65pkt, max: 65pkt), or target_delay")
+        return self
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.min is not None and self.max is not None:
+            if type(self.min) is not type(self.max):
+                raise ValueError(
+                    f"min ({self.min}) and max ({self.max}) must both be bytes or both be packets"
+                )
+            if self.min > self.max:
+                raise ValueError(f"min ({self.min}) must not be above max ({self.max})")
+        return self
+
+    def settings_at(self, rate: DataRate) -> RedSettings:
+        """On a link of this speed. Raises PlanError when thresholds by `target_delay` do not fit 32 bits."""
+        low, high = self._thresholds(rate)
+        ramp = self.max_probability if low < high else None
+        return RedSettings(low, high, ramp, self.average_shift, self.ecn, self.protect)
+
+    def _thresholds(self, rate: DataRate) -> tuple[Bytes | Packets, Bytes | Packets]:
+        if self.target_delay is None:
+            assert self.min is not None and self.max is not None
+            return self.min, self.max
+        exact = Fraction(rate * self.target_delay, 2 * 8 * AUTO_RED_MEAN_PACKET_BYTES * _PICOSECONDS)
+        low, high = ceil(exact), ceil(exact * AUTO_RED_MAX_OVER_MIN)
+        if high > U32_MAX:
+            raise PlanError(
+                f"target_delay {self.target_delay} at {rate} gives max {high}pkt, above {U32_MAX} (32 bits)"
+            )
+        return Packets(low), Packets(high)
+
+
+@dataclass(frozen=True)
+class RedSettings(Settings):
+    """RED at one port. `min` and `max` are both bytes or both packets.
+
+    `max_probability` is the probability just below `max`, None where `min` is `max`, because nothing lies
+    between. The action has it as `probability_slope`, so it is read back to within (max - min) / 2^49; what
+    has been read back is written as it was.
+    """
+
+    min: Bytes | Packets
+    max: Bytes | Packets
+    max_probability: Fraction | None
+    average_shift: int
+    ecn: bool
+    protect: str
+
+    action: ClassVar[str] = "red"
+
+    @property
+    def probability_slope(self) -> int:
+        """round(max_probability x 2^48 / (max - min)): by how much each byte or packet raises it."""
+        if self.max_probability is None:
+            return 0
+        return round(self.max_probability * RED_PROBABILITY_ONE / (self.max - self.min))
+
+    def probability_at(self, depth: Fraction) -> Fraction:
+        """What the program computes for a depth from `min` to `max`, as `depth_of` gives it."""
+        above_min = int((depth - self.min) * (1 << RED_RAMP_BITS))
+        return Fraction(above_min * self.probability_slope >> RED_RAMP_BITS, RED_PROBABILITY_ONE)
+
+    def to_action(self, tick: Duration) -> Action:
+        """Exact but for `max_probability`."""
+        return Action(
+            self.action,
+            (
+                ("min_threshold", int(self.min)),
+                ("max_threshold", int(self.max)),
+                ("probability_slope", self.probability_slope),
+                ("in_packets", int(isinstance(self.min, Packets))),
+                ("average_shift", self.average_shift),
+                ("ecn", int(self.ecn)),
+                ("protect", codec.protect_number(self.protect)),
+            ),
+        )
+
+    @classmethod
+    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
+        """Exact."""
+        unit = Packets if params["in_packets"] else Bytes
+        low, high = unit(params["min_threshold"]), unit(params["max_threshold"])
+        ramp = (
+            Fraction(params["probability_slope"] * (high - low), RED_PROBABILITY_ONE) if low < high else None
+        )
+        return cls(
+            low,
+            high,
+            ramp,
+            params["average_shift"],
+            bool(params["ecn"]),
+            codec.protect_name(params["protect"]),
+        )
+
+    def describe(self) -> str:
+        """`RED from 30 to 90 KB, up to 10%, instantaneous queue, ECN on, spares only ECT`."""
+        parts = self.parts()
+        low, _, unit = parts["minimum"].partition(" ")
+        same_unit = parts["maximum"].endswith(f" {unit}")
+        queue = f"average of {parts['average']}" if self.average_shift else "instantaneous queue"
+        return (
+            f"RED from {low if same_unit else parts['minimum']} to {parts['maximum']}, "
+            f"up to {parts['maximum probability']}, {queue}, ECN {parts['ECN']}, spares {parts['spares']}"
+        )
+
+    def summary(self) -> str:
+        """`red 30KB..90KB, up to 0.1, ECN, protect ect, average 1/512`."""
+        top = 1.0 if self.max_probability is None else float(self.max_probability)
+        average = f", average 1/{1 << self.average_shift}" if self.average_shift else ""
+        ecn = "ECN" if self.ecn else "no ECN"
+        return f"red {self.min}..{self.max}, up to {top:.4g}, {ecn}, protect {self.protect}{average}"
+
+    def parts(self) -> dict[str, str]:
+        """Every parameter."""
+        ramp = self.max_probability
+        return {
+            "minimum": codec.size_text(self.min),
+            "maximum": codec.size_text(self.max),
+            "maximum probability": "none" if ramp is None else format_probability(round(ramp, 6)),
+            "average": f"weight 1/{1 << self.average_shift}" if self.average_shift else "none",
+            "ECN": codec.on_off(self.ecn),
+            "spares": codec.spares(self.protect),
+        }
+
+
+def depth_of(average: int) -> Fraction:
+    """Bytes or packets, from the program's `depth` or its register `red_average`."""
+    return Fraction(average, RED_DEPTH_ONE)
+
+
+def draw_of(number: int) -> Fraction:
+    """The random number that the program compares with the probability, from 0 to 1."""
+    return Fraction(number, RED_PROBABILITY_ONE)

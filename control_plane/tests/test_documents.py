@@ -1,0 +1,110 @@
+"""The documents of the repository: their links lead somewhere, and the glossary has each term once and in order.
+
+Cannot see: addresses on the Internet, and whether a sentence is true.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+GLOSSARY = ROOT / "docs" / "GLOSSARY.md"
+_NOT_OURS = {".venv", ".git", ".tools", "out", "target", "node_modules", ".pytest_cache"}
+_FENCED = re.compile(r"^(```|~~~).*?^\1", re.M | re.S)
+_LINK = re.compile(r"(?<!\\)\]\(([^()\s]+)\)")
+_SOURCES = {".py", ".rs", ".p4", ".toml", ".yaml", ".txtpb", ".pyi", ".json"}
+
+
+def files(folder: Path = ROOT) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            if path.name not in _NOT_OURS:
+                yield from files(path)
+        else:
+            yield path
+
+
+def anchors(document: str) -> set[str]:
+    """The anchors that GitHub gives a document's headings, and those it sets itself."""
+    text = _FENCED.sub("", document)
+    found = set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+    for heading in re.findall(r"^#{1,6} +(.+?)\s*#*$", text, re.M):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
+        slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        numbered = (f"{slug}-{number}" for number in range(1, 1000))
+        found.add(slug if slug not in found else next(one for one in numbered if one not in found))
+    return found
+
+
+@cache
+def anchors_of(path: Path) -> set[str]:
+    return anchors(path.read_text(encoding="utf-8"))
+
+
+def broken_links(path: Path) -> Iterator[str]:
+    text = _FENCED.sub("", path.read_text(encoding="utf-8"))
+    for link in _LINK.findall(text):
+        file, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", link):
+            continue
+        target = (path.parent / file).resolve() if file else path
+        if not target.exists():
+            yield f"{path.relative_to(ROOT)}: no file {link}"
+        elif anchor and target.suffix == ".md" and anchor not in anchors_of(target):
+            yield f"{path.relative_to(ROOT)}: no heading {link}"
+
+
+def rows(title: str) -> list[list[str]]:
+    """The cells of the first table below a heading, without the header."""
+    below = GLOSSARY.read_text(encoding="utf-8").partition(f"{title}\n")[2]
+    table = re.search(r"^\|.*?(?=^(?!\|))", below, re.M | re.S)
+    assert table is not None
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table[0].splitlines()[2:]]
+
+
+def test_every_link_of_every_document_leads_to_a_file_and_a_heading():
+    documents = [path for path in files() if path.suffix == ".md"]
+    assert ROOT / "README.md" in documents
+    assert [link for path in documents for link in broken_links(path)] == []
+
+
+def test_a_missing_file_and_a_missing_heading_are_found(tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Two `words`\n## Two words\n[a](gone.md) [b](#two-words-1) [c](#three) [d](https://x.org)\n"
+    )
+    assert list(broken_links(page)) == ["page.md: no file gone.md", "page.md: no heading #three"]
+
+
+def test_terms_of_the_glossary_stand_once_and_in_alphabetical_order():
+    for title in ("# Glossary", "## One word for one thing"):
+        terms = [row[0].casefold() for row in rows(title)]
+        assert len(terms) > 10
+        assert terms == sorted(set(terms))
+
+
+def test_every_term_has_a_meaning_and_a_source():
+    incomplete = [row[0] for row in rows("# Glossary") if len(row) != 4 or not row[1] or not row[2]]
+    assert incomplete == []
+
+
+def test_every_name_in_code_that_the_glossary_gives_is_in_the_sources():
+    named = [name for row in rows("# Glossary") for name in re.findall(r"`([^`]+)`", row[3])]
+    assert len(named) > 100
+    sources = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in files()
+        if path.suffix in _SOURCES and path != Path(__file__) and path.stat().st_size < 500_000
+    )
+    words = set(re.findall(r"\w+", sources))
+    guides = "\n".join(
+        path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md") if path != GLOSSARY
+    )
+    missing = [
+        name for name in named if name not in words and name not in (guides if " " in name else sources)
+    ]
+    assert missing == []

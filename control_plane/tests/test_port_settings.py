@@ -1,0 +1,148 @@
+"""The codec of a port's settings: what is written is read back, and every action of the program has a codec."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from eeon_control import program
+from eeon_control.entries import Action
+from eeon_control.errors import PlanError
+from eeon_control.port_settings import (
+    TABLES,
+    BufferLimit,
+    CodelSettings,
+    DropTailSettings,
+    EeeOff,
+    EeeSettings,
+    MarkThresholdSettings,
+    RedSettings,
+)
+from eeon_control.port_settings.eee import Trigger
+from eeon_control.units import Bytes, Duration, Packets
+from hypothesis import given
+from hypothesis import strategies as st
+
+SCHEMA = program.load().schema()
+U32 = st.integers(0, 2**32 - 1)
+# Whole nanoseconds to microseconds, and one that is nobody's.
+TICKS = st.sampled_from([1_000, 10_000, 1_000_000, 777]).map(Duration)
+PROTECTS = st.sampled_from(["ect", "ece", "ack_syn"])
+
+
+@st.composite
+def red_settings(draw):
+    unit = draw(st.sampled_from([Bytes, Packets]))
+    low, high = sorted([draw(U32), draw(U32)])
+    ramp = draw(st.fractions(0, 1)) if low < high else None
+    shift, ecn = draw(st.integers(0, 16)), draw(st.booleans())
+    return RedSettings(unit(low), unit(high), ramp, shift, ecn, draw(PROTECTS))
+
+
+@st.composite
+def codel_settings(draw, tick):
+    target, interval = (Duration(draw(U32) * tick) for _ in range(2))
+    return CodelSettings(target, interval, Bytes(draw(U32)), draw(st.booleans()), draw(PROTECTS))
+
+
+@st.composite
+def eee_settings(draw, tick):
+    sleep, wake, stall, hold = (Duration(draw(st.integers(0, 2**38 - 1)) * tick) for _ in range(4))
+    packets, size = (draw(st.none() | st.integers(1, 2**32 - 1)) for _ in range(2))
+    trigger = Trigger(
+        None if packets is None else Packets(packets),
+        None if size is None else Bytes(size),
+    )
+    # From one step of the fixed point to its largest value.
+    byte_time = draw(st.fractions(Fraction(int(tick), 1 << 24), (1 << 24) * int(tick) - 1))
+    overhead = Bytes(draw(st.integers(0, 2**16 - 1)))
+    return EeeSettings(sleep, wake, stall, hold, trigger, byte_time, overhead)
+
+
+def read_back(table: str, settings, tick: Duration):
+    """Down and up again; every number must fit its parameter."""
+    action = settings.to_action(tick)
+    known = SCHEMA.tables[table].actions[action.name]
+    assert [name for name, _ in action.params] == [param.name for param in known.params]
+    assert all(0 <= value < 1 << known.params[name].bitwidth for name, value in action.params)
+    return TABLES[table].from_action(action, tick)
+
+
+@given(st.builds(BufferLimit, U32.map(Bytes)), TICKS)
+def test_buffer_limit_is_read_back_as_it_was_written(settings, tick):
+    assert read_back("port_buffer", settings, tick) == settings
+
+
+@given(st.builds(MarkThresholdSettings, U32.map(Bytes), U32.map(Bytes), st.booleans()), TICKS)
+def test_marking_threshold_is_read_back_as_it_was_written(settings, tick):
+    assert read_back("port_aqm", settings, tick) == settings
+
+
+@given(st.data(), TICKS)
+def test_codel_is_read_back_as_it_was_written(data, tick):
+    settings = data.draw(codel_settings(tick))
+    assert read_back("port_aqm", settings, tick) == settings
+
+
+@given(red_settings(), TICKS)
+def test_red_is_read_back_but_for_half_a_step_of_its_slope(settings, tick):
+    found = read_back("port_aqm", settings, tick)
+    if settings.max_probability is not None:
+        half_a_step = Fraction(int(settings.max - settings.min), 1 << 49)
+        assert abs(found.max_probability - settings.max_probability) <= half_a_step
+    assert found == RedSettings(**(vars(settings) | {"max_probability": found.max_probability}))
+
+
+@given(st.data(), TICKS)
+def test_eee_is_read_back_but_for_half_a_step_of_its_byte_time(data, tick):
+    settings = data.draw(eee_settings(tick))
+    found = read_back("port_eee", settings, tick)
+    assert abs(found.byte_time_ps - settings.byte_time_ps) <= Fraction(int(tick), 1 << 25)
+    assert found == EeeSettings(**(vars(settings) | {"byte_time_ps": found.byte_time_ps}))
+
+
+@pytest.mark.parametrize(("table", "settings"), [("port_aqm", DropTailSettings()), ("port_eee", EeeOff())])
+def test_settings_without_parameters_are_read_back(table, settings):
+    assert read_back(table, settings, Duration(1000)) == settings
+
+
+@given(st.data(), TICKS)
+def test_what_a_switch_holds_is_written_as_it_was_read(data, tick):
+    # Whatever somebody wrote, as far as the controller itself could have: times that the program can look ahead,
+    # a wire that takes time, thresholds in order.
+    table = data.draw(st.sampled_from(sorted(TABLES)))
+    known = data.draw(st.sampled_from(list(SCHEMA.tables[table].actions)))
+    widths = {"average_shift": 5} | {f"{name}_ticks": 38 for name in ("sleep", "wake", "stall", "hold")}
+    params = {
+        param.name: data.draw(st.integers(0, (1 << widths.get(param.name, param.bitwidth)) - 1))
+        for param in known.params
+    }
+    if "probability_slope" in params:
+        params["min_threshold"], params["max_threshold"] = sorted(
+            [params["min_threshold"], params["max_threshold"]]
+        )
+        params["probability_slope"] *= params["min_threshold"] < params["max_threshold"]
+    if "ticks_per_byte_q24" in params:
+        params["ticks_per_byte_q24"] = max(1, params["ticks_per_byte_q24"])
+    action = Action(known.alias, tuple(params.items()))
+    settings = TABLES[table].from_action(action, tick)
+    assert settings.to_action(tick) == action
+    assert settings.summary() and settings.describe()
+    assert TABLES[table].describe_change(None, action, tick).endswith(f"not set -> {settings.describe()}")
+
+
+def test_every_action_of_the_ports_tables_has_its_settings():
+    of_program = {
+        table.alias: {action.alias for action in table.actions}
+        for table in SCHEMA.tables
+        if [field.alias for field in table.match_fields] == ["port"]
+    }
+    assert {name: {one.action for one in table.settings} for name, table in TABLES.items()} == of_program
+
+
+def test_wire_that_takes_no_time_is_not_written():
+    settings = EeeSettings(
+        Duration(0), Duration(0), Duration(0), Duration(0), Trigger(), Fraction(0), Bytes(0)
+    )
+    with pytest.raises(PlanError, match=r"takes less than 2\^-24 of this target's 1ns tick"):
+        settings.to_action(Duration.parse("1ns"))
