@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import AbstractContextManager
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -32,7 +33,7 @@ CLASS_COLOURS = {
     "other": GREY,
 }
 INK = "#333333"
-STYLE = {
+_STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "eeon",
     "font.family": "sans-serif",
@@ -51,6 +52,12 @@ STYLE = {
     "grid.color": "#e6e6e6",
     "legend.frameon": False,
 }
+
+
+def styled() -> AbstractContextManager[None]:
+    """What is drawn inside looks as all drawings of the project do."""
+    context: AbstractContextManager[None] = matplotlib.rc_context(_STYLE)
+    return context
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -79,7 +86,7 @@ def inline(text: str) -> str:
 
 def _text(figure: Figure, transparent: bool) -> str:
     buffer = io.StringIO()
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure.savefig(
             buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=transparent
         )

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from eeon_tools.cli.support import console, reports_errors
+from eeon_tools.cli.support import console, needs_plots, reports_errors
 
 
 @click.command()
@@ -31,15 +31,16 @@ from eeon_tools.cli.support import console, reports_errors
     type=click.IntRange(1, 64),
     default=min(2, os.cpu_count() or 1),
     show_default=True,
-    help="Runs at a time.",
+    help="Number of parallel runs.",
 )
 @reports_errors
 def demo(output: Path, seed: int, workers: int) -> None:
-    """Put one shuffle through leaf-spine-4 under four AQM modes and three EEE modes, and compare.
+    """Replay one shuffle on leaf-spine-4 under four AQM modes and three EEE modes, and compare.
 
     Each of the twelve runs starts a twin of the fabric, configures its switches over P4Runtime, replays the
     same trace and reads the switches' counters back.
     """
+    needs_plots(str(output / "report.html"))
     from eeon_tools.demo import page, runs, summary
     from eeon_tools.demo.findings import findings
     from eeon_tools.replay.table import comparison

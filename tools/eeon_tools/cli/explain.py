@@ -1,4 +1,4 @@
-"""`eeon explain`: what one packet met in one switch, and why it ended as it did."""
+"""`eeon explain`: the way of one packet through one switch, and the reason of its verdict."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.constants import PORT_MAX
 from eeon_control.units import Duration
 
 from eeon_tools.cli.support import NumberRange, QuantityType, reports_errors
@@ -27,20 +28,24 @@ _MAX_FRAME_BYTES = 65_535
 
 @click.command()
 @click.argument("packet")
-@click.option("-n", "--packet", "number", type=click.IntRange(1), help="Which packet of a capture, from 1.")
+@click.option(
+    "-n", "--packet", "number", type=click.IntRange(1), help="Number of the packet in the capture, from 1."
+)
 @click.option(
     "--after",
     type=click.IntRange(0),
-    help="Let only so many packets of the capture come before it.  [default: all before it]",
+    help="Send only this many packets of the capture before it.  [default: all before it]",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 511), help="Port by which it comes in.  [default: its sender's]"
+    "--port",
+    type=click.IntRange(0, PORT_MAX),
+    help="Port on which the packet arrives.  [default: its sender's]",
 )
-@click.option("--at", type=QuantityType(Duration), help="When it comes, if it is given in hex.  [default: 0]")
-@click.option("-t", "--topology", help="Fabric: a name that ships, or a file.  [default: the capture's]")
+@click.option("--at", type=QuantityType(Duration), help="Arrival time of a frame in hex.  [default: 0]")
+@click.option("-t", "--topology", help="Topology: one of the package, or a file.  [default: the capture's]")
 @click.option(
     "-c", "--config", "config", multiple=True,
-    help="Configuration: a file or the name of an example; may be repeated, later ones win.",
+    help="Configuration: a file or the name of an example; repeatable, keys of later files win.",
 )  # fmt: skip
 @click.option("--switch", help="Switch of the fabric.  [default: the sender's leaf]")
 @click.option(
@@ -59,14 +64,16 @@ _MAX_FRAME_BYTES = 65_535
 )  # fmt: skip
 @click.option(
     "--register", "registers", multiple=True, metavar="NAME[INDEX]=VALUE",
-    help="Set a register cell before the packet comes; may be repeated.",
+    help="Set a register cell before the packet arrives; repeatable.",
 )  # fmt: skip
 @click.option(
-    "--map", "mapping", multiple=True, metavar="IP=HOST", help="Let HOST stand for an address of the capture."
+    "--map",
+    "mapping",
+    multiple=True,
+    metavar="IP=HOST",
+    help="Assign an address of the capture to HOST; repeatable.",
 )
-@click.option(
-    "--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="How many times faster a capture is sent."
-)
+@click.option("--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor on the speed of the capture.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
@@ -96,11 +103,11 @@ def explain(
     output: str,
     everything: bool,
 ) -> None:
-    """Show the way of PACKET through a switch, step by step, and say why it ended as it did.
+    """Show the way of PACKET through a switch, step by step, and the reason of its verdict.
 
     PACKET is a pcap or pcapng file (with --packet), a frame in hexadecimal, or - for hexadecimal from
-    standard input. With --topology and --config the switch holds what the controller would write into it. A
-    capture then goes through the whole fabric from its first packet on, as `eeon replay` sends it.
+    standard input. With --topology and --config the switch has the entries that the controller would write.
+    The command then sends a capture through the whole fabric from its first packet on, as `eeon replay` does.
     """
     from eeon_tools.explain import document, of_program, of_topology, tell
     from eeon_tools.explain.scene import RegisterValue

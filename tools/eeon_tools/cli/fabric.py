@@ -39,13 +39,13 @@ _name_option = click.option(
     "--name",
     default="eeon",
     show_default=True,
-    help="Of a live fabric: its namespaces and interfaces begin so.",
+    help="Live fabric: prefix of its namespaces and interfaces.",
 )
 
 
 @click.group()
 def fabric() -> None:
-    """Bring fabrics up and down."""
+    """Start and stop fabrics."""
 
 
 @fabric.command()
@@ -55,7 +55,7 @@ def fabric() -> None:
     type=click.Choice(["twin", "engine", "bmv2"]),
     default="twin",
     show_default=True,
-    help="What runs the switches; engine and bmv2 in real time, as root.",
+    help="Kind of the switches; engine and bmv2 in real time, as root.",
 )
 @click.option(
     "--targets",
@@ -63,19 +63,19 @@ def fabric() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     default=_TARGETS_FILE,
     show_default=True,
-    help="Targets file to write: where each switch's P4Runtime server listens.",
+    help="Targets file to write, with the address of each switch's P4Runtime server.",
 )
 @click.option(
     "--rate-scale",
     type=_Scale(),
     default="1/10",
     show_default=True,
-    help="Of a live fabric: factor on every link's rate. A computer is slower than its switches' links.",
+    help="Live fabric: factor on every link's rate, because a computer is slower than the links.",
 )
 @click.option(
     "--first-port",
     type=click.IntRange(1, 65535),
-    help="Of a twin: TCP port of the first switch, the others follow.  [default: free ones]",
+    help="Twin: TCP port of the first switch; the others follow.  [default: free ports]",
 )
 @_name_option
 @reports_errors
@@ -89,7 +89,7 @@ def up(
 ) -> None:
     """Serve the switches of TOPOLOGY over P4Runtime on loopback until interrupted.
 
-    A twin's virtual clock stands still: the tables can be written and read, but no packet moves. The engine
+    A twin's virtual clock stands still: clients can write and read tables, but no packet moves. The engine
     and BMv2 run in real time, on veth pairs, and each host is a network namespace.
     """
     stop = threading.Event()
@@ -156,7 +156,7 @@ def _say_what_to_try(topology: str, targets_path: Path) -> None:
 @_name_option
 @reports_errors
 def status(name: str) -> None:
-    """Show the switches and hosts of the live fabric; exit status 1 when something of it does not run."""
+    """Show the switches and hosts of the live fabric; exit status 1 when a part of it does not run."""
     from eeon_tools.live import state
 
     record = state.load(name)
@@ -203,7 +203,7 @@ def exec_(name: str, host: str, command: tuple[str, ...]) -> None:
 @_name_option
 @reports_errors
 def down(name: str) -> None:
-    """Remove the live fabric, also after a crash: switches, what runs in its hosts, namespaces, links."""
+    """Remove the live fabric, also after a crash: switches, processes of its hosts, namespaces, links."""
     from eeon_tools.live import running
 
     click.echo(running.down(name))

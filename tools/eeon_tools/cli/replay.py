@@ -12,6 +12,7 @@ import click
 from eeon_tools.cli.support import (
     NumberRange,
     console,
+    needs_plots,
     output_file,
     packet_progress,
     reports_errors,
@@ -30,28 +31,28 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
     "-t",
     "--topology",
     default=None,
-    help="Fabric: a name that ships, or a file.  [default: the one that the trace's manifest names]",
+    help="Topology: one of the package, or a file.  [default: the one in the trace's manifest]",
 )
 @click.option(
     "-c",
     "--config",
     "config",
     multiple=True,
-    help="Configuration: a file or the name of an example; may be repeated, later ones win. A live fabric "
-    "keeps what it has without one.",
+    help="Configuration: a file or the name of an example; repeatable, keys of later files win. Without "
+    "one a live fabric keeps its configuration.",
 )
 @click.option(
     "--speed",
     type=NumberRange(1e-6, 1e9),
     default=1.0,
     show_default=True,
-    help="How many times faster than its own times the trace is sent.",
+    help="Factor on the speed of the trace.",
 )
 @click.option(
     "--target",
     type=click.Choice(["twin", "engine", "bmv2"]),
     default=None,
-    help="What runs the switches.  [default: that of --fabric, or a twin]",
+    help="Kind of the switches.  [default: that of --fabric, or a twin]",
 )
 @click.option(
     "--fabric",
@@ -65,7 +66,7 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
     "mapping",
     multiple=True,
     metavar="IP=HOST",
-    help="Let HOST stand for an address of the trace; may be repeated.",
+    help="Assign an address of the trace to HOST; repeatable.",
 )
 @click.option(
     "--seed",
@@ -90,11 +91,13 @@ def replay(
     json_path: Path | None,
     html_path: Path | None,
 ) -> None:
-    """Send TRACE through a fabric and report what happened to it: a twin, or with --fabric a live one.
+    """Send TRACE through a twin, or with --fabric a live fabric, and report deliveries, marks and drops.
 
-    The switches run the P4 program and are configured over P4Runtime; counters and registers are read back
-    the same way. Hosts do not react: what is dropped is not sent again.
+    The switches run the P4 program. The command configures them over P4Runtime, and reads their counters and
+    registers in the same way. Hosts do not react: they do not send a dropped packet again.
     """
+    if html_path is not None:
+        needs_plots(str(html_path))
     for path in (json_path, html_path):
         if path is not None:
             output_file(path)  # a folder that cannot be made is known before the run, not after it
@@ -126,7 +129,7 @@ def replay(
         _print_live(live)
 
         def live_page() -> str:
-            from eeon_tools.replay.live_report import run_page
+            from eeon_tools.replay.live_page import run_page
 
             return run_page(live)
 
@@ -214,15 +217,15 @@ def _print(run: RunResult) -> None:
 
 
 def _print_live(run: LiveResult) -> None:
-    from eeon_tools.replay import live_report
+    from eeon_tools.replay import live_table
 
     click.echo(
         f"{run.name}: {run.trace} through {run.topology} on {run.target}, "
         f"{run.real_seconds:,.3f} s of real time"
     )
-    console().print(live_report.by_class(run))
+    console().print(live_table.by_class(run))
     click.echo()
-    for remark in live_report.remarks(run):
+    for remark in live_table.remarks(run):
         click.echo(remark)
     if run.wakes is not None:
         click.echo(f"{run.wakes:,} wakes of switch ports.")

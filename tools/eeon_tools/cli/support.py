@@ -7,6 +7,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from eeon_control.units import Quantity
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from eeon_tools.errors import ToolsError
+from eeon_tools.errors import ToolsError, UnavailableError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -63,6 +64,15 @@ def reports_errors(function: Function) -> Function:
             raise click.ClickException(f"{where}{error.strerror or error}") from error
 
     return wrapper  # type: ignore[return-value]
+
+
+def needs_plots(what: str) -> None:
+    """Raise UnavailableError where drawings cannot be made: before a run, not after it."""
+    if find_spec("matplotlib") is None:
+        raise UnavailableError(
+            f"{what} has drawings, which need matplotlib: `pip install 'eeon-tools[plots]'`, "
+            "or `pip install './tools[plots]'` in a checkout"
+        )
 
 
 TABLE_COLUMNS = 124

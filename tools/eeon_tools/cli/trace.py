@@ -37,7 +37,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.group()
 def trace() -> None:
-    """Make and describe traces: pcap files of what the hosts of a fabric send."""
+    """Make and describe traces: pcap files of the frames that the hosts of a fabric send."""
 
 
 def _common(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,13 +45,13 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option("-o", "--output", type=_FILE, required=True, help="Trace to write: .pcap or .pcapng."),
         click.option("-t", "--topology", "topology_name", default="leaf-spine-4", show_default=True,
-                     help="Fabric whose hosts send: a name that ships, or a file."),
+                     help="Topology of the hosts that send: one of the package, or a file."),
         click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True,
                      help="Seed; the same settings and seed give the same bytes."),
         click.option("--window", type=BYTES, default="64KiB", show_default=True,
-                     help="Most that a sender has in flight."),
+                     help="Maximum number of bytes that a sender has in flight."),
         click.option("--one-way-delay", type=DURATION, default="30us", show_default=True,
-                     help="From a frame leaving its host to the queue of the receiver's link."),
+                     help="Time from a frame's departure from its host to the queue of the receiver's link."),
         click.option("--ce-threshold", type=BYTES, default="97.5KB", show_default=True,
                      help="Depth of the receiver's link queue above which data counts as CE, so that "
                           "its ACKs carry ECE."),
@@ -75,7 +75,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     "--reducers",
     type=click.IntRange(1, 100_000),
     default=None,
-    help="Reduce tasks, placed round robin.  [default: two a host]",
+    help="Reduce tasks, placed on hosts in turn.  [default: two for each host]",
 )
 @click.option("--split", type=BYTES, default="64MB", show_default=True, help="Input of one map.")
 @click.option(
@@ -90,22 +90,24 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.IntRange(1, 10_000),
     default=5,
     show_default=True,
-    help="Fetches of one reducer at a time.",
+    help="Maximum number of parallel fetches of one reducer.",
 )
 @click.option(
     "--map-slots",
     type=click.IntRange(1, 1000),
     default=2,
     show_default=True,
-    help="Maps that a host runs at a time.",
+    help="Maximum number of maps that a host runs in parallel.",
 )
-@click.option("--startup", type=DURATION, default="1.6s", show_default=True, help="Start of a map task.")
+@click.option(
+    "--startup", type=DURATION, default="1.6s", show_default=True, help="Start-up time of a map task."
+)
 @click.option(
     "--cycles-per-byte",
     type=NumberRange(0, 1e6),
     default=84.0,
     show_default=True,
-    help="Work of a map for one byte, on a 2.5 GHz core.",
+    help="Cycles of a map for one byte, on a 2.5 GHz core.",
 )
 @click.option(
     "--noise",
@@ -119,7 +121,7 @@ def _common(function: Callable[..., Any]) -> Callable[..., Any]:
     type=DURATION,
     default="1s",
     show_default=True,
-    help="Interval at which hosts are given maps and finished maps become known.",
+    help="Interval at which hosts get maps and report finished maps.",
 )
 @reports_errors
 def shuffle(
@@ -138,7 +140,7 @@ def shuffle(
     heartbeat: Duration,
     **common: Any,
 ) -> None:
-    """The shuffle of one MapReduce job (a model after MRPerf)."""
+    """Write the trace of one MapReduce job's shuffle (a model after MRPerf)."""
     topology = topologies.load(topology_name)
     hosts = trace_hosts.of_topology(topology)
     settings = ShuffleSettings(
@@ -166,7 +168,7 @@ def shuffle(
     default="1-",
     show_default=True,
     metavar="FIRST-LAST",
-    help="Coflows to take, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
+    help="Coflows to use, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
 )
 @click.option(
     "--scale",
@@ -180,7 +182,7 @@ def shuffle(
     type=NumberRange(1e-6, 1e9),
     default=1.0,
     show_default=True,
-    help="How many times faster the coflows arrive than in the file.",
+    help="Factor on the speed of arrivals in the file.",
 )
 @reports_errors
 def coflow(
@@ -193,9 +195,9 @@ def coflow(
     time_scale: float,
     **common: Any,
 ) -> None:
-    """The transfers of COFLOWS, a file in the Facebook 2010 coflow format (left out: a sample).
+    """Write the trace of COFLOWS, a file in the Facebook 2010 coflow format (default: a sample).
 
-    Racks are dealt over the fabric's hosts: first host of every leaf in turn, then the second of every leaf,
+    Racks become the fabric's hosts: the first host of every leaf in turn, then the second host of every leaf,
     and so on.
     """
     topology = topologies.load(topology_name)
@@ -254,10 +256,12 @@ def _generate(
 @trace.command()
 @click.argument("capture", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
-@click.option("--top", type=click.IntRange(0, 1000), default=8, show_default=True, help="Senders to list.")
+@click.option(
+    "--top", type=click.IntRange(0, 1000), default=8, show_default=True, help="Number of senders to list."
+)
 @reports_errors
 def info(capture: Path, as_json: bool, top: int) -> None:
-    """What is in CAPTURE, any pcap or pcapng of Ethernet frames."""
+    """Describe CAPTURE, any pcap or pcapng file of Ethernet frames."""
     found = describe(read_packets(capture))
     manifest = manifests.read(capture)
     if as_json:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from eeon_control import config as configs
 from eeon_control import topology as topologies
-from eeon_control.config.thresholds import mark_thresholds, red_thresholds
+from eeon_control.port_settings import MarkThresholdSettings, RedSettings
 from eeon_control.topology import PortRole
 from eeon_control.units import Packets
 
@@ -79,11 +79,11 @@ def acts_from_bytes(aqm: str) -> int:
     topology = topologies.load(TOPOLOGY)
     port = next(port for port in topology.ports() if port.role is PortRole.HOST_FACING)
     queue = configs.load(aqm).settings_of(port).queue
-    if isinstance(queue.aqm, configs.MarkThreshold):
-        threshold, _ = mark_thresholds(queue.aqm, port.rate)
-        return int(threshold)
-    if isinstance(queue.aqm, configs.Red):
-        low, _ = red_thresholds(queue.aqm, port.rate)
+    settings = queue.aqm.settings_at(port.rate)
+    if isinstance(settings, MarkThresholdSettings):
+        return int(settings.threshold)
+    if isinstance(settings, RedSettings):
+        low = settings.min
         return int(low) * FULL_FRAME_BYTES if isinstance(low, Packets) else int(low)
     return int(queue.buffer)
 

@@ -11,17 +11,38 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
-from eeon_control.constants import CLASSES, EEE_STATES, PROTECT, VERDICTS
+from eeon_control.constants import CLASSES, ECN, EEE_STATES, TICK_VALUES, VERDICTS
+from eeon_control.entries import Action
+from eeon_control.port_settings import (
+    AQM,
+    BUFFER,
+    EEE,
+    IN_TICKS,
+    BufferLimit,
+    CodelSettings,
+    DropTailSettings,
+    EeeSettings,
+    MarkThresholdSettings,
+    PortTable,
+    RedSettings,
+    Settings,
+)
+from eeon_control.port_settings.eee import Trigger
+from eeon_control.port_settings.red import depth_of, draw_of
+from eeon_control.units import Duration, Packets
 
 from eeon_tools.explain import values
 from eeon_tools.explain.scene import Scene
 
+if TYPE_CHECKING:
+    from eeon_engine.json_types import DequeuedStep, JourneyStep, ParsedStep, QueuedStep, TraceEvent
+
 # A local of the action `leave`, of which p4c makes one copy for each action that calls it, and numbers them.
 _LEFT = re.compile(r"scalars\.left(_\d+)?")
 _META = "scalars.metadata_t."
-_NOT_ECT, _CE = 0, 3
+_NOT_ECT, _CE = ECN["NOT_ECT"], ECN["CE"]
 _ECN = ("not ECT", "ECT(1)", "ECT(0)", "CE")
 NAMES: dict[str, tuple[str, ...]] = {
     f"{_META}verdict": VERDICTS,
@@ -32,50 +53,58 @@ NAMES: dict[str, tuple[str, ...]] = {
     "eee_state": EEE_STATES,
 }
 """Words for the values of fields and registers, by the name in the JSON."""
-_PROTECTS = {number: name for name, number in PROTECT.items()}
 
 
 @dataclass(frozen=True)
 class _Facts:
     """One packet's first ingress run, and the last egress run."""
 
-    ingress: dict[str, Any]
-    egress: dict[str, Any]
-    events: list[dict[str, Any]]
-    parsed: dict[str, Any]
+    ingress: dict[str, int]
+    egress: dict[str, int]
+    events: list[TraceEvent]
+    parsed: ParsedStep
 
     def meta(self, name: str) -> int:
-        return int(self.ingress.get(_META + name, 0))
+        return self.ingress.get(_META + name, 0)
 
-    def params(self, table: str) -> tuple[str, dict[str, int]]:
-        """Short name and parameters of the action that a table ran."""
+    def settings(self, table: PortTable, tick: Duration = IN_TICKS) -> Settings | None:
+        """What the action that a port's table ran means; None where it ran none. Times are ticks."""
         found = False
         for event in self.events:
             if event["event"] == "table":
-                found = event["table"].endswith(f".{table}")
+                found = event["table"].endswith(f".{table.name}")
             elif event["event"] == "action" and found:
-                name = event["action"].rpartition(".")[2]
-                return name, {p["name"]: int(p["value"]) for p in event["params"]}
-        return "", {}
+                params = tuple((p["name"], int(p["value"])) for p in event["params"])
+                return table.from_action(Action(event["action"].rpartition(".")[2], params), tick)
+        return None
 
-    def register(self, name: str, kind: str) -> int | None:
-        """What was first read from a register, or last written to it, in ingress."""
-        key = "value" if kind == "register_read" else "new"
-        found = [e[key] for e in self.events if e["event"] == kind and e["register"] == name]
-        return None if not found else int(found[0] if kind == "register_read" else found[-1])
+    def read(self, register: str) -> int | None:
+        """What was first read from a register in ingress."""
+        for event in self.events:
+            if event["event"] == "register_read" and event["register"] == register:
+                return event["value"]
+        return None
+
+    def written(self, register: str) -> int | None:
+        """What was last written to a register in ingress."""
+        value = None
+        for event in self.events:
+            if event["event"] == "register_write" and event["register"] == register:
+                value = event["new"]
+        return value
 
 
-def reasons(scene: Scene, steps: list[dict[str, Any]]) -> tuple[str | None, list[str]]:
+def reasons(scene: Scene, steps: list[JourneyStep]) -> tuple[str | None, list[str]]:
     """The verdict's name and the reasons, most important first. A copy, which has not been through ingress,
     has none."""
     ran = [step for step in steps if step["step"] == "ingress"]
     if not ran or ran[0]["fault"] or steps[0]["step"] != "arrived":
         return None, []
     left = [step for step in steps if step["step"] == "egress"]
-    egress = left[-1]["values"] if left else {}
+    egress: dict[str, int] = left[-1]["values"] if left else {}
     parsed = next(step for step in steps if step["step"] == "parsed")
     facts = _Facts(ran[0]["values"], egress, ran[0]["events"], parsed)
-    number = int(egress.get(_META + "verdict", facts.meta("verdict"))) if left else facts.meta("verdict")
+    number = egress.get(_META + "verdict", facts.meta("verdict")) if left else facts.meta("verdict")
     verdict = VERDICTS[number] if number < len(VERDICTS) else str(number)
     found = [_verdict(facts, verdict)]
     if verdict in ("forwarded", "marked"):
@@ -94,18 +123,23 @@ def _verdict(facts: _Facts, verdict: str) -> str:
         case "to_cpu":
             return "to the CPU: its route says to_cpu"
         case "tail_dropped":
-            _, params = facts.params("port_buffer")
+            buffer = facts.settings(BUFFER)
+            limit = buffer.limit if isinstance(buffer, BufferLimit) else 0
             return (
                 f"tail-dropped: occupancy {values.size(facts.meta('found_bytes'))} + "
                 f"packet {values.size(facts.meta('queued_bytes'))} > "
-                f"buffer {values.size(params.get('buffer_bytes', 0))} "
+                f"buffer {values.size(limit)} "
                 f"(set_buffer_limit, port {facts.meta('egress_port')})"
             )
         case "early_dropped":
-            if facts.params("port_aqm")[0] == "codel":
-                due = f"{_codel(facts)}, and a signal was due"
-                return f"early-dropped as it left: {due}; {_why_not_marked(facts)}"
-            return f"early-dropped: {_red(facts)}; {_why_not_marked(facts)}"
+            match facts.settings(AQM):
+                case CodelSettings() as codel:
+                    due = f"{_codel(facts, codel)}, and a signal was due"
+                    return f"early-dropped as it left: {due}; {_why_not_marked(facts, codel)}"
+                case RedSettings() as red:
+                    return f"early-dropped: {_red(facts, red)}; {_why_not_marked(facts, red)}"
+                case _:
+                    return "early-dropped"
         case "marked":
             return f"marked CE: {_why_marked(facts)}"
         case _:
@@ -135,52 +169,59 @@ def _no_route(facts: _Facts) -> str:
 
 
 def _why_marked(facts: _Facts) -> str:
-    name, params = facts.params("port_aqm")
     port = facts.meta("egress_port")
-    if name == "red":
-        return f"{_red(facts)}; it is {_ecn(facts)}"
-    if name == "codel":
-        return f"{_codel(facts)}, and a signal was due; it is {_ecn(facts)}"
     threshold = values.size(facts.meta("dequeue_threshold_bytes"))
-    if params.get("at_dequeue"):
-        left = values.size(
-            max((int(facts.egress[key]) for key in facts.egress if _LEFT.fullmatch(key)), default=0)
-        )
-        return f"{left} stay behind it > threshold {threshold} (mark_threshold at departure, port {port})"
-    found = values.size(facts.meta("found_bytes"))
-    return f"occupancy {found} > threshold {threshold} (mark_threshold, port {port})"
+    match facts.settings(AQM):
+        case RedSettings() as red:
+            return f"{_red(facts, red)}; it is {_ecn(facts)}"
+        case CodelSettings() as codel:
+            return f"{_codel(facts, codel)}, and a signal was due; it is {_ecn(facts)}"
+        case MarkThresholdSettings(at_dequeue=True):
+            left = values.size(
+                max((facts.egress[key] for key in facts.egress if _LEFT.fullmatch(key)), default=0)
+            )
+            return f"{left} stay behind it > threshold {threshold} (mark_threshold at departure, port {port})"
+        case _:
+            found = values.size(facts.meta("found_bytes"))
+            return f"occupancy {found} > threshold {threshold} (mark_threshold, port {port})"
 
 
 def _why_not(facts: _Facts) -> str:
-    name, params = facts.params("port_aqm")
-    ecn = facts.meta("ecn")
     port = facts.meta("egress_port")
-    if name == "mark_threshold":
-        if ecn == _CE:
-            return "it came with CE, which stays"
-        if ecn == _NOT_ECT:
-            return "it is not ECT, and a threshold drops nothing"
-        threshold = values.size(facts.meta("dequeue_threshold_bytes"))
-        if params.get("at_dequeue"):
-            place = f"mark_threshold at departure, port {port}"
-            return f"what stays behind it is not above threshold {threshold} ({place})"
-        found = values.size(facts.meta("found_bytes"))
-        return f"occupancy {found} <= threshold {threshold} (mark_threshold, port {port})"
-    if name == "red":
-        if not _is_congested(facts):
-            return _red(facts)
-        if ecn == _CE and params.get("ecn"):
-            return f"{_red(facts)}, but it came with CE, which stays"
-        return f"{_red(facts)}, but {_spared(facts)} is spared (protect = {_protect(params)})"
-    if name == "codel":
-        if _sojourn(facts) < params.get("target_ticks", 0):
-            return _codel(facts)
-        if ecn == _CE and params.get("ecn"):
-            return f"{_codel(facts)}, but it came with CE, which stays"
-        return f"{_codel(facts)}, but no signal was due, or it is spared (protect = {_protect(params)})"
-    if name == "drop_tail":
-        return f"port {port} only drops what does not fit (drop_tail)"
-    return f"port {port} has no AQM"
+    match facts.settings(AQM):
+        case MarkThresholdSettings() as marking:
+            return _why_not_by_threshold(facts, marking)
+        case RedSettings() as red:
+            if not _is_congested(facts):
+                return _red(facts, red)
+            if facts.meta("ecn") == _CE and red.ecn:
+                return f"{_red(facts, red)}, but it came with CE, which stays"
+            return f"{_red(facts, red)}, but {_spared(facts)} is spared (protect = {red.protect})"
+        case CodelSettings() as codel:
+            if _sojourn(facts) < codel.target:
+                return _codel(facts, codel)
+            if facts.meta("ecn") == _CE and codel.ecn:
+                return f"{_codel(facts, codel)}, but it came with CE, which stays"
+            spared = f"or it is spared (protect = {codel.protect})"
+            return f"{_codel(facts, codel)}, but no signal was due, {spared}"
+        case DropTailSettings():
+            return f"port {port} only drops what does not fit (drop_tail)"
+        case _:
+            return f"port {port} has no AQM"
+
+
+def _why_not_by_threshold(facts: _Facts, marking: MarkThresholdSettings) -> str:
+    port = facts.meta("egress_port")
+    if facts.meta("ecn") == _CE:
+        return "it came with CE, which stays"
+    if facts.meta("ecn") == _NOT_ECT:
+        return "it is not ECT, and a threshold drops nothing"
+    threshold = values.size(facts.meta("dequeue_threshold_bytes"))
+    if marking.at_dequeue:
+        place = f"mark_threshold at departure, port {port}"
+        return f"what stays behind it is not above threshold {threshold} ({place})"
+    found = values.size(facts.meta("found_bytes"))
+    return f"occupancy {found} <= threshold {threshold} (mark_threshold, port {port})"
 
 
 def _spared(facts: _Facts) -> str:
@@ -190,9 +231,8 @@ def _spared(facts: _Facts) -> str:
     return f"class {CLASSES[number]}" if number < len(CLASSES) else "its class"
 
 
-def _why_not_marked(facts: _Facts) -> str:
-    _, params = facts.params("port_aqm")
-    if not params.get("ecn"):
+def _why_not_marked(facts: _Facts, aqm: RedSettings | CodelSettings) -> str:
+    if not aqm.ecn:
         return "the AQM of this port marks nothing"
     return f"it is {_ecn(facts)}, so it cannot be marked"
 
@@ -202,20 +242,16 @@ def _ecn(facts: _Facts) -> str:
     return _ECN[ecn] if ecn < len(_ECN) else str(ecn)
 
 
-def _protect(params: dict[str, int]) -> str:
-    return str(_PROTECTS.get(params.get("protect", 0), "?"))
-
-
 def _sojourn(facts: _Facts) -> int:
     """Ticks from admission to departure."""
-    left = int(facts.egress.get("standard_metadata.egress_global_timestamp", 0))
-    return (left - facts.meta("admitted_at")) % 2**48
+    left = facts.egress.get("standard_metadata.egress_global_timestamp", 0)
+    ticks: int = (left - facts.meta("admitted_at")) % TICK_VALUES
+    return ticks
 
 
-def _codel(facts: _Facts) -> str:
-    """What CoDel compared."""
-    _, params = facts.params("port_aqm")
-    sojourn, target = _sojourn(facts), params.get("target_ticks", 0)
+def _codel(facts: _Facts, codel: CodelSettings) -> str:
+    """What CoDel compared, in ticks."""
+    sojourn, target = _sojourn(facts), codel.target
     sign = "<" if sojourn < target else ">="
     return f"sojourn {sojourn:,} ticks {sign} target {target:,} (codel, port {facts.meta('egress_port')})"
 
@@ -224,25 +260,24 @@ def _is_congested(facts: _Facts) -> bool:
     return bool(facts.ingress.get("scalars.aqm_congested", 0))
 
 
-def _red(facts: _Facts) -> str:
+def _red(facts: _Facts, red: RedSettings) -> str:
     """What RED compared: the depth, its thresholds, and where it drew, the probability and the draw."""
-    _, params = facts.params("port_aqm")
-    unit = " packets" if params.get("in_packets") else " B"
-    low, high = params.get("min_threshold", 0), params.get("max_threshold", 0)
-    depth = int(facts.ingress.get("scalars.aqm_depth", 0))
-    average = "average occupancy" if params.get("average_shift") else "occupancy"
-    shown = f"{average} {depth >> 16:,}{unit}"
+    unit = " packets" if isinstance(red.min, Packets) else " B"
+    found = facts.ingress.get("scalars.aqm_depth", 0)
+    depth = depth_of(found)
+    average = "average occupancy" if red.average_shift else "occupancy"
+    shown = f"{average} {int(depth):,}{unit}"
     port = facts.meta("egress_port")
-    if depth < low << 16:
-        return f"{shown} < min {low:,}{unit} (red, port {port})"
-    if depth >= high << 16:
-        return f"{shown} >= max {high:,}{unit} (red, port {port})"
-    above = (depth - (low << 16)) >> 8
-    chance = Fraction(above * params.get("probability_slope", 0) >> 8, 1 << 48)
-    drawn = next((Fraction(e["drawn"], 1 << 48) for e in facts.events if e["event"] == "random"), Fraction(0))
+    if depth < red.min:
+        return f"{shown} < min {red.min:,}{unit} (red, port {port})"
+    if depth >= red.max:
+        return f"{shown} >= max {red.max:,}{unit} (red, port {port})"
+    chance = red.probability_at(depth)
+    draws = (draw_of(event["drawn"]) for event in facts.events if event["event"] == "random")
+    drawn = next(draws, Fraction(0))
     sign = "<" if drawn < chance else ">="
     return (
-        f"{shown} between {low:,} and {high:,}{unit}: p = {_decimal(chance)}, "
+        f"{shown} between {red.min:,} and {red.max:,}{unit}: p = {_decimal(chance)}, "
         f"draw = {_decimal(drawn)} {sign} p (red, port {port})"
     )
 
@@ -254,7 +289,7 @@ def _decimal(value: Fraction) -> str:
     return f"{millionths // 10**6}.{millionths % 10**6:06d}"
 
 
-def _waiting(scene: Scene, facts: _Facts, steps: list[dict[str, Any]]) -> list[str]:
+def _waiting(scene: Scene, facts: _Facts, steps: list[JourneyStep]) -> list[str]:
     queued = [step for step in steps if step["step"] == "queued"]
     if not queued:
         return []
@@ -262,12 +297,12 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[dict[str, Any]]) -> list[s
     left = next((step for step in reversed(steps) if step["step"] == "dequeued"), None)
     gate = first["gate_opens_ps"]
     rounds = sum(1 for step in steps if step["step"] == "recirculated")
-    name, params = facts.params("port_eee")
-    written = facts.register("gate_open_at", "register_write")
+    eee = facts.settings(EEE, Duration(scene.tick_ps))
+    written = facts.written("gate_open_at")
     if gate == 0 and rounds and written is not None:
         gate = written * scene.tick_ps  # no gate in this switch: the packet goes round until that time
-    if name == "eee" and gate is not None and gate > first["at_ps"]:
-        return [_held(scene, facts, first, gate, params), *_released(first, left, gate, rounds)]
+    if isinstance(eee, EeeSettings) and gate is not None and gate > first["at_ps"]:
+        return [_held(facts, first, gate, eee), *_released(first, left, gate, rounds)]
     if left is None or left["at_ps"] == first["at_ps"]:
         return []
     waited = values.time(left["at_ps"] - first["at_ps"])
@@ -275,18 +310,18 @@ def _waiting(scene: Scene, facts: _Facts, steps: list[dict[str, Any]]) -> list[s
     return [f"waited {waited} in the queue of port {first['port']}: the wire was busy, {ahead}"]
 
 
-def _held(scene: Scene, facts: _Facts, queued: dict[str, Any], gate: int, params: dict[str, int]) -> str:
+def _held(facts: _Facts, queued: QueuedStep, gate: int, eee: EeeSettings) -> str:
     port = queued["port"]
-    wake = gate - params.get("wake_ticks", 0) * scene.tick_ps
-    state = facts.register("eee_state", "register_read") or 0
-    became = facts.register("eee_state", "register_write")
+    wake = gate - eee.wake
+    state = facts.read("eee_state") or 0
+    became = facts.written("eee_state")
     before = EEE_STATES[state] if state < len(EEE_STATES) else ""
     after = EEE_STATES[became] if became is not None and became < len(EEE_STATES) else before
-    held = facts.register("held_packets", "register_write")
-    trigger = _trigger(params)
+    held = facts.written("held_packets")
+    trigger = _trigger(eee.trigger)
     match before, after:
         case "active", "hold":
-            timer = values.time(params.get("hold_ticks", 0) * scene.tick_ps)
+            timer = values.time(eee.hold)
             why = f"its link is asleep and a hold begins with it: timer {timer}{trigger}"
         case "active", _:
             why = "its link is asleep and is to wake for it at once"
@@ -299,16 +334,16 @@ def _held(scene: Scene, facts: _Facts, queued: dict[str, Any], gate: int, params
     return f"held until t={values.time(gate)}: gate of port {port}; wake starts at {values.time(wake)}; {why}"
 
 
-def _trigger(params: dict[str, int]) -> str:
+def _trigger(trigger: Trigger) -> str:
     parts = []
-    if params.get("trigger_packets"):
-        parts.append(values.plural(params["trigger_packets"], "packet"))
-    if params.get("trigger_bytes"):
-        parts.append(values.size(params["trigger_bytes"]))
+    if trigger.packets is not None:
+        parts.append(values.plural(trigger.packets, "packet"))
+    if trigger.bytes is not None:
+        parts.append(values.size(trigger.bytes))
     return f", trigger {' or '.join(parts)}" if parts else ""
 
 
-def _released(queued: dict[str, Any], left: dict[str, Any] | None, gate: int, rounds: int) -> list[str]:
+def _released(queued: QueuedStep, left: DequeuedStep | None, gate: int, rounds: int) -> list[str]:
     if left is None:
         return []
     waited = values.time(left["at_ps"] - queued["at_ps"])

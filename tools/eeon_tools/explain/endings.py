@@ -7,13 +7,17 @@ first, with the numbers that it was made of: see `eeon`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+from eeon_control.constants import CPU_PORT, DROP_PORT
 
 from eeon_tools.explain import eeon, values
 from eeon_tools.explain.journeys import Journey
 from eeon_tools.explain.scene import Scene
 from eeon_tools.explain.source import Source
-from eeon_tools.replay.spec import CPU_PORT, DROP_PORT
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import DroppedStep, EgressStep, IngressStep, JourneyStep
 
 _CAUSES = {
     "queue_full": "the queue of port {port} is full",
@@ -53,7 +57,7 @@ def endings(scene: Scene, journey: Journey) -> list[Ending]:
     return found
 
 
-def _generic(source: Source, steps: list[dict[str, Any]], end_ps: int) -> tuple[str, str]:
+def _generic(source: Source, steps: list[JourneyStep], end_ps: int) -> tuple[str, str]:
     last = steps[-1]
     at = values.time(last["at_ps"])
     if last["step"] == "sent":
@@ -68,19 +72,19 @@ def _generic(source: Source, steps: list[dict[str, Any]], end_ps: int) -> tuple[
     return "inside", f"still inside at {values.time(end_ps)}, when the explanation ends"
 
 
-def _cause(source: Source, steps: list[dict[str, Any]], last: dict[str, Any]) -> str:
+def _cause(source: Source, steps: list[JourneyStep], last: DroppedStep) -> str:
     cause = last["cause"]
     if cause in _CAUSES:
         return _CAUSES[cause].format(port=last["port"])
     runs = [step for step in steps if step["step"] in ("ingress", "egress")]
     if not runs:
-        return str(cause).replace("_", " ")
+        return cause.replace("_", " ")
     if cause == "program_fault":
         return f"the program failed in {runs[-1]['step']}: {runs[-1]['fault']}"
     return _who_dropped(source, runs[-1])
 
 
-def _who_dropped(source: Source, run: dict[str, Any]) -> str:
+def _who_dropped(source: Source, run: IngressStep | EgressStep) -> str:
     """The last statement of a run that made `egress_spec` the drop port."""
     action = place = ""
     how = f"{run['step']} left egress_spec at the drop port, {DROP_PORT}"

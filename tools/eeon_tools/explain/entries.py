@@ -17,7 +17,7 @@ from eeon_tools.explain.source import Source
 
 
 class Control(Protocol):
-    """The part of `eeon_engine.control.SwitchControl` that is used."""
+    """The part of `eeon_engine.SwitchHandle` that is used."""
 
     def mt_add_entry(
         self, table: str, key: Any, action: str, data: list[bytes], priority: int = 0

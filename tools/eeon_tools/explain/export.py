@@ -3,17 +3,20 @@ shape does."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_tools.explain.endings import endings
 from eeon_tools.explain.journeys import Journey
 from eeon_tools.explain.scene import Scene
 from eeon_tools.explain.source import Source
 
+if TYPE_CHECKING:
+    from eeon_engine.json_types import JourneyStep, TraceEvent
+
 VERSION = 1
 
 
-def document(scene: Scene, journey: Journey) -> dict[str, Any]:
+def document(scene: Scene, journey: Journey) -> dict[str, object]:
     """Everything that the engine told, with the source's names and places added, and the endings."""
     return {
         "version": VERSION,
@@ -36,13 +39,13 @@ def document(scene: Scene, journey: Journey) -> dict[str, Any]:
     }
 
 
-def _step(source: Source, step: dict[str, Any]) -> dict[str, Any]:
+def _step(source: Source, step: JourneyStep) -> dict[str, object]:
     if "events" not in step:
-        return step
+        return {**step}
     return {**step, "events": [_event(source, event) for event in step["events"]]}
 
 
-def _event(source: Source, event: dict[str, Any]) -> dict[str, Any]:
+def _event(source: Source, event: TraceEvent) -> dict[str, object]:
     match event["event"]:
         case "state":
             return {**event, "name": source.state(event["parser"], event["state"])}
@@ -53,4 +56,4 @@ def _event(source: Source, event: dict[str, Any]) -> dict[str, Any]:
             _, text, place = source.statement(event["action_index"], event["primitive"])
             return {**event, "text": text, "place": place}
         case _:
-            return event
+            return {**event}

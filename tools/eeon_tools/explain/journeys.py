@@ -7,13 +7,12 @@ sent too until it has left: they may reach a trigger that ends its hold.
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.entries import install
@@ -22,6 +21,10 @@ from eeon_tools.replay.feed import AddressMap, Feed, Offer, source_place
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.capture import read_packets
+
+if TYPE_CHECKING:
+    from eeon_engine import SwitchHandle, Twin
+    from eeon_engine.json_types import JourneyStep
 
 _TAG = 1
 _CHUNK = 256
@@ -40,20 +43,20 @@ class Journey:
 
     title: str
     frame: bytes
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[JourneyStep] = field(default_factory=list)
     end_ps: int = 0
     is_cut: bool = False
 
     @property
     def root(self) -> int:
         """The packet's number in `steps`."""
-        return int(self.steps[0]["packet"])
+        return self.steps[0]["packet"]
 
     def packets(self) -> list[int]:
         """The packet and its copies, in order of number."""
         return sorted({step["packet"] for step in self.steps})
 
-    def of_packet(self, packet: int) -> list[dict[str, Any]]:
+    def of_packet(self, packet: int) -> list[JourneyStep]:
         """Steps of one packet, in order."""
         return [step for step in self.steps if step["packet"] == packet]
 
@@ -112,8 +115,10 @@ def follow_in_fabric(
     name = switch if switch is not None else hosts[wanted.host].leaf
     engine = load_engine()
     try:
-        spec = json.dumps(fabric_spec(fabric.topology, fabric.config, scene.seed))
-        twin = engine.Twin(engine.Program(scene.program), spec)
+        from eeon_engine.json_documents import make_twin
+
+        spec = fabric_spec(fabric.topology, fabric.config, scene.seed)
+        twin = make_twin(engine.Program(scene.program), spec)
         handles = {each: twin.switch(each) for each in fabric.topology.switches}
         handles[name].load_program(engine.Program(scene.program, for_tracing=True))
         for each, handle in handles.items():
@@ -147,30 +152,34 @@ def follow_in_fabric(
         raise InputError("--switch", name, f"packet {number} of {capture.name} does not come there; {where}")
     sender = hosts[wanted.host].name
     journey.title = f"packet {number} of {capture.name}, sent by {sender} at {name}"
-    journey.end_ps = int(twin.now_ps)
+    journey.end_ps = twin.now_ps
     return journey
 
 
 class _Fetched:
     """What one switch has written down so far about the packet with these bytes."""
 
-    def __init__(self, handle: Any, captured: bytes) -> None:
+    def __init__(self, handle: SwitchHandle, captured: bytes) -> None:
         self._handle = handle
         self._captured = captured
-        self._steps: list[dict[str, Any]] = []
+        self._steps: list[JourneyStep] = []
         self.journey = Journey("", captured)
 
     def fetch(self) -> Journey:
-        told = json.loads(self._handle.take_journey())
+        from eeon_engine.json_documents import take_journey
+
+        told = take_journey(self._handle)
         self._steps += told["steps"]
         self.journey.is_cut |= told["is_cut"]
         self.journey.steps = _of_frame(self._steps, self._captured)
         if self.journey.steps:
-            self.journey.frame = bytes.fromhex(self.journey.steps[0]["frame"])
+            first = self.journey.steps[0]
+            assert first["step"] == "arrived", "the packet is known by its arrival"
+            self.journey.frame = bytes.fromhex(first["frame"])
         return self.journey
 
 
-def _of_frame(steps: list[dict[str, Any]], captured: bytes) -> list[dict[str, Any]]:
+def _of_frame(steps: list[JourneyStep], captured: bytes) -> list[JourneyStep]:
     """Steps of the first packet that is the captured one, and of its copies: frames that were sent at one
     time and are of one class share a tag."""
     wanted: set[int] = set()
@@ -219,7 +228,7 @@ def _chunks(offers: Iterator[Offer]) -> Iterator[list[Offer]]:
         yield chunk
 
 
-def _feed(twin: Any, offers: Sequence[Offer]) -> None:
+def _feed(twin: Twin, offers: Sequence[Offer]) -> None:
     offsets = array("Q", [0])
     frames = bytearray()
     for offer in offers:
@@ -287,11 +296,13 @@ def _alone(
             break
         switch.advance_to(due)
         _collect(switch, journey)
-    journey.end_ps = int(switch.now_ps)
+    journey.end_ps = switch.now_ps
     return journey
 
 
-def _collect(switch: Any, journey: Journey) -> None:
-    told = json.loads(switch.take_journey())
+def _collect(switch: SwitchHandle, journey: Journey) -> None:
+    from eeon_engine.json_documents import take_journey
+
+    told = take_journey(switch)
     journey.steps += told["steps"]
     journey.is_cut |= told["is_cut"]

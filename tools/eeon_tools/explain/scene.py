@@ -10,20 +10,25 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from eeon_control import config as configs
 from eeon_control import plan
 from eeon_control import program as programs
 from eeon_control import topology as topologies
 from eeon_control.config import FabricConfig
+from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.plan import Entry
 from eeon_control.topology import Topology
 
 from eeon_tools.errors import InputError, UnavailableError
 from eeon_tools.explain.entries import install
 from eeon_tools.explain.source import Source
-from eeon_tools.replay.spec import CPU_PORT, DROP_PORT, GATE_REGISTER, TICK_PS
+from eeon_tools.replay.spec import GATE_REGISTER, TICK_PS
+
+if TYPE_CHECKING:
+    from eeon_engine import Program, Switch, SwitchHandle
 
 BMV2_TICK_PS = 1_000_000
 """Timestamps of another program count microseconds, as on BMv2."""
@@ -70,14 +75,16 @@ class Scene:
         there = ", ".join(str(number) for number in sorted(self.ports)) or f"0 to {CPU_PORT - 1}"
         raise InputError("--port", str(port), f"{self.switch} has ports {there}, and {CPU_PORT} to the CPU")
 
-    def make(self) -> Any:
+    def make(self) -> Switch:
         """The engine's switch, with its entries, at time zero. Raises UnavailableError without an engine."""
         engine = load_engine()
         program = self._load(engine)
         try:
             if self.fabric is None:
                 gate = GATE_REGISTER if self.is_eeon else None
-                alone = engine.Switch(program, tick_ps=self.tick_ps, seed=self.seed, gate_register=gate)
+                alone: Switch = engine.Switch(
+                    program, tick_ps=self.tick_ps, seed=self.seed, gate_register=gate
+                )
                 if self.write is not None:
                     _write(alone, self.write)
                 return alone
@@ -86,7 +93,7 @@ class Scene:
                 engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
                 for port in place.ports
             ]
-            switch = engine.Switch(
+            switch: Switch = engine.Switch(
                 program,
                 device_id=place.device_id,
                 ports=ports,
@@ -101,14 +108,15 @@ class Scene:
             raise InputError(self.source.name, "", str(error)) from error
         return switch
 
-    def _load(self, engine: Any) -> Any:
+    def _load(self, engine: ModuleType) -> Program:
         try:
-            return engine.Program(self.program, for_tracing=True)
+            program: Program = engine.Program(self.program, for_tracing=True)
         except engine.EngineError as error:
             raise InputError(self.source.name, "", f"the engine cannot run it: {error}") from error
+        return program
 
 
-def _write(switch: Any, entries: Write) -> None:
+def _write(switch: Switch, entries: Write) -> None:
     from eeon_engine import EngineError, p4runtime
 
     try:
@@ -212,7 +220,7 @@ class RegisterValue:
             raise InputError("--register", text[:60], "is larger than any register or its value can be")
         return cls(found[1], index, value)
 
-    def write(self, switch: Any) -> None:
+    def write(self, switch: SwitchHandle) -> None:
         """Set the cell. Raises InputError with the engine's reason."""
         engine = load_engine()
         data = self.value.to_bytes(max(1, (self.value.bit_length() + 7) // 8), "big")

@@ -8,13 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_tools.explain import eeon, values
 from eeon_tools.explain.endings import Ending, endings
 from eeon_tools.explain.journeys import Journey
 from eeon_tools.explain.scene import Scene
 from eeon_tools.explain.source import field_name, is_temporary
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import (
+        EgressStep,
+        ExtractEvent,
+        IngressStep,
+        JourneyStep,
+        NamedMatch,
+        NamedValue,
+        ParsedStep,
+        QueuedStep,
+        SelectKey,
+        SetEvent,
+        TableEvent,
+        TableHit,
+        TraceEvent,
+    )
 
 _ROUNDS_SHOWN = 3
 
@@ -61,6 +78,7 @@ def _first_line(journey: Journey) -> str:
     if not journey.steps:
         return "it has not come to the switch"
     first = journey.steps[0]
+    assert first["step"] == "arrived", "a packet's first step is its arrival"
     return f"{values.size(len(journey.frame))} in by port {first['port']} at {values.time(first['at_ps'])}"
 
 
@@ -92,14 +110,14 @@ class _Teller:
             for some in rounds:
                 self._steps(node, some)
 
-    def _steps(self, node: Node, steps: list[dict[str, Any]]) -> None:
+    def _steps(self, node: Node, steps: list[JourneyStep]) -> None:
         queued_at = None
         for step in steps:
             if step["step"] == "queued":
                 queued_at = step["at_ps"]
             self._step(node, step, queued_at)
 
-    def _step(self, node: Node, step: dict[str, Any], queued_at: int | None) -> None:
+    def _step(self, node: Node, step: JourneyStep, queued_at: int | None) -> None:
         match step["step"]:
             case "arrived":
                 pass  # the title says so
@@ -150,7 +168,7 @@ class _Teller:
             how = f"replica of group {kind['group']}, rid {kind['rid']}, port {kind['port']}"
         self.packet(node.add("copy", f"packet {packet - self._journey.root}: {how}"), packet)
 
-    def _parser(self, node: Node, step: dict[str, Any]) -> None:
+    def _parser(self, node: Node, step: ParsedStep) -> None:
         stage = node.add("stage", "parser")
         here = stage
         select: Node | None = None
@@ -177,7 +195,7 @@ class _Teller:
         if not step["checksums_hold"]:
             stage.add("drop", "a checksum is wrong")
 
-    def _extract(self, event: dict[str, Any]) -> str:
+    def _extract(self, event: ExtractEvent) -> str:
         fields = [f for f in event["fields"] if self._all or f["value"]]
         shown = " ".join(_named(f, f["name"]) for f in fields)
         return (
@@ -186,13 +204,13 @@ class _Teller:
             )
         )
 
-    def _pipeline(self, node: Node, step: dict[str, Any]) -> None:
+    def _pipeline(self, node: Node, step: IngressStep | EgressStep) -> None:
         stage = node.add("stage", step["step"])
         self._events(stage, step["events"])
         if step["fault"]:
             stage.add("drop", f"the program failed: {step['fault']}")
 
-    def _events(self, stage: Node, events: list[dict[str, Any]]) -> None:
+    def _events(self, stage: Node, events: list[TraceEvent]) -> None:
         here = stage
         table: Node | None = None
         for event in events if self._all else _merged(events):
@@ -210,7 +228,7 @@ class _Teller:
                 case _:
                     self._event(here, event)
 
-    def _event(self, node: Node, event: dict[str, Any]) -> None:
+    def _event(self, node: Node, event: TraceEvent) -> None:
         line = self._line(event)
         if line is not None:
             node.add(*line)
@@ -220,7 +238,7 @@ class _Teller:
         words = self._names.get(name, ())
         return f" ({words[value]})" if value < len(words) else ""
 
-    def _line(self, event: dict[str, Any]) -> tuple[str, str] | None:
+    def _line(self, event: TraceEvent) -> tuple[str, str] | None:
         match event["event"]:
             case "statement":
                 operation, text, place = self._source.statement(event["action_index"], event["primitive"])
@@ -254,7 +272,7 @@ class _Teller:
                 meaning = self._meaning(event["register"], event["new"])
                 return "write", f"register {name}: {event['old']} -> {event['new']}{meaning}"
             case "count":
-                if event["packets"] is None:
+                if event["packets"] is None or event["bytes"] is None:
                     return (
                         "count",
                         f"counter {event['counter']}[{event['index']}] is beyond the array: not counted",
@@ -280,28 +298,28 @@ class _Teller:
                 return None
 
 
-def _merged(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged(events: list[TraceEvent]) -> list[TraceEvent]:
     """Without reads of registers that are written again before anything is decided: the write shows what
     was read."""
-    kept: list[dict[str, Any]] = []
-    reads: dict[tuple[str, int], int] = {}
+    kept: list[TraceEvent | None] = []
+    reads: dict[tuple[str, int], tuple[int, int | None]] = {}
     for event in events:
         match event["event"]:
             case "register_read":
-                reads[event["register"], event["index"]] = len(kept)
+                reads[event["register"], event["index"]] = len(kept), event["value"]
             case "register_write":
-                at = reads.pop((event["register"], event["index"]), None)
-                if at is not None and kept[at]["value"] == event["old"]:
-                    kept[at] = {"event": "left out"}
+                read = reads.pop((event["register"], event["index"]), None)
+                if read is not None and read[1] == event["old"]:
+                    kept[read[0]] = None
             case "branch" | "condition" | "table" | "action":
                 reads.clear()
         kept.append(event)
-    return [event for event in kept if event["event"] != "left out"]
+    return [event for event in kept if event is not None]
 
 
-def _split(steps: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+def _split(steps: list[JourneyStep]) -> list[list[JourneyStep]]:
     """Rounds: each ends with a recirculation, but the last."""
-    rounds: list[list[dict[str, Any]]] = [[]]
+    rounds: list[list[JourneyStep]] = [[]]
     for step in steps:
         rounds[-1].append(step)
         if step["step"] == "recirculated":
@@ -309,22 +327,22 @@ def _split(steps: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return [some for some in rounds if some]
 
 
-def _named(part: dict[str, Any], name: str) -> str:
+def _named(part: NamedValue | SelectKey, name: str) -> str:
     if part["width"] == 0:  # a field of variable length: its value is its length
         return f"{name}={values.size(part['value'])}"
     return f"{name}={values.of_field(part['name'] or '', part['width'] or 0, part['value'])}"
 
 
-def _set(event: dict[str, Any]) -> str:
+def _set(event: SetEvent) -> str:
     name, width = event["field"], event["width"]
     if name.endswith(".$valid$"):
         header = name.removesuffix(".$valid$")
         return f"{header} is {'valid' if event['new'] else 'no longer valid'}"
-    old, new = (values.of_field(name, width, event[which]) for which in ("old", "new"))
+    old, new = (values.of_field(name, width, value) for value in (event["old"], event["new"]))
     return f"{field_name(name)}: {old} -> {new}"
 
 
-def _table(event: dict[str, Any]) -> str:
+def _table(event: TableEvent) -> str:
     key = ", ".join(_named(part, part["name"]) for part in event["key"])
     head = f"table {event['table']}" + (f", {key}" if key else "")
     hit = event["hit"]
@@ -345,10 +363,10 @@ def _table(event: dict[str, Any]) -> str:
     return text
 
 
-def _match(part: dict[str, Any], wanted: dict[str, int], hit: dict[str, Any]) -> str:
+def _match(part: NamedValue, wanted: NamedMatch, hit: TableHit) -> str:
     width, name = part["width"], part["name"]
     if "first" in wanted:
-        first, last = (values.of_field(name, width, wanted[end]) for end in ("first", "last"))
+        first, last = (values.of_field(name, width, end) for end in (wanted["first"], wanted["last"]))
         return f"{first}..{last}"
     value, mask = wanted["value"], wanted["mask"]
     shown = values.of_field(name, width, value)
@@ -361,7 +379,7 @@ def _match(part: dict[str, Any], wanted: dict[str, int], hit: dict[str, Any]) ->
     return "any" if mask == 0 else f"{shown} under 0x{mask:x}"
 
 
-def _queued(step: dict[str, Any]) -> str:
+def _queued(step: QueuedStep) -> str:
     now = step["at_ps"]
     text = f"queue of port {step['port']}"
     if step["priority"]:

@@ -9,7 +9,7 @@ error, never a number in a table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from eeon_control.fabric import FabricCounters
 from eeon_control.topology import PortRole, Topology
@@ -17,13 +17,17 @@ from eeon_control.topology import PortRole, Topology
 from eeon_tools.errors import ReplayError
 from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
 
+if TYPE_CHECKING:
+    from eeon_engine.json_types import Report, TrafficReport
+
 _DROPS = {"early_dropped": "early_dropped", "tail_dropped": "tail_dropped"}
+_LOST: tuple[Literal["misdelivered", "nic_drops", "queued"], ...] = ("misdelivered", "nic_drops", "queued")
 _OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed")
 LEFT = ("forwarded", "marked")
 """Verdicts of packets that a port has sent."""
 
 
-def class_packets(report: Mapping[str, Any], counters: FabricCounters) -> dict[str, ClassPackets]:
+def class_packets(report: Report | TrafficReport, counters: FabricCounters) -> dict[str, ClassPackets]:
     """Packets by class; drops and marks are sums over all switches."""
     verdicts = {name: dict.fromkeys((*LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
     for count in counters.verdicts:
@@ -43,7 +47,7 @@ def class_packets(report: Mapping[str, Any], counters: FabricCounters) -> dict[s
 
 def check(
     topology: Topology,
-    report: Mapping[str, Any],
+    report: Report,
     counters: FabricCounters,
     registers: Mapping[tuple[str, int], Mapping[str, int]],
     packets: Mapping[str, ClassPackets],
@@ -69,14 +73,14 @@ def check(
         raise ReplayError(f"the books of this replay do not balance:\n  {shown}{more}")
 
 
-def _sent(report: Mapping[str, Any], packets: Mapping[str, ClassPackets], offered: int) -> Iterable[str]:
+def _sent(report: Report, packets: Mapping[str, ClassPackets], offered: int) -> Iterable[str]:
     if not report["idle"]:
         yield "the fabric is not idle: packets are still queued or on the wire"
     sent = sum(found.sent for found in packets.values())
     if sent != offered:
         yield f"{offered} packets of the trace were handed to hosts, {sent} were sent"
     books = report["conservation"]
-    for name in ("misdelivered", "nic_drops", "queued"):
+    for name in _LOST:
         if books[name]:
             yield f"{books[name]} packets {name.replace('_', ' ')}"
 
@@ -114,9 +118,9 @@ def deliveries(
     for count in counters.verdicts:
         if count.verdict in LEFT and (count.switch, count.port) in to_hosts:
             left[count.packet_class] += count.packets
-    for name, count in left.items():
-        if count != packets[name].delivered:
-            yield f"{name}: leaves sent {count} to hosts, hosts got {packets[name].delivered}"
+    for name, sent in left.items():
+        if sent != packets[name].delivered:
+            yield f"{name}: leaves sent {sent} to hosts, hosts got {packets[name].delivered}"
 
 
 def occupancy(registers: Mapping[tuple[str, int], Mapping[str, int]]) -> Iterable[str]:

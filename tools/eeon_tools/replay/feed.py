@@ -13,9 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
+
 from eeon_tools.errors import TraceError
 from eeon_tools.trace.capture import Packet, read_packets
-from eeon_tools.trace.frames import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
 from eeon_tools.trace.hosts import TraceHost
 
 BATCH_PACKETS = 8192

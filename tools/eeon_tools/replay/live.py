@@ -11,20 +11,20 @@ result says how many and where.
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eeon_control import config as configs
 from eeon_control import fabric
 from eeon_control import program as programs
 from eeon_control import topology as topologies
+from eeon_control.constants import ETHERTYPES_VLAN
 from eeon_control.errors import FabricError
-from eeon_control.fabric import FabricCounters, Target
-from eeon_control.fabric.observe import Wanted, observe
+from eeon_control.fabric import FabricCounters, ReceivedCount, Target, VerdictCount
+from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.topology import PortRole, Topology
 
@@ -39,10 +39,10 @@ from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
 from eeon_tools.replay.session import latencies, own_manifest
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
-from eeon_tools.trace.frames import ETHERTYPES_VLAN
 
 if TYPE_CHECKING:
     from eeon_engine import Traffic
+    from eeon_engine.json_types import TrafficReport
 
 TICK_PS = {"engine": 1_000, "bmv2": 1_000_000}
 _SLICE_MS = 200
@@ -99,7 +99,7 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
     # A link carries a full frame in this time, and a frame that leaves later than that may change places.
     slowest = min(host.rate_bps for host in hosts)
     limit_ns = (MTU_BYTES + _ETHERNET_BYTES) * 8 * _NS_PER_S // slowest
-    report = json.loads(traffic.report(limit_ns))
+    report = _report(traffic, limit_ns)
     counted = difference(after, before)
     packets = live_packets(report, counted)
     late = report["lateness"]
@@ -126,8 +126,12 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
             late=late["late"],
         ),
         losses=losses(topology, counted, packets),
-        **{name: report[name] for name in ("refused", "overruns", "foreign")},
-        **{name: report[name] for name in ("misdelivered", "duplicated", "untimed")},
+        refused=report["refused"],
+        overruns=report["overruns"],
+        foreign=report["foreign"],
+        misdelivered=report["misdelivered"],
+        duplicated=report["duplicated"],
+        untimed=report["untimed"],
         wakes=None if wakes_before is None or wakes_after is None else wakes_after - wakes_before,
     )
 
@@ -175,6 +179,12 @@ def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:
         raise TraceError(trace, f"packets {batch[0].number} to {batch[-1].number}", str(error)) from error
 
 
+def _report(traffic: Traffic, late_after_ns: int) -> TrafficReport:
+    from eeon_engine.json_documents import traffic_report
+
+    return traffic_report(traffic, late_after_ns)
+
+
 def _look(topology: Topology, targets: Mapping[str, Target]) -> tuple[FabricCounters, int | None]:
     """The counters of all switches, and the wakes of all ports; None where registers cannot be read."""
     seen = run(observe(topology, targets, Wanted(counters=True, registers=("wakes",))))
@@ -197,7 +207,8 @@ def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
         replace(new, packets=new.packets - old.packets, bytes=new.bytes - old.bytes)
         for new, old in zip(after.verdicts, before.verdicts, strict=True)
     ]
-    back = [count for count in (*received, *verdicts) if count.packets < 0]
+    counts: list[ReceivedCount | VerdictCount] = [*received, *verdicts]
+    back = [count for count in counts if count.packets < 0]
     if back:
         raise ReplayError(
             f"{back[0].switch} port {back[0].port}: a counter went back during the replay; the switch was "
@@ -206,7 +217,7 @@ def difference(after: FabricCounters, before: FabricCounters) -> FabricCounters:
     return FabricCounters(tuple(received), tuple(verdicts))
 
 
-def live_packets(report: Mapping[str, Any], counted: FabricCounters) -> dict[str, LivePackets]:
+def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, LivePackets]:
     """Hosts' report and switches' counters by class. Raises ReplayError when more became of packets than
     there were: then something else has used the fabric."""
     found = {

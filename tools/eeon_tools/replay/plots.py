@@ -6,18 +6,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator, NullFormatter, StrMethodFormatter
 
 from eeon_tools.replay.result import CLASS_NAMES, ByClass, QueueDepth, RunResult
-from eeon_tools.svg import CLASS_COLOURS, INK, STYLE, element, new_figure
+from eeon_tools.svg import CLASS_COLOURS, INK, element, new_figure, styled
 
 
 def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
     """Depth over time of one queue a row: (title, queue, line to draw in bytes or None). All rows share their
     axes."""
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = new_figure(9.5, 0.6 + 1.35 * len(rows))
         axes = figure.subplots(len(rows), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
         for axis, (title, queue, line) in zip(axes, rows, strict=True):
@@ -38,7 +37,7 @@ def queue_depth(rows: Sequence[tuple[str, QueueDepth, float | None]]) -> str:
 def drops_by_class(runs: Sequence[ByClass], labels: Sequence[str]) -> str:
     """Two panels of bars, one bar a run: share of each class that was dropped early, and packets
     tail-dropped."""
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = new_figure(9.5, 0.9 + 0.42 * len(runs))
         early, tail = figure.subplots(1, 2, sharey=True)
         _stacked(early, runs, "early_dropped")
@@ -72,7 +71,7 @@ def latency(
     runs: Sequence[ByClass], labels: Sequence[str], classes: Sequence[str] = ("data", "ack", "syn")
 ) -> str:
     """Median and 99th percentile of each class, one row a run, on a logarithmic scale of microseconds."""
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = new_figure(9.5, 0.9 + 0.34 * len(runs))
         axes = figure.subplots(1, len(classes), sharey=True, sharex=True, squeeze=False)[0]
         for axis, name in zip(axes, classes, strict=True):
@@ -114,7 +113,7 @@ def energy(runs: Sequence[RunResult], labels: Sequence[str]) -> str:
     """Energy used by all links, one bar a run, split by layer; a mark for the ideal and one for links that
     never sleep."""
     layer_colours = ("#0072B2", "#56B4E9", "#009E73", "#F0E442")
-    with matplotlib.rc_context(STYLE):
+    with styled():
         figure = new_figure(9.5, 1.0 + 0.36 * len(runs))
         axis = figure.subplots()
         left = [0.0] * len(runs)

@@ -10,10 +10,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_control import config as configs
 from eeon_control import program as programs
@@ -28,6 +28,9 @@ from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import LayerEnergy, Report, TrafficReport
 
 SETTLE_PS = 5_000_000_000
 """Energy is measured until this long after the last packet was offered, so that a configuration which
@@ -133,7 +136,7 @@ def own_manifest(trace: Path) -> manifests.Manifest | None:
     return manifest
 
 
-def latencies(report: Mapping[str, Any]) -> dict[str, Latency]:
+def latencies(report: Report | TrafficReport) -> dict[str, Latency]:
     """Of each class, from a report of hosts."""
     found = {}
     for name in CLASS_NAMES:
@@ -141,15 +144,19 @@ def latencies(report: Mapping[str, Any]) -> dict[str, Latency]:
         if measured is None:
             found[name] = Latency(None, None, None)
         else:
-            found[name] = Latency(*(measured[key] / _PS_PER_US for key in ("mean_ps", "p50_ps", "p99_ps")))
+            found[name] = Latency(
+                mean=measured["mean_ps"] / _PS_PER_US,
+                p50=measured["p50_ps"] / _PS_PER_US,
+                p99=measured["p99_ps"] / _PS_PER_US,
+            )
     return found
 
 
-def _energy(layer: Mapping[str, Any]) -> Energy:
+def _energy(layer: LayerEnergy) -> Energy:
     return Energy(layer["used_joules"], layer["legacy_joules"], layer["ideal_joules"])
 
 
-def _layers(report: Mapping[str, Any]) -> tuple[Layer, ...]:
+def _layers(report: Report) -> tuple[Layer, ...]:
     layers = report["energy"]["layers"]
     return tuple(
         Layer(
@@ -165,7 +172,7 @@ def _layers(report: Mapping[str, Any]) -> tuple[Layer, ...]:
     )
 
 
-def _queues(topology: Topology, report: Mapping[str, Any]) -> tuple[QueueDepth, ...]:
+def _queues(topology: Topology, report: Report) -> tuple[QueueDepth, ...]:
     depth = report["queue_depth"]
     found = []
     for queue in depth["queues"]:

@@ -9,20 +9,21 @@ so that the energy that the PHY really used can be held against what the program
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_control.config import Eee, FabricConfig
-from eeon_control.config.timers import eee_timers
+from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.topology import Link, Port, Topology
 from eeon_control.topology import phy as phys
 from eeon_control.units import DataRate
 
 from eeon_tools.errors import UnavailableError
 
+if TYPE_CHECKING:
+    from eeon_engine.json_types import EndSpec, FabricSpec, LinkSpec, NicEeeSpec, PhySpec
+
 TICK_PS = 1000
 """The twin's timestamps count nanoseconds."""
-CPU_PORT = 510
-DROP_PORT = 511
 GATE_REGISTER = "gate_open_at"
 QUEUE_SAMPLES = 512
 _QUEUE_SAMPLE_PS = 10_000_000
@@ -30,7 +31,7 @@ _QUEUE_SAMPLE_PS = 10_000_000
 
 def fabric_spec(
     topology: Topology, config: FabricConfig, seed: int, nic_eee: Mapping[str, Eee] | None = None
-) -> dict[str, Any]:
+) -> FabricSpec:
     """The spec of a twin of `topology` whose PHYs are as `config` says, and its NICs, unless `nic_eee` has
     the EEE of each host.
 
@@ -63,10 +64,10 @@ def fabric_spec(
     }
 
 
-def _link(topology: Topology, config: FabricConfig, link: Link) -> dict[str, Any]:
-    ends: list[dict[str, Any]] = []
+def _link(topology: Topology, config: FabricConfig, link: Link) -> LinkSpec:
+    ends: list[EndSpec] = []
     for end in (link.a, link.b):
-        shown: dict[str, Any] = {"node": end.node, "port": 0 if end.node in topology.hosts else end.port}
+        shown: EndSpec = {"node": end.node, "port": 0 if end.node in topology.hosts else end.port}
         port = topology.port(str(end))
         if port is not None and config.eee_of(port).mode != "off":
             shown["eee"] = {"stall_ps": int(config.eee_of(port).stall)}
@@ -80,7 +81,7 @@ def _link(topology: Topology, config: FabricConfig, link: Link) -> dict[str, Any
     }
 
 
-def _nic_eee(eee: Eee) -> dict[str, int] | None:
+def _nic_eee(eee: Eee) -> NicEeeSpec | None:
     if eee.mode == "off":
         return None
     trigger = eee.trigger
@@ -92,7 +93,7 @@ def _nic_eee(eee: Eee) -> dict[str, int] | None:
     }
 
 
-def _phys(topology: Topology, config: FabricConfig, nics: Mapping[str, Eee]) -> list[dict[str, Any]]:
+def _phys(topology: Topology, config: FabricConfig, nics: Mapping[str, Eee]) -> list[PhySpec]:
     """One PHY for each link speed whose power is known, with the timings that the configuration asks for."""
     timings: dict[DataRate, tuple[int, int]] = {}
     asked_by: dict[DataRate, str] = {}
@@ -101,7 +102,7 @@ def _phys(topology: Topology, config: FabricConfig, nics: Mapping[str, Eee]) -> 
     for port, eee in asked:
         if eee.mode == "off":
             continue
-        sleep, wake = eee_timers(eee, port.rate)
+        sleep, wake = eee.timers(port.rate)
         timing = (int(sleep), int(wake))
         if timings.setdefault(port.rate, timing) != timing:
             raise UnavailableError(
@@ -109,7 +110,7 @@ def _phys(topology: Topology, config: FabricConfig, nics: Mapping[str, Eee]) -> 
                 "EEE sleep or wake times; a twin has one kind of PHY for each speed"
             )
         asked_by.setdefault(port.rate, port.name)
-    found = []
+    found: list[PhySpec] = []
     for rate in sorted({link.rate for link in topology.links}):
         known = phys.of_rate(rate)
         if known is None or known.watts is None:

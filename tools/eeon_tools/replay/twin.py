@@ -8,12 +8,11 @@ go directly.
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_control import fabric
 from eeon_control.config import FabricConfig
@@ -25,13 +24,16 @@ from eeon_tools.errors import ReplayError, UnavailableError
 from eeon_tools.replay.feed import Offer
 from eeon_tools.replay.spec import TICK_PS
 
+if TYPE_CHECKING:
+    from eeon_engine.json_types import FabricSpec, Report, WorkloadSpec
+
 
 class RunningTwin:
     """A twin between `with` and its end; virtual time stands at zero until `run_until`. The servers take
     free TCP ports, or `first_port` and those after it."""
 
     def __init__(
-        self, topology: Topology, program: Program, spec: dict[str, Any], first_port: int | None = None
+        self, topology: Topology, program: Program, spec: FabricSpec, first_port: int | None = None
     ) -> None:
         self._topology = topology
         self._program = program
@@ -43,8 +45,9 @@ class RunningTwin:
 
     def __enter__(self) -> RunningTwin:
         try:
-            from eeon_engine import EngineError, Twin
+            from eeon_engine import EngineError
             from eeon_engine import Program as EngineProgram
+            from eeon_engine.json_documents import make_twin
             from eeon_engine.p4runtime import serve
         except ImportError as error:
             raise UnavailableError(
@@ -52,7 +55,7 @@ class RunningTwin:
             ) from error
         with ExitStack() as stack:
             try:
-                self._twin = Twin(EngineProgram(self._program.json), json.dumps(self._spec))
+                self._twin = make_twin(EngineProgram(self._program.json), self._spec)
             except EngineError as error:
                 raise ReplayError(f"the engine cannot run this fabric: {error}") from error
             for index, name in enumerate(self._topology.switches):
@@ -100,28 +103,28 @@ class RunningTwin:
 
     def run_to_idle(self, limit_ps: int) -> bool:
         """Let everything happen; whether nothing was left to happen at `limit_ps`."""
-        idle: bool = self._twin.run_to_idle(limit_ps)
-        return idle
+        return self._twin.run_to_idle(limit_ps)
 
-    def start_workload(self, workload: dict[str, Any]) -> None:
-        """Give hosts their applications (the engine's workload JSON)."""
+    def start_workload(self, workload: WorkloadSpec) -> None:
+        """Give hosts their applications."""
         from eeon_engine import EngineError
+        from eeon_engine.json_documents import start_workload
 
         try:
-            self._twin.start_workload(json.dumps(workload))
+            start_workload(self._twin, workload)
         except EngineError as error:
             raise ReplayError(f"the engine cannot run this workload: {error}") from error
 
     def run_workload(self, limit_ps: int) -> bool:
         """Run until every application in the foreground has finished; the clock then stands at that instant.
         False when `limit_ps` came first, or when nothing is left to happen."""
-        finished: bool = self._twin.run_workload(limit_ps)
-        return finished
+        return self._twin.run_workload(limit_ps)
 
-    def report(self) -> dict[str, Any]:
-        """What hosts, links and PHYs measured (the engine's `Report`)."""
-        report: dict[str, Any] = json.loads(self._twin.report())
-        return report
+    def report(self) -> Report:
+        """What hosts, links and PHYs measured."""
+        from eeon_engine.json_documents import twin_report
+
+        return twin_report(self._twin)
 
     def counters(self) -> FabricCounters:
         """The P4 program's counters of every linked port, over P4Runtime."""

@@ -15,6 +15,8 @@ import struct
 from dataclasses import dataclass
 from enum import IntEnum
 
+from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
+
 ETHERNET_HEADER_BYTES = 14
 MIN_FRAME_BYTES = 60
 """IEEE 802.3 3.2.7: 64 bytes including the FCS, which a trace leaves out."""
@@ -23,9 +25,6 @@ WIRE_OVERHEAD_BYTES = 24
 802.3)."""
 MTU_BYTES = 1500
 
-ETHERTYPE_IPV4 = 0x0800
-ETHERTYPE_IPV6 = 0x86DD
-ETHERTYPES_VLAN = (0x8100, 0x88A8)
 PROTOCOL_TCP = 6
 
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << bit for bit in range(8))

@@ -1,0 +1,201 @@
+"""Claims Q1 to Q5: AQM alone (experiment `aqm`, chapter 5 of the E-EON thesis).
+
+Runtime and throughput are compared with DropTail on shallow buffers, delay with DropTail of the same depth
+(5.2.1).
+"""
+
+from __future__ import annotations
+
+from eeon_experiments.claims.bands import (
+    LATENCY,
+    RUNTIME,
+    THROUGHPUT,
+    cuts,
+    extreme,
+    mean_change,
+    point,
+    states,
+)
+from eeon_experiments.claims.model import (
+    Check,
+    Checks,
+    Point,
+    Spread,
+    change,
+    claim,
+    level,
+    within,
+    words_of,
+)
+from eeon_experiments.results import Results
+
+BUFFERS = ("shallow", "deep")
+TRANSPORTS = ("newreno", "ecn", "dctcp")
+
+
+def _baseline(buffer: str) -> Point:
+    return point(buffer=buffer, transport="plain", queue="drop_tail")
+
+
+def _points(buffer: str, queue: str, transports: tuple[str, ...]) -> list[Point]:
+    return [point(buffer=buffer, transport=transport, queue=queue) for transport in transports]
+
+
+def _q1(results: Results) -> Checks:
+    shallow = _baseline("shallow")
+    hard = [one for buffer in BUFFERS for one in _points(buffer, "red_100us", ("newreno", "ecn"))]
+    worst_at, worst = extreme(results, THROUGHPUT, hard, shallow, largest=False)
+    soft = _points("deep", "red_1ms", ("newreno", "ecn"))
+    latency = mean_change(results, LATENCY, soft, _baseline("deep"))
+    runtime = mean_change(results, RUNTIME, soft, shallow)
+    checks = [
+        states(worst, -0.30, f"least throughput at 100 us ({words_of(worst_at)})"),
+        cuts(latency, -0.85, "deep latency at 1 ms"),
+        states(runtime, -0.05, "runtime there against shallow DropTail"),
+    ]
+    numbers = {"throughput_100us": worst.mean, "latency_1ms": latency.mean, "runtime_1ms": runtime.mean}
+    return Checks(checks, numbers)
+
+
+def _q2(results: Results) -> Checks:
+    shallow = _baseline("shallow")
+    checks, numbers = [], {}
+    for queue in ("red_70_70", "red_25_51", "red_25_75"):
+        points = _points("deep", queue, ("newreno", "ecn"))
+        runtime = mean_change(results, RUNTIME, points, shallow)
+        checks.append(states(runtime, 0.10, f"runtime at {queue}"))
+        numbers[f"runtime_{queue}"] = runtime.mean
+    deep = _points("deep", "red_50_150", ("newreno", "ecn"))
+    runtime = mean_change(results, RUNTIME, deep, shallow)
+    lowest_at, lowest = extreme(results, LATENCY, deep, _baseline("deep"), largest=False)
+    checks += [
+        within(runtime, -0.05, 0.05, "runtime at red_50_150"),
+        cuts(lowest, -0.90, f"latency there ({words_of(lowest_at)})"),
+    ]
+    numbers |= {"runtime_red_50_150": runtime.mean, "latency_red_50_150": lowest.mean}
+    return Checks(checks, numbers)
+
+
+def _q3(results: Results) -> Checks:
+    averaged, instant = (
+        point(buffer="deep", transport="newreno", queue=queue)
+        for queue in ("red_500us_averaged", "red_500us")
+    )
+    runtime, latency = (change(results, column, averaged, _baseline("deep")) for column in (RUNTIME, LATENCY))
+    other = change(results, LATENCY, instant, averaged)
+    checks = [
+        within(runtime, -0.05, 0.05, "averaged against DropTail: runtime"),
+        within(latency, -0.2, 0.2, "latency"),
+        within(other, -1, -0.2, "latency of instantaneous against averaged"),
+    ]
+    numbers = {
+        "runtime_averaged": runtime.mean,
+        "latency_averaged": latency.mean,
+        "latency_instantaneous": other.mean,
+    }
+    return Checks(checks, numbers)
+
+
+def _microseconds(value: float) -> str:
+    return f"{value:,.0f} us"
+
+
+def _below(measured: Spread, limit: float, what: str) -> Check:
+    return Check(f"{what} {measured.text(_microseconds)}", measured.mean < limit)
+
+
+def _q4(results: Results) -> Checks:
+    shallow, deep = _baseline("shallow"), _baseline("deep")
+    plain = {
+        (b, n): point(buffer=b, transport="newreno", queue=f"codel_{n}") for b in BUFFERS for n in (1, 2, 4)
+    }
+    first_shallow = change(results, LATENCY, plain["shallow", 1], shallow)
+    first_deep = change(results, LATENCY, plain["deep", 1], deep)
+    first_runtime = change(results, RUNTIME, plain["deep", 1], shallow)
+    second_shallow = change(results, LATENCY, plain["shallow", 2], shallow)
+    second_throughput = change(results, THROUGHPUT, plain["shallow", 2], shallow)
+    baseline = level(results, LATENCY, deep)
+    second_deep, fourth_deep = (level(results, LATENCY, plain["deep", number]) for number in (2, 4))
+    fourth_throughput = change(results, THROUGHPUT, plain["deep", 4], deep)
+    checks = [
+        cuts(first_shallow, -0.25, "500us/20ms: shallow delay"),
+        cuts(first_deep, -0.35, "deep delay"),
+        states(first_runtime, -0.10, "runtime against shallow DropTail"),
+        cuts(second_shallow, -0.50, "800us/1.5ms: shallow delay"),
+        within(second_throughput, -0.05, 1, "throughput"),
+        Check(f"deep DropTail's delay {baseline.text(_microseconds)}", 3_000 <= baseline.mean <= 12_000),
+        _below(second_deep, 700, "800us/1.5ms: deep delay"),
+        _below(fourth_deep, 400, "300us/0.75ms: deep delay"),
+        within(fourth_throughput, -1, -0.05, "throughput against deep DropTail"),
+    ]
+    numbers = {
+        "delay_1_shallow": first_shallow.mean,
+        "delay_1_deep": first_deep.mean,
+        "runtime_1_deep": first_runtime.mean,
+        "delay_2_shallow": second_shallow.mean,
+        "throughput_2_shallow": second_throughput.mean,
+        "delay_us_drop_tail_deep": baseline.mean,
+        "delay_us_2_deep": second_deep.mean,
+        "delay_us_4_deep": fourth_deep.mean,
+        "throughput_4_deep": fourth_throughput.mean,
+    }
+    return Checks(checks, numbers)
+
+
+def _q5(results: Results) -> Checks:
+    checks: list[Check] = []
+    numbers: dict[str, float] = {}
+    for number in (2, 4):
+        delays = [level(results, LATENCY, one) for one in _points("deep", f"codel_{number}", TRANSPORTS)]
+        ordered = delays[0].mean < delays[1].mean < delays[2].mean
+        words = ", ".join(delay.text(_microseconds) for delay in delays)
+        checks.append(Check(f"level {number}: drops, ECN, DCTCP {words}", ordered))
+        for transport, delay in zip(TRANSPORTS, delays, strict=True):
+            numbers[f"delay_us_{number}_{transport}"] = delay.mean
+    return Checks(checks, numbers)
+
+
+CLAIMS = (
+    claim(
+        "Q1",
+        "RED by a target delay of 100 us costs 30 % of throughput; 1 ms cuts the latency of deep buffers "
+        "by 85 %, with a runtime still about 5 % better than shallow DropTail's.",
+        "T 5.3.1, figure 5.2",
+        "throughput -60 % to -15 %; latency -92.5 % to -70 %; runtime -10 % to 0 %",
+        _q1,
+    ),
+    claim(
+        "Q2",
+        "Fixed RED thresholds of 70/70, 25/51 and 25/75 packets cost 10 % of runtime; 50/150 keeps it and "
+        "cuts latency by up to 90 %.",
+        "T 5.3.1, table 5.3, figure 5.3",
+        "deep buffers, mean of drops and ECN: +5 % to +20 % each; 50/150 within 5 %, latency -95 % to -80 %",
+        _q2,
+    ),
+    claim(
+        "Q3",
+        "RED on the average queue length behaves like DropTail; the instantaneous length is what works.",
+        "T 5.3.1",
+        "averaged: runtime within 5 % and latency within 20 % of DropTail's; instantaneous: latency 20 % "
+        "lower or more",
+        _q3,
+    ),
+    claim(
+        "Q4",
+        "CoDel 500us/20ms: delay about -25 % on shallow, -35 % on deep buffers with about 10 % of "
+        "execution time gained. 800us/1.5ms: shallow delay halved without loss of throughput; deep below "
+        "700 us from about 6 ms. 300us/0.75ms: below 400 us, but throughput is hurt.",
+        "T 5.3.2, figure 5.4",
+        "with drops: -50 % to -12.5 %; -67.5 % to -17.5 %; runtime -20 % to -5 %; -75 % to -25 % and "
+        "throughput -5 % or better; DropTail 3 to 12 ms; below 700 us; below 400 us and throughput 5 % "
+        "lower or more",
+        _q4,
+    ),
+    claim(
+        "Q5",
+        "Delay with CoDel is lowest with drops, then with ECN, and highest with DCTCP.",
+        "T 5.3.2",
+        "this order at levels 2 and 4 on deep buffers",
+        _q5,
+    ),
+)

@@ -1,0 +1,154 @@
+"""Figures 5.2 to 5.5 of the thesis: AQM settings alone, each number beside drop tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eeon_experiments.report.alternatives import (
+    BUFFERS,
+    LATENCY,
+    RUNTIME,
+    THROUGHPUT,
+    TRANSPORT_COLOURS,
+    TRANSPORTS,
+    along,
+    by_delay,
+    delay_label,
+)
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Metric, Runs
+
+_FIXED = ("red_70_70", "red_25_51", "red_25_75", "red_50_150")
+_CODEL = {
+    "codel_1": "500\N{NO-BREAK SPACE}µs/20\N{NO-BREAK SPACE}ms",
+    "codel_2": "800\N{NO-BREAK SPACE}µs/1.5\N{NO-BREAK SPACE}ms",
+    "codel_3": "400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
+    "codel_4": "300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
+}
+_NAMES = {"newreno": "TCP (dropped, not marked)", "ecn": "TCP-ECN", "dctcp": "DCTCP"}
+_SHALLOW = {"buffer": "shallow", "transport": "plain", "queue": "drop_tail"}
+"""Plain TCP on DropTail: no AQM, so none whose ECN could be off."""
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the family."""
+    queues = runs.values("queue")
+    red = by_delay(queues, "red_")
+    fixed = [queue for queue in _FIXED if queue in queues]
+    codel = [queue for queue in _CODEL if queue in queues]
+    best = [queue for queue in ("codel_1", "codel_2", "red_1ms", "red_50_150") if queue in queues]
+    return [
+        _normalised(
+            runs,
+            "aqm-autored",
+            "Auto RED by target delay",
+            "Thesis, figure 5.2",
+            red,
+            "target delay of auto RED",
+        ),
+        _normalised(
+            runs,
+            "aqm-red",
+            "RED with fixed thresholds",
+            "Thesis, figure 5.3",
+            fixed,
+            "thresholds of RED, packets",
+        ),
+        _normalised(
+            runs,
+            "aqm-codel",
+            "CoDel by target and interval",
+            "Thesis, figure 5.4",
+            codel,
+            "target/interval of CoDel",
+        ),
+        _normalised(
+            runs,
+            "aqm-best",
+            "CoDel beside RED: the better settings of each",
+            "Thesis, figure 5.5",
+            best,
+            "setting",
+        ),
+        _averaged(runs),
+    ]
+
+
+def label(queue: str) -> str:
+    """A queue's setting on an axis."""
+    if queue in _FIXED:
+        return queue.removeprefix("red_").replace("_", "/")
+    return _CODEL.get(queue) or delay_label(queue)
+
+
+def _long_label(queue: str) -> str:
+    if queue == "drop_tail":
+        return "DropTail"
+    if queue.endswith("_averaged"):
+        return f"RED {delay_label(queue.removesuffix('_averaged'))}, averaged"
+    return f"{'CoDel' if queue in _CODEL else 'RED'} {label(queue)}"
+
+
+def _panels(runs: Runs, queues: Sequence[str], positions: Sequence[str]) -> list[Panel]:
+    panels = []
+    metrics: Sequence[tuple[Metric, str, str]] = (
+        (RUNTIME, "runtime", "shallow"),
+        (THROUGHPUT, "throughput", "shallow"),
+        (LATENCY, "latency", "same"),
+    )
+    for buffer, title in BUFFERS.items():
+        for metric, word, against in metrics:
+            own = {**_SHALLOW, "buffer": buffer}
+            base = own if against == "same" else _SHALLOW
+            series = [
+                Series(
+                    _NAMES[transport],
+                    along(runs, metric, "queue", queues, base, buffer=buffer, transport=transport),
+                    TRANSPORT_COLOURS[transport],
+                )
+                for transport in TRANSPORTS
+            ]
+            rules = [Rule("1 = baseline", 1.0, "#888888", ":")]
+            other = {**_SHALLOW, "buffer": "shallow" if against == "same" else "deep"}
+            value = runs.ratio(metric, base, **other) if buffer == "deep" else None
+            if value is not None:
+                rules.append(Rule("DropTail of the other depth (latency), deep (others)", value.mean))
+            relative = "DropTail, same depth = 1" if against == "same" else "DropTail shallow = 1"
+            panels.append(Panel(f"{word}, {title}", positions, series, "bars", rules, y_label=relative))
+    return panels
+
+
+def _normalised(
+    runs: Runs, name: str, title: str, paper: str, queues: Sequence[str], x_label: str
+) -> Drawing:
+    positions = [_long_label(queue) if name == "aqm-best" else label(queue) for queue in queues]
+    return Drawing(
+        name,
+        title,
+        paper,
+        "Runtime and throughput against DropTail with shallow buffers, latency against DropTail of the "
+        "same depth. Dashed, in the deep panels: DropTail with deep buffers for runtime and throughput, "
+        "with shallow buffers for latency.",
+        x_label,
+        "",
+        _panels(runs, queues, positions),
+        columns=3,
+        share_y=False,
+        panel_height=2.6,
+    )
+
+
+def _averaged(runs: Runs) -> Drawing:
+    averaged = [queue for queue in runs.values("queue") if queue.endswith("_averaged")]
+    queues = [queue for one in averaged for queue in (one.removesuffix("_averaged"), one)]
+    drawing = _normalised(
+        runs,
+        "aqm-averaged",
+        "RED on the instantaneous and on the averaged queue",
+        "Thesis, section 5.3.1 (text, no figure)",
+        queues,
+        "",
+    )
+    positions = [f"{delay_label(queue.removesuffix('_averaged'))}{', averaged' * queue.endswith('_averaged')}"
+                 for queue in queues]  # fmt: skip
+    return Drawing(**{**drawing.__dict__, "panels": _panels(runs, queues, positions)})

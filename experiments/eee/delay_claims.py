@@ -1,0 +1,87 @@
+"""E2 and E8: what time does by itself: idle time before sleeping, and latency of links without EEE."""
+
+from __future__ import annotations
+
+from eeon_experiments.claims.model import Check, Checks, Claim, Missing, Spread, change, claim, each, within
+from eeon_experiments.results import Results
+
+from .points import point
+
+_USED = "energy_used_joules"
+_RUNTIME = "runtime_seconds"
+
+
+def _e2(results: Results) -> Checks:
+    base = point("small_24", eee="standard", stall="0us")
+    runtime, energy = {}, {}
+    for stall in ("10us", "50us", "500us", "5ms"):
+        other = point("small_24", eee="standard", stall=stall)
+        try:
+            runtime[stall] = change(results, _RUNTIME, base, other)
+            energy[stall] = change(results, _USED, other, base)
+        except Missing:
+            continue
+    if not runtime:
+        raise Missing("runs with a stall time")
+    worst = max(runtime.values(), key=lambda one: one.mean)
+    least = min(energy.values(), key=lambda one: one.mean)
+    return Checks(
+        [
+            within(worst, -1, 0.03, "runtime of stall 0 against the best other stall time"),
+            within(least, -0.01, 100, f"energy against stall 0: {each(energy)}; lowest"),
+        ],
+        {f"energy_change_{name}": one.mean for name, one in energy.items()}
+        | {f"runtime_change_of_stall_0_against_{name}": one.mean for name, one in runtime.items()},
+    )
+
+
+def _e8(results: Results) -> Checks:
+    small, batch = _slowed(results, "small_24"), _slowed(results, "batch_24")
+    checks = [
+        within(small["100us"], -1, 0.05, "small jobs at 100 us a link"),
+        within(batch["5ms"], -1, 0.25, "batch at 5 ms"),
+        within(batch["10ms"], 0.05, 100, "batch at 10 ms"),
+        Check(f"small jobs: {each(small)}", small["5ms"].mean > 0.05),
+        Check(f"batch: {each(batch)}", batch["5ms"].mean < small["5ms"].mean),
+    ]
+    if "1ms" in small and "1ms" in batch:
+        checks += [
+            within(small["1ms"], 0.05, 100, "small jobs at 1 ms"),
+            within(batch["1ms"], -1, 0.05, "batch at 1 ms"),
+        ]
+    numbers = {f"small_24_{delay}": one.mean for delay, one in small.items()}
+    return Checks(checks, numbers | {f"batch_24_{delay}": one.mean for delay, one in batch.items()})
+
+
+def _slowed(results: Results, scenario: str) -> dict[str, Spread]:
+    base = point(scenario, window="default", eee="off", delay="0us")
+    found = {}
+    for delay in ("10us", "50us", "100us", "200us", "500us", "1ms", "5ms", "10ms"):
+        try:
+            other = point(scenario, window="default", eee="off", delay=delay)
+            found[delay] = change(results, _RUNTIME, other, base)
+        except Missing:
+            continue
+    for needed in ("5ms", "100us") if scenario == "small_24" else ("5ms", "10ms"):
+        if needed not in found:
+            raise Missing(f"{scenario} with {needed} on every link")
+    return found
+
+
+STALL: Claim = claim(
+    "E2",
+    "A stall timer brings no benefit; without one runtime is about 1 % longer at worst.",
+    "EEE-MapReduce paper IV-D, figures 4 and 5; thesis 4.3.2",
+    "Stall 0 is at most 3 % slower than any other stall time, and none saves more than 1 % of its energy.",
+    _e2,
+)
+
+ADDED_LATENCY: Claim = claim(
+    "E8",
+    "With a latency added to every link, small jobs slow down above about 100 us a link, batch above "
+    "about 5 ms.",
+    "EEE-MapReduce paper IV-C, figure 3; thesis 4.3.1, figure 4.2",
+    "Small: at most +5 % at 100 us, more than that at 1 ms and 5 ms. Batch: at most +5 % at 1 ms and "
+    "+25 % at 5 ms, more than +5 % at 10 ms, and less than small at 5 ms.",
+    _e8,
+)

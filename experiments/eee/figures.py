@@ -1,0 +1,254 @@
+"""Figures 2 to 10 of the EEE paper (thesis 4.2 to 4.10): EEE and coalescing on two-rack clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eeon_experiments.report.alternatives import (
+    BUFFERS,
+    EEE,
+    EEE_COLOURS,
+    RUNTIME,
+    along,
+    delay_label,
+    nanoseconds,
+    percent,
+)
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Runs, Spread
+from eeon_tools.svg import BLUE, INK, ORANGE, SKY
+
+from .load_figures import load_drawings
+
+USED = "energy_used_joules"
+IDEAL = "energy_ideal_joules"
+_SCENARIOS = {
+    "batch_24": "batch 1.2:1",
+    "batch_50": "batch 2.5:1",
+    "batch_80": "batch 4:1",
+    "small_24": "small 1.2:1",
+    "small_50": "small 2.5:1",
+    "small_80": "small 4:1",
+}
+_WINDOWS = {"default": "64 KB windows", "tuned": "1 MB windows"}
+_UNIFORM = ("12us10", "120us100", "1ms1000", "10ms1000")
+_PLUS = ("12us10", "120us100", "1ms1000", "12us10+", "120us100+")
+_CORNERS = [(buffer, window) for buffer in BUFFERS for window in _WINDOWS]
+_CORNER_COLOURS = {
+    ("shallow", "default"): ORANGE,
+    ("shallow", "tuned"): "#882255",
+    ("deep", "default"): SKY,
+    ("deep", "tuned"): BLUE,
+}
+_COMPUTED = {"off": "legacy", "ideal": "ideal"}
+_ONE = Rule("Standard EEE = 1", 1.0, "#888888", ":")
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the family."""
+    plain = runs.where(stall=None, delay=None, load=None, rho=None)
+    scenarios = [name for name in _SCENARIOS if name in plain.values("scenario")]
+    return [
+        _fixed_latency(runs.where(stall=None, load=None, rho=None)),
+        *_stall(runs.where(delay=None, load=None, rho=None)),
+        _legacy(plain, scenarios),
+        _average(plain, scenarios),
+        _all(plain, scenarios),
+        _plus(plain, scenarios),
+        _by_speed(plain, scenarios),
+        *load_drawings(runs),
+    ]
+
+
+def _timed(runs: Runs, axis: str) -> list[str]:
+    return sorted(runs.values(axis), key=lambda value: nanoseconds(value) or 0.0)
+
+
+def _fixed_latency(runs: Runs) -> Drawing:
+    delays = _timed(runs, "delay")
+    series = []
+    for scenario, colour in (("small_24", ORANGE), ("batch_24", BLUE)):
+        base = {"scenario": scenario, "delay": delays[0] if delays else "0us"}
+        values = along(runs, RUNTIME, "delay", delays, base, scenario=scenario)
+        series.append(Series(scenario.split("_")[0] + " jobs", values, colour))
+    baseline = Rule("1 = baseline", 1.0, "#888888", ":")
+    panel = Panel("24 nodes", [delay_label(delay) for delay in delays], series, rules=[baseline])
+    return Drawing(
+        "eee-delay",
+        "Runtime over a fixed latency added to every link",
+        "EEE paper, figure 3 (thesis 4.2)",
+        "No EEE, 64 KB windows; against the same jobs without added latency.",
+        "added latency a link",
+        "runtime, no added latency = 1",
+        [panel],
+        from_zero=False,
+        columns=1,
+    )
+
+
+def _stall(runs: Runs) -> list[Drawing]:
+    stalls = _timed(runs, "stall")
+    positions = [delay_label(stall) for stall in stalls]
+    first = stalls[0] if stalls else "0us"
+    energy = []
+    for name, prefix, colour in (("1GbE", "1g_", SKY), ("10GbE", "10g_", BLUE), ("all ports", "", INK)):
+        used, legacy = (f"energy_{prefix}{kind}_joules" for kind in ("used", "legacy"))
+        energy.append(
+            Series(name, [percent(runs.quotient(used, legacy, stall=stall)) for stall in stalls], colour)
+        )
+    runtime = along(runs, RUNTIME, "stall", stalls, {"stall": first})
+    return [
+        Drawing(
+            "eee-stall-energy",
+            "Energy a port over the stall timer, small jobs, no coalescing",
+            "EEE paper, figure 4 (thesis 4.4)",
+            "Mean energy of a port as a share of what a port uses that never sleeps, which is the paper's "
+            "axis in another unit.",
+            "stall timer",
+            "energy, % of never asleep",
+            [Panel("small jobs, 24 nodes", positions, energy)],
+            unit="{:.1f}",
+            columns=1,
+        ),
+        Drawing(
+            "eee-stall-runtime",
+            "Runtime over the stall timer, small jobs, no coalescing",
+            "EEE paper, figure 5 (thesis 4.3)",
+            "Against a stall timer of zero, that is Standard EEE.",
+            "stall timer",
+            "runtime, Standard EEE = 1",
+            [Panel("small jobs, 24 nodes", positions, [Series("runtime", runtime, BLUE)], rules=[_ONE])],
+            unit="{:.3f}",
+            from_zero=False,
+            columns=1,
+        ),
+    ]
+
+
+def _standard(scenario: str, buffer: str, window: str) -> dict[str, str]:
+    return {"scenario": scenario, "buffer": buffer, "window": window, "eee": "standard"}
+
+
+def _relative(runs: Runs, metric: str, eee: str, scenario: str, buffer: str, window: str) -> Spread | None:
+    """A number of one setting as a multiple of Standard EEE's at the same place.
+
+    `off` and `ideal` are what the links of the run with Standard EEE would have used that never sleep, and
+    that sleep and wake in no time: over the same time and with the same packets.
+    """
+    base = _standard(scenario, buffer, window)
+    if eee in _COMPUTED:
+        return runs.quotient(metric.replace("used", _COMPUTED[eee]), metric, **base)
+    return runs.ratio(metric, base, **{**base, "eee": eee})
+
+
+def _settings(
+    runs: Runs, metric: str, settings: Sequence[str], scenarios: Sequence[str], buffer: str, window: str
+) -> list[Series]:
+    return [
+        Series(
+            EEE[eee],
+            [_relative(runs, metric, eee, scenario, buffer, window) for scenario in scenarios],
+            EEE_COLOURS[eee],
+        )
+        for eee in settings
+    ]
+
+
+def _legacy(runs: Runs, scenarios: Sequence[str]) -> Drawing:
+    series = _settings(runs, USED, ("off", "standard", "ideal"), scenarios, "deep", "tuned")
+    return Drawing(
+        "eee-legacy",
+        "Energy of legacy links, Standard EEE and ideal links",
+        "EEE paper, figure 6 (thesis 4.5)",
+        "All ports of hosts and switches, deep buffers, 1 MB windows; against Standard EEE. Legacy and "
+        "ideal are what the links of the same runs would have used that never sleep, and that sleep and "
+        "wake in no time.",
+        "",
+        "energy, Standard EEE = 1",
+        [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars")],
+        columns=1,
+    )
+
+
+def _average(runs: Runs, scenarios: Sequence[str]) -> Drawing:
+    panels = []
+    for metric, word in ((RUNTIME, "runtime"), (USED, "energy")):
+        series = []
+        for buffer, window in _CORNERS:
+            values = []
+            for eee in _UNIFORM:
+                found = [_relative(runs, metric, eee, name, buffer, window) for name in scenarios]
+                values.append(Spread.over(value.mean for value in found if value is not None))
+            name = f"{BUFFERS[buffer]}, {_WINDOWS[window]}"
+            series.append(Series(name, values, _CORNER_COLOURS[buffer, window]))
+        panels.append(Panel(word, list(_UNIFORM), series, "bars", [_ONE]))
+    return Drawing(
+        "eee-average",
+        "Runtime and energy, mean of the scenarios that were run",
+        "EEE paper, figure 7 (thesis 4.8)",
+        "Against Standard EEE of the same scenario. Lines go from the lowest to the highest scenario. A "
+        "scenario that was not run at a setting is not in its mean; the next figure shows which.",
+        "",
+        "Standard EEE = 1",
+        panels,
+        share_y=False,
+    )
+
+
+def _all(runs: Runs, scenarios: Sequence[str]) -> Drawing:
+    positions = [_SCENARIOS[name] for name in scenarios]
+    panels = []
+    for buffer, window in _CORNERS:
+        for metric, word in ((RUNTIME, "runtime"), (USED, "energy")):
+            series = _settings(runs, metric, _UNIFORM, scenarios, buffer, window)
+            title = f"{word}, {BUFFERS[buffer]}, {_WINDOWS[window]}"
+            panels.append(Panel(title, positions, series, "bars", [_ONE], y_label="Standard EEE = 1"))
+    return Drawing(
+        "eee-all",
+        "Runtime and energy by scenario",
+        "EEE paper, figure 8 (thesis 4.6, 4.7)",
+        "Against Standard EEE of the same scenario, buffers and windows.",
+        "",
+        "",
+        panels,
+        share_y=False,
+        panel_height=2.3,
+    )
+
+
+def _plus(runs: Runs, scenarios: Sequence[str]) -> Drawing:
+    series = _settings(runs, USED, (*_PLUS, "ideal"), scenarios, "deep", "tuned")
+    return Drawing(
+        "eee-plus",
+        "Energy with other settings on 10GbE than on 1GbE",
+        "EEE paper, figure 9 (thesis 4.9)",
+        "All ports, deep buffers, 1 MB windows; against Standard EEE. `+` is 1ms1000 on 10GbE links and "
+        "the named setting on 1GbE links.",
+        "",
+        "energy, Standard EEE = 1",
+        [Panel("", [_SCENARIOS[name] for name in scenarios], series, "bars", [_ONE])],
+        columns=1,
+    )
+
+
+def _by_speed(runs: Runs, scenarios: Sequence[str]) -> Drawing:
+    positions = [_SCENARIOS[name] for name in scenarios]
+    panels = [
+        Panel(
+            title,
+            positions,
+            _settings(runs, f"energy_{speed}_used_joules", (*_PLUS, "ideal"), scenarios, "deep", "tuned"),
+            "bars",
+            [_ONE],
+        )
+        for speed, title in (("1g", "1GbE"), ("10g", "10GbE"))
+    ]
+    return Drawing(
+        "eee-by-speed",
+        "Energy by the speed of the port",
+        "EEE paper, figure 10 (thesis 4.10)",
+        "Deep buffers, 1 MB windows; against Standard EEE.",
+        "",
+        "energy, Standard EEE = 1",
+        panels,
+    )

@@ -1,0 +1,151 @@
+"""Figures 4.11 to 4.13 of the thesis (EEE over CPU load), figure 2 of the EEE paper (power over load)."""
+
+from __future__ import annotations
+
+from eeon_experiments.report.alternatives import EEE, EEE_COLOURS, RUNTIME
+from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Chosen, Metric, Run, Runs, Spread
+from eeon_experiments.results import Row
+
+from . import closed_forms, load_claims
+
+_LOADED = ("standard", "12us10_10g", "120us100_10g", "1ms1000_10g")
+_COALESCING = ("12us10", "120us100")
+
+
+def load_drawings(runs: Runs) -> list[Drawing]:
+    """The load sweep and the power curve."""
+    return [*_load_sweep(runs.where(scenario="terasort_24", stall=None, delay=None, rho=None)), _power(runs)]
+
+
+def energy_delay(run: Run) -> float | None:
+    """Energy times runtime, joule seconds."""
+    energy, runtime = run.number("energy_10g_used_joules"), run.number(RUNTIME)
+    return None if energy is None or runtime is None else energy * runtime
+
+
+def _ideal_energy_delay(run: Run) -> float | None:
+    energy, runtime = run.number("energy_10g_ideal_joules"), run.number(RUNTIME)
+    return None if energy is None or runtime is None else energy * runtime
+
+
+def _load_sweep(runs: Runs) -> list[Drawing]:
+    loads = sorted((value for value in runs.values("load") if value.isdigit()), key=int)
+    settings = [eee for eee in _LOADED if eee in runs.values("eee")]
+
+    def series(metric: Metric, ideal: Metric | None) -> list[Series]:
+        def relative(eee: str, load: str) -> Spread | None:
+            base: dict[str, Chosen] = {"eee": "standard", "load": load}
+            if eee == "ideal":
+                return None if ideal is None else runs.quotient(ideal, metric, **base)
+            return runs.ratio(metric, base, **{**base, "eee": eee})
+
+        found = []
+        for eee in (*settings, "ideal"):
+            name = eee.removesuffix("_10g")
+            found.append(Series(EEE[name], [relative(eee, load) for load in loads], EEE_COLOURS[name]))
+        return found
+
+    common = (
+        "Terasort jobs, shallow buffers, 1 MB windows, 24 nodes; coalescing on 10GbE links only, 1GbE links "
+        "run Standard EEE (thesis, section 4.3.3.3)."
+    )
+    rows = (
+        (
+            "eee-load-runtime",
+            "Total runtime over CPU load",
+            "4.11",
+            (RUNTIME, None),
+            "runtime, Standard EEE = 1",
+            False,
+        ),
+        (
+            "eee-load-energy",
+            "Energy of the 10GbE links over CPU load",
+            "4.12",
+            ("energy_10g_used_joules", "energy_10g_ideal_joules"),
+            "energy, Standard EEE = 1",
+            True,
+        ),
+        (
+            "eee-load-product",
+            "Energy-delay product of the 10GbE links over CPU load",
+            "4.13",
+            (energy_delay, _ideal_energy_delay),
+            "energy x runtime, Standard EEE = 1",
+            True,
+        ),
+    )
+    return [
+        Drawing(
+            name,
+            title,
+            f"Thesis, figure {number}",
+            common,
+            "CPU load, %",
+            label,
+            [
+                Panel(
+                    "",
+                    loads,
+                    series(metric, ideal),
+                    rules=[Rule("1 = baseline", 1.0, "#888888", ":")],
+                    numeric=[float(load) for load in loads],
+                )
+            ],
+            from_zero=from_zero,
+            columns=1,
+        )
+        for name, title, number, (metric, ideal), label, from_zero in rows
+    ]
+
+
+def _power_percent(run: Run) -> float | None:
+    power = load_claims.loaded_power(Row(run.row))
+    return None if power is None else 100 * power
+
+
+def _power(runs: Runs) -> Drawing:
+    points = runs.where(scenario="poisson", stall=None, delay=None, load=None)
+    loads = sorted((value for value in points.values("rho") if value.isdigit()), key=int)
+    fine = [percent / 2 for percent in range(1, 199)]
+    series, curves = [], []
+    for eee in ("standard", *_COALESCING, "ideal"):
+        colour, name = EEE_COLOURS[eee], f"{EEE[eee]}, closed form" if eee != "ideal" else "ideal"
+        if eee != "ideal":
+            values = [points.spread(_power_percent, eee=eee, rho=rho) for rho in loads]
+            series.append(Series(f"{EEE[eee]}, measured", values, colour, dashes=""))
+        closed = [100 * _closed(eee, int(rho) / 100) for rho in loads]
+        exact = [Spread(value, value, value, 1) for value in closed]
+        series.append(Series(name, exact, colour, reference=True))
+        curves.append(
+            Curve(
+                name,
+                fine,
+                [100 * _closed(eee, x / 100) for x in fine],
+                colour,
+                ":" if eee == "ideal" else "-",
+            )
+        )
+    panel = Panel(
+        "10GBASE-T, frames of 1500 bytes",
+        loads,
+        series,
+        numeric=[float(load) for load in loads],
+        curves=curves,
+    )
+    return Drawing(
+        "eee-power",
+        "Power of a 10GbE transmitter over Poisson load",
+        "EEE paper, figure 2 (thesis 2.2), after Christensen et al. 2010",
+        "Marks are measured, lines are the closed forms for Poisson arrivals.",
+        "utilisation, %",
+        "power, % of full",
+        [panel],
+        unit="{:.1f}",
+        columns=1,
+    )
+
+
+def _closed(eee: str, load: float) -> float:
+    return closed_forms.ideal(load) if eee == "ideal" else load_claims.closed_form(eee, load)

@@ -1,0 +1,50 @@
+"""The points of this experiment, and what its judges share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eeon_experiments.claims.model import Missing, Point, Spread, change
+from eeon_experiments.results import Results
+
+SCENARIOS = ("batch_24", "batch_50", "batch_80", "small_24", "small_50", "small_80")
+"""The paper's six: workload and nodes."""
+_AXES = ("scenario", "buffer", "window", "delay", "eee", "stall", "load", "rho")
+
+
+def point(scenario: str, buffer: str | None = "deep", window: str | None = "tuned", **axes: str) -> Point:
+    """One point; an axis that is not named is one that its sweep does not use."""
+    given = {"scenario": scenario, "buffer": buffer, "window": window, **axes}
+    return {axis: given.get(axis) for axis in _AXES}
+
+
+def changes(
+    results: Results,
+    column: str,
+    eee: str,
+    buffers: Sequence[str] = ("shallow", "deep"),
+    windows: Sequence[str] = ("default", "tuned"),
+) -> dict[str, Spread]:
+    """The change of a column from Standard EEE to another setting, in every cell that has both."""
+    found: dict[str, Spread] = {}
+    for scenario in SCENARIOS:
+        for buffer in buffers:
+            for window in windows:
+                several = len(buffers) * len(windows) > 1
+                name = f"{scenario} {buffer} {window}" if several else scenario
+                held, base = (point(scenario, buffer, window, eee=one) for one in (eee, "standard"))
+                try:
+                    found[name] = change(results, column, held, base)
+                except Missing:
+                    continue
+    return found
+
+
+def left(one: Spread) -> Spread:
+    """From a change to the share that is left."""
+    return Spread(one.mean + 1, one.low + 1, one.high + 1, one.seeds)
+
+
+def saving(one: Spread) -> Spread:
+    """From a change to what is saved."""
+    return Spread(-one.mean, -one.high, -one.low, one.seeds)

@@ -1,0 +1,186 @@
+"""J1 to J5: what E-EON thesis chapter 7 says of coalescing on the 10GbE links, alone and beside RED with ECN.
+
+Energy is that of the 10GbE transmitters, as in the thesis;
+`ideal` is that of the run without EEE of the same buffer and control. Changes are against that run, too,
+unless said otherwise.
+"""
+
+from __future__ import annotations
+
+from eeon_experiments.claims.model import (
+    Check,
+    Checks,
+    Claim,
+    Point,
+    Spread,
+    change,
+    claim,
+    compare,
+    each,
+    mean,
+    percent,
+    times,
+    within,
+)
+from eeon_experiments.results import Results
+
+_USED, _IDEAL = "energy_10g_used_joules", "energy_10g_ideal_joules"
+_RUNTIME, _LATENCY = "runtime_seconds", "latency_mean_us"
+_BUFFERS = ("shallow", "deep")
+
+
+def _point(buffer: str, control: str, eee: str = "off") -> Point:
+    return {"buffer": buffer, "control": control, "eee": eee}
+
+
+def _above_ideal(results: Results, buffer: str, control: str, eee: str) -> Spread:
+    points = _point(buffer, control, eee), _point(buffer, control)
+    return compare(results, (_USED, _IDEAL), points, lambda used, ideal: used / ideal - 1)
+
+
+def _changes(results: Results, column: str, control: str, eee: str) -> dict[str, Spread]:
+    return {
+        buffer: change(results, column, _point(buffer, control, eee), _point(buffer, control))
+        for buffer in _BUFFERS
+    }
+
+
+def _j1(results: Results) -> Checks:
+    def over(eee: str) -> Spread:
+        return mean(_above_ideal(results, buffer, "tcp", eee) for buffer in _BUFFERS)
+
+    legacy, standard, held = over("off"), over("standard"), over("120us100")
+    longest = _above_ideal(results, "deep", "tcp", "1ms1000")
+    factor = Spread(legacy.mean + 1, legacy.low + 1, legacy.high + 1, legacy.seeds)
+    ordered = longest.mean < held.mean < standard.mean < legacy.mean
+    return Checks(
+        [
+            within(factor, 5, 20, "legacy over ideal", times),
+            within(standard, 0.4, 1.6, "Standard EEE above ideal"),
+            within(held, 0, 0.2, "120us100 above ideal"),
+            within(longest, 0, 0.1, "1ms1000, deep, above ideal"),
+            Check("in this order" if ordered else "not in this order", ordered),
+        ],
+        {
+            "legacy_over_ideal": factor.mean,
+            "standard_above_ideal": standard.mean,
+            "120us100_above_ideal": held.mean,
+            "1ms1000_deep_above_ideal": longest.mean,
+        },
+    )
+
+
+def _j2(results: Results) -> Checks:
+    longer = _changes(results, _LATENCY, "tcp", "1ms1000")
+    more = longer["shallow"].mean > longer["deep"].mean
+    return Checks(
+        [
+            within(longer["shallow"], 0.06, 0.24, "1ms1000, shallow: latency"),
+            within(longer["deep"], 0.01, 0.11, "1ms1000, deep: latency"),
+            Check(f"{'more' if more else 'less'} on shallow buffers than on deep ones", more),
+        ],
+        {f"latency_{buffer}": one.mean for buffer, one in longer.items()},
+    )
+
+
+def _j3(results: Results) -> Checks:
+    middle, longest = (_changes(results, _RUNTIME, "red_ecn", eee) for eee in ("500us500", "1ms1000"))
+    above = {
+        eee: mean(_above_ideal(results, buffer, "red_ecn", eee) for buffer in _BUFFERS)
+        for eee in ("120us100", "500us500", "1ms1000")
+    }
+    lost = min(above["500us500"].mean, above["1ms1000"].mean) > above["120us100"].mean
+    return Checks(
+        [
+            within(mean(middle.values()), 0.125, 0.5, f"500us500: runtime {each(middle)}; mean"),
+            within(mean(longest.values()), 0.5, 1.5, f"1ms1000: runtime {each(longest)}; mean"),
+            Check(f"energy above ideal: {each(above)}", lost),
+        ],
+        {f"runtime_500us500_{buffer}": one.mean for buffer, one in middle.items()}
+        | {f"runtime_1ms1000_{buffer}": one.mean for buffer, one in longest.items()}
+        | {f"{eee}_above_ideal": one.mean for eee, one in above.items()},
+    )
+
+
+def _j4(results: Results) -> Checks:
+    longer = _changes(results, _LATENCY, "red_ecn", "1ms1000")
+    return Checks(
+        [
+            within(longer["shallow"], 0.25, 1.0, "1ms1000, shallow: latency"),
+            within(longer["deep"], 0.05, 0.2, "1ms1000, deep: latency"),
+        ],
+        {f"latency_{buffer}": one.mean for buffer, one in longer.items()},
+    )
+
+
+def _j5(results: Results) -> Checks:
+    runtime = _changes(results, _RUNTIME, "red_ecn", "120us100")
+    throughput = _changes(results, "throughput_per_node_bps", "red_ecn", "120us100")
+    above = mean(_above_ideal(results, buffer, "red_ecn", "120us100") for buffer in _BUFFERS)
+    latency = {
+        buffer: change(results, _LATENCY, _point(buffer, "red_ecn", "120us100"), _point("deep", "tcp"))
+        for buffer in _BUFFERS
+    }
+    standard = mean(
+        change(results, _USED, _point(buffer, "red_ecn", "120us100"), _point(buffer, "red_ecn", "standard"))
+        for buffer in _BUFFERS
+    )
+    return Checks(
+        [
+            Check(f"runtime {each(runtime)}", all(one.mean <= 0.05 for one in runtime.values())),
+            Check(f"throughput {each(throughput)}", all(one.mean >= -0.05 for one in throughput.values())),
+            within(above, 0, 0.2, "energy above ideal"),
+            Check(
+                f"latency against deep drop tail {each(latency)}",
+                all(one.mean <= -0.5 for one in latency.values()),
+            ),
+            within(standard, -1, -0.35, "energy against Standard EEE", percent),
+        ],
+        {f"runtime_{buffer}": one.mean for buffer, one in runtime.items()}
+        | {f"latency_{buffer}": one.mean for buffer, one in latency.items()}
+        | {"above_ideal": above.mean, "energy_against_standard": standard.mean},
+    )
+
+
+CLAIMS: tuple[Claim, ...] = (
+    claim(
+        "J1",
+        "Legacy uses more than 5 times the ideal energy; Standard EEE nearly 80 % above ideal; 120us100 "
+        "about 10 % above; 1ms1000 with deep buffers about 5 % above.",
+        "Thesis 7.4.1, figure 7.4",
+        "5 to 20 times; +40 to +160 %; up to +20 %; up to +10 %; in this order. Means of both depths but "
+        "for the last.",
+        _j1,
+    ),
+    claim(
+        "J2",
+        "Coalescing adds 12 % latency on shallow buffers, 6 % on deep ones.",
+        "Thesis 7.4.1, figure 7.2",
+        "1ms1000, the longest hold: +6 to +24 % shallow, +1 to +11 % deep, and less there.",
+        _j2,
+    ),
+    claim(
+        "J3",
+        "With RED and ECN, 500us500 costs about 25 % performance and 1ms1000 more than 50 %, and their "
+        "energy advantage is lost.",
+        "Thesis 7.4.2, figure 7.6",
+        "Runtime, mean of both depths: +12.5 to +50 % and +50 to +150 %; both use more energy than 120us100.",
+        _j3,
+    ),
+    claim(
+        "J4",
+        "With RED and ECN, 1ms1000 adds almost 50 % latency on shallow buffers and 10 % on deep ones.",
+        "Thesis 7.4.2, figure 7.6",
+        "+25 to +100 % shallow, +5 to +20 % deep.",
+        _j4,
+    ),
+    claim(
+        "J5",
+        "With RED and ECN, 120us100 keeps runtime and throughput at about 10 % above ideal energy and "
+        "far below the latency of deep drop tail; 10GbE energy is 70 % below Standard EEE's.",
+        "Thesis 7.4.3 and 7.6, figure 7.7",
+        "Runtime at most +5 %, throughput at least -5 %, energy up to +20 % of ideal, latency at most "
+        "half, energy 35 % or more below Standard EEE.",
+        _j5,
+    ),
+)

@@ -1,0 +1,242 @@
+"""Figures 7.1 to 7.7 of the thesis: coalescing with and without RED and ECN."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eeon_experiments.report.alternatives import (
+    BUFFERS,
+    EEE,
+    LATENCY,
+    RUNTIME,
+    THROUGHPUT,
+    along,
+)
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Chosen, Metric, Run, Runs, Spread
+from eeon_tools.svg import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
+
+ENERGY = "energy_10g_used_joules"
+_BUFFER_COLOURS = {"shallow": SKY, "deep": BLUE}
+_CONTROLS = {"tcp": "TCP on DropTail", "red_ecn": "RED and ECN"}
+_BASE_LINE = Rule("1 = baseline", 1.0, "#888888", ":")
+
+
+def ideal(run: Run) -> float | None:
+    """Energy of 10GbE transmitters that would sleep and wake in no time, joules."""
+    return run.number("energy_10g_ideal_joules")
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the family."""
+    settings = [eee for eee in EEE if eee in runs.values("eee")]
+    return [
+        _depth(runs),
+        _latency(runs, settings),
+        _runtime(runs, settings),
+        _energy(runs, "tcp", settings, "eee-ecn-energy", "Thesis, figure 7.4"),
+        _control(runs, settings),
+        _four(runs, settings),
+        _together(runs, settings),
+        _every_link(runs),
+    ]
+
+
+def _by_buffer(
+    runs: Runs,
+    metric: Metric,
+    settings: Sequence[str],
+    control: str,
+    base: Mapping[str, Chosen] | None,
+    same_depth: bool = False,
+) -> list[Series]:
+    found = []
+    for buffer, title in BUFFERS.items():
+        own = base if base is None or not same_depth else {**base, "buffer": buffer}
+        values = along(runs, metric, "eee", settings, own, buffer=buffer, control=control)
+        found.append(Series(title, values, _BUFFER_COLOURS[buffer]))
+    return found
+
+
+def _names(settings: Sequence[str]) -> list[str]:
+    return [EEE.get(eee, eee).replace(" (no EEE)", "") for eee in settings]
+
+
+def _depth(runs: Runs) -> Drawing:
+    values = along(runs, LATENCY, "buffer", list(BUFFERS), None, control="tcp", eee="off")
+    scaled = [None if value is None else value.scaled(1e-3) for value in values]
+    panel = Panel(
+        "TCP on DropTail, no EEE", list(BUFFERS.values()), [Series("mean latency", scaled, BLUE)], "bars"
+    )
+    return Drawing(
+        "eee-ecn-depth",
+        "Network latency by buffer depth",
+        "Thesis, figure 7.1",
+        "Mean latency of all packets from host to host.",
+        "",
+        "latency, ms",
+        [panel],
+        panel_height=2.6,
+    )
+
+
+def _latency(runs: Runs, settings: Sequence[str]) -> Drawing:
+    base = {"control": "tcp", "eee": "off"}
+    series = _by_buffer(runs, LATENCY, settings, "tcp", base, same_depth=True)
+    return Drawing(
+        "eee-ecn-latency",
+        "What coalescing adds to latency",
+        "Thesis, figure 7.2",
+        "TCP on DropTail; against the same buffers without EEE.",
+        "10GbE links",
+        "latency, no EEE = 1",
+        [Panel("TCP on DropTail", _names(settings), series, "bars", [_BASE_LINE])],
+    )
+
+
+def _runtime(runs: Runs, settings: Sequence[str]) -> Drawing:
+    base = {"buffer": "shallow", "control": "tcp", "eee": "off"}
+    panels = [
+        Panel(word, _names(settings), _by_buffer(runs, metric, settings, "tcp", base), "bars", [_BASE_LINE])
+        for metric, word in ((RUNTIME, "runtime"), (THROUGHPUT, "throughput"))
+    ]
+    return Drawing(
+        "eee-ecn-runtime",
+        "Runtime and throughput with coalescing",
+        "Thesis, figure 7.3",
+        "TCP on DropTail; against shallow buffers without EEE.",
+        "10GbE links",
+        "shallow, no EEE = 1",
+        panels,
+    )
+
+
+def _against_ideal(runs: Runs, settings: Sequence[str], control: str) -> list[Series]:
+    found = []
+    for buffer, title in BUFFERS.items():
+        floor = runs.by_seed(ideal, buffer=buffer, control=control, eee="off")
+        values = []
+        for eee in settings:
+            used = runs.by_seed(ENERGY, buffer=buffer, control=control, eee=eee)
+            values.append(Spread.over(used[seed] / floor[seed] for seed in used if floor.get(seed)))
+        found.append(Series(title, values, _BUFFER_COLOURS[buffer]))
+    return found
+
+
+def _energy(runs: Runs, control: str, settings: Sequence[str], name: str, paper: str) -> Drawing:
+    asleep = [eee for eee in settings if eee != "off"]
+    rule = Rule("ideal = 1", 1.0, GREEN, ":")
+    panels = [
+        Panel("all", _names(settings), _against_ideal(runs, settings, control), "bars", [rule]),
+        Panel("without legacy", _names(asleep), _against_ideal(runs, asleep, control), "bars", [rule]),
+    ]
+    return Drawing(
+        name,
+        "Energy of the 10GbE links",
+        paper,
+        f"{_CONTROLS[control]}; against links that sleep and wake in no time, in the run without EEE of the "
+        "same buffers. Right: the same without legacy links, on a scale of its own.",
+        "10GbE links",
+        "energy, ideal = 1",
+        panels,
+        share_y=False,
+    )
+
+
+def _control(runs: Runs, settings: Sequence[str]) -> Drawing:
+    base = {"buffer": "deep", "control": "tcp", "eee": "off"}
+    series = [
+        Series(title, along(runs, LATENCY, "eee", settings, base, buffer="deep", control=control), colour)
+        for (control, title), colour in zip(_CONTROLS.items(), (ORANGE, BLUE), strict=True)
+    ]
+    return Drawing(
+        "eee-ecn-control",
+        "What RED and ECN take from latency in deep buffers",
+        "Thesis, figure 7.5",
+        "Against deep buffers with TCP on DropTail and without EEE.",
+        "10GbE links",
+        "latency, deep DropTail = 1",
+        [Panel("deep buffers", _names(settings), series, "bars", [_BASE_LINE])],
+    )
+
+
+def _four(runs: Runs, settings: Sequence[str]) -> Drawing:
+    shallow = {"buffer": "shallow", "control": "tcp", "eee": "off"}
+    deep = {**shallow, "buffer": "deep"}
+    names = _names(settings)
+    asleep = [eee for eee in settings if eee != "off"]
+    panels = [
+        Panel("runtime", names, _by_buffer(runs, RUNTIME, settings, "red_ecn", shallow), "bars", [_BASE_LINE],
+              y_label="shallow DropTail, no EEE = 1"),
+        Panel("latency", names, _by_buffer(runs, LATENCY, settings, "red_ecn", deep), "bars", [_BASE_LINE],
+              y_label="deep DropTail, no EEE = 1"),
+        Panel("throughput", names, _by_buffer(runs, THROUGHPUT, settings, "red_ecn", shallow), "bars",
+              [_BASE_LINE], y_label="shallow DropTail, no EEE = 1"),
+        Panel("energy of 10GbE links", _names(asleep), _against_ideal(runs, asleep, "red_ecn"), "bars",
+              [Rule("1 = baseline", 1.0, "#888888", ":")], y_label="ideal = 1"),
+    ]  # fmt: skip
+    return Drawing(
+        "eee-ecn-four",
+        "Runtime, latency, throughput and energy with RED and ECN",
+        "Thesis, figure 7.6",
+        "RED with thresholds of 125 and 375 packets marks, TCP-ECN reacts. Energy without legacy links, "
+        "whose bars would hide the others; they are in the table of the energy figure.",
+        "10GbE links",
+        "",
+        panels,
+        share_y=False,
+        panel_height=2.6,
+    )
+
+
+def _together(runs: Runs, settings: Sequence[str]) -> Drawing:
+    shallow = {"buffer": "shallow", "control": "tcp", "eee": "off"}
+    deep = {**shallow, "buffer": "deep"}
+    asleep = [eee for eee in settings if eee != "off"]
+    panels = []
+    for control, control_name in _CONTROLS.items():
+        for index, (buffer, title) in enumerate(BUFFERS.items()):
+            energy = _against_ideal(runs, asleep, control)[index].values
+            point = {"buffer": buffer, "control": control}
+            series = [
+                Series("runtime", along(runs, RUNTIME, "eee", asleep, shallow, **point), INK),
+                Series("throughput", along(runs, THROUGHPUT, "eee", asleep, shallow, **point), SKY),
+                Series("latency", along(runs, LATENCY, "eee", asleep, deep, **point), PURPLE),
+                Series("energy of 10GbE links", energy, GREEN),
+            ]
+            panels.append(Panel(f"{control_name}, {title}", _names(asleep), series, "bars", [_BASE_LINE]))
+    return Drawing(
+        "eee-ecn-together",
+        "All four measures together",
+        "Thesis, figure 7.7",
+        "Runtime and throughput against shallow DropTail without EEE, latency against deep DropTail "
+        "without EEE, energy against ideal. The thesis' best combination is 120us100 with RED and ECN.",
+        "10GbE links",
+        "baseline = 1",
+        panels,
+        panel_height=2.5,
+    )
+
+
+def _every_link(runs: Runs) -> Drawing:
+    whole = [eee for eee in runs.values("eee") if eee.endswith("_all")]
+    settings = [eee for one in whole for eee in (one.removesuffix("_all"), one)]
+    names = [f"{eee.removesuffix('_all')}{', every link' * eee.endswith('_all')}" for eee in settings]
+    shallow = {"buffer": "shallow", "control": "tcp", "eee": "off"}
+    panels = [
+        Panel(word, names, _by_buffer(runs, metric, settings, "red_ecn", base, same), "bars", [_BASE_LINE])
+        for metric, word, base, same in (
+            (RUNTIME, "runtime, shallow DropTail = 1", shallow, False),
+            (LATENCY, "latency, RED and ECN without EEE = 1", {"control": "red_ecn", "eee": "off"}, True),
+        )
+    ]
+    return Drawing(
+        "eee-ecn-every-link",
+        "Coalescing on every link instead of on 10GbE links only",
+        "Not in the thesis: an ablation",
+        "RED and ECN; 1GbE links coalesce as well, where the others run Standard EEE.",
+        "",
+        "baseline = 1",
+        panels,
+        share_y=False,
+    )

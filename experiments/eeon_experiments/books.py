@@ -1,0 +1,75 @@
+"""The books of a run that ends at an instant: what hosts and switches counted must add up, with what is still
+under way named.
+
+Two witnesses that share no code, as for a replay (`replay.accounts`): the engine's hosts and the P4 program's
+counters. A replay ends idle; a closed-loop run ends when the last application has finished, and packets may
+still be queued or on the wire then. How many, the engine says; that number must close every sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from eeon_control.fabric import FabricCounters
+from eeon_control.topology import Topology
+from eeon_tools.errors import ReplayError
+from eeon_tools.replay import accounts
+from eeon_tools.replay.result import ClassPackets
+
+_SHOWN = 12
+
+
+def check(
+    topology: Topology,
+    report: Mapping[str, Any],
+    counters: FabricCounters,
+    registers: Mapping[tuple[str, int], Mapping[str, int]],
+    packets: Mapping[str, ClassPackets],
+) -> None:
+    """Raise ReplayError, naming everything that does not add up, unless
+
+    * of all packets, those that hosts sent and that neither arrived nor were dropped are those under way;
+    * of no class more arrived or was dropped than was sent;
+    * each switch decided about what it received, but for what is inside it;
+    * no packet came to a wrong host, and every queue's occupancy is zero where nothing is under way.
+    """
+    problems = [*_under_way(report, packets), *_switches(report, counters)]
+    if report["conservation"]["misdelivered"]:
+        problems.append(f"{report['conservation']['misdelivered']} packets came to a wrong host")
+    if not report["conservation"]["queued"]:
+        problems += accounts.deliveries(topology, counters, packets)
+        problems += accounts.occupancy(registers)
+    if problems:
+        shown = "\n  ".join(problems[:_SHOWN])
+        more = f"\n  and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        raise ReplayError(f"the books of this run do not balance:\n  {shown}{more}")
+
+
+def _under_way(report: Mapping[str, Any], packets: Mapping[str, ClassPackets]) -> Iterator[str]:
+    books = report["conservation"]
+    missing = 0
+    for name, found in packets.items():
+        gap = found.sent - found.delivered - found.dropped
+        if gap < 0:
+            yield (
+                f"{name}: sent {found.sent}, delivered {found.delivered} and dropped {found.dropped}, "
+                f"{-gap} too many"
+            )
+        missing += gap
+    if missing != books["queued"]:
+        yield f"{missing} packets neither arrived nor were dropped, but {books['queued']} are under way"
+
+
+def _switches(report: Mapping[str, Any], counters: FabricCounters) -> Iterator[str]:
+    open_: dict[str, int] = {switch["name"]: 0 for switch in report["switches"]}
+    for entered in counters.received:
+        open_[entered.switch] += entered.packets
+    for verdict in counters.verdicts:
+        open_[verdict.switch] -= verdict.packets
+    for switch in report["switches"]:
+        if not 0 <= open_[switch["name"]] <= switch["in_flight"]:
+            yield (
+                f"{switch['name']}: {open_[switch['name']]} packets received and not decided about, "
+                f"{switch['in_flight']} inside"
+            )

@@ -1,0 +1,86 @@
+"""What the claims about marking and AQM share: bands, drops, points. Bands are rules from before any result.
+
+A stated change counts as met from half to twice of it; one below 10 % within 5 points. A stated cut in
+latency must also leave no more than twice and no less than half of what the paper left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eeon_experiments.claims.model import Check, Missing, Point, Spread, by_seed, change, total, within
+from eeon_experiments.results import Chosen, Results
+
+RUNTIME = "runtime_seconds"
+THROUGHPUT = "throughput_per_node_bps"
+LATENCY = "latency_mean_us"
+
+CLASSES = ("data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other")
+ACKS = ("ack", "ack_ece")
+SYNS = ("syn", "syn_ack")
+
+
+def band(stated: float) -> tuple[float, float]:
+    """Where a change that a paper states as `stated` may lie."""
+    if abs(stated) < 0.1:
+        return stated - 0.05, stated + 0.05
+    low, high = sorted((stated / 2, 2 * stated))
+    return low, high
+
+
+def cut(stated: float) -> tuple[float, float]:
+    """Where a change of latency may lie that a paper states as `stated`, which is negative."""
+    left = 1 + stated
+    return max(band(stated)[0], left / 2 - 1), min(band(stated)[1], 2 * left - 1)
+
+
+def states(measured: Spread, stated: float, what: str) -> Check:
+    """That a change is as stated."""
+    return within(measured, *band(stated), what)
+
+
+def cuts(measured: Spread, stated: float, what: str) -> Check:
+    """That a change of latency is as stated."""
+    return within(measured, *cut(stated), what)
+
+
+def mean_change(results: Results, column: str, points: Sequence[Point], base: Point) -> Spread:
+    """The mean of the changes at several points, by seed. Raises Missing for the first that is not there."""
+    changes = [_changes(results, column, point, base) for point in points]
+    seeds = set.intersection(*(set(one) for one in changes))
+    if not seeds:
+        raise Missing("the points have no seed in common")
+    return Spread.of([sum(one[seed] for one in changes) / len(changes) for seed in sorted(seeds)])
+
+
+def _changes(results: Results, column: str, point: Point, base: Point) -> dict[int, float]:
+    found, before = by_seed(results, column, point), by_seed(results, column, base)
+    return {seed: found[seed] / before[seed] - 1 for seed in found.keys() & before.keys() if before[seed]}
+
+
+def extreme(
+    results: Results, column: str, points: Sequence[Point], base: Point, largest: bool
+) -> tuple[Point, Spread]:
+    """The point with the largest or smallest mean change, and that change. Raises Missing."""
+    changes = [(point, change(results, column, point, base)) for point in points]
+    pick = max if largest else min
+    return pick(changes, key=lambda one: one[1].mean)
+
+
+def dropped(results: Results, classes: Sequence[str], point: Point) -> dict[int, float]:
+    """Packets of some classes that were dropped, early or at a full buffer, by seed. Raises Missing."""
+    return total(results, [f"{why}_dropped_{name}" for name in classes for why in ("early", "tail")], point)
+
+
+def drop_share(results: Results, classes: Sequence[str], point: Point) -> Spread:
+    """Which share of all drops is of some classes. Raises Missing, also when nothing was dropped."""
+    some, every = dropped(results, classes, point), dropped(results, CLASSES, point)
+    shares = [some[seed] / every[seed] for seed in some.keys() & every.keys() if every[seed]]
+    if not shares:
+        raise Missing(f"nothing was dropped in {point}")
+    return Spread.of(shares)
+
+
+def point(**axes: Chosen) -> Point:
+    """A point by its axes."""
+    return axes

@@ -1,0 +1,199 @@
+"""Claims, verdicts, and how rows are compared.
+
+A judge is written as a function of Results that returns checks, and raises Missing where rows or columns are
+not there; `claim` makes of it one that returns a Verdict and raises nothing. Comparisons are made seed
+by seed, so that a difference between two settings is not one between two draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from eeon_experiments.results import Chosen, Results
+
+Outcome = Literal["reproduced", "differs", "not measured"]
+Point = Mapping[str, Chosen]
+"""Values of axes; an axis that is not named may have any value."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a judge says: the outcome, a sentence with figures, and the figures by name."""
+
+    outcome: Outcome
+    measured: str
+    numbers: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says, where, and the band within which it counts as reproduced."""
+
+    id: str
+    statement: str
+    where: str
+    band: str
+    judge: Callable[[Results], Verdict]
+
+
+class Missing(Exception):
+    """Rows or numbers that a judge needs are not there. The text names them."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A number over seeds: mean, lowest, highest."""
+
+    mean: float
+    low: float
+    high: float
+    seeds: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Of at least one value."""
+        return cls(sum(values) / len(values), min(values), max(values), len(values))
+
+    def text(self, form: Callable[[float], str]) -> str:
+        """The mean, with lowest and highest where there are several seeds."""
+        if self.seeds == 1:
+            return form(self.mean)
+        return f"{form(self.mean)} ({form(self.low)} to {form(self.high)}, {self.seeds} seeds)"
+
+    def __str__(self) -> str:
+        return self.text(lambda value: f"{value:.3g}")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that must hold: what was measured, in words, and whether it is within its band."""
+
+    measured: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Checks:
+    """All that a claim needs, and the figures behind it."""
+
+    checks: Sequence[Check]
+    numbers: Mapping[str, float]
+
+
+def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Results], Checks]) -> Claim:
+    """A claim whose judge is `examine`: reproduced when every check holds, not measured when rows lack."""
+
+    def judge(results: Results) -> Verdict:
+        try:
+            found = examine(results)
+        except Missing as missing:
+            return Verdict("not measured", f"Not measured: {missing}.", {})
+        outcome: Outcome = "reproduced" if all(check.holds for check in found.checks) else "differs"
+        failed = [check.measured for check in found.checks if not check.holds]
+        words = "; ".join(check.measured for check in found.checks) + "."
+        if failed and len(failed) < len(found.checks):
+            words += f" Outside its band: {'; '.join(failed)}."
+        return Verdict(outcome, words, dict(found.numbers))
+
+    return Claim(id, statement, where, band, judge)
+
+
+def by_seed(results: Results, column: str, point: Point) -> dict[int, float]:
+    """A column at one point, by seed. Raises Missing where there is no number."""
+    found: dict[int, float] = {}
+    for row in results.select(**point).finished:
+        value = row.number(column)
+        if value is not None:
+            if row.seed in found:
+                raise Missing(f"{words_of(point)} is not one point")
+            found[row.seed] = value
+    if not found:
+        raise Missing(f"no {column} of {words_of(point)}")
+    return found
+
+
+def level(results: Results, column: str, point: Point) -> Spread:
+    """A column at one point over its seeds. Raises Missing."""
+    return Spread.of(list(by_seed(results, column, point).values()))
+
+
+def compare(
+    results: Results,
+    columns: tuple[str, str],
+    points: tuple[Point, Point],
+    with_: Callable[[float, float], float],
+) -> Spread:
+    """`with_` of two columns, each at its own point, over the seeds that both have. Raises Missing."""
+    first, second = (by_seed(results, *one) for one in zip(columns, points, strict=True))
+    seeds = sorted(first.keys() & second.keys())
+    if not seeds:
+        raise Missing(f"{words_of(points[0])} and {words_of(points[1])} have no seed in common")
+    try:
+        return Spread.of([with_(first[seed], second[seed]) for seed in seeds])
+    except ZeroDivisionError:
+        raise Missing(f"{columns[1]} of {words_of(points[1])} is zero") from None
+
+
+def change(results: Results, column: str, point: Point, base: Point) -> Spread:
+    """(value - value at `base`) / value at `base`. Raises Missing."""
+    return compare(results, (column, column), (point, base), lambda a, b: a / b - 1)
+
+
+def mean(figures: Iterable[Spread]) -> Spread:
+    """The mean over several points, and over their lowest and highest seeds. Raises Missing for none."""
+    listed = list(figures)
+    if not listed:
+        raise Missing("all of its cells")
+    count = len(listed)
+    return Spread(
+        sum(one.mean for one in listed) / count,
+        sum(one.low for one in listed) / count,
+        sum(one.high for one in listed) / count,
+        min(one.seeds for one in listed),
+    )
+
+
+def total(results: Results, columns: Iterable[str], point: Point) -> dict[int, float]:
+    """The sum of several columns at one point, by seed. Raises Missing."""
+    parts = [by_seed(results, column, point) for column in columns]
+    seeds = set.intersection(*(set(part) for part in parts))
+    if not seeds:
+        raise Missing(f"no counts of {words_of(point)}")
+    return {seed: sum(part[seed] for part in parts) for seed in sorted(seeds)}
+
+
+def percent(value: float) -> str:
+    """A change in percent with its sign."""
+    return f"{100 * value:+.1f} %"
+
+
+def share(value: float) -> str:
+    """A share in percent."""
+    return f"{100 * value:.1f} %"
+
+
+def times(value: float) -> str:
+    """A factor."""
+    return f"{value:.2f}x"
+
+
+def each(found: Mapping[str, Spread], form: Callable[[float], str] = percent) -> str:
+    """All of them in words."""
+    return ", ".join(f"{name} {one.text(form)}" for name, one in found.items())
+
+
+def words_of(point: Point) -> str:
+    """A point in words."""
+    return (
+        " ".join("/".join(map(str, v)) if isinstance(v, list) else str(v) for v in point.values())
+        or "any run"
+    )
+
+
+def within(
+    measured: Spread, low: float, high: float, what: str, form: Callable[[float], str] = percent
+) -> Check:
+    """That a mean is in a band."""
+    return Check(f"{what} {measured.text(form)}", low <= measured.mean <= high)

@@ -1,0 +1,76 @@
+"""`eeon experiment report`: what the papers say beside what was measured, on one page."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+from eeon_tools.cli.support import reports_errors
+
+_RESULTS = Path("out/experiments")
+_OUTPUT = Path("docs/results")
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option(
+    "--results",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=_RESULTS,
+    show_default=True,
+    help="Folder that has a folder of results for each experiment.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=_OUTPUT,
+    show_default=True,
+    help="Folder for README.md, figures/ and data/.",
+)
+@click.option(
+    "--html",
+    "html_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write it as one HTML page as well.",
+)
+@click.option("--quick", is_flag=True, help="The scaled-down forms: folders RESULTS/NAME-quick.")
+@reports_errors
+def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path | None, quick: bool) -> None:
+    """Write a page with every claim: what the paper says, what was measured, whether they agree.
+
+    Without NAME: all experiments that ship. The page stands in OUTPUT/README.md with its figures and data
+    beside it. What was not run is said, not guessed.
+
+    \b
+    eeon experiment report
+    eeon experiment report marking aqm --output out/report --html out/report/page.html
+    eeon experiment report threshold --quick --output out/report
+    eeon experiment report --results docs/results/data    # the committed page from its own data
+    """
+    from eeon_experiments import shipped
+    from eeon_experiments.report import gather
+    from eeon_experiments.report import output as files
+    from eeon_experiments.report.family import OUTCOMES
+
+    wanted = list(dict.fromkeys(names or shipped.in_order()))
+    families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
+    # From the data beside the page, so that whoever has the page can make it again.
+    words = ["eeon", "experiment", "report", *names, "--results", f"{_OUTPUT}/{files.DATA}"]
+    if quick:
+        words += ["--quick", "--output", str(_OUTPUT / "quick")]
+    command = shlex.join(words)
+    written = files.write(families, output, command)
+    if html_path is not None:
+        html_path.parent.mkdir(parents=True, exist_ok=True)
+        html_path.write_text(files.web_page(families, command), encoding="utf-8")
+        written.append(html_path)
+    for family in families:
+        counts = ", ".join(
+            f"{sum(claim.outcome == outcome for claim in family.claims)} {outcome}" for outcome in OUTCOMES
+        )
+        told = counts if family.claims else "no claims"
+        planned = f" ({family.planned} planned)" if family.planned is not None else ""
+        click.echo(f"{family.name}: {len(family.runs)} points measured{planned}; {told}")
+    click.echo(f"{output / files.PAGE} and {len(written) - 1} files with it")

@@ -1,0 +1,190 @@
+"""`eeon experiment run` and `status`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+from eeon_tools.cli.support import reports_errors
+from eeon_tools.errors import InputError
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+if TYPE_CHECKING:
+    from eeon_experiments.store import Outcome
+    from eeon_experiments.sweep import Sweep
+
+_F = TypeVar("_F", bound=Callable[..., object])
+_SHOWN_FAILURES = 5
+_ERROR_CHARS = 300
+
+
+def _seeds(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int] | None:
+    if value is None:
+        return None
+    found = []
+    for text in value.split(","):
+        if not (text.strip().isascii() and text.strip().isdecimal()) or int(text) >= 2**63:
+            raise click.BadParameter(
+                f"{text!r} is not a seed; write whole numbers, for example 1,2,3", ctx, param
+            )
+        found.append(int(text))
+    return list(dict.fromkeys(found))
+
+
+def _selection(function: _F) -> _F:
+    for option in (
+        click.option(
+            "-o",
+            "--output",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Folder of results.  [default: out/experiments/NAME, with -quick for the quick form]",
+        ),
+        click.option(
+            "--only",
+            multiple=True,
+            metavar="AXIS=VALUE,...",
+            help="Only points with these values, for example buffer=shallow,queue=red_1ms,codel_1; may be "
+            "repeated.",
+        ),
+        click.option(
+            "--seeds", callback=_seeds, metavar="N,N,...", help="Seeds.  [default: those of the file]"
+        ),
+        click.option("--quick", is_flag=True, help="The scaled-down form."),
+        click.argument("name", metavar="NAME|FILE"),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command()
+@_selection
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    default=None,
+    help="Runs at a time.  [default: the number of cores]",
+)
+@click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
+@reports_errors
+def run(
+    name: str,
+    quick: bool,
+    seeds: list[int] | None,
+    only: tuple[str, ...],
+    output: Path | None,
+    workers: int | None,
+    dask: str | None,
+) -> None:
+    """Run an experiment: what is missing of it, and what failed before.
+
+    NAME is one that ships, a file, or a folder with an experiment.yaml. All files and all runs are checked
+    before the first one starts. Every result is kept as it comes: after an interruption the same command goes
+    on.
+    """
+    sweep, folder = _sweep(name, quick, seeds, only, output)
+    if dask is not None and workers is not None:
+        raise InputError("--workers", str(workers), "is not for --dask: its cluster has workers of its own")
+    state = sweep.state()
+    click.echo(f"{folder}: {len(state.finished)} runs are there, {len(state.to_run)} are to be run")
+    failures: list[str] = []
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs,"),
+        TimeElapsedColumn(), TextColumn("so far, left:"), TimeRemainingColumn(),
+    )  # fmt: skip
+    interrupted = False
+    with Progress(*columns, console=Console(stderr=True), disable=not state.to_run) as progress:
+        task = progress.add_task(name if len(name) < 30 else Path(name).name, total=len(state.to_run))
+
+        def ended(outcome: Outcome) -> None:
+            if not outcome.finished:
+                failures.append(_failure(sweep, outcome))
+            progress.update(task, advance=1)
+
+        try:
+            results = sweep.run(count=workers or os.cpu_count() or 1, dask=dask, ended=ended)
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        state = sweep.state()
+        click.echo(
+            f"stopped: {len(state.finished)} runs are kept, {len(state.to_run)} are missing; the same "
+            "command goes on",
+            err=True,
+        )
+        raise click.exceptions.Exit(1)
+    for line in results.refused:
+        click.echo(f"left aside: {line}")
+    click.echo(f"{len(results.finished)} rows in {folder / 'rows.parquet'}")
+    if failures:
+        shown = "\n".join(failures[:_SHOWN_FAILURES])
+        more = f"\n  and {len(failures) - _SHOWN_FAILURES} more" if len(failures) > _SHOWN_FAILURES else ""
+        raise click.ClickException(
+            f"{len(failures)} runs failed (the same command tries them again):\n{shown}{more}"
+        )
+
+
+@click.command()
+@_selection
+@reports_errors
+def status(
+    name: str, quick: bool, seeds: list[int] | None, only: tuple[str, ...], output: Path | None
+) -> None:
+    """Show how much of an experiment has been run, and what failed."""
+    sweep, folder = _sweep(name, quick, seeds, only, output)
+    state = sweep.state()
+    click.echo(
+        f"{folder}: {len(state.finished)} runs finished, {len(state.failed)} failed, "
+        f"{len(state.missing)} missing"
+    )
+    for run_, error in state.failed:
+        click.echo(f"  {_where(sweep, run_.id)}: {error[:_ERROR_CHARS]}")
+
+
+def _sweep(
+    name: str, quick: bool, seeds: list[int] | None, only: tuple[str, ...], output: Path | None
+) -> tuple[Sweep, Path]:
+    from eeon_experiments import files
+    from eeon_experiments.sweep import Selection, Sweep
+    from eeon_experiments.versions import versions
+
+    found = files.load(name)
+    folder = output or Path("out/experiments") / f"{found.name}{'-quick' if quick else ''}"
+    selection = Selection(seeds, _axes(only))
+    return Sweep(found, folder, versions(), quick=quick, selection=selection), folder
+
+
+def _axes(only: tuple[str, ...]) -> dict[str, list[str]]:
+    """`buffer=shallow,queue=a,b`: a part without `=` is another value of the axis before it."""
+    found: dict[str, list[str]] = {}
+    for option in only:
+        axis = ""
+        for part in option.split(","):
+            name, equals, value = part.partition("=")
+            if equals:
+                axis = name.strip()
+            elif not axis:
+                raise InputError("--only", option, "is written axis=value, for example queue=red_1ms,codel_1")
+            found.setdefault(axis, []).append((value if equals else part).strip())
+    return found
+
+
+def _failure(sweep: Sweep, outcome: Outcome) -> str:
+    return f"  {_where(sweep, outcome.run_id)}: {str(outcome.measured.get('error'))[:_ERROR_CHARS]}"
+
+
+def _where(sweep: Sweep, run_id: str) -> str:
+    """The first point of a run, in words."""
+    point = next(point for point in sweep.points if point.run.id == run_id)
+    axes = ", ".join(f"{axis}={value}" for axis, value in point.axes.items() if value is not None)
+    return f"{axes}{', ' if axes else ''}seed {point.run.seed}"

@@ -1,0 +1,66 @@
+"""Runs on the workers of a Dask cluster. The only module that touches dask.distributed, which is optional."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from eeon_tools.errors import InputError, UnavailableError
+
+from eeon_experiments.resolve import Run
+from eeon_experiments.store import Outcome
+from eeon_experiments.versions import Versions, commit, versions
+from eeon_experiments.workers import Work
+
+_CONNECT_SECONDS = 30
+
+
+def run_all(runs: Iterable[Run], work: Work, address: str) -> Iterator[Outcome]:
+    """Do all runs on the cluster whose scheduler is at `address`, and give each outcome as it comes.
+
+    Each worker does one run at a time for each of its threads: start them with `--nthreads 1`. Raises
+    UnavailableError without dask.distributed, and InputError when nobody answers, or when a worker has
+    another P4 program or engine than this machine.
+    """
+    try:
+        from distributed import Client, as_completed
+    except ImportError as error:
+        raise UnavailableError(
+            f"dask.distributed is not installed ({error}); `pip install 'eeon-experiments[dask]'`"
+        ) from error
+    runs = list(runs)
+    try:
+        client = Client(address, timeout=_CONNECT_SECONDS)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError("--dask", address, f"no scheduler answers there: {error}") from error
+    with client:
+        _check_versions(client, address)
+        # A failed run is an outcome; what fails here is a worker or the network, and Dask tries three times.
+        futures = {client.submit(work, run, key=f"eeon-{run.id}", pure=False): run for run in runs}
+        try:
+            for future in as_completed(futures):
+                failure = future.exception()
+                yield future.result() if failure is None else _lost(futures[future], failure)
+                future.release()
+        finally:
+            client.cancel([future for future in futures if not future.done()])
+
+
+def _check_versions(client: Any, address: str) -> None:
+    mine = versions()
+    theirs: dict[str, Versions] = client.run(versions)
+    if not theirs:
+        raise InputError("--dask", address, "the cluster has no worker; start one with `dask worker`")
+    for worker, found in sorted(theirs.items()):
+        if found != mine:
+            raise InputError(
+                "--dask",
+                worker,
+                f"has program {found.program[:12]} and engine {found.engine[:12]}, here are "
+                f"{mine.program[:12]} and {mine.engine[:12]}; install the same version on both",
+            )
+
+
+def _lost(run: Run, error: BaseException) -> Outcome:
+    found = {"status": "failed", "error": f"the worker of this run failed: {type(error).__name__}: {error}"}
+    return Outcome(run.id, run.seed, versions(), commit(), found)

@@ -1,0 +1,224 @@
+"""From an experiment to its points: every combination of its sweeps, resolved and checked before any runs.
+
+All mistakes of a file are reported at once, each at its line, however many runs it is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from eeon_control.errors import InputError, Problem
+from eeon_control.sources import Document, KeyPath
+from eeon_control.validation import did_you_mean
+from pydantic import TypeAdapter, ValidationError
+
+from eeon_experiments import overlay
+from eeon_experiments.files import AxisName, Experiment, Seeds
+from eeon_experiments.resolve import Resolver, Run
+from eeon_experiments.versions import Versions
+
+POINTS_LIMIT = 100_000
+_PROBLEMS_SHOWN = 40
+_SEEDS = "seeds"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination of axes' values with one seed, and the run that gives its numbers. An axis that its
+    sweep does not use is None. Two points may share a run."""
+
+    axes: dict[AxisName, str | None]
+    run: Run
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    values: dict[str, list[str]]
+    seeds: list[int]
+
+
+def expand(
+    experiment: Experiment, versions: Versions, *, quick: bool = False, seeds: list[int] | None = None
+) -> list[Point]:
+    """All points in the order of the file, the seed changing fastest; `seeds` instead of the file's.
+
+    Raises InputError with every mistake of the file and of its runs.
+    """
+    return _Expansion(experiment, versions, quick, seeds).points()
+
+
+def count(experiment: Experiment, *, quick: bool = False) -> int:
+    """How many points there are, without checking their runs. Raises InputError as `expand`."""
+    return sum(_size(sweep) for sweep in _Expansion(experiment, Versions("", ""), quick, None).sweeps())
+
+
+class _Expansion:
+    def __init__(
+        self, experiment: Experiment, versions: Versions, quick: bool, seeds: list[int] | None
+    ) -> None:
+        self._experiment = experiment
+        self._document = experiment.document
+        self._file = experiment.file
+        self._quick = quick
+        self._seeds = seeds
+        self._resolver = Resolver(experiment.path.parent, versions)
+        self._problems: dict[tuple[object, ...], Problem] = {}
+
+    def sweeps(self) -> list[_Sweep]:
+        if self._quick and self._file.quick is None:
+            self._refuse((), f"{self._file.name} has no quick form", "")
+        self._check_axes()
+        sweeps = list(self._sweeps(self._overlays()))
+        self._raise()
+        size = sum(_size(sweep) for sweep in sweeps)
+        if size > POINTS_LIMIT:
+            self._refuse(("sweeps",), f"these are {size} runs; the limit is {POINTS_LIMIT}", "")
+            self._raise()
+        return sweeps
+
+    def points(self) -> list[Point]:
+        sweeps = self.sweeps()
+        overlays = self._overlays()
+        base = overlay.overlaid(self._base())
+        points: dict[tuple[object, ...], Point] = {}
+        for sweep in sweeps:
+            for axes, document in self._combinations(base, overlays, sweep):
+                for run in self._resolved(document, sweep.seeds):
+                    points.setdefault((*axes.values(), run.seed), Point(axes, run))
+        self._raise()
+        if not points:
+            self._refuse(("sweeps",), "nothing is left to run", "")
+            self._raise()
+        return list(points.values())
+
+    def _base(self) -> list[Document]:
+        parts = [overlay.part(self._document, ("base",))]
+        if self._quick:
+            parts.append(overlay.part(self._document, ("quick", "base")))
+        return parts
+
+    def _check_axes(self) -> None:
+        if _SEEDS in self._file.axes:
+            self._refuse(("axes", _SEEDS), "seeds are no axis; give them under the key seeds", "")
+        if not (self._quick and self._file.quick):
+            return
+        for axis, values in self._file.quick.axes.items():
+            path: KeyPath = ("quick", "axes", axis)
+            if axis not in self._file.axes:
+                self._unknown(path, "axis", axis, list(self._file.axes))
+            elif not isinstance(values, (dict, list)) or not values:
+                self._refuse(path, "must be a list of values, or a mapping of values to overlays")
+            elif isinstance(values, list):
+                self._known(path, axis, values, list(self._file.axes[axis]))
+
+    def _overlays(self) -> dict[str, dict[str, list[Document]]]:
+        """By axis and value, what is laid over the base, in order."""
+        found: dict[str, dict[str, list[Document]]] = {}
+        restricted = self._file.quick.axes if self._quick and self._file.quick else {}
+        for axis, values in self._file.axes.items():
+            own = {value: [overlay.part(self._document, ("axes", axis, value))] for value in values}
+            only = restricted.get(axis)
+            if isinstance(only, list):
+                own = {value: own[value] for value in own if value in only}
+            elif isinstance(only, dict):
+                path: KeyPath = ("quick", "axes", axis)
+                own = {
+                    value: [*own.get(value, []), overlay.part(self._document, (*path, value))]
+                    for value in only
+                }
+            found[axis] = own
+        return found
+
+    def _sweeps(self, overlays: dict[str, dict[str, list[Document]]]) -> Iterator[_Sweep]:
+        quick = self._file.quick if self._quick else None
+        path: KeyPath = ("quick", "sweeps") if quick and quick.sweeps else ("sweeps",)
+        given = quick.sweeps if quick and quick.sweeps else self._file.sweeps
+        default = self._seeds or (quick.seeds if quick and quick.seeds else self._file.seeds)
+        if not given:
+            yield _Sweep({axis: list(values) for axis, values in overlays.items()}, default)
+        thinned = bool(quick and not quick.sweeps)
+        for index, sweep in enumerate(given):
+            values: dict[str, list[str]] = {}
+            for axis, wanted in sweep.items():
+                place = (*path, index, axis)
+                if axis == _SEEDS:
+                    continue
+                if axis not in overlays:
+                    self._unknown(place, "axis", axis, list(overlays))
+                elif wanted == "all":
+                    values[axis] = list(overlays[axis])
+                elif not isinstance(wanted, list) or not wanted:
+                    self._refuse(place, "must be `all` or a list of values")
+                else:
+                    self._known(place, axis, wanted, list(self._file.axes[axis]) + list(overlays[axis]))
+                    values[axis] = [one for one in wanted if one in overlays[axis] or not thinned]
+            if all(values.values()):
+                own = None if thinned else self._own_seeds(sweep, (*path, index, _SEEDS))
+                yield _Sweep(values, self._seeds or own or default)
+
+    def _own_seeds(self, sweep: Mapping[str, object], path: KeyPath) -> list[int] | None:
+        if _SEEDS not in sweep:
+            return None
+        given = self._document.get(path)
+        try:
+            return list(TypeAdapter(Seeds).validate_python(given))
+        except ValidationError:
+            self._refuse(path, "must be a list of whole numbers from 0")
+            return None
+
+    def _combinations(
+        self, base: Document, overlays: dict[str, dict[str, list[Document]]], sweep: _Sweep
+    ) -> Iterator[tuple[dict[str, str | None], Document]]:
+        axes = list(overlays)
+
+        def below(
+            depth: int, chosen: dict[str, str | None], document: Document
+        ) -> Iterator[tuple[dict[str, str | None], Document]]:
+            if depth == len(axes):
+                yield chosen, document
+                return
+            axis = axes[depth]
+            if axis not in sweep.values:
+                yield from below(depth + 1, {**chosen, axis: None}, document)
+            for value in sweep.values.get(axis, []):
+                laid = overlay.overlaid([document, *overlays[axis][value]])
+                yield from below(depth + 1, {**chosen, axis: value}, laid)
+
+        yield from below(0, {}, base)
+
+    def _resolved(self, document: Document, seeds: list[int]) -> list[Run]:
+        try:
+            return self._resolver.resolve(document, seeds, str(self._experiment.path))
+        except InputError as error:
+            for problem in error.problems:
+                self._note(problem)
+            return []
+
+    def _known(self, path: KeyPath, axis: str, values: list[str], known: list[str]) -> None:
+        for index, value in enumerate(values):
+            if value not in known:
+                self._unknown((*path, index), f"value of axis {axis}", value, list(dict.fromkeys(known)))
+
+    def _unknown(self, path: KeyPath, what: str, name: str, known: list[str]) -> None:
+        near = did_you_mean(name, known)
+        self._refuse(
+            path, f"there is no {what} of that name{near}; there are {', '.join(known) or 'none'}", name
+        )
+
+    def _refuse(self, path: KeyPath, rule: str, value: object = None) -> None:
+        self._note(self._document.problem(path, rule, value))
+
+    def _note(self, problem: Problem) -> None:
+        self._problems.setdefault((problem.place, problem.key, problem.rule), problem)
+
+    def _raise(self) -> None:
+        if self._problems:
+            raise InputError(list(self._problems.values())[:_PROBLEMS_SHOWN])
+
+
+def _size(sweep: _Sweep) -> int:
+    size = len(sweep.seeds)
+    for values in sweep.values.values():
+        size *= len(values)
+    return size

@@ -1,0 +1,77 @@
+"""What a run's settings mean for the engine: the fabric's spec and the workload, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from eeon_control.config import Eee, FabricConfig
+from eeon_control.topology import Host, Port, Topology
+from eeon_control.units import Duration
+from eeon_tools.replay.spec import fabric_spec
+
+from eeon_experiments.nic_queue import queue_like
+from eeon_experiments.settings import RunSettings
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import ApplicationSpec, FabricSpec, TcpSpec, WorkloadSpec
+
+
+def with_added_delay(topology: Topology, added: Duration) -> Topology:
+    """The same fabric with a latency added to each direction of every link.
+
+    Its `document` is the file's, without what was added.
+    """
+    if not added:
+        return topology
+
+    def longer(port: Port) -> Port:
+        return replace(port, delay=Duration(port.delay + added))
+
+    return replace(
+        topology,
+        links=tuple(replace(link, delay=Duration(link.delay + added)) for link in topology.links),
+        hosts={name: replace(host, port=longer(host.port)) for name, host in topology.hosts.items()},
+        switches={
+            name: replace(switch, ports=tuple(longer(port) for port in switch.ports))
+            for name, switch in topology.switches.items()
+        },
+    )
+
+
+def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, seed: int) -> FabricSpec:
+    """The engine's fabric. Raises UnavailableError for settings that a twin cannot have."""
+    nics = {host.name: _nic_eee(settings, topology, config, host) for host in topology.hosts.values()}
+    spec = fabric_spec(topology, config, seed, nics)
+    if settings.nic.queue == "as_leaf":
+        for host in spec["hosts"]:
+            nic = host.get("nic")
+            assert nic is not None, "fabric_spec gives each host a NIC"
+            nic.update(queue_like(config, _leaf_port(topology, topology.hosts[host["name"]])))
+    if not settings.queue_samples:
+        spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's smallest
+    return spec
+
+
+def workload_of(settings: RunSettings, topology: Topology, seed: int) -> WorkloadSpec:
+    """The engine's workload. Which members an application and TCP have, their models say."""
+    return {
+        "seed": seed,
+        "tcp": cast("TcpSpec", settings.tcp.engine()),
+        "applications": cast("list[ApplicationSpec]", settings.workload.engine(topology, seed)),
+    }
+
+
+def _nic_eee(settings: RunSettings, topology: Topology, config: FabricConfig, host: Host) -> Eee:
+    port = host.port
+    if settings.nic.eee is not None:
+        return settings.nic.eee.at(port.rate, config.phy.get(port.rate))
+    if config.attached(port, "eee") is not None:
+        return config.eee_of(port)
+    return config.eee_of(_leaf_port(topology, host))
+
+
+def _leaf_port(topology: Topology, host: Host) -> Port:
+    leaf = topology.port(str(host.port.peer))
+    assert leaf is not None, "a host's link ends at a switch port"
+    return leaf

@@ -1,0 +1,157 @@
+"""The experiment file: settings, axes of overlays, sweeps over them, seeds, and the quick form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from eeon_control.errors import DataNotFound, InputError
+from eeon_control.model_base import Strict
+from eeon_control.sources import Document, read_yaml
+from eeon_control.validation import did_you_mean, input_error
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
+
+from eeon_experiments import shipped
+
+SEED_LIMIT = 2**63 - 1
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,62}$"
+_AXIS = r"^[a-z][a-z0-9_]{0,30}$"
+
+
+def _text(value: object) -> object:
+    """Names of values may look like numbers: `load: {5: ..., 10: ...}`."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, (int, float)) else value
+
+
+def _texts(value: object) -> object:
+    return [_text(one) for one in value] if isinstance(value, list) else value
+
+
+def _overlays(value: object) -> object:
+    """An empty overlay is a mapping without keys."""
+    if not isinstance(value, dict):
+        return value
+    return {name: {} if one is None else one for name, one in value.items()}
+
+
+Name = Annotated[str, Field(pattern=_NAME)]
+AxisName = Annotated[str, Field(pattern=_AXIS)]
+Overlay = dict[str, Any]
+Overlays = Annotated[dict[Name, Overlay], Field(min_length=1), BeforeValidator(_overlays)]
+Values = Literal["all"] | list[Name]
+Seeds = Annotated[
+    list[Annotated[int, Field(strict=True, ge=0, le=SEED_LIMIT)]], Field(min_length=1, max_length=1000)
+]
+
+
+def _sweep(value: object) -> object:
+    if not isinstance(value, dict):
+        raise ValueError("must be a mapping: axis: all, or axis: [values]")
+    return {key: _texts(one) for key, one in value.items()}
+
+
+Sweep = Annotated[dict[str, Any], BeforeValidator(_sweep)]
+
+
+def _quick_axes(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return {
+        axis: _overlays(values) if isinstance(values, dict) else _texts(values)
+        for axis, values in value.items()
+    }
+
+
+QuickValues = Annotated[
+    Any, WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]})
+]
+
+
+class Quick(Strict):
+    """The scaled-down form: what is different from the full one."""
+
+    base: Overlay = Field(default_factory=dict)
+    """Laid over `base`, below the axes' overlays."""
+    axes: Annotated[dict[AxisName, QuickValues], BeforeValidator(_quick_axes)] = Field(default_factory=dict)
+    """Axes with fewer values: a list of names, or a mapping whose overlays are laid over the axis' own."""
+    sweeps: list[Sweep] = Field(default_factory=list)
+    """Instead of the full form's sweeps. Without: those, as far as their values are left."""
+    seeds: Seeds | None = None
+    """Instead of the full form's seeds."""
+
+
+class ExperimentFile(Strict):
+    """An experiment: runs that differ in their axes' values."""
+
+    name: Name
+    """Name of the experiment, and of its folder of results."""
+    title: str
+    """What it is, in a line."""
+    description: str = ""
+    """What it is for."""
+    claims: list[str] = Field(default_factory=list)
+    """Ids of the papers' claims that it is held against."""
+    base: Overlay
+    """Settings of every run; its keys are those of a run."""
+    axes: dict[AxisName, Overlays] = Field(default_factory=dict)
+    """By axis, its values by name, each an overlay over `base`; later axes win. Mappings are merged, lists
+    replaced, `config` appended."""
+    sweeps: list[Sweep] = Field(default_factory=list)
+    """Products to run, each with the axes and values that it uses: `axis: all` or `axis: [values]`, and
+    perhaps `seeds`. An axis that it does not name is left as the base has it. Without: the product of all
+    axes."""
+    seeds: Seeds = [1]  # noqa: RUF012
+    """Seeds of the switches' draws and of the workload; each point is run with every one."""
+    quick: Quick | None = None
+    """The scaled-down form."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A file that has been read and whose own keys are checked; its runs are not yet (see `expand`)."""
+
+    file: ExperimentFile
+    document: Document
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.file.name
+
+    @property
+    def folder(self) -> Path | None:
+        """Its folder, with what else belongs to it; None for a file that stands alone under another name."""
+        return self.path.parent if self.path.name == shipped.FILE else None
+
+
+def load(name_or_path: str | Path) -> Experiment:
+    """Read a file, an experiment's folder, or an experiment that ships. Raises DataNotFound or InputError."""
+    path = _find(name_or_path)
+    document = read_yaml(path)
+    try:
+        file = ExperimentFile.model_validate(document.value)
+    except ValidationError as error:
+        raise input_error(error, document, ExperimentFile) from None
+    return Experiment(file, document, path)
+
+
+def _find(name_or_path: str | Path) -> Path:
+    path = Path(name_or_path)
+    if path.is_dir() and (path / shipped.FILE).is_file():
+        return path / shipped.FILE
+    if path.is_file():
+        return path
+    known = shipped.names()
+    if str(name_or_path) in known:
+        return shipped.folder() / str(name_or_path) / shipped.FILE
+    raise DataNotFound(
+        f"{name_or_path}: no such file, and not one of the experiments that ship"
+        f"{did_you_mean(str(name_or_path), known)}: {', '.join(known) or 'none'}"
+    )
+
+
+__all__ = ["Experiment", "ExperimentFile", "InputError", "Quick", "load"]

@@ -1,0 +1,80 @@
+"""An experiment's folder, and the Python in it.
+
+    experiment.yaml   what is run (`files`)
+    setup.yaml        what is taken from a paper, and what is assumed beyond it (`setup`)
+    claims.py         `CLAIMS`: what a paper says, each with its judge (`claims.model`)
+    figures.py        `drawings(runs)`: the figures of its report (`report.drawing`)
+    findings.yaml     why a claim differs (`report.findings`)
+
+Only the first is needed. Whoever names a folder runs its Python. A folder's modules import one another as
+`from .points import point`; the folder needs no `__init__.py` and no place on `sys.path`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from eeon_tools.errors import InputError
+
+from eeon_experiments.claims.model import Claim
+from eeon_experiments.report.drawing import Drawing
+from eeon_experiments.report.runs import Runs
+
+Draw = Callable[[Runs], list[Drawing]]
+
+
+def claims(folder: Path) -> Sequence[Claim]:
+    """The claims held against the experiment; none without a claims.py. Raises InputError."""
+    found = module(folder, "claims")
+    if found is None:
+        return ()
+    listed = getattr(found, "CLAIMS", None)
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(one, Claim) for one in listed):
+        raise InputError(
+            str(folder / "claims.py"), "CLAIMS", "must be a tuple of claims (eeon_experiments.claims.Claim)"
+        )
+    return tuple(listed)
+
+
+def figures(folder: Path) -> Draw | None:
+    """What draws the experiment's figures; None without a figures.py. Raises InputError."""
+    found = module(folder, "figures")
+    if found is None:
+        return None
+    draw: Draw | None = getattr(found, "drawings", None)
+    if not callable(draw):
+        raise InputError(
+            str(folder / "figures.py"), "drawings", "must be a function that takes runs and gives drawings"
+        )
+    return draw
+
+
+def module(folder: Path, name: str) -> ModuleType | None:
+    """A module of the folder by the name of its file; None where there is no such file.
+
+    Raises InputError, with what the file raised, where it cannot be loaded.
+    """
+    path = folder / f"{name}.py"
+    if not path.is_file():
+        return None
+    try:
+        return import_module(f"{_package(folder.resolve())}.{name}")
+    except Exception as error:  # whatever the file raises, the message says which file it was
+        raise InputError(str(path), "", f"cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def _package(folder: Path) -> str:
+    """The name of a package whose modules are the folder's files: one for each folder of a process, so that
+    two experiments can both have a `claims`."""
+    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    name = f"_eeon_experiment_{digest}"
+    if name not in sys.modules:
+        package = ModuleType(name, f"The modules in {folder}.")
+        package.__path__ = [str(folder)]
+        sys.modules[name] = package
+    return name

@@ -1,0 +1,56 @@
+"""The queue of a host's NIC, set like the switch port at the other end of its link.
+
+The engine's NIC has the P4 program's modes with the program's parameters (netsim's `NicAqm`), but counts time
+in picoseconds. Thresholds by link speed are the controller's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from eeon_control.config import FabricConfig
+from eeon_control.port_settings import Aqm, CodelSettings, MarkThresholdSettings, RedSettings
+from eeon_control.topology import Port
+from eeon_control.units import DataRate, Packets
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import NicAqm, NicSpec, Protect
+
+
+def queue_like(config: FabricConfig, leaf: Port) -> NicSpec:
+    """`buffer_bytes` and `aqm` of a NIC that behaves as a leaf's port does. Raises PlanError for thresholds
+    that the port cannot have either."""
+    queue = config.settings_of(leaf).queue
+    return {"buffer_bytes": int(queue.buffer), "aqm": _aqm(queue.aqm, leaf.rate)}
+
+
+def _aqm(aqm: Aqm, rate: DataRate) -> NicAqm | None:
+    match aqm.settings_at(rate):
+        case MarkThresholdSettings() as marking:
+            return {
+                "mode": "mark_threshold",
+                "threshold_bytes": int(marking.threshold),
+                "l4s_threshold_bytes": int(marking.l4s_threshold),
+                "at_dequeue": marking.at_dequeue,
+            }
+        case RedSettings() as red:
+            return {
+                "mode": "red",
+                "min_threshold": int(red.min),
+                "max_threshold": int(red.max),
+                "probability_slope": red.probability_slope,
+                "in_packets": isinstance(red.min, Packets),
+                "average_shift": red.average_shift,
+                "ecn": red.ecn,
+                "protect": cast("Protect", red.protect),
+            }
+        case CodelSettings() as codel:
+            return {
+                "mode": "codel",
+                "target_ps": int(codel.target),
+                "interval_ps": int(codel.interval),
+                "mtu_bytes": int(codel.mtu),
+                "ecn": codel.ecn,
+                "protect": cast("Protect", codel.protect),
+            }
+    return None

@@ -1,0 +1,138 @@
+"""README.md of each experiment's folder and of the folder of all of them, made from the experiments' data.
+
+`python -m eeon_experiments.readme` writes those of the experiments that ship.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from eeon_experiments import files, setup, shipped
+from eeon_experiments.expand import count
+from eeon_experiments.report import markdown
+from eeon_experiments.report.blocks import Block, Bullets, Code, Document, Heading, Paragraph, Table
+
+FILE = "README.md"
+_CODE = re.compile(r"(?<!\[)`([\w./-]+)`(?!\])")
+
+
+def of_experiment(name: str) -> str:
+    """The README of an experiment that ships."""
+    experiment = files.load(name)
+    folder = experiment.path.parent
+    told = setup.load(folder)
+    blocks: list[Block] = []
+    if experiment.file.description:
+        blocks.append(Paragraph(experiment.file.description))
+    blocks += [Paragraph(text) for text in told.about]
+    if experiment.file.claims:
+        blocks.append(Paragraph(f"{_span(experiment.file.claims)}."))
+    if told.questions:
+        blocks.append(Bullets(told.questions))
+    blocks.append(Code(_commands(experiment, told)))
+    if told.setup or told.notes:
+        blocks.append(Heading("Set-up"))
+    if told.setup:
+        head, rows = told.table()
+        blocks.append(Table(head, rows, numeric=False))
+    blocks += [Paragraph(text) for text in told.notes]
+    if told.assumptions:
+        blocks.append(Heading("Assumptions"))
+    if told.assumed:
+        blocks.append(Paragraph(told.assumed))
+    if told.assumptions:
+        blocks.append(Bullets([one.sentence() for one in told.assumptions]))
+    title = f"{experiment.name}: {experiment.file.title}"
+    return _linked(markdown.render(Document(title, blocks)), folder)
+
+
+def _span(claims: Sequence[str]) -> str:
+    """Which claims it is held against, in the order of the file."""
+    return f"Claims {claims[0]} to {claims[-1]}" if len(claims) > 1 else f"Claim {claims[0]}"
+
+
+def _commands(experiment: files.Experiment, told: setup.Setup) -> str:
+    """How to run it, with the number of runs of each form and its size."""
+    forms = [(f"eeon experiment run {experiment.name}", count(experiment), told.full)]
+    if experiment.file.quick is not None:
+        forms.append((f"{forms[0][0]} --quick", count(experiment, quick=True), told.quick))
+    width = max(len(command) for command, _, _ in forms)
+    return "\n".join(
+        f"{command:<{width}}  # {': '.join(part for part in (f'{runs} runs', size.replace('`', '')) if part)}"
+        for command, runs, size in forms
+    )
+
+
+def of_all() -> str:
+    """The README of the folder that has all experiments that ship."""
+    folder = shipped.folder()
+    rows = [(f"`{name}`", _line(name)) for name in shipped.in_order()]
+    blocks: Sequence[Block] = (
+        Paragraph(
+            "One folder for each experiment. `eeon experiment list` names those that ship. "
+            "`docs/experiments.md` says how to run them, what the files hold, and what the columns of the "
+            "results mean."
+        ),
+        Table(
+            ("file", "what it holds"),
+            (
+                ("`experiment.yaml`", "what is run: settings, axes, sweeps, seeds, the quick form"),
+                ("`setup.yaml`", "what is taken from a paper, and what is assumed beyond it"),
+                ("`claims.py`", "what the paper says, each claim with its judge"),
+                ("`figures.py`", "the figures of the report"),
+                ("`findings.yaml`", "why a result differs from what the paper claims"),
+                ("`README.md`", "made from `experiment.yaml` and `setup.yaml` by `make reference`"),
+            ),
+            numeric=False,
+        ),
+        Paragraph(
+            "`eeon_experiments/` is the code that all of them share, `tests/` has its tests and theirs. "
+            "Together they are the package eeon-experiments, which brings the command `eeon experiment`."
+        ),
+        Table(("folder", "what"), rows, numeric=False),
+    )
+    return _linked(markdown.render(Document("Experiments", blocks)), folder)
+
+
+def _line(name: str) -> str:
+    experiment = files.load(name)
+    told, claims = setup.load(experiment.path.parent), experiment.file.claims
+    return f"{told.summary}. {_span(claims)}" if claims else told.summary
+
+
+def _linked(text: str, folder: Path) -> str:
+    """The page, with each code word that is another experiment or a document of the repository as a link."""
+    root = shipped.folder().parent
+    experiments = {*shipped.names()} - {folder.name}
+
+    def link(found: re.Match[str]) -> str:
+        word = found[1]
+        if word in experiments:
+            return f"[{word}]({_relative(shipped.folder() / word / FILE, folder)})"
+        if word.endswith(".md") and "/" in word and (root / word).is_file():
+            return f"[{word}]({_relative(root / word, folder)})"
+        return found[0]
+
+    return _CODE.sub(link, text)
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def pages() -> dict[Path, str]:
+    """Every README by the file that it belongs into."""
+    folder = shipped.folder()
+    return {
+        folder / FILE: of_all(),
+        **{folder / name / FILE: of_experiment(name) for name in shipped.names()},
+    }
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+        print(path)

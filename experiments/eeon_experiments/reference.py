@@ -1,0 +1,48 @@
+"""The reference in docs/experiments.md: keys of an experiment and of a run, columns of a row, as Markdown.
+
+`python -m eeon_experiments.reference FILE` puts it between the page's markers.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from eeon_control import schemas
+from eeon_control.reference import Tables, into
+
+from eeon_experiments import columns
+from eeon_experiments.files import ExperimentFile
+from eeon_experiments.settings import RunSettings
+
+_TABLES = Tables(
+    units={"GHz": "clock rate", "KiB/s": "bytes per second"},
+    elsewhere={"Eee": "configuration.md"},
+)
+_TYPES = {"text": "text", "whole": "whole number", "number": "number", "flag": "true or false"}
+
+
+def reference() -> str:
+    """Everything that is made from the code, for the page."""
+    parts = ["### The experiment file", *_TABLES.of(schemas.of_model(ExperimentFile, ""))]
+    parts += ["### Settings of a run", *_TABLES.of(schemas.of_model(RunSettings, ""))]
+    parts += ["### Columns", _columns()]
+    return "\n\n".join(parts)
+
+
+def _columns() -> str:
+    rows = ["| column | type | meaning |", "|---|---|---|"]
+    rows += [_row(one) for one in columns.IDENTITY]
+    rows.append(f"| `{columns.AXIS}NAME` | text | value of each axis; empty where a sweep does not use it |")
+    rows += [_row(one) for one in columns.MEASURED]
+    return "\n".join(rows)
+
+
+def _row(column: columns.Column) -> str:
+    return f"| `{column.name}` | {_TYPES[column.type]} | {column.meaning} |"
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(into(path.read_text(encoding="utf-8"), reference()), encoding="utf-8")
+    print(path)

@@ -1,0 +1,88 @@
+"""What the families' figures share: names and colours of alternatives, and series along an axis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from eeon_tools.svg import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILION, YELLOW
+
+from eeon_experiments.report.runs import Chosen, Metric, Runs, Spread
+
+RUNTIME = "runtime_seconds"
+THROUGHPUT = "throughput_per_node_bps"
+LATENCY = "latency_mean_us"
+
+BUFFERS = {"shallow": "shallow buffers", "deep": "deep buffers"}
+TRANSPORTS = {"newreno": "TCP", "ecn": "TCP-ECN", "dctcp": "DCTCP"}
+TRANSPORT_COLOURS = {"newreno": GREY, "ecn": BLUE, "dctcp": ORANGE}
+PROTECTIONS = {"ect": "default (ECT only)", "ece": "ECE-bit", "ack_syn": "ACK+SYN"}
+PROTECTION_COLOURS = {"ect": VERMILION, "ece": ORANGE, "ack_syn": BLUE}
+THRESHOLD_COLOUR = GREEN
+EEE = {
+    "off": "legacy (no EEE)",
+    "standard": "Standard EEE",
+    "12us10": "12us10",
+    "120us100": "120us100",
+    "500us500": "500us500",
+    "1ms1000": "1ms1000",
+    "10ms1000": "10ms1000",
+    "12us10+": "12us10+",
+    "120us100+": "120us100+",
+    "ideal": "ideal",
+}
+EEE_COLOURS = {
+    "off": INK,
+    "standard": GREY,
+    "12us10": SKY,
+    "120us100": BLUE,
+    "500us500": YELLOW,
+    "1ms1000": ORANGE,
+    "10ms1000": VERMILION,
+    "12us10+": PURPLE,
+    "120us100+": "#882255",
+    "ideal": GREEN,
+}
+
+_DELAY = re.compile(r"(\d+(?:\.\d+)?)(ns|us|ms|s)$")
+_NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def nanoseconds(value: str) -> float | None:
+    """The time at the end of an axis' value (`red_500us`, `0us`), or None."""
+    found = _DELAY.search(value)
+    return float(found[1]) * _NANOSECONDS[found[2]] if found else None
+
+
+def by_delay(values: Sequence[str], prefix: str, loose_first: bool = True) -> list[str]:
+    """Values such as `red_500us` of one prefix, the longest time first, as the papers' axes run."""
+    timed = {
+        value: nanoseconds(value) for value in values if re.fullmatch(prefix + r"\d[\d.]*[num]?s", value)
+    }
+    return sorted(timed, key=lambda value: timed[value] or 0.0, reverse=loose_first)
+
+
+def delay_label(value: str) -> str:
+    """`red_500us` as it stands on an axis: `500 us`."""
+    found = _DELAY.search(value)
+    # A number stays beside its unit where a name is wrapped.
+    return f"{found[1]}\N{NO-BREAK SPACE}{'µs' if found[2] == 'us' else found[2]}" if found else value
+
+
+def along(
+    runs: Runs,
+    metric: Metric,
+    axis: str,
+    values: Sequence[str],
+    base: Mapping[str, Chosen] | None = None,
+    **point: Chosen,
+) -> list[Spread | None]:
+    """The number (as a multiple of that at `base`, if given) at each value of an axis."""
+    if base is None:
+        return [runs.spread(metric, **point, **{axis: value}) for value in values]
+    return [runs.ratio(metric, base, **point, **{axis: value}) for value in values]
+
+
+def percent(share: Spread | None) -> Spread | None:
+    """A share as percent."""
+    return None if share is None else share.scaled(100)

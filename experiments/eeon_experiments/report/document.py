@@ -1,0 +1,263 @@
+"""What the report says, in order: claims in one table, then each experiment with set-up, claims, figures and
+conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from eeon_tools import svg
+
+from eeon_experiments.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Code,
+    Document,
+    Fold,
+    Heading,
+    Link,
+    Paragraph,
+    Picture,
+    Status,
+    Table,
+    Verdict,
+)
+from eeon_experiments.report.drawing import Drawing
+from eeon_experiments.report.family import DIFFERS, NOT_MEASURED, OUTCOMES, REPRODUCED, Family, Judged
+from eeon_experiments.report.numbers import drawing_table
+from eeon_experiments.report.rendered import Rendered
+
+_KINDS = {REPRODUCED: "good", DIFFERS: "bad", NOT_MEASURED: "none"}
+_UNEXPLAINED = "not yet explained"
+_PAPERS = (
+    "Thesis: R. Fischer e Silva, E-EON: Energy-Efficient and Optimized Networks for Hadoop, PhD thesis, "
+    "Universitat Politècnica de Catalunya.",
+    "Marking paper: the journal article of the thesis' chapter 6, an extension of R. Fischer e Silva, P. "
+    "Carpenter, IEEE CLUSTER 2017.",
+    "EEE paper, also EEE-MapReduce paper: R. Fischer e Silva, P. Carpenter, Exploring Interconnect "
+    "Energy Savings Under East-West Traffic Pattern of MapReduce Clusters, 2015.",
+)
+
+
+def document(
+    families: Sequence[Family],
+    figures: Mapping[str, Sequence[Rendered]],
+    command: str,
+    rows: str,
+    claims: str,
+    inline: bool = False,
+) -> Document:
+    """The page. `figures`: by experiment; they are drawn into the page when it is `inline`, and only named
+    otherwise. `command` makes it again. `rows` and `claims`: the folder of an
+    experiment's rows, with NAME for its name, and the file of the claims, relative to the page."""
+    blocks: list[Block] = [
+        Paragraph(_lead(families)),
+        Paragraph(
+            "A claim is reproduced when the twin, with the paper's parameters and no parameter fitted to "
+            "the claim, shows the same sign, the same order of alternatives, and a size within the band "
+            "that was written down before the results were seen. A claim that differs is published as such, "
+            "with what was found by looking."
+        ),
+        *_quick_warning(families),
+        *_scaled_down(families),
+        Heading("Claims", anchor="claims"),
+        _overview(families),
+        Heading("Make it again", anchor="again"),
+        Paragraph("The page from the data beside it:"),
+        Code(command),
+        Paragraph("The data, which takes hours, and then the page from it:"),
+        Code("\n".join([*(_run(one) for one in families), "eeon experiment report"])),
+        Paragraph(
+            f"Data for machines: `{rows}/rows.parquet` has a row for each run, `manifest.json` "
+            f"beside it says who made it, `{claims}` has every claim's outcome and numbers. "
+            "The same seeds, program and engine give the same numbers on any machine; only times and memory "
+            "of the runs differ."
+        ),
+        Heading("Papers", anchor="papers"),
+        Bullets(_PAPERS),
+    ]
+    for family in families:
+        blocks += _family(family, figures.get(family.name, ()), inline)
+    return Document("What the papers say, and what we measured", blocks)
+
+
+def _run(family: Family) -> str:
+    return f"eeon experiment run {family.name}{' --quick' * family.quick}"
+
+
+def _lead(families: Sequence[Family]) -> str:
+    claims = [claim for family in families for claim in family.claims]
+    counts = {outcome: sum(claim.outcome == outcome for claim in claims) for outcome in OUTCOMES}
+    runs = sum(len(family.runs) for family in families)
+    passes = sum(int(row.get("p4_passes") or 0) for family in families for row in family.rows)
+    return (
+        f"{len(claims)} claims of the papers behind E-EON, held against {runs:,} runs of the twin: real TCP "
+        f"behaviour at the hosts, the P4 program in every switch ({passes:,} P4 passes), virtual time. "
+        f"Reproduced: "
+        f"{counts[REPRODUCED]}; different: {counts[DIFFERS]}; not measured: {counts[NOT_MEASURED]}."
+    )
+
+
+def _quick_warning(families: Sequence[Family]) -> list[Block]:
+    quick = [family.name for family in families if family.quick]
+    if not quick:
+        return []
+    return [
+        Paragraph(
+            f"Of {', '.join(quick)} this page shows the scaled-down form, which is smaller than the papers' "
+            "set-up: its verdicts are about that form only."
+        )
+    ]
+
+
+def _scaled_down(families: Sequence[Family]) -> list[Block]:
+    names = [family.name for family in families if family.scaled_down is not None]
+    if not names:
+        return []
+    return [
+        Paragraph(
+            f"Of {', '.join(names)} the quick forms were run as well: the same questions on a smaller fabric "
+            "with a smaller job, which take minutes. What a claim comes to there stands beside it as "
+            "“scaled down”; it is about that form only."
+        )
+    ]
+
+
+def _overview(families: Sequence[Family]) -> Block:
+    claims = [claim for family in families for claim in family.claims]
+    if not claims:
+        return Paragraph("None of the experiments shown here has claims.")
+    head = ["claim", "what the paper says", "outcome"]
+    rows: list[list[Cell]] = [
+        [Link(claim.id, anchor(claim)), claim.statement, _status(claim.outcome)] for claim in claims
+    ]
+    if any(claim.scaled_down for claim in claims):
+        head.append("scaled down")
+        for row, claim in zip(rows, claims, strict=True):
+            row.append(_status(claim.scaled_down.outcome) if claim.scaled_down else "")
+    return Table(head, rows, numeric=False)
+
+
+def anchor(claim: Judged) -> str:
+    """Where the page tells about a claim."""
+    return "claim-" + "".join(letter for letter in claim.id.lower() if letter.isalnum())
+
+
+def _status(outcome: str) -> Status:
+    return Status(outcome, _KINDS[outcome])
+
+
+def _family(family: Family, figures: Sequence[Rendered], inline: bool) -> list[Block]:
+    blocks: list[Block] = [Heading(family.title or family.name, anchor=f"experiment-{family.name}")]
+    if family.description:
+        blocks.append(Paragraph(family.description))
+    blocks += _setup(family)
+    blocks += _state(family)
+    if family.claims:
+        blocks.append(Heading("Claims", 3))
+        blocks += [_claim(claim) for claim in family.claims]
+    blocks.append(Heading("Figures", 3))
+    if not figures:
+        blocks.append(Paragraph("No figure is drawn for this experiment."))
+    for one in figures:
+        blocks += _figure(one, inline)
+    blocks += [Heading("Conditions", 3), Bullets(_conditions(family))]
+    return blocks
+
+
+def _setup(family: Family) -> list[Block]:
+    setup = family.setup
+    blocks: list[Block] = []
+    if setup.setup:
+        blocks.append(Table(*setup.table(), numeric=False))
+    if setup.assumptions:
+        blocks.append(Paragraph("What is assumed beyond the paper:"))
+        blocks.append(Bullets([one.sentence() for one in setup.assumptions]))
+    if family.base:
+        title = f"Settings of every run of {family.name}, before those of the axes"
+        blocks.append(Fold(title, [Code(family.base)]))
+    return blocks
+
+
+def _state(family: Family) -> list[Block]:
+    items = []
+    if not len(family.runs):
+        items.append(f"Nothing has been measured: there are no finished runs of `{family.name}`.")
+    if family.not_run and len(family.runs):
+        items.append(f"Not run of {family.planned} planned: {'; '.join(family.not_run)}.")
+    for failure in family.failures:
+        where = ", ".join(f"{axis} {value}" for axis, value in failure.axes.items())
+        items.append(f"Failed: {where}, seed {failure.seed}: {failure.error or 'no reason was kept'}")
+    items += [f"Left out: {reason}." for reason in family.refused]
+    return [Bullets(items)] if items else []
+
+
+def _claim(claim: Judged) -> Verdict:
+    facts = [("The paper", f"{claim.statement} ({claim.where})")]
+    if claim.band:
+        facts.append(("Counts as reproduced", claim.band))
+    facts.append(("Measured", claim.measured or "nothing"))
+    if claim.scaled_down is not None:
+        facts.append(("Scaled down", f"{claim.scaled_down.outcome}: {claim.scaled_down.measured}"))
+    if claim.finding is not None:
+        facts.append(("Reason" if claim.outcome == DIFFERS else "Note", claim.finding.reason))
+        if claim.finding.evidence:
+            facts.append(("Evidence", claim.finding.evidence))
+    elif claim.outcome == DIFFERS:
+        facts.append(("Reason", _UNEXPLAINED))
+    return Verdict(anchor(claim), claim.id, _status(claim.outcome), facts)
+
+
+def _figure(one: Rendered, inline: bool) -> list[Block]:
+    drawing = one.drawing
+    blocks: list[Block] = [Heading(drawing.title, 4, anchor=f"figure-{drawing.name}")]
+    source = f"{drawing.paper}. " if drawing.paper else ""
+    if one.problem:
+        return [*blocks, Paragraph(f"{source}Not drawn: {one.problem}.")]
+    if not drawing.measured():
+        return [*blocks, Paragraph(f"{source}Not measured.")]
+    missing, points = drawing.missing()
+    crosses = ", marked by a cross" if any(panel.kind != "lines" for panel in drawing.panels) else ""
+    lacks = f" {missing} of {points} points have no number{crosses}." if missing else ""
+    caption = f"{source}{drawing.caption}{lacks}"
+    blocks.append(Picture(one.file, svg.inline(one.text) if inline else "", drawing.title, caption))
+    blocks.append(Fold("The numbers", drawing_table(drawing)))
+    return blocks
+
+
+def _conditions(family: Family) -> list[str]:
+    def code(texts: Sequence[str]) -> str:
+        return ", ".join(f"`{text}`" for text in texts) or "unknown"
+
+    seeds = ", ".join(str(seed) for seed in family.runs.seeds()) or "none"
+    per_seed = {seed: sum(run.seed == seed for run in family.runs) for seed in family.runs.seeds()}
+    counted = ", ".join(f"{count:,} with seed {seed}" for seed, count in per_seed.items())
+    wall = sum(float(row.get("cpu_seconds") or 0) for row in family.rows)
+    items = [
+        f"{len(family.runs):,} finished runs{f' ({counted})' if counted else ''}, {wall:,.0f} s of CPU; "
+        f"seeds {seeds}. Figures and tables give the mean over the seeds of a point; the lines in a figure "
+        "and the brackets in a table go from the lowest to the highest. A point without them was run with "
+        "one seed.",
+        f"Commit {code(family.commits)}.",
+        f"P4 program {code([family.program_digest] if family.program_digest else [])}, engine "
+        f"{code([family.engine_digest] if family.engine_digest else [])} (SHA-256 of the compiled program, "
+        "and over the engine's sources).",
+    ]
+    if family.versions:
+        items.append(
+            "Drawn with " + ", ".join(f"{name} {version}" for name, version in family.versions.items()) + "."
+        )
+    violations = sum(int(row.get("phy_violations") or 0) for row in family.rows)
+    reordered = sum(int(row.get("reordered") or 0) for row in family.rows)
+    if len(family.runs):
+        items.append(
+            "Checked in every run: what was sent of each class was delivered or counted as dropped. "
+            f"{reordered} packets left a port out of order, {violations} transmissions began before their "
+            "PHY was awake."
+        )
+    return items
+
+
+def drawn(drawings: Sequence[Drawing]) -> list[Drawing]:
+    """Those with something to see."""
+    return [drawing for drawing in drawings if drawing.measured()]

@@ -1,0 +1,114 @@
+"""A figure of the report before it is drawn: numbers on panels, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from eeon_tools.svg import INK
+
+from eeon_experiments.report.runs import Spread
+
+
+@dataclass(frozen=True)
+class Series:
+    """One alternative: a number, or None where nothing was measured, at each position of the panel's axis."""
+
+    name: str
+    values: Sequence[Spread | None]
+    colour: str
+    dashes: str = "-"
+    marker: str = "o"
+    hatch: str = ""
+    reference: bool = False
+    """Computed, not measured: stands in the table and does not count as a measurement."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A horizontal line for something that does not depend on the axis."""
+
+    name: str
+    value: float
+    colour: str = INK
+    dashes: str = "--"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A smooth line of a formula over the axis' numbers; it has no place in the table."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: str
+    dashes: str = "-"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes. `kind`: lines over the positions, bars side by side, or bars stacked in parts.
+
+    `positions` are the names along the axis; with `numeric` given, the points stand at those numbers instead.
+    `overlay`: series drawn as lines on a second axis at the right, named `overlay_label`. `unit` formats the
+    table's numbers where they are not like the drawing's.
+    """
+
+    title: str
+    positions: Sequence[str]
+    series: Sequence[Series]
+    kind: str = "lines"
+    rules: Sequence[Rule] = ()
+    numeric: Sequence[float] | None = None
+    curves: Sequence[Curve] = ()
+    overlay: Sequence[Series] = ()
+    overlay_label: str = ""
+    y_label: str | None = None
+    y_limits: tuple[float | None, float | None] | None = None
+    unit: str | None = None
+
+    def measured(self) -> bool:
+        """Whether there is anything to draw."""
+        return any(value is not None for value in self.values())
+
+    def values(self) -> list[Spread | None]:
+        """Every point that was to be measured."""
+        return [value for one in (*self.series, *self.overlay) if not one.reference for value in one.values]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of the report.
+
+    `scale` of the y axis: linear, log, or symlog (linear below 10, so that zero has a place).
+    `cut`: where the y axis of lines ends; what lies beyond is written at its edge, so that one outlier does
+    not press everything else flat.
+    `name` is the file's name without its ending. `paper`: which figure of which paper it answers, or empty.
+    `unit` formats a number of the table ("{:.2f}").
+    """
+
+    name: str
+    title: str
+    paper: str
+    caption: str
+    x_label: str
+    y_label: str
+    panels: Sequence[Panel]
+    unit: str = "{:.2f}"
+    overlay_unit: str = "{:.2f}"
+    share_y: bool = True
+    scale: str = "linear"
+    from_zero: bool = True
+    cut: float | None = None
+    columns: int = 2
+    panel_height: float = 2.9
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def measured(self) -> bool:
+        """Whether any panel has a number."""
+        return any(panel.measured() for panel in self.panels)
+
+    def missing(self) -> tuple[int, int]:
+        """(points without a number, all points)."""
+        values = [value for panel in self.panels for value in panel.values()]
+        return sum(value is None for value in values), len(values)

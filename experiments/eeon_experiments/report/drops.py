@@ -1,0 +1,29 @@
+"""Packets that switches dropped, as numbers of a run."""
+
+from __future__ import annotations
+
+from eeon_tools.replay.result import CLASS_NAMES
+
+from eeon_experiments.report.runs import Run
+
+_CONTROL = ("ack", "ack_ece", "syn", "syn_ack")
+
+
+def dropped(run: Run, name: str) -> float | None:
+    """Packets of one class that switches dropped, early or because the buffer was full."""
+    early, tail = run.number(f"early_dropped_{name}"), run.number(f"tail_dropped_{name}")
+    return None if early is None or tail is None else early + tail
+
+
+def all_dropped(run: Run) -> float | None:
+    """Packets of all classes that switches dropped."""
+    counts = [dropped(run, name) for name in CLASS_NAMES]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
+
+
+def dropped_control(run: Run) -> float | None:
+    """ACKs, SYNs and SYN-ACKs that switches dropped: what congestion control lives on."""
+    counts = [dropped(run, name) for name in _CONTROL]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None

@@ -1,0 +1,118 @@
+"""One experiment as the report sees it: claims held against it, its runs, and who made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from eeon_experiments.claims.model import Claim
+from eeon_experiments.folder import Draw
+from eeon_experiments.report.findings import Finding
+from eeon_experiments.report.runs import Run, Runs
+from eeon_experiments.results import Results, Row
+from eeon_experiments.setup import Setup
+
+REPRODUCED, DIFFERS, NOT_MEASURED = "reproduced", "differs", "not measured"
+OUTCOMES = (REPRODUCED, DIFFERS, NOT_MEASURED)
+
+
+@dataclass(frozen=True)
+class ScaledDown:
+    """What came of a claim in the experiment's quick form: a smaller fabric and job than the paper's."""
+
+    outcome: str
+    measured: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One claim and what came of it; `finding` is why it differs, by whoever looked. `scaled_down` is there
+    when the quick form was run, too."""
+
+    id: str
+    statement: str
+    where: str
+    band: str
+    outcome: str
+    measured: str
+    numbers: Mapping[str, float]
+    finding: Finding | None = None
+    scaled_down: ScaledDown | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that gave no numbers."""
+
+    axes: Mapping[str, str]
+    seed: int
+    error: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """Everything about one experiment that the page shows.
+
+    `results`: the folder that its rows were read from. `planned`: points by the experiment's file, None when
+    that could not be told. `scaled_down`: the folder of the quick form's results, where the page tells of
+    both. `not_run`: those without a row, in words. `base`: the file's own text of what every run starts from.
+    `refused`: rows of other versions that were left out, in words.
+    """
+
+    name: str
+    title: str
+    description: str
+    quick: bool
+    claims: Sequence[Judged]
+    runs: Runs
+    results: Path = Path()
+    scaled_down: Path | None = None
+    rows: Sequence[Row] = ()
+    base: str = ""
+    setup: Setup = field(default_factory=Setup)
+    draw: Draw | None = None
+    planned: int | None = None
+    not_run: Sequence[str] = ()
+    failures: Sequence[Failure] = ()
+    refused: Sequence[str] = ()
+    program_digest: str = ""
+    engine_digest: str = ""
+    commits: Sequence[str] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Finding]) -> list[Judged]:
+    """Hold every claim against the results. A judge that fails is a claim not measured, with the reason."""
+    found = []
+    for claim in claims:
+        try:
+            verdict = claim.judge(results)
+            outcome: str = verdict.outcome
+            measured, numbers = verdict.measured, dict(verdict.numbers)
+            if outcome not in OUTCOMES:
+                outcome, measured, numbers = NOT_MEASURED, f"the judge says {outcome!r}: {measured}", {}
+        except Exception as error:  # a mistake in one judge must not take the page from all others
+            outcome, numbers = NOT_MEASURED, {}
+            measured = f"the judge failed: {type(error).__name__}: {error}"
+        finding = findings.get(claim.id) if outcome != NOT_MEASURED else None
+        judgement = (outcome, measured, numbers, finding)
+        found.append(Judged(claim.id, claim.statement, claim.where, claim.band, *judgement))
+    return found
+
+
+def with_scaled_down(claims: Sequence[Judged], quick: Sequence[Judged]) -> list[Judged]:
+    """The claims of a full form, each with what the same claim came to in the quick form."""
+    found = {claim.id: ScaledDown(claim.outcome, claim.measured) for claim in quick}
+    return [replace(claim, scaled_down=found.get(claim.id)) for claim in claims]
+
+
+def runs_of(rows: Sequence[Row], declared: Mapping[str, Sequence[str]]) -> Runs:
+    """The rows with numbers as points on the experiment's axes; an axis that a run does not use is absent."""
+    return Runs(
+        (
+            Run({axis: value for axis, value in row.axes.items() if value is not None}, row.seed, row)
+            for row in rows
+        ),
+        declared,
+    )

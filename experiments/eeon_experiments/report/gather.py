@@ -1,0 +1,155 @@
+"""Families from the disk: the experiment's file, its results, its findings, its judges. The report's only
+edge that reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from eeon_control.errors import EeonError
+from eeon_tools.errors import ToolsError
+
+from eeon_experiments import files, folder, store
+from eeon_experiments import setup as setups
+from eeon_experiments.claims.model import Claim
+from eeon_experiments.expand import expand
+from eeon_experiments.report import findings
+from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
+from eeon_experiments.report.findings import Finding
+from eeon_experiments.results import Results
+from eeon_experiments.setup import Setup
+from eeon_experiments.versions import versions
+
+_NAMED = 12
+"""Runs that are missing are named up to this number."""
+_DRAWN_WITH = (
+    "eeon-engine",
+    "eeon-control",
+    "eeon-tools",
+    "eeon-experiments",
+    "matplotlib",
+    "pyarrow",
+)
+FULL, QUICK = "", "-quick"
+"""Behind the name of an experiment's folder of results: its form."""
+
+
+def family(name: str, results_folder: Path, form: str = FULL) -> Family:
+    """One experiment with what its folder of results holds, `RESULTS/NAMEform`; nothing measured where there
+    is none. A full form tells of its claims in the quick form, too, where that has results beside it.
+
+    Raises InputError for files that cannot be read.
+    """
+    experiment = files.load(name)
+    place = results_folder / f"{experiment.name}{form}"
+    results, manifest = _results(place)
+    quick = bool(manifest["quick"]) if manifest is not None else form == QUICK
+    declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
+    planned, not_run = _planned(experiment, results, quick)
+    parts = _parts(experiment)
+    verdicts = judged(parts.claims, results, parts.findings)
+    scaled_down = place.with_name(place.name + QUICK) if not quick else None
+    if scaled_down is not None and (scaled_down / store.MANIFEST).is_file():
+        verdicts = with_scaled_down(verdicts, judged(parts.claims, store.load(scaled_down), {}))
+    else:
+        scaled_down = None
+    return Family(
+        name=experiment.name,
+        results=place,
+        title=experiment.file.title,
+        description=experiment.file.description,
+        quick=quick,
+        claims=verdicts,
+        scaled_down=scaled_down,
+        runs=runs_of(results.finished, declared if not quick else {}),
+        rows=results.rows,
+        base=_base(experiment.path),
+        setup=parts.setup,
+        draw=parts.draw,
+        planned=planned,
+        not_run=not_run,
+        failures=[Failure(_used(row.axes), row.seed, str(row.get("error") or "")) for row in results.failed],
+        refused=results.refused,
+        program_digest=str((manifest and manifest["program_digest"]) or ""),
+        engine_digest=str((manifest and manifest["engine_digest"]) or ""),
+        commits=[str(commit) for commit in manifest.get("commits", [])] if manifest is not None else [],
+        versions=_packages(),
+    )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """What stands beside an experiment's file."""
+
+    claims: Sequence[Claim] = ()
+    draw: folder.Draw | None = None
+    findings: Mapping[str, Finding] = field(default_factory=dict)
+    setup: Setup = field(default_factory=Setup)
+
+
+def _parts(experiment: files.Experiment) -> _Parts:
+    """Nothing for a file that is not in a folder of its own."""
+    if experiment.folder is None:
+        return _Parts()
+    place = experiment.folder
+    return _Parts(folder.claims(place), folder.figures(place), findings.load(place), setups.load(place))
+
+
+def _results(place: Path) -> tuple[Results, store.Manifest | None]:
+    if not (place / store.MANIFEST).is_file():
+        return Results([], []), None
+    return store.load(place), store.read_manifest(place)
+
+
+def _planned(experiment: files.Experiment, results: Results, quick: bool) -> tuple[int | None, list[str]]:
+    """How many points the file has, and which of them have no row."""
+    try:
+        points = expand(experiment, versions(), quick=quick)
+    except (ToolsError, EeonError):
+        return None, []
+    there = {(tuple(sorted(_used(row.axes).items())), row.seed) for row in results.rows}
+    missing = [
+        f"{words_of(_used(point.axes))}, seed {point.run.seed}"
+        for point in points
+        if (tuple(sorted(_used(point.axes).items())), point.run.seed) not in there
+    ]
+    shown = missing[:_NAMED]
+    if len(missing) > len(shown):
+        shown.append(f"and {len(missing) - len(shown)} more")
+    return len(points), shown
+
+
+def _used(axes: Mapping[str, str | None]) -> dict[str, str]:
+    return {axis: value for axis, value in axes.items() if value is not None}
+
+
+def words_of(axes: dict[str, str]) -> str:
+    """A point in words."""
+    return ", ".join(f"{axis} {value}" for axis, value in axes.items()) or "the only point"
+
+
+def _base(path: Path) -> str:
+    """The file's own text of `base`, comments and all: what every run starts from."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    start = next((index for index, line in enumerate(lines) if re.match(r"base:\s*(#.*)?$", line)), None)
+    if start is None:
+        return ""
+    end = next(
+        (index for index in range(start + 1, len(lines)) if lines[index] and not lines[index][0].isspace()),
+        len(lines),
+    )
+    return "\n".join(lines[start:end]).rstrip()
+
+
+def _packages() -> dict[str, str]:
+    """Versions of what computed and drew the page."""
+    found = {}
+    for name in _DRAWN_WITH:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,128 @@
+"""The report as Markdown that GitHub renders, with the drawings as files beside it."""
+
+from __future__ import annotations
+
+import html
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from eeon_experiments.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Code,
+    Document,
+    Fold,
+    Heading,
+    Link,
+    Paragraph,
+    Picture,
+    Status,
+    Table,
+    Verdict,
+)
+
+_SIGNS = {"good": "✔", "bad": "✘", "none": "–"}
+# Everything that Markdown or GitHub's extensions of it would read as markup.
+_SPECIAL = re.compile(r"([\\*_\[\]{}#|~!$@])")
+_LINE_STARTS = re.compile(r"^(\s*)([-+=]|\d+[.)])(?=\s|$|-|=)", re.MULTILINE)
+_WIDTH = 120
+
+
+def render(document: Document) -> str:
+    """The file's text; it ends with one line break."""
+    return "\n\n".join([f"# {_text(document.title)}", *_blocks(document.blocks)]) + "\n"
+
+
+def _blocks(blocks: Iterable[Block]) -> Iterable[str]:
+    for block in blocks:
+        yield from _block(block)
+
+
+def _block(block: Block) -> Iterable[str]:
+    match block:
+        case Heading():
+            if block.anchor:
+                yield _anchor(block.anchor)
+            yield f"{'#' * block.level} {_text(block.text)}"
+        case Paragraph():
+            yield _wrapped(block.text)
+        case Bullets():
+            yield "\n".join(_item(item) for item in block.items)
+        case Table():
+            yield _table(block)
+        case Fold():
+            # GitHub reads Markdown inside <details> after an empty line.
+            yield f"<details>\n<summary>{html.escape(_one_line(block.title))}</summary>"
+            yield from _blocks(block.blocks)
+            yield "</details>"
+        case Picture():
+            yield f"![{_text(block.alt)}]({block.file})"
+            yield _wrapped(block.caption)
+        case Verdict():
+            yield _anchor(block.anchor)
+            yield f"#### {_text(block.title)}: {_status(block.outcome)}"
+            yield "\n".join(_item(text, f"**{_text(name)}:** ") for name, text in block.facts)
+        case Code():
+            yield "\n".join(f"    {line}" for line in block.text.splitlines())
+
+
+def _anchor(name: str) -> str:
+    return f'<a id="{html.escape(name)}"></a>'
+
+
+def _item(text: str, before: str = "") -> str:
+    return _fill(f"* {before}{_text(text)}", "  ")
+
+
+def _wrapped(text: str) -> str:
+    return _LINE_STARTS.sub(r"\1\\\2", _fill(_text(text), ""))
+
+
+def _fill(text: str, indent: str) -> str:
+    # A line that begins with what looks like a list's sign would become one.
+    lines = textwrap.wrap(
+        text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join([*lines[:1], *(_LINE_STARTS.sub(r"\1\\\2", line) for line in lines[1:])])
+
+
+def _text(text: str) -> str:
+    """Text in which nothing is markup but code between backquotes."""
+    parts = _one_line(text).split("`")
+    if len(parts) % 2 == 0:
+        parts = ["'".join(parts)]
+    return "".join(
+        f"`{part}`" if index % 2 and part else _SPECIAL.sub(r"\\\1", html.escape(part, quote=False))
+        for index, part in enumerate(parts)
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _status(status: Status) -> str:
+    return f"{_SIGNS[status.kind]} {_text(status.text)}"
+
+
+def _cell(cell: Cell) -> str:
+    match cell:
+        case Link():
+            return f"[{_text(cell.text)}](#{cell.anchor})"
+        case Status():
+            return _status(cell)
+        case _:
+            # Inside a table a bar ends the cell even between backquotes.
+            return _text(cell.replace("|", "/") if "`" in cell else cell)
+
+
+def _table(table: Table) -> str:
+    rule = ["---", *("--:" if table.numeric else "---" for _ in table.head[1:])]
+    rows: list[Sequence[str]] = [
+        [_text(text) for text in table.head],
+        rule,
+        *([_cell(cell) for cell in row] for row in table.rows),
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

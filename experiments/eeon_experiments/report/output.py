@@ -1,0 +1,147 @@
+"""The report as files: README.md, figures/NAME.svg, data/claims.json, each experiment's rows and manifest.
+
+Data stand once: a page that is made from the data of a page above it names them where they are.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from eeon_tools.errors import InputError
+
+from eeon_experiments import store
+from eeon_experiments.report import markdown, webpage
+from eeon_experiments.report.document import document
+from eeon_experiments.report.family import Family
+from eeon_experiments.report.rendered import Rendered, rendered
+
+PAGE = "README.md"
+DATA = "data"
+CLAIMS = "claims.json"
+SIZE_LIMIT_BYTES = 1_000_000
+"""No file beside the page is larger: they are committed."""
+_FORMAT = 1
+_ROWS = f"{DATA}/NAME"
+
+
+def page(families: Sequence[Family], command: str, rows: str = _ROWS) -> str:
+    """The page's Markdown, which names its drawings and draws none. `rows`: see `rows_of`."""
+    return markdown.render(document(families, _drawn(families), command, rows, f"{DATA}/{CLAIMS}"))
+
+
+def rows_of(families: Sequence[Family], folder: Path) -> str:
+    """The folder of an experiment's rows as a page in `folder` names it, with NAME for the experiment's name.
+
+    That is `data/NAME` beside the page, into which `write` copies them. Data that a page at or above `folder`
+    has beside it already are named there.
+    """
+    for family in families:
+        published = family.results.parent
+        above = folder.resolve().is_relative_to(published.resolve().parent)
+        if above and published.name == DATA and (published / CLAIMS).is_file():
+            form = family.results.name.removeprefix(family.name)
+            return f"{Path(os.path.relpath(published.resolve(), folder.resolve())).as_posix()}/NAME{form}"
+    return _ROWS
+
+
+def files(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[str, str]:
+    """Path from the page's folder to text, of the page, its drawings and the claims: the same families, the
+    same texts."""
+    found = {PAGE: page(families, command, rows)}
+    for pictures in _drawn(families).values():
+        found |= {one.file: one.text for one in pictures if one.text}
+    found[f"{DATA}/{CLAIMS}"] = claims_json(families)
+    return found
+
+
+def claims_json(families: Sequence[Family]) -> str:
+    """The claims for machines, as text."""
+    return json.dumps(summary(families), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def web_page(families: Sequence[Family], command: str) -> str:
+    """Everything as one HTML page that needs no other file."""
+    return webpage.render(
+        document(families, _drawn(families), command, _ROWS, f"{DATA}/{CLAIMS}", inline=True)
+    )
+
+
+def _drawn(families: Sequence[Family]) -> dict[str, list[Rendered]]:
+    return {family.name: rendered(family) for family in families}
+
+
+def write(families: Sequence[Family], folder: Path, command: str) -> list[Path]:
+    """Write the page and all beside it, over what was there of the same names. Returns what was written.
+
+    Raises InputError for a file above the limit, before anything is written.
+    """
+    rows = rows_of(families, folder)
+    contents = {path: text.encode() for path, text in files(families, command, rows).items()}
+    for family in families if rows == _ROWS else ():
+        places = {family.name: family.results}
+        if family.scaled_down is not None:
+            places[family.scaled_down.name] = family.scaled_down
+        for place, source in places.items():
+            for name in (store.ROWS, store.MANIFEST):
+                if (source / name).is_file():
+                    contents[f"{DATA}/{place}/{name}"] = (source / name).read_bytes()
+    for path, content in contents.items():
+        if len(content) > SIZE_LIMIT_BYTES:
+            raise InputError(
+                str(folder / path),
+                "",
+                f"would have {len(content):,} bytes; the limit is {SIZE_LIMIT_BYTES:,}",
+            )
+    written = []
+    for path, content in contents.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        store.write_atomically(target, content)
+        written.append(target)
+    return written
+
+
+def summary(families: Sequence[Family]) -> dict[str, object]:
+    """The claims for machines."""
+    return {
+        "format": _FORMAT,
+        "experiments": {
+            family.name: {
+                "quick": family.quick,
+                "runs": len(family.runs),
+                "planned": family.planned,
+                "failed": len(family.failures),
+                "seeds": family.runs.seeds(),
+                "commits": list(family.commits),
+                "program_digest": family.program_digest,
+                "engine_digest": family.engine_digest,
+            }
+            for family in families
+        },
+        "claims": [
+            {
+                "id": claim.id,
+                "experiment": family.name,
+                "statement": claim.statement,
+                "where": claim.where,
+                "outcome": claim.outcome,
+                "measured": claim.measured,
+                "numbers": _finite(claim.numbers),
+                "scaled_down": asdict(claim.scaled_down) if claim.scaled_down else None,
+                "reason": claim.finding.reason if claim.finding else None,
+                "evidence": claim.finding.evidence if claim.finding else None,
+            }
+            for family in families
+            for claim in family.claims
+        ],
+    }
+
+
+def _finite(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    """JSON has no NaN."""
+    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}

@@ -1,0 +1,59 @@
+"""Drawings of an experiment as texts of SVG files; what cannot be drawn says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from eeon_tools import svg
+
+from eeon_experiments.report.draw import draw
+from eeon_experiments.report.drawing import Drawing
+from eeon_experiments.report.family import Family
+from eeon_experiments.report.runs import AmbiguousRunsError
+
+FOLDER = "figures"
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A drawing, the path of its file from the page's folder, and why it cannot be drawn."""
+
+    drawing: Drawing
+    file: str = ""
+    problem: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """The file's text; empty where nothing was measured. It takes most of a second to draw."""
+        return svg.document(draw(self.drawing)) if self.drawing.measured() else ""
+
+
+def rendered(family: Family) -> list[Rendered]:
+    """Every figure of an experiment, drawn when it is asked for."""
+    try:
+        drawn = family.draw(family.runs) if family.draw is not None else []
+    except AmbiguousRunsError as error:
+        empty = Drawing(family.name, "Figures", "", "", "", "", ())
+        return [Rendered(empty, problem=str(error))]
+    return [_rendered(_of_alternatives_that_were_run(drawing)) for drawing in drawn]
+
+
+def _rendered(drawing: Drawing) -> Rendered:
+    return Rendered(drawing, str(PurePosixPath(FOLDER) / f"{drawing.name}.svg"))
+
+
+def _of_alternatives_that_were_run(drawing: Drawing) -> Drawing:
+    """Without series that have no number in any panel: what was not part of the experiment is no hole in it.
+    All panels keep the same series, so that bars are as wide and stand in the same order everywhere."""
+    seen = {
+        one.name
+        for panel in drawing.panels
+        for one in panel.series
+        if one.reference or any(value is not None for value in one.values)
+    }
+    panels = [
+        replace(panel, series=[one for one in panel.series if one.name in seen]) for panel in drawing.panels
+    ]
+    return replace(drawing, panels=panels)

@@ -1,0 +1,138 @@
+"""Finished runs by axis and seed, and numbers over seeds: what the figures and tables are made from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from eeon_tools.errors import ToolsError
+
+from eeon_experiments.results import Value
+
+Chosen = str | Collection[str] | None
+"""A value, one of several, or None: runs that do not use this axis."""
+Metric = str | Callable[["Run"], float | None]
+"""A column of the rows, or a number made from one run."""
+
+
+class AmbiguousRunsError(ToolsError):
+    """A point of a figure fits several runs of one seed: an axis that tells them apart was not named."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One number over seeds: mean, lowest, highest, and how many seeds there were (at least one)."""
+
+    mean: float
+    low: float
+    high: float
+    seeds: int
+
+    @classmethod
+    def over(cls, values: Iterable[float]) -> Spread | None:
+        """None when there are none."""
+        known = list(values)
+        if not known:
+            return None
+        return cls(math.fsum(known) / len(known), min(known), max(known), len(known))
+
+    def scaled(self, factor: float) -> Spread:
+        """The same in another unit; `factor` is positive."""
+        return Spread(self.mean * factor, self.low * factor, self.high * factor, self.seeds)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run: where it stands on the experiment's axes, its seed, and its row."""
+
+    axes: Mapping[str, str]
+    seed: int
+    row: Mapping[str, Value]
+
+    def number(self, column: str) -> float | None:
+        """A finite number of the row; None where it is missing, not a number, or not finite."""
+        value = self.row.get(column)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            return None
+        return float(value)
+
+    def measure(self, metric: Metric) -> float | None:
+        """A column's number, or what a function makes of this run; None where it cannot be told."""
+        return self.number(metric) if isinstance(metric, str) else metric(self)
+
+
+class Runs:
+    """The finished runs of one experiment, in the order in which they were given.
+
+    `declared` are the axes' values in the experiment's file, so that a point that was not run is missed.
+    """
+
+    def __init__(self, runs: Iterable[Run], declared: Mapping[str, Sequence[str]] | None = None) -> None:
+        self._runs = tuple(runs)
+        self._declared = dict(declared or {})
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter(self._runs)
+
+    def seeds(self) -> list[int]:
+        """Every seed, once, ascending."""
+        return sorted({run.seed for run in self._runs})
+
+    def values(self, axis: str) -> list[str]:
+        """The values of one axis, once each: as the experiment's file has them, then as the runs come."""
+        found = (run.axes[axis] for run in self._runs if axis in run.axes)
+        return list(dict.fromkeys([*self._declared.get(axis, ()), *found]))
+
+    def where(self, **axes: Chosen) -> Runs:
+        """Those that have one of the values on every axis named."""
+        return Runs((run for run in self._runs if _fits(run, axes)), self._declared)
+
+    def by_seed(self, metric: Metric, **axes: Chosen) -> dict[int, float]:
+        """The number at one point, by seed; seeds where it is not known are left out.
+
+        Raises AmbiguousRunsError where the point fits several runs of one seed.
+        """
+        found: dict[int, Run] = {}
+        for run in self.where(**axes)._runs:
+            other = found.setdefault(run.seed, run)
+            if other is not run:
+                raise AmbiguousRunsError(_ambiguity(axes, other, run))
+        measured = {seed: run.measure(metric) for seed, run in sorted(found.items())}
+        return {seed: value for seed, value in measured.items() if value is not None}
+
+    def spread(self, metric: Metric, **axes: Chosen) -> Spread | None:
+        """The number at one point over its seeds."""
+        return Spread.over(self.by_seed(metric, **axes).values())
+
+    def ratio(self, metric: Metric, base: Mapping[str, Chosen], **axes: Chosen) -> Spread | None:
+        """The number at one point as a multiple of that at `base`, seed by seed, over the seeds that both
+        have."""
+        above, below = self.by_seed(metric, **axes), self.by_seed(metric, **base)
+        return Spread.over(above[seed] / below[seed] for seed in above if below.get(seed))
+
+    def quotient(self, above: Metric, below: Metric, **axes: Chosen) -> Spread | None:
+        """One number as a multiple of another of the same run, at one point over its seeds."""
+        upper, lower = self.by_seed(above, **axes), self.by_seed(below, **axes)
+        return Spread.over(upper[seed] / lower[seed] for seed in upper if lower.get(seed))
+
+
+def _fits(run: Run, axes: Mapping[str, Chosen]) -> bool:
+    for axis, wanted in axes.items():
+        value = run.axes.get(axis)
+        if wanted is None or isinstance(wanted, str):
+            if value != wanted:
+                return False
+        elif value not in wanted:
+            return False
+    return True
+
+
+def _ambiguity(point: Mapping[str, Chosen], one: Run, other: Run) -> str:
+    place = ", ".join(f"{axis} {value}" for axis, value in point.items() if value is not None) or "all runs"
+    differ = [axis for axis in one.axes if one.axes[axis] != other.axes.get(axis)]
+    reason = f"they differ in {' and '.join(differ)}" if differ else "they stand at the same point"
+    return f"{place}: several runs of seed {one.seed}: {reason}"

@@ -1,0 +1,180 @@
+"""From a document of settings to a checked run: every file that it names is read, everything that can be
+known without starting a twin is checked, and the run gets its id.
+
+A resolved run is plain values, so that it can be sent to another process or machine, which needs none of the
+files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eeon_control import config as configs
+from eeon_control import data
+from eeon_control import topology as topologies
+from eeon_control.config import FabricConfig
+from eeon_control.errors import DataNotFound, InputError, Severity
+from eeon_control.sources import Document, KeyPath, read_yaml
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+from eeon_control.validation import input_error
+from eeon_tools.errors import UnavailableError
+from eeon_tools.replay.spec import TICK_PS
+from pydantic import ValidationError
+
+from eeon_experiments import overlay
+from eeon_experiments.fabric import spec_of, with_added_delay, workload_of
+from eeon_experiments.settings import RunSettings
+from eeon_experiments.versions import Versions
+
+_ID_DIGITS = 20
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as plain values. Equal ids mean the same numbers: an id is a hash of what the engine and the
+    switches are told, the seed, and the versions of program and engine."""
+
+    id: str
+    seed: int
+    settings: dict[str, Any] = field(repr=False)
+    topology: dict[str, Any] = field(repr=False)
+    config: dict[str, Any] = field(repr=False)
+    source: str = ""
+
+    def parts(self) -> tuple[RunSettings, Topology, FabricConfig]:
+        """The checked models, made again."""
+        settings = RunSettings.model_validate(self.settings)
+        topology = topologies.from_value(self.topology, self.source)
+        config = configs.from_value(self.config, self.source)
+        return settings, with_added_delay(topology, settings.link_delay), config
+
+
+class Resolver:
+    """Resolves the runs of one file; remembers topologies and configurations that many of them share."""
+
+    def __init__(self, folder: Path, versions: Versions) -> None:
+        self._folder = folder
+        self._versions = versions
+        self._topologies: dict[str, Topology] = {}
+        self._configs: dict[str, FabricConfig] = {}
+        self._documents: dict[Path, Document] = {}
+        self._fabrics: dict[str, str] = {}
+
+    def resolve(self, document: Document, seeds: list[int], source: str) -> list[Run]:
+        """One run for each seed. Raises InputError with everything that is wrong."""
+        document, problems = overlay.by_name(document)
+        settings: RunSettings | None = None
+        topology: Topology | None = None
+        config: FabricConfig | None = None
+        try:
+            settings = RunSettings.model_validate(document.value)
+        except ValidationError as error:
+            problems += input_error(error, document, RunSettings).problems
+        delay = settings.link_delay if settings is not None else Duration(0)
+        try:
+            topology = self._topology(document, delay)
+            config = self._config(document, topology, delay) if topology is not None else None
+        except InputError as error:
+            problems += error.problems
+        if settings is not None and topology is not None:
+            problems += [document.problem(path, rule) for path, rule in settings.workload.broken(topology)]
+        if problems:
+            raise InputError({(one.place, one.key, one.rule): one for one in problems}.values())
+        assert settings is not None and topology is not None and config is not None, "or there were problems"
+        fabric = self._fabric(document, settings, topology, config)
+        versions = f"{self._versions.program} {self._versions.engine}"
+        return [
+            Run(
+                id=_digest(versions, fabric, _canonical([seed, workload_of(settings, topology, seed)])),
+                seed=seed,
+                settings=document.value,
+                topology=dict(topology.document),
+                config=config.document.value,
+                source=source,
+            )
+            for seed in seeds
+        ]
+
+    def _fabric(
+        self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig
+    ) -> str:
+        """A digest of what the engine and the switches are told, but for seed and workload."""
+        nic = document.get(("nic",))
+        key = _canonical(
+            [settings.topology, int(settings.link_delay), settings.config, nic, settings.queue_samples]
+        )
+        if key not in self._fabrics:
+            try:
+                spec = spec_of(settings, topology, config, 0)
+            except UnavailableError as error:
+                raise InputError([document.problem(("nic",), str(error))]) from None
+            self._fabrics[key] = _digest(_canonical([spec, topology.document, config.document.value]))
+        return self._fabrics[key]
+
+    def _topology(self, document: Document, delay: Duration) -> Topology | None:
+        """The fabric; None where the key is not what it must be, which its model tells."""
+        named = document.get(("topology",))
+        if not named or not isinstance(named, (str, dict)):
+            return None
+        key = _canonical([named, int(delay)])
+        if key not in self._topologies:
+            if isinstance(named, dict):
+                found = topologies.from_document(overlay.part(document, ("topology",)), "topology")
+            else:
+                found = topologies.load(self._file(document, ("topology",), "topologies", named))
+            self._topologies[key] = with_added_delay(found, delay)
+        return self._topologies[key]
+
+    def _config(self, document: Document, topology: Topology, delay: Duration) -> FabricConfig | None:
+        """The configuration; None where the key is not what it must be, which its model tells."""
+        listed = document.get(("config",))
+        if not isinstance(listed, list) or not listed:
+            return None
+        if not all(one and isinstance(one, (str, dict)) for one in listed):
+            return None
+        key = _canonical([listed, document.get(("topology",)), int(delay)])
+        if key not in self._configs:
+            parts = [self._part(document, ("config", index), one) for index, one in enumerate(listed)]
+            merged = parts[0]
+            for later in parts[1:]:
+                merged = merged.merged_with(later)
+            config = configs.from_document(merged)
+            problems = configs.check(config, topology, Duration(TICK_PS))
+            errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+            if errors:
+                raise InputError(errors)
+            self._configs[key] = config
+        return self._configs[key]
+
+    def _part(self, document: Document, path: KeyPath, one: str | dict[str, Any]) -> Document:
+        if isinstance(one, dict):
+            return overlay.part(document, path)
+        file = self._file(document, path, "examples", one)
+        if file not in self._documents:
+            self._documents[file] = read_yaml(file)
+        return self._documents[file]
+
+    def _file(self, document: Document, path: KeyPath, kind: str, name: str) -> Path:
+        """A file beside the experiment's, or one that ships."""
+        beside = self._folder / name
+        try:
+            return beside if beside.is_file() else Path(data.find_yaml(kind, name))
+        except (DataNotFound, OSError) as error:
+            said = str(error.strerror) if isinstance(error, OSError) else str(error)
+            raise InputError([document.problem(path, said.removeprefix(f"{name}: "), name)]) from None
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _digest(*parts: str) -> str:
+    digest = hashlib.sha256()
+    for text in parts:
+        digest.update(hashlib.sha256(text.encode()).digest())
+    return digest.hexdigest()[:_ID_DIGITS]

@@ -1,0 +1,157 @@
+"""Rows of one experiment, and what is asked of them: selections, means, spreads over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from eeon_tools.errors import InputError
+
+from eeon_experiments import columns
+
+Value: TypeAlias = str | int | float | bool | None
+"""What a column may hold (`columns.Type`)."""
+Chosen: TypeAlias = Value | Collection[str] | Collection[int]
+"""Of an axis: a value, one of several, or None for runs that do not use it."""
+
+
+class Row(Mapping[str, Value]):
+    """One point's result; columns as keys and as attributes, `axis_buffer` also as `axis("buffer")`."""
+
+    __slots__ = ("_values",)
+
+    _values: dict[str, Value]
+
+    def __init__(self, values: Mapping[str, Value]) -> None:
+        object.__setattr__(self, "_values", dict(values))
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Value:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"a row has no column {name}") from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a row does not change")
+
+    def __reduce__(self) -> tuple[type[Row], tuple[dict[str, Value]]]:
+        return Row, (self._values,)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Row({self._values.get('run_id')}, {self.axes}, seed {self._values.get('seed')})"
+
+    @property
+    def seed(self) -> int:
+        """The seed of its run."""
+        return self.whole("seed")
+
+    def whole(self, column: str) -> int:
+        """A column that has a whole number. Raises InputError where it has none."""
+        value = self._values.get(column)
+        if not isinstance(value, int):
+            raise self._not(column, "a whole number")
+        return value
+
+    def text(self, column: str) -> str:
+        """A column that has a text. Raises InputError where it has none."""
+        value = self._values.get(column)
+        if not isinstance(value, str):
+            raise self._not(column, "a text")
+        return value
+
+    def flag(self, column: str) -> bool:
+        """A column that is true or false. Raises InputError where it is neither."""
+        value = self._values.get(column)
+        if not isinstance(value, bool):
+            raise self._not(column, "true or false")
+        return value
+
+    def number(self, column: str) -> float | None:
+        """A column that has a number; None where it has no value. Raises InputError for a text."""
+        value = self._values.get(column)
+        if isinstance(value, str):
+            raise self._not(column, "a number")
+        return None if value is None else float(value)
+
+    def _not(self, column: str, wanted: str) -> InputError:
+        name, value = self._values.get("run_id"), self._values.get(column)
+        return InputError(f"row {name}", column, f"is {value!r}, not {wanted}")
+
+    @property
+    def axes(self) -> dict[str, str | None]:
+        """Values of all axes."""
+        return {
+            name.removeprefix(columns.AXIS): None if value is None else str(value)
+            for name, value in self._values.items()
+            if name.startswith(columns.AXIS)
+        }
+
+    def axis(self, name: str) -> str | None:
+        """Value of one axis; None where it is not used."""
+        value = self._values.get(f"{columns.AXIS}{name}")
+        return None if value is None else str(value)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run gave numbers."""
+        return bool(self._values.get("status") == "finished")
+
+
+@dataclass(frozen=True)
+class Results:
+    """Rows of one version of program and engine. `refused`: what was left out, in words."""
+
+    rows: list[Row]
+    refused: list[str] = field(default_factory=list)
+
+    @property
+    def finished(self) -> list[Row]:
+        """Rows with numbers."""
+        return [row for row in self.rows if row.finished]
+
+    @property
+    def failed(self) -> list[Row]:
+        """Rows of runs that failed, with their `error`."""
+        return [row for row in self.rows if not row.finished]
+
+    @property
+    def seeds(self) -> list[int]:
+        """Seeds of the rows with numbers."""
+        return sorted({row.seed for row in self.finished})
+
+    def select(self, **axes: Chosen) -> Results:
+        """Rows in which each axis has the value given, or one of a list of values; None is `not used`."""
+        return Results([row for row in self.rows if _fits(row, axes)], self.refused)
+
+    def values(self, column: str, **axes: Chosen) -> list[float]:
+        """Of the selected rows with numbers, those of a column, missing ones left out; by seed."""
+        found = [(row.seed, row.number(column)) for row in self.select(**axes).finished]
+        return [value for _, value in sorted(found, key=lambda one: one[0]) if value is not None]
+
+    def mean(self, column: str, **axes: Chosen) -> float | None:
+        """Mean of a column over the selected rows; None when there is no number."""
+        values = self.values(column, **axes)
+        return sum(values) / len(values) if values else None
+
+    def spread(self, column: str, **axes: Chosen) -> tuple[float, float, float] | None:
+        """(mean, lowest, highest) of a column over the selected rows; None when there is no number."""
+        values = self.values(column, **axes)
+        return (sum(values) / len(values), min(values), max(values)) if values else None
+
+
+def _fits(row: Row, axes: Mapping[str, Chosen]) -> bool:
+    for name, wanted in axes.items():
+        value: Value = row.seed if name == "seed" else row.axis(name)
+        if value not in wanted if isinstance(wanted, (list, tuple, set, frozenset)) else value != wanted:
+            return False
+    return True

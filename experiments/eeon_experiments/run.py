@@ -1,0 +1,100 @@
+"""One run from beginning to end.
+
+1. build the twin of the topology and serve each of its switches over P4Runtime on loopback
+2. let the controller apply the configuration to all of them, at virtual time zero
+3. give the hosts their workload, and run until its foreground has finished
+4. read counters and registers back over P4Runtime, at that instant
+5. check the books, and make the columns of a row
+
+Everything is done in the calling process, which may do many runs one after the other: the compiled program is
+kept between them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from eeon_control import program as programs
+from eeon_control.errors import EeonError
+from eeon_control.program import Program
+from eeon_control.units import Duration
+from eeon_tools.errors import ReplayError, ToolsError
+from eeon_tools.replay import accounts
+from eeon_tools.replay.twin import RunningTwin
+
+from eeon_experiments import books, memory
+from eeon_experiments.fabric import spec_of, workload_of
+from eeon_experiments.measure import measured, with_nics
+from eeon_experiments.resolve import Run
+from eeon_experiments.results import Value
+from eeon_experiments.settings import RunSettings
+from eeon_experiments.store import Outcome
+from eeon_experiments.versions import commit, versions
+
+_REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
+_ERROR_CHARS = 2000
+
+
+def run_one(run: Run) -> Outcome:
+    """Do a run. One that fails gives an outcome that says why; only an interruption is raised."""
+    wall, cpu = time.monotonic(), time.process_time()
+    memory.reset_peak()
+    queues: object = None
+    found: dict[str, Value]
+    try:
+        found, queues = _run(run)
+        found["status"] = "finished"
+    except (ToolsError, EeonError) as error:
+        found = {"status": "failed", "error": str(error)[:_ERROR_CHARS]}
+    except Exception as error:  # of one run; the others of a sweep go on
+        found = {"status": "failed", "error": f"{type(error).__name__}: {error}"[:_ERROR_CHARS]}
+    found["settings_json"] = json.dumps(run.settings)
+    found["wall_seconds"] = time.monotonic() - wall
+    found["cpu_seconds"] = time.process_time() - cpu
+    found["peak_rss_bytes"] = memory.peak_bytes()
+    return Outcome(run.id, run.seed, versions(), commit(), found, queues)
+
+
+def _run(run: Run) -> tuple[dict[str, Value], object]:
+    settings, topology, config = run.parts()
+    spec = spec_of(settings, topology, config, run.seed)
+    with RunningTwin(topology, _program(), spec) as twin:
+        twin.apply(config)
+        twin.start_workload(workload_of(settings, topology, run.seed))
+        finished = twin.run_workload(int(settings.time_limit))
+        report = twin.report()
+        if not finished:
+            raise ReplayError(_unfinished(settings, report))
+        counters = twin.counters()
+        registers = twin.registers(_REGISTERS)
+    packets = with_nics(accounts.class_packets(report, counters), report)
+    books.check(topology, report, counters, registers, packets)
+    queues = report["queue_depth"] if settings.queue_samples else None
+    return measured(settings, topology, spec, report, packets, registers), queues
+
+
+@cache
+def _program() -> Program:
+    return programs.load()
+
+
+def _unfinished(settings: RunSettings, report: Mapping[str, Any]) -> str:
+    """Which applications and jobs have not finished, and why the run has ended."""
+    left = []
+    for application in report["workload"]["applications"]:
+        if settings.workload.applications[application["name"]].background:
+            continue
+        if application["finished_ps"] is None:
+            jobs = [job["name"] for job in application.get("jobs") or () if job["runtime_ps"] is None]
+            left.append(f"{application['name']}{': ' + ', '.join(jobs[:5]) if jobs else ''}")
+    elapsed = Duration(report["elapsed_ps"])
+    why = (
+        f"nothing is left to happen after {elapsed}"
+        if report["idle"]
+        else f"the time limit of {settings.time_limit} has come"
+    )
+    return f"{why}, and not finished are: {'; '.join(left)}"

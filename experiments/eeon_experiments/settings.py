@@ -1,0 +1,79 @@
+"""One run as data: RunSettings, in users' units. What a key means is its docstring; docs/experiments.md has
+the table."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from eeon_control.config import EEE_PRESETS, Eee
+from eeon_control.model_base import Strict
+from eeon_control.units import Duration
+from eeon_control.validation import did_you_mean
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from eeon_experiments.quantities import DurationText, PositiveDurationText
+from eeon_experiments.tcp import Tcp
+from eeon_experiments.workloads import Workload
+
+
+def _nic(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value == "as_leaf":
+        return None
+    if value not in EEE_PRESETS:
+        known = ("as_leaf", *EEE_PRESETS)
+        raise ValueError(f"must be a mapping or one of {', '.join(known)}{did_you_mean(value, known)}")
+    return EEE_PRESETS[value]
+
+
+class Nic(Strict):
+    """The hosts' NICs."""
+
+    eee: Annotated[Eee | None, BeforeValidator(_nic)] = None
+    """EEE of the hosts' NICs: `as_leaf` (default: what the configuration says for `host`, otherwise as the
+    leaf's port at the other end of the link), a preset such as `off` or `120us100`, or a profile."""
+    queue: Literal["unlimited", "as_leaf"] = "unlimited"
+    """The NICs' queues: `unlimited` (default; nothing is marked or dropped), or `as_leaf`: buffer limit and
+    AQM of the leaf's port at the other end of the link, as ns-2's links have them in both directions."""
+
+
+_NAME_OR_MAPPING = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+
+
+def _name_or_mapping(value: object) -> object:
+    if not isinstance(value, (str, dict)) or not value:
+        raise ValueError("must be the name of one that ships, a file, or a mapping")
+    return value
+
+
+def _listed(value: object) -> object:
+    if not isinstance(value, list) or not value:
+        raise ValueError("must be a list of names, files or mappings, with at least one")
+    return [_name_or_mapping(one) for one in value]
+
+
+class RunSettings(Strict):
+    """One run of the twin."""
+
+    topology: Annotated[Any, BeforeValidator(_name_or_mapping), WithJsonSchema(_NAME_OR_MAPPING)]
+    """The fabric: a name that ships, a file, or the mapping that such a file holds."""
+    link_delay: DurationText = Duration(0)
+    """One-way latency that is added to every link's own."""
+    config: Annotated[
+        list[Any],
+        BeforeValidator(_listed),
+        WithJsonSchema({"anyOf": [{"type": "array", "items": _NAME_OR_MAPPING}, {"type": "string"}]}),
+    ]
+    """Configuration of the switches: names of examples, files, and mappings in the controller's format, later
+    ones over earlier ones. An overlay's are appended to those before it."""
+    nic: Nic = Nic()
+    """What the hosts' NICs do."""
+    tcp: Tcp = Tcp()
+    """TCP of all hosts."""
+    workload: Workload
+    """What hosts do."""
+    time_limit: PositiveDurationText = Duration(3600 * 10**12)
+    """Virtual time after which an unfinished run is an error."""
+    queue_samples: Annotated[bool, Field(strict=True)] = False
+    """Keep the depth of every queue over time beside the row."""

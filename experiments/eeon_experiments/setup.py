@@ -1,0 +1,124 @@
+"""`setup.yaml` in an experiment's folder: what is taken from a paper, and what is assumed beyond it.
+
+The experiment's README.md (`readme`) and its part of the report (`report.document`) are made from it. A value
+that the experiment's file has is named by its key (`settings`), so that it stands once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from eeon_control.errors import InputError, Problem
+from eeon_control.model_base import Strict
+from eeon_control.sources import Document, KeyPath, read_yaml
+from eeon_control.validation import input_error
+from pydantic import Field, ValidationError
+
+from eeon_experiments import shipped
+
+FILE = "setup.yaml"
+_KEYS_SHOWN = 2
+
+
+class Entry(Strict):
+    """One thing of the set-up, or one assumption. Texts are plain, code between backquotes."""
+
+    what: str
+    """What is set or assumed, in a few words."""
+    value: str = ""
+    """What it is."""
+    settings: list[str] = Field(default_factory=list)
+    """Instead of `value`: keys below `base` of the experiment's file, such as `tcp.min_rto`, with their
+    values there."""
+    source: str = ""
+    """Where it is taken from."""
+    text: str = ""
+    """Why, and what else there is to know."""
+
+    def sentence(self) -> str:
+        """All of it as running text."""
+        source = f" ({self.source})" if self.source else ""
+        parts = [f"{self.what[:1].upper()}{self.what[1:]}: {self.value}{source}.", self.text]
+        return " ".join(part for part in parts if part)
+
+
+class Setup(Strict):
+    """What stands in `setup.yaml`."""
+
+    summary: str = ""
+    """The experiment in a line, for the list of all of them."""
+    about: list[str] = Field(default_factory=list)
+    """Paragraphs on what it is for."""
+    questions: list[str] = Field(default_factory=list)
+    """What it asks, where no paper's claims say so."""
+    full: str = ""
+    """The size of the full form, in a few words."""
+    quick: str = ""
+    """The size of the quick form."""
+    setup: list[Entry] = Field(default_factory=list)
+    """What is taken from the paper."""
+    notes: list[str] = Field(default_factory=list)
+    """Paragraphs that belong to the set-up: words that it uses, what was not run."""
+    assumed: str = ""
+    """A paragraph before the assumptions."""
+    assumptions: list[Entry] = Field(default_factory=list)
+    """What is assumed beyond the paper."""
+
+    def table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        """The set-up as a head and rows: what, value, source."""
+        return ("what", "value", "source"), [(one.what, one.value, one.source) for one in self.setup]
+
+
+def load(folder: Path) -> Setup:
+    """The set-up of the experiment in a folder, its values filled in; empty where there is no file.
+
+    Raises InputError for keys that it cannot have, and for settings that the experiment's file does not have.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return Setup()
+    document = read_yaml(path)
+    try:
+        found = Setup.model_validate(document.value)
+    except ValidationError as error:
+        raise input_error(error, document, Setup) from None
+    base = read_yaml(folder / shipped.FILE)
+    problems: list[Problem] = []
+    filled = {
+        part: [_filled(one, base, document, (part, index), problems) for index, one in enumerate(entries)]
+        for part, entries in (("setup", found.setup), ("assumptions", found.assumptions))
+    }
+    if problems:
+        raise InputError(problems)
+    return found.model_copy(update=filled)
+
+
+def _filled(
+    entry: Entry, base: Document, document: Document, place: KeyPath, problems: list[Problem]
+) -> Entry:
+    """The entry with the values of its settings as its value."""
+    if bool(entry.value) == bool(entry.settings):
+        problems.append(document.problem(place, "needs either `value` or `settings`", entry.what))
+        return entry
+    if not entry.settings:
+        return entry
+    return entry.model_copy(update={"value": ", ".join(_values(entry, base, document, place, problems))})
+
+
+def _values(
+    entry: Entry, base: Document, document: Document, place: KeyPath, problems: list[Problem]
+) -> Iterator[str]:
+    for index, key in enumerate(entry.settings):
+        path: KeyPath = ("base", *key.split("."))
+        if not base.has(path):
+            problems.append(
+                document.problem(
+                    (*place, "settings", index), f"{shipped.FILE} has no such key below `base`", key
+                )
+            )
+        yield f"`{'.'.join(key.split('.')[-_KEYS_SHOWN:])}: {_shown(base.get(path))}`"
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,35 @@
+"""Where the experiments that ship are: in an installed wheel, or in the repository's work tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eeon_control.errors import DataNotFound
+
+FILE = "experiment.yaml"
+_PACKAGE = Path(__file__).resolve().parent
+_PLACES = (_PACKAGE / "_data" / "experiments", _PACKAGE.parent)
+_PAPERS = ("marking", "aqm", "eee", "eee_ecn")
+"""Experiments with claims of papers, in the order of pages."""
+
+
+def folder() -> Path:
+    """The folder that has one folder for each experiment. Raises DataNotFound."""
+    for place in _PLACES:
+        if any(place.glob(f"*/{FILE}")):
+            return place
+    raise DataNotFound(f"no experiments in {_PLACES[0]} or {_PLACES[1]}; reinstall eeon-experiments")
+
+
+def names() -> list[str]:
+    """Names of the experiments that ship, in alphabetical order."""
+    try:
+        return sorted(path.parent.name for path in folder().glob(f"*/{FILE}"))
+    except DataNotFound:
+        return []
+
+
+def in_order() -> list[str]:
+    """The same names in the order of pages: those that repeat papers, then what the papers do not have."""
+    there = names()
+    return [*(name for name in _PAPERS if name in there), *(name for name in there if name not in _PAPERS)]

@@ -1,0 +1,360 @@
+"""A folder of results: a file for each run that has ended, and all rows as Parquet with a manifest.
+
+    runs/ID.json      what a run gave, or why it failed; written atomically, the ground truth of a resume
+    runs/ID.queues.json   queue depths over time, where asked for
+    rows.parquet      one row for each point that has a result; stands in for files of runs that are not there
+    manifest.json     whose results these are: experiment, commit, program, engine, seeds, settings
+
+A folder belongs to one experiment in one form, full or quick. What another program, engine or setting made
+is never a row: it is left where it is, and named.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict, cast
+
+import pyarrow
+import pyarrow.parquet
+from eeon_tools.errors import InputError
+
+from eeon_experiments import columns
+from eeon_experiments.expand import Point
+from eeon_experiments.results import Results, Row, Value
+from eeon_experiments.versions import Commit, Versions
+
+ROWS = "rows.parquet"
+MANIFEST = "manifest.json"
+RUNS = "runs"
+FORMAT = 1
+_FILE_LIMIT_BYTES = 1 << 30
+_ARROW = {
+    "text": pyarrow.string(),
+    "whole": pyarrow.int64(),
+    "number": pyarrow.float64(),
+    "flag": pyarrow.bool_(),
+}
+
+
+_FITS: dict[columns.Type, Callable[..., Value]] = {"text": str, "whole": int, "number": float, "flag": bool}
+
+
+class Manifest(TypedDict):
+    """Whose results a folder has. There are no digests as long as there is no row."""
+
+    format: int
+    experiment: str
+    quick: bool
+    program_digest: str | None
+    engine_digest: str | None
+    commits: NotRequired[list[str]]
+    seeds: NotRequired[list[int]]
+    rows: NotRequired[int]
+    settings: NotRequired[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run gave: the columns of `columns.MEASURED`, and who made it."""
+
+    run_id: str
+    seed: int
+    versions: Versions
+    commit: Commit
+    measured: Mapping[str, Value]
+    queues: object = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it gave numbers; a failed one is run again by a resume."""
+        return self.measured.get("status") == "finished"
+
+
+class Store:
+    """The results of one experiment in one form."""
+
+    def __init__(self, folder: Path, experiment: str, quick: bool) -> None:
+        self.folder = folder
+        self.experiment = experiment
+        self.quick = quick
+
+    def claim(self) -> None:
+        """Make the folder, or raise InputError when it holds another experiment's results."""
+        manifest = self.folder / MANIFEST
+        if manifest.exists():
+            found = read_manifest(self.folder)
+            mine, theirs = (self.experiment, self.quick), (found["experiment"], found["quick"])
+            if mine != theirs:
+                raise InputError(
+                    str(self.folder),
+                    "",
+                    f"holds results of {_form(*theirs)}, not of {_form(*mine)}; give another folder",
+                )
+        (self.folder / RUNS).mkdir(parents=True, exist_ok=True)
+        if not manifest.exists():
+            write_atomically(manifest, _json(self._manifest([], None, {})))
+        # Rows are written anew for the present version, so what only they hold becomes a file first.
+        for run_id, outcome in self._in_rows.items():
+            if self._in_file(run_id) is None:
+                self.write(outcome)
+
+    def write(self, outcome: Outcome) -> None:
+        """Keep what a run gave. It is there whole or not at all, whatever happens meanwhile."""
+        if outcome.queues is not None:
+            path = self.folder / RUNS / f"{outcome.run_id}.queues.json"
+            write_atomically(path, _json(outcome.queues))
+        shown = asdict(outcome)
+        del shown["queues"]
+        write_atomically(self.folder / RUNS / f"{outcome.run_id}.json", _json({"format": FORMAT, **shown}))
+
+    def read(self, run_id: str) -> Outcome | None:
+        """What a run gave, or None. A damaged file is as if it were not there."""
+        return self._in_file(run_id) or self._in_rows.get(run_id)
+
+    @cached_property
+    def _in_rows(self) -> dict[str, Outcome]:
+        """What the rows say that were there when this folder was opened: all that there is of results which
+        were published without their files."""
+        if not (self.folder / ROWS).is_file():
+            return {}
+        return {row.text("run_id"): _outcome(row) for row in load(self.folder).rows}
+
+    def _in_file(self, run_id: str) -> Outcome | None:
+        try:
+            shown = json.loads((self.folder / RUNS / f"{run_id}.json").read_text(encoding="utf-8"))
+            outcome = Outcome(
+                run_id=shown["run_id"],
+                seed=shown["seed"],
+                versions=Versions(**shown["versions"]),
+                commit=Commit(**shown["commit"]),
+                measured=shown["measured"],
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return outcome if outcome.run_id == run_id else None
+
+    def seeds(self) -> list[int]:
+        """Seeds of all runs that are kept, whatever version made them."""
+        found = set()
+        for run_id in self.run_ids():
+            outcome = self.read(run_id)
+            if outcome is not None:
+                found.add(outcome.seed)
+        return sorted(found)
+
+    def run_ids(self) -> list[str]:
+        """Ids of the runs that are kept."""
+        files = (self.folder / RUNS).glob("*.json")
+        stems = {path.stem for path in files if not path.name.endswith(".queues.json")}
+        return sorted(stems | self._in_rows.keys())
+
+    def collect(self, points: Iterable[Point], versions: Versions, settings: Mapping[str, Any]) -> Results:
+        """Write rows and manifest of all points that have a result, and give them back. `settings`: what the
+        experiment's file says, for the manifest."""
+        outcomes: dict[str, Outcome | None] = {}
+        rows = []
+        axes: list[str] = []
+        wanted = set()
+        for point in points:
+            wanted.add(point.run.id)
+            axes = list(point.axes)
+            if point.run.id not in outcomes:
+                outcomes[point.run.id] = self.read(point.run.id)
+            outcome = outcomes[point.run.id]
+            if outcome is not None and outcome.versions == versions:
+                rows.append(self._row(point, outcome))
+        aside = self._aside(set(self.run_ids()) - wanted, versions)
+        write_rows(self.folder / ROWS, rows, axes)
+        write_atomically(self.folder / MANIFEST, _json(self._manifest(rows, versions, settings)))
+        return Results(rows, aside)
+
+    def _row(self, point: Point, outcome: Outcome) -> Row:
+        values: dict[str, Value] = {
+            "run_id": outcome.run_id,
+            "experiment": self.experiment,
+            "quick": self.quick,
+            "seed": outcome.seed,
+            "commit": outcome.commit.id,
+            "dirty": outcome.commit.dirty,
+            "program_digest": outcome.versions.program,
+            "engine_digest": outcome.versions.engine,
+            **{f"{columns.AXIS}{axis}": value for axis, value in point.axes.items()},
+        }
+        return Row({**values, **{one.name: outcome.measured.get(one.name) for one in columns.MEASURED}})
+
+    def _aside(self, run_ids: set[str], versions: Versions) -> list[str]:
+        """Of runs that belong to no point, what they are: one line for each kind."""
+        kinds: dict[str, int] = {}
+        for run_id in run_ids:
+            outcome = self.read(run_id)
+            if outcome is None:
+                kind = f"damaged files in {self.folder / RUNS}"
+            elif outcome.versions != versions:
+                kind = f"results of {other_version(outcome.versions, versions)}"
+            else:
+                kind = "results of other settings than the file has now"
+            kinds[kind] = kinds.get(kind, 0) + 1
+        return [f"{count} {kind}" for kind, count in sorted(kinds.items())]
+
+    def _manifest(self, rows: list[Row], versions: Versions | None, settings: Mapping[str, Any]) -> Manifest:
+        return {
+            "format": FORMAT,
+            "experiment": self.experiment,
+            "quick": self.quick,
+            "program_digest": versions.program if versions else None,
+            "engine_digest": versions.engine if versions else None,
+            "commits": sorted({f"{row['commit']}{'+changes' if row['dirty'] else ''}" for row in rows}),
+            "seeds": sorted({row.seed for row in rows}),
+            "rows": len(rows),
+            "settings": settings,
+        }
+
+
+def _outcome(row: Row) -> Outcome:
+    return Outcome(
+        run_id=row.text("run_id"),
+        seed=row.seed,
+        versions=_versions(row),
+        commit=Commit(row.text("commit"), row.flag("dirty")),
+        measured={one.name: row.get(one.name) for one in columns.MEASURED},
+    )
+
+
+def load(path: str | Path) -> Results:
+    """The rows of a folder of results.
+
+    Rows are of the program, engine, experiment and form that the manifest names; any other one is left out
+    and named in `Results.refused`. Raises InputError when the folder holds no results.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    rows_path = folder / ROWS
+    if not rows_path.is_file():
+        return Results([], [])
+    try:
+        if rows_path.stat().st_size > _FILE_LIMIT_BYTES:
+            raise InputError(str(rows_path), "", f"has more than {_FILE_LIMIT_BYTES} bytes")
+        table = pyarrow.parquet.read_table(rows_path)
+    except (pyarrow.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(str(rows_path), "", f"is no Parquet file of results: {reason}") from None
+    missing = [one.name for one in columns.IDENTITY if one.name not in table.column_names]
+    if missing:
+        raise InputError(str(rows_path), "", f"has no column {missing[0]}; it was not written by these tools")
+    kept: list[Row] = []
+    refused: dict[str, int] = {}
+    wanted = Versions(manifest["program_digest"] or "", manifest["engine_digest"] or "")
+    for values in table.to_pylist():
+        row = Row(values)
+        why = _why_not(row, manifest, wanted)
+        if why is None:
+            kept.append(row)
+        else:
+            refused[why] = refused.get(why, 0) + 1
+    return Results(kept, [f"{count} rows of {why}" for why, count in sorted(refused.items())])
+
+
+def _versions(row: Row) -> Versions:
+    return Versions(row.text("program_digest"), row.text("engine_digest"))
+
+
+def _why_not(row: Row, manifest: Manifest, wanted: Versions) -> str | None:
+    versions = _versions(row)
+    if versions != wanted:
+        return other_version(versions, wanted)
+    mine, theirs = (manifest["experiment"], manifest["quick"]), (row.text("experiment"), row.flag("quick"))
+    return None if mine == theirs else _form(*theirs)
+
+
+def other_version(found: Versions, wanted: Versions) -> str:
+    """In what two versions differ, in words."""
+    parts = [
+        f"{what} {theirs[:12]} (not {mine[:12]})"
+        for what, theirs, mine in (
+            ("program", found.program, wanted.program),
+            ("engine", found.engine, wanted.engine),
+        )
+        if theirs != mine
+    ]
+    return " and ".join(parts)
+
+
+def write_rows(path: Path, rows: list[Row], axes: list[str]) -> None:
+    """Write rows as Parquet: the same rows give the same bytes."""
+    wanted = columns.columns(axes)
+    schema = pyarrow.schema([(one.name, _ARROW[one.type]) for one in wanted])
+    arrays = [
+        pyarrow.array([_fitting(row.get(one.name), one.type) for row in rows], _ARROW[one.type])
+        for one in wanted
+    ]
+    table = pyarrow.Table.from_arrays(arrays, schema=schema)
+    with _replacing(path) as temporary:
+        pyarrow.parquet.write_table(table, temporary, compression="zstd")
+
+
+def _fitting(value: Value, kind: columns.Type) -> Value:
+    if value is None:
+        return None
+    return _FITS[kind](value)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a folder of results. Raises InputError."""
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            str(path), "", f"{error.strerror or error}; `eeon experiment run NAME` makes results"
+        ) from None
+    except ValueError as error:
+        raise InputError(str(path), "", f"is no JSON: {error}") from None
+    needed = ("format", "experiment", "quick", "program_digest", "engine_digest")
+    missing = [key for key in needed if not isinstance(found, dict) or key not in found]
+    if missing:
+        raise InputError(str(path), missing[0], "is missing; this is no manifest of results")
+    if found["format"] != FORMAT:
+        raise InputError(str(path), "format", f"is {found['format']!r}; these tools read {FORMAT}")
+    return cast(Manifest, found)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that whoever reads it meets the old or the new content, also after a crash."""
+    with _replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+class _replacing:
+    """A temporary file beside `path` that takes its place when the block ends well."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> Path:
+        handle, name = tempfile.mkstemp(prefix=f".{self._path.name}.", dir=self._path.parent)
+        os.close(handle)
+        self._temporary = Path(name)
+        return self._temporary
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is not None:
+            self._temporary.unlink(missing_ok=True)
+            return
+        with self._temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        self._temporary.chmod(0o644)
+        self._temporary.replace(self._path)
+
+
+def _json(value: object) -> bytes:
+    return (json.dumps(value, indent=1, sort_keys=True, default=str) + "\n").encode()
+
+
+def _form(experiment: str, quick: bool) -> str:
+    return f"{experiment}, {'the quick form' if quick else 'the full form'}"

@@ -1,0 +1,150 @@
+"""Many runs: what is there is kept, what is missing or failed is run, every result is kept as it comes.
+
+A sweep that is interrupted in any way loses at most the runs that were under way; the same call again goes
+on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from eeon_tools.errors import InputError
+
+from eeon_experiments import dask_workers, workers
+from eeon_experiments.expand import Point, expand
+from eeon_experiments.files import Experiment
+from eeon_experiments.resolve import Run
+from eeon_experiments.results import Results
+from eeon_experiments.run import run_one
+from eeon_experiments.store import Outcome, Store
+from eeon_experiments.versions import Versions
+
+_COLLECT_SECONDS = 15.0
+"""How often rows are written while a sweep goes on, so that one can look at what is there."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which points are wanted: `seeds` instead of the file's, `only` some values of some axes."""
+
+    seeds: list[int] | None = None
+    only: dict[str, list[str]] | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """Runs of a selection by what is there of them, in the order of the file."""
+
+    finished: list[Run]
+    failed: list[tuple[Run, str]]
+    missing: list[Run]
+
+    @property
+    def to_run(self) -> list[Run]:
+        """What a sweep runs: those that failed, too."""
+        return [*self.missing, *(run for run, _ in self.failed)]
+
+
+class Sweep:
+    """An experiment in one form, with the results of its folder. Raises InputError for every mistake in the
+    file, for a selection that does not fit, and for a folder of other results."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: Path,
+        versions: Versions,
+        *,
+        quick: bool = False,
+        selection: Selection | None = None,
+    ) -> None:
+        self._experiment = experiment
+        self._versions = versions
+        self._quick = quick
+        self._expanded: dict[tuple[int, ...] | None, list[Point]] = {}
+        self.store = Store(folder, experiment.name, quick)
+        selection = selection or Selection()
+        self.points = _selected(self._expand(selection.seeds), experiment, selection.only or {})
+
+    def state(self) -> State:
+        """What is there."""
+        found = State([], [], [])
+        runs = {point.run.id: point.run for point in self.points}
+        for run in runs.values():
+            outcome = self.store.read(run.id)
+            if outcome is None or outcome.versions != self._versions:
+                found.missing.append(run)
+            elif outcome.finished:
+                found.finished.append(run)
+            else:
+                found.failed.append((run, str(outcome.measured.get("error", ""))))
+        return found
+
+    def run(
+        self,
+        *,
+        count: int = 1,
+        dask: str | None = None,
+        work: workers.Work = run_one,
+        ended: Callable[[Outcome], None] = lambda outcome: None,
+    ) -> Results:
+        """Run what is missing or failed, `count` at a time or on a Dask cluster; `ended` hears of each. Rows
+        are written also when it is interrupted."""
+        self.store.claim()
+        todo = self.state().to_run
+        try:
+            if todo:
+                outcomes = (
+                    dask_workers.run_all(todo, work, dask)
+                    if dask is not None
+                    else workers.run_all(todo, work, count)
+                )
+                self._keep(outcomes, ended)
+        finally:
+            results = self.collect()
+        return results
+
+    def collect(self) -> Results:
+        """Write rows and manifest of everything that is in the folder: all points of the file, with its own
+        seeds and those of earlier selections."""
+        points = {(*point.axes.values(), point.run.seed): point for point in self._expand(None)}
+        for point in self._expand(self.store.seeds() or None):
+            points.setdefault((*point.axes.values(), point.run.seed), point)
+        return self.store.collect(points.values(), self._versions, self._experiment.document.value)
+
+    def _expand(self, seeds: list[int] | None) -> list[Point]:
+        key = None if seeds is None else tuple(seeds)
+        if key not in self._expanded:
+            self._expanded[key] = expand(self._experiment, self._versions, quick=self._quick, seeds=seeds)
+        return self._expanded[key]
+
+    def _keep(self, outcomes: Iterator[Outcome], ended: Callable[[Outcome], None]) -> None:
+        collected = time.monotonic()
+        try:
+            for outcome in outcomes:
+                self.store.write(outcome)
+                ended(outcome)
+                if time.monotonic() - collected > _COLLECT_SECONDS:
+                    self.collect()
+                    collected = time.monotonic()
+        finally:
+            outcomes.close()  # type: ignore[attr-defined]
+
+
+def _selected(points: list[Point], experiment: Experiment, only: dict[str, list[str]]) -> list[Point]:
+    axes = list(experiment.file.axes)
+    for axis, values in only.items():
+        if axis not in axes:
+            raise InputError("--only", axis, f"is no axis of {experiment.name}; it has {', '.join(axes)}")
+        known = dict.fromkeys(point.axes[axis] for point in points)
+        for value in values:
+            if value not in known:
+                there = ", ".join(one for one in known if one is not None)
+                raise InputError("--only", f"{axis}={value}", f"is no value of that axis; there are {there}")
+    found = [point for point in points if all(point.axes[axis] in values for axis, values in only.items())]
+    if not found:
+        raise InputError("--only", " ".join(only), "leaves nothing to run: no point has all of these values")
+    return found

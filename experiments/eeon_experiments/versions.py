@@ -1,0 +1,61 @@
+"""Which program, engine and commit make a result. Rows of different ones are never mixed."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from eeon_control import program as programs
+from eeon_tools.errors import UnavailableError
+
+_HERE = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True)
+class Versions:
+    """SHA-256 of the compiled P4 program and of the engine's sources. Together with settings and seed they
+    decide every number of a run."""
+
+    program: str
+    engine: str
+
+
+@dataclass(frozen=True)
+class Commit:
+    """The repository's commit, empty outside of one; `dirty`: files that it tracks were changed since."""
+
+    id: str
+    dirty: bool
+
+
+@cache
+def versions() -> Versions:
+    """Those of this installation. Raises UnavailableError without an engine."""
+    try:
+        from eeon_engine import SOURCE_DIGEST
+    except ImportError as error:
+        raise UnavailableError(
+            f"the engine is not installed, or is older than these tools ({error}); `make setup` builds it"
+        ) from error
+    return Versions(programs.load().digest, SOURCE_DIGEST)
+
+
+@cache
+def commit() -> Commit:
+    """Of the checkout that this code runs from."""
+    head = _git("rev-parse", "HEAD")
+    if head is None:
+        return Commit("", False)
+    return Commit(head, bool(_git("status", "--porcelain", "--untracked-files=no")))
+
+
+def _git(*words: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(_HERE), *words], capture_output=True, text=True, timeout=30, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

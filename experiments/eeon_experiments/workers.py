@@ -1,0 +1,118 @@
+"""Worker processes that do one run after the other.
+
+Each is started afresh (spawn), because gRPC does not survive a fork, and kept, because starting one takes
+longer than a short run. A worker that dies takes only its own run with it: that run has failed, and another
+worker takes its place. A worker whose parent is gone ends at once.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnContext, SpawnProcess
+
+from eeon_experiments.resolve import Run
+from eeon_experiments.results import Value
+from eeon_experiments.store import Outcome
+from eeon_experiments.versions import commit, versions
+
+Work = Callable[[Run], Outcome]
+_STOP_SECONDS = 5.0
+
+
+class _Worker:
+    def __init__(self, context: SpawnContext, work: Work) -> None:
+        self.connection, theirs = context.Pipe()
+        self.process: SpawnProcess = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.run: Run | None = None
+
+    def give(self, run: Run) -> None:
+        self.run = run
+        self.connection.send(run)
+
+    def take(self) -> Outcome:
+        """What came of the run that this worker has."""
+        assert self.run is not None, "a worker without a run says nothing"
+        run, self.run = self.run, None
+        try:
+            outcome: Outcome = self.connection.recv()
+        except (EOFError, OSError):
+            self.process.join(_STOP_SECONDS)
+            return died(run, self.process.exitcode)
+        return outcome
+
+    def stop(self) -> None:
+        self.connection.close()
+        if self.process.is_alive():
+            self.process.terminate()
+            self.process.join(_STOP_SECONDS)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+
+def run_all(runs: Iterable[Run], work: Work, count: int) -> Iterator[Outcome]:
+    """Do all runs, `count` at a time, and give each outcome as it comes. `work` is importable by name.
+
+    When the caller stops asking, or is interrupted, workers are ended with what they are doing.
+    """
+    waiting = deque(runs)
+    context = multiprocessing.get_context("spawn")
+    workers: list[_Worker] = []
+    try:
+        for _ in range(min(count, len(waiting))):
+            workers.append(_Worker(context, work))
+            workers[-1].give(waiting.popleft())
+        while busy := {worker.connection: worker for worker in workers if worker.run is not None}:
+            for ready in wait(list(busy)):
+                worker = busy[ready]  # type: ignore[index]
+                outcome = worker.take()
+                if waiting:
+                    if not worker.process.is_alive():
+                        workers.remove(worker)
+                        worker.stop()
+                        worker = _Worker(context, work)
+                        workers.append(worker)
+                    worker.give(waiting.popleft())
+                yield outcome
+    finally:
+        for worker in workers:
+            worker.stop()
+
+
+def died(run: Run, exit_code: int | None) -> Outcome:
+    """The outcome of a run whose process is gone."""
+    if exit_code is not None and exit_code < 0:
+        why = f"was ended by signal {signal.Signals(-exit_code).name}"
+        if -exit_code == signal.SIGKILL:
+            why += ", as the system does when memory runs out"
+    else:
+        why = f"ended with exit code {exit_code}"
+    found: dict[str, Value] = {"status": "failed", "error": f"the process of this run {why}"}
+    return Outcome(run.id, run.seed, versions(), commit(), found)
+
+
+def _serve(connection: Connection, work: Work) -> None:
+    # Ctrl-C reaches every process of the terminal; the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        try:
+            run = connection.recv()
+            connection.send(work(run))
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            return
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None, "workers are children"
+    parent.join()
+    os._exit(1)

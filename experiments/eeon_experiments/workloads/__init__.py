@@ -1,0 +1,59 @@
+"""What hosts do in a run: applications in users' units, each a model that becomes the engine's JSON.
+
+A new kind is a model with a `kind` of its own (see `base.Application`), added to `AnyApplication`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from eeon_control.model_base import Strict
+from eeon_control.sources import KeyPath
+from eeon_control.topology import Topology
+from pydantic import BeforeValidator, Field
+
+from eeon_experiments.workloads.base import Application, Broken
+from eeon_experiments.workloads.job_mix import JobMix
+from eeon_experiments.workloads.mapreduce import MapReduce
+from eeon_experiments.workloads.transfers import Coflows, Incast, Poisson, Rpc
+
+__all__ = [
+    "AnyApplication",
+    "Application",
+    "Coflows",
+    "Incast",
+    "JobMix",
+    "MapReduce",
+    "Poisson",
+    "Rpc",
+    "Workload",
+]
+
+AnyApplication = Annotated[MapReduce | JobMix | Coflows | Incast | Rpc | Poisson, Field(discriminator="kind")]
+
+
+def _some(value: object) -> object:
+    if isinstance(value, dict) and not value:
+        raise ValueError("a workload needs at least one application")
+    return value
+
+
+class Workload(Strict):
+    """The applications of a run."""
+
+    applications: Annotated[dict[str, AnyApplication], BeforeValidator(_some)]
+    """Applications by name; also a list, each with a `name`, which is its `kind` unless given."""
+
+    def broken(self, topology: Topology) -> list[Broken]:
+        """What does not fit this fabric: (where, rule)."""
+        found: list[Broken] = []
+        path: KeyPath = ("workload", "applications")
+        for name, application in self.applications.items():
+            found += [((*path, name, *place), rule) for place, rule in application.broken(topology)]
+        if all(application.background for application in self.applications.values()):
+            found.append((path, "every application is in the background, so the run would never end"))
+        return found
+
+    def engine(self, topology: Topology, seed: int) -> list[dict[str, Any]]:
+        """The applications as the engine reads them."""
+        return [one.engine(name, topology, seed) for name, one in self.applications.items()]

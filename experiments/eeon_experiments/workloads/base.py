@@ -1,0 +1,65 @@
+"""What all applications share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, ClassVar
+
+from eeon_control.model_base import Strict
+from eeon_control.sources import KeyPath
+from eeon_control.topology import Topology
+from eeon_control.validation import did_you_mean
+from pydantic import Field
+
+from eeon_experiments.tcp import Tcp
+
+Broken = tuple[KeyPath, str]
+"""A place below the application, and the rule that is broken there."""
+
+Count = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
+CountOrNone = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
+Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Flag = Annotated[bool, Field(strict=True)]
+
+
+class Application(Strict):
+    """Base of all kinds. A subclass has `kind: Literal["..."]`, `_own`, and `broken` if it names hosts."""
+
+    ENGINE_KIND: ClassVar[str] = ""
+    """What the engine calls it, where that is not its `kind`."""
+    background: Flag = False
+    """A run ends when everything that is not in the background has finished."""
+    tcp: Tcp | None = None
+    """TCP settings of this application's connections; what is left out is as in the run's `tcp`."""
+
+    def broken(self, topology: Topology) -> Iterator[Broken]:
+        """What does not fit this fabric."""
+        yield from ()
+
+    def engine(self, name: str, topology: Topology, seed: int) -> dict[str, Any]:
+        """The application as the engine reads it. `seed` is the run's."""
+        kind = self.ENGINE_KIND or self.kind  # type: ignore[attr-defined]
+        shown: dict[str, Any] = {"kind": kind, "name": name}
+        if self.background:
+            shown["background"] = True
+        if self.tcp is not None:
+            shown["tcp"] = self.tcp.engine()
+        return {**shown, **self._own(topology, seed)}
+
+    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+        raise NotImplementedError
+
+
+def unknown_hosts(names: Iterable[tuple[KeyPath, str]], topology: Topology) -> Iterator[Broken]:
+    """Names that are no hosts of the fabric."""
+    for path, name in names:
+        if name not in topology.hosts:
+            near = did_you_mean(name, topology.hosts)
+            few = ", ".join(list(topology.hosts)[:3])
+            yield path, f"topology {topology.name} has no host of that name{near}; it has {few}, ..."
+
+
+def differ(first: str, second: str, path: KeyPath) -> Iterator[Broken]:
+    """A host does not send to itself."""
+    if first == second:
+        yield path, "the two hosts must not be the same"

@@ -1,0 +1,147 @@
+"""Small jobs that arrive at random and keep a cluster's cores busy to a given share: `kind: job_mix`.
+
+A mix becomes the jobs of one MapReduce application. Arrivals are a Poisson process over the time `arrivals`,
+given that exactly as many jobs come as the load asks for: so many uniform times, in order, counted from the
+first. Kinds come in their shares, as exactly as whole jobs allow, in random order. So each seed offers the
+same load, at other times.
+
+    jobs = load * workers * cores * arrivals / mean core time of a job, at least one of each kind
+
+The load is the share of all cores that work while jobs arrive; what runs on after the last one came is not in
+it. A core works for a task from its start to its end, but for the times that the task reads, fetches or
+writes.
+
+Sources: EEE-MapReduce paper, tables II and III (10 maps and 1 reduce a job, 64 MB blocks; Terasort, Search
+and Index one third each, 640 MB of input; 40 % load), thesis section 4.2.2 and table 4.2. Cycles are MRPerf's
+(Wang et al., MASCOTS 2009): its Search and Index are Terasort with less output, and Search's map takes 4 to
+400 cycles a byte, drawn evenly on a logarithmic scale, of which 40, Terasort's own, is the middle.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+from eeon_control.topology import Topology
+from eeon_control.units import Bytes, Duration
+from pydantic import Field
+
+from eeon_experiments.quantities import PositiveDurationText, PositiveShareText, SizeText
+from eeon_experiments.workloads.base import Broken, Count
+from eeon_experiments.workloads.mapreduce import COSTS, Cluster
+
+PICOSECONDS = 10**12
+MAX_JOBS = 10_000
+_DEFAULT_CLOCK_HZ = 2_500_000_000
+
+Kind = Literal["terasort", "search", "index"]
+Share = Annotated[int, Field(strict=True, ge=0, le=1000)]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One kind of job: what it makes of each byte of its input, and what that costs."""
+
+    shuffle_ratio: Fraction
+    """Bytes of all maps' output."""
+    output_ratio: Fraction
+    """Bytes that the reducers write."""
+    cost: Mapping[str, float]
+    """Cycles."""
+
+
+BENCHMARKS: Mapping[str, Benchmark] = {
+    "terasort": Benchmark(Fraction(1), Fraction(1), COSTS["terasort"]),
+    "search": Benchmark(Fraction(33, 640_000), Fraction(33, 640_000), COSTS["terasort"]),
+    "index": Benchmark(Fraction(114, 640), Fraction(114, 640), COSTS["terasort"]),
+}
+"""Table III of the paper, by name."""
+
+
+class JobMix(Cluster):
+    """Jobs in random order at random times, as many as keep the cores busy to a given share."""
+
+    ENGINE_KIND: ClassVar[str] = "mapreduce"
+
+    kind: Literal["job_mix"]
+    """`job_mix`."""
+    load: PositiveShareText
+    """Share of all workers' cores that work while jobs arrive, for example 40%."""
+    arrivals: PositiveDurationText
+    """For how long jobs arrive."""
+    shares: dict[Kind, Share] = Field(default={"terasort": 1, "search": 1, "index": 1}, min_length=1)
+    """How many jobs of each kind, relative to each other."""
+    maps: Count = 10
+    """Map tasks of a job."""
+    reducers: Count = 1
+    """Reduce tasks of a job."""
+    block: SizeText = Bytes(64_000_000)
+    """Input of one map."""
+    cores: Count = 4
+    """Cores of a worker. The papers' nodes have two processors with two cores."""
+
+    def broken(self, topology: Topology) -> Iterator[Broken]:
+        """A load that no mix can have, and what the cluster finds."""
+        yield from super().broken(topology)
+        if not any(self.shares.values()):
+            yield ("shares",), "all are zero: no job would ever arrive"
+        elif (wanted := self._wanted(topology)) > MAX_JOBS:
+            yield (
+                ("arrivals",),
+                f"a load of {self.load:.0%} for {Duration(self.arrivals)} is {wanted:.0f} jobs, more "
+                f"than {MAX_JOBS}; shorten it, or make the jobs larger",
+            )
+
+    def counts(self, topology: Topology) -> dict[str, int]:
+        """How many jobs of each kind arrive."""
+        wanted, total = self._wanted(topology), sum(self.shares.values())
+        return {name: max(1, round(wanted * share / total)) for name, share in self.shares.items() if share}
+
+    def core_seconds(self, name: str) -> float:
+        """Time for which all tasks of a job of this kind keep a core busy, without their noise."""
+        benchmark = BENCHMARKS[name]
+        cost = benchmark.cost
+        read = self.maps * int(self.block)
+        shuffled = float(read * benchmark.shuffle_ratio)
+        of_maps = (
+            self.maps * (cost["startup_cycles"] + cost["wrapup_cycles"])
+            + read * cost["map_cycles_per_byte"]
+            + shuffled * cost["sort_cycles_per_byte"]
+        )
+        of_reducers = (
+            self.reducers * (cost["startup_cycles"] + cost["merge_cycles"] + cost["reduce_start_cycles"])
+            + shuffled * cost["reduce_cycles_per_byte"]
+        )
+        return (of_maps + of_reducers) / (self.cpu or _DEFAULT_CLOCK_HZ)
+
+    def _wanted(self, topology: Topology) -> float:
+        total = sum(self.shares.values())
+        mean = sum(self.core_seconds(name) * share for name, share in self.shares.items()) / total
+        cores = len(self.worker_hosts(topology)) * self.cores
+        return self.load * cores * (int(self.arrivals) / PICOSECONDS) / mean
+
+    def _jobs(self, topology: Topology, seed: int) -> list[dict[str, Any]]:
+        counts = self.counts(topology)
+        draw = random.Random(f"job mix {seed}")
+        kinds = [name for name in sorted(counts) for _ in range(counts[name])]
+        draw.shuffle(kinds)
+        times = sorted(draw.randrange(int(self.arrivals)) for _ in kinds)
+        numbered = enumerate(zip(kinds, times, strict=True), start=1)
+        return [self._job(f"{name}_{number}", name, at - times[0]) for number, (name, at) in numbered]
+
+    def _job(self, name: str, kind: str, arrival_ps: int) -> dict[str, Any]:
+        benchmark = BENCHMARKS[kind]
+        read = self.maps * int(self.block)
+        return {
+            "name": name,
+            "arrival_ps": arrival_ps,
+            "maps": self.maps,
+            "reducers": self.reducers,
+            "input_bytes": read,
+            "shuffle_bytes": max(1, round(read * benchmark.shuffle_ratio)),
+            "output_bytes": max(1, round(read * benchmark.output_ratio)),
+            "cost": dict(benchmark.cost),
+        }

@@ -1,0 +1,194 @@
+"""Applications without tasks: coflows, incast, request and response, open-loop packets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
+
+from eeon_control.model_base import Strict
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+from pydantic import Field, model_validator
+
+from eeon_experiments.quantities import (
+    DurationText,
+    PositiveDurationText,
+    PositiveShareText,
+    SizeText,
+    SmallSizeText,
+)
+from eeon_experiments.workloads.base import Application, Broken, Count, differ, unknown_hosts
+
+
+class Transfer(Strict):
+    """One connection that carries bytes one way."""
+
+    source: str
+    """The host that sends."""
+    destination: str
+    """The host that receives."""
+    size: SizeText
+    """Payload."""
+
+
+class Coflow(Strict):
+    """Transfers that belong together. Its name is its key."""
+
+    at: DurationText = Duration(0)
+    """When all its connections are opened."""
+    transfers: Annotated[list[Transfer], Field(min_length=1)]
+    """What is sent."""
+
+
+class Coflows(Application):
+    """Sets of transfers, each at its time: permutations, one incast, traces."""
+
+    kind: Literal["coflows"]
+    """`coflows`."""
+    coflows: Annotated[dict[str, Coflow], Field(min_length=1)]
+    """Coflows by name, or a list of them with `name`."""
+
+    def broken(self, topology: Topology) -> Iterator[Broken]:
+        """Hosts that do not exist, or send to themselves."""
+        for name, coflow in self.coflows.items():
+            for index, one in enumerate(coflow.transfers):
+                path = ("coflows", name, "transfers", index)
+                ends = (((*path, "source"), one.source), ((*path, "destination"), one.destination))
+                yield from unknown_hosts(ends, topology)
+                yield from differ(one.source, one.destination, (*path, "destination"))
+
+    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+        return {
+            "coflows": [
+                {
+                    "name": name,
+                    "at_ps": int(coflow.at),
+                    "transfers": [
+                        {"source": one.source, "destination": one.destination, "bytes": int(one.size)}
+                        for one in coflow.transfers
+                    ],
+                }
+                for name, coflow in self.coflows.items()
+            ]
+        }
+
+
+class Incast(Application):
+    """A client asks all servers at once, and again when all have answered."""
+
+    kind: Literal["incast"]
+    """`incast`."""
+    client: str
+    """The host that asks."""
+    servers: Annotated[list[str], Field(min_length=1)]
+    """The hosts that answer."""
+    size_per_server: SizeText
+    """What each of them answers."""
+    rounds: Count = 1
+    """How often."""
+    think: DurationText = Duration(0)
+    """Between the last answer and the next question."""
+
+    def broken(self, topology: Topology) -> Iterator[Broken]:
+        """Hosts that do not exist, and a client among its servers."""
+        ends = ((("servers", index), name) for index, name in enumerate(self.servers))
+        yield from unknown_hosts(((("client",), self.client), *ends), topology)
+        for index, name in enumerate(self.servers):
+            yield from differ(self.client, name, ("servers", index))
+
+    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+        return {
+            "client": self.client,
+            "servers": self.servers,
+            "bytes_per_server": int(self.size_per_server),
+            "rounds": self.rounds,
+            "think_ps": int(self.think),
+        }
+
+
+class Rpc(Application):
+    """Questions and answers, each pair at random times: latency as an application sees it."""
+
+    kind: Literal["rpc"]
+    """`rpc`."""
+    pairs: list[Annotated[list[str], Field(min_length=2, max_length=2)]] | None = None
+    """Pairs of client and server."""
+    random_pairs: Count | None = None
+    """Instead of `pairs`: so many, seeded."""
+    request: SmallSizeText
+    """Size of a question."""
+    response: SizeText
+    """Size of an answer."""
+    mean_interval: PositiveDurationText
+    """Mean time between a pair's questions; exponential, seeded."""
+    connection: Literal["persistent", "new"] = "persistent"
+    """One connection for all, or a new one each time."""
+
+    @model_validator(mode="after")
+    def _one_way_to_give_pairs(self) -> Self:
+        if (self.pairs is None) == (self.random_pairs is None):
+            raise ValueError("give either pairs or random_pairs")
+        return self
+
+    def broken(self, topology: Topology) -> Iterator[Broken]:
+        """Hosts that do not exist, and pairs of one host."""
+        for index, (client, server) in enumerate(self.pairs or []):
+            ends = ((("pairs", index, 0), client), (("pairs", index, 1), server))
+            yield from unknown_hosts(ends, topology)
+            yield from differ(client, server, ("pairs", index))
+
+    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+        pairs = {"pairs": self.pairs} if self.pairs is not None else {"random_pairs": self.random_pairs}
+        return {
+            **pairs,
+            "request_bytes": int(self.request),
+            "response_bytes": int(self.response),
+            "mean_interval_ps": int(self.mean_interval),
+            "connection": self.connection,
+        }
+
+
+class PoissonFlow(Strict):
+    """Frames from one host to another."""
+
+    source: str
+    """The host that sends."""
+    destination: str
+    """The host that receives."""
+    load: PositiveShareText
+    """Share of the source's link rate, for example 10%."""
+    frame: SmallSizeText
+    """Size of each frame, without FCS."""
+
+
+class Poisson(Application):
+    """UDP frames with exponential gaps, seeded; nobody answers."""
+
+    kind: Literal["poisson"]
+    """`poisson`."""
+    flows: Annotated[list[PoissonFlow], Field(min_length=1)]
+    """Who sends to whom."""
+    duration: PositiveDurationText
+    """How long."""
+
+    def broken(self, topology: Topology) -> Iterator[Broken]:
+        """Hosts that do not exist, or send to themselves."""
+        for index, flow in enumerate(self.flows):
+            path = ("flows", index)
+            ends = (((*path, "source"), flow.source), ((*path, "destination"), flow.destination))
+            yield from unknown_hosts(ends, topology)
+            yield from differ(flow.source, flow.destination, (*path, "destination"))
+
+    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+        return {
+            "flows": [
+                {
+                    "source": flow.source,
+                    "destination": flow.destination,
+                    "load": flow.load,
+                    "frame_bytes": int(flow.frame),
+                }
+                for flow in self.flows
+            ],
+            "duration_ps": int(self.duration),
+        }

@@ -1,0 +1,408 @@
+"""Claims M1 to M12: who is marked, who is dropped, and what it costs (experiment `marking`).
+
+T is the E-EON thesis, M the marking-threshold paper. Runtime and throughput are compared with DropTail on
+shallow buffers, latency with DropTail of the same depth, as there (M 4.2).
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from statistics import fmean
+
+from eeon_experiments.claims.bands import (
+    ACKS,
+    CLASSES,
+    LATENCY,
+    RUNTIME,
+    SYNS,
+    THROUGHPUT,
+    cuts,
+    drop_share,
+    dropped,
+    extreme,
+    mean_change,
+    point,
+    states,
+)
+from eeon_experiments.claims.model import (
+    Check,
+    Checks,
+    Missing,
+    Point,
+    Spread,
+    change,
+    claim,
+    compare,
+    level,
+    percent,
+    share,
+    within,
+    words_of,
+)
+from eeon_experiments.results import Results
+
+BUFFERS = ("shallow", "deep")
+TARGETS = ("red_100us", "red_500us", "red_2ms")
+THRESHOLDS = ("100us", "500us")
+PROTECTED = ("ece", "ack_syn")
+# What the experiment runs of RED and CoDel, by buffer, protection and transport.
+RED: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
+    ("shallow", "ect"): {"ecn": TARGETS, "dctcp": ("red_100us", "red_2ms")},
+    ("shallow", "ece"): {"ecn": TARGETS, "dctcp": ("red_100us",)},
+    ("shallow", "ack_syn"): {"ecn": TARGETS, "dctcp": ("red_100us", "red_500us")},
+    ("deep", "ece"): {"ecn": TARGETS, "dctcp": ("red_100us",)},
+    ("deep", "ack_syn"): {"ecn": TARGETS, "dctcp": TARGETS},
+}
+CODEL: dict[tuple[str, str], dict[str, tuple[int, ...]]] = {
+    ("shallow", "ect"): {"ecn": (4,), "dctcp": (4,)},
+    ("shallow", "ece"): {"ecn": (4,)},
+    ("shallow", "ack_syn"): {"ecn": (2, 4)},
+    ("deep", "ack_syn"): {"ecn": (2, 4), "dctcp": (2, 4)},
+}
+
+
+def _baseline(buffer: str) -> Point:
+    return point(buffer=buffer, transport="newreno", queue="drop_tail")
+
+
+def _red(buffer: str, protect: str, queues: tuple[str, ...] = TARGETS) -> list[Point]:
+    return [
+        point(buffer=buffer, transport=transport, queue=queue, protect=protect)
+        for transport, known in RED[buffer, protect].items()
+        for queue in queues
+        if queue in known
+    ]
+
+
+def _codel(buffer: str, protect: str, levels: tuple[int, ...] = (1, 2, 3, 4)) -> list[Point]:
+    return [
+        point(buffer=buffer, transport=transport, queue=f"codel_{number}", protect=protect)
+        for transport, known in CODEL[buffer, protect].items()
+        for number in levels
+        if number in known
+    ]
+
+
+def _threshold(buffer: str, transport: str, target: str, workload: str | None = None) -> Point:
+    return point(buffer=buffer, transport=transport, queue=f"threshold_{target}", workload=workload)
+
+
+def _m1(results: Results) -> Checks:
+    base = _baseline("shallow")
+    red_at, red = extreme(results, RUNTIME, _red("shallow", "ect"), base, largest=True)
+    codel_at, codel = extreme(results, RUNTIME, _codel("shallow", "ect"), base, largest=True)
+    _, slowest = extreme(results, THROUGHPUT, _red("shallow", "ect", ("red_100us",)), base, largest=False)
+    checks = [
+        states(red, 0.35, f"worst runtime with RED ({words_of(red_at)})"),
+        states(codel, 0.10, f"with CoDel ({words_of(codel_at)})"),
+        Check(f"RED's worst above CoDel's: {red.mean > codel.mean}", red.mean > codel.mean),
+        within(slowest, -1, 0, "smallest throughput with aggressive RED"),
+    ]
+    return Checks(checks, {"red_worst_runtime": red.mean, "codel_worst_runtime": codel.mean})
+
+
+def _m2(results: Results) -> Checks:
+    checks, numbers = [], {}
+    for buffer, transport in (("shallow", "ecn"), ("shallow", "dctcp"), ("deep", "dctcp")):
+        loose = point(buffer=buffer, transport=transport, queue="red_2ms", protect="ect")
+        data = drop_share(results, ("data",), loose)
+        checks.append(within(data, 0.9, 1, f"data among drops, {buffer} {transport} red_2ms", share))
+        numbers[f"data_share_{buffer}_{transport}_loose"] = data.mean
+    for buffer, (transport, classes, name) in product(
+        BUFFERS, (("ecn", ACKS, "ACKs"), ("dctcp", SYNS, "SYNs"))
+    ):
+        aggressive = point(buffer=buffer, transport=transport, queue="red_100us", protect="ect")
+        some = drop_share(results, classes, aggressive)
+        checks.append(within(some, 0.5, 1, f"{name} among drops, {buffer} {transport} red_100us", share))
+        numbers[f"{name}_share_{buffer}_{transport}_aggressive"] = some.mean
+    return Checks(checks, numbers)
+
+
+def _m3(results: Results) -> Checks:
+    checks, numbers = [], {}
+    for buffer, transport in product(BUFFERS, ("ecn", "dctcp")):
+        at = point(buffer=buffer, transport=transport, queue="red_100us", protect="ece")
+        words = f"plain ACKs among drops, {buffer} {transport} red_100us"
+        if not sum(dropped(results, CLASSES, at).values()):
+            checks.append(Check(f"{words}: nothing was dropped", False))
+            continue
+        acks = drop_share(results, ("ack",), at)
+        checks.append(within(acks, 0.5, 1, words, share))
+        numbers[f"ack_share_{buffer}_{transport}"] = acks.mean
+    return Checks(checks, numbers)
+
+
+def _m4(results: Results) -> Checks:
+    left: dict[tuple[str, str], dict[int, float]] = {}
+    before: dict[tuple[str, str], dict[int, float]] = {}
+    for buffer, transport in product(BUFFERS, ("ecn", "dctcp")):
+        for protect, into in (("ect", before), ("ack_syn", left)):
+            at = point(buffer=buffer, transport=transport, queue="red_100us", protect=protect)
+            into[buffer, transport] = dropped(results, CLASSES, at)
+    seeds = set.intersection(*(set(one) for one in (*left.values(), *before.values())))
+    if not seeds:
+        raise Missing("the points have no seed in common")
+    sums = [[sum(one[seed] for one in kind.values()) for seed in sorted(seeds)] for kind in (left, before)]
+    ratio = Spread.of([after / ahead if ahead else 0.0 for after, ahead in zip(*sums, strict=True)])
+    after, ahead = (fmean(one) for one in sums)
+    numbers = {"ratio": ratio.mean, "drops_default": ahead, "drops_ack_syn": after}
+    words = f"drops with ACK+SYN over drops without, red_100us ({after:,.0f} of {ahead:,.0f} a seed)"
+    return Checks([within(ratio, 0, 0.02, words, share)], numbers)
+
+
+def _m5(results: Results) -> Checks:
+    base = _baseline("shallow")
+    checks, numbers = [], {}
+    for transport in ("ecn", "dctcp"):
+        at = point(buffer="shallow", transport=transport, queue="red_100us", protect="ack_syn")
+        gain = change(results, THROUGHPUT, at, base)
+        checks.append(states(gain, 0.10, f"throughput, {transport} red_100us"))
+        numbers[f"throughput_{transport}"] = gain.mean
+    lowest_at, lowest = extreme(results, LATENCY, _red("shallow", "ack_syn"), base, largest=False)
+    checks.append(within(lowest, -0.55, -0.25, f"lowest latency ({words_of(lowest_at)})"))
+    return Checks(checks, {**numbers, "latency_lowest": lowest.mean})
+
+
+def _m6(results: Results) -> Checks:
+    deep, shallow = _baseline("deep"), _baseline("shallow")
+    loose = [one for protect in PROTECTED for one in _red("deep", protect, ("red_2ms",))]
+    middle = [one for protect in PROTECTED for one in _red("deep", protect, ("red_500us",))]
+    full = mean_change(results, THROUGHPUT, loose, deep)
+    latency_loose = mean_change(results, LATENCY, loose, deep)
+    latency = mean_change(results, LATENCY, middle, deep)
+    runtime = mean_change(results, RUNTIME, middle, shallow)
+    same = mean_change(results, RUNTIME, middle, deep)
+    checks = [
+        within(full, -0.05, 1, "throughput at red_2ms against deep DropTail"),
+        cuts(latency_loose, -0.60, "latency at red_2ms"),
+        cuts(latency, -0.85, "latency at red_500us"),
+        states(runtime, -0.10, "runtime at red_500us against shallow DropTail"),
+        within(same, -0.05, 0.05, "runtime at red_500us against deep DropTail"),
+    ]
+    numbers = {
+        "throughput_loose": full.mean,
+        "latency_loose": latency_loose.mean,
+        "latency_500us": latency.mean,
+        "runtime_500us": runtime.mean,
+        "runtime_500us_against_deep": same.mean,
+    }
+    return Checks(checks, numbers)
+
+
+def _m7(results: Results) -> Checks:
+    base = _baseline("shallow")
+    ecn = [one for one in _codel("shallow", "ack_syn") if one["transport"] == "ecn"]
+    fastest_at, fastest = extreme(results, RUNTIME, ecn, base, largest=False)
+    hardest = [one for protect in PROTECTED for one in _codel("shallow", protect, (4,))]
+    least_at, least = extreme(results, THROUGHPUT, hardest, base, largest=False)
+    latency = mean_change(results, LATENCY, ecn, base)
+    checks = [
+        states(fastest, -0.08, f"best runtime ({words_of(fastest_at)})"),
+        within(least, 0.025, 1, f"least throughput at level 4 ({words_of(least_at)})"),
+        cuts(latency, -0.40, "latency, mean of the levels"),
+    ]
+    numbers = {"runtime": fastest.mean, "throughput_level_4": least.mean, "latency": latency.mean}
+    return Checks(checks, numbers)
+
+
+def _m8(results: Results) -> Checks:
+    deep = _baseline("deep")
+    points = _codel("deep", "ack_syn", (2, 4))
+    latency = mean_change(results, LATENCY, points, deep)
+    throughput = mean_change(results, THROUGHPUT, _codel("deep", "ack_syn", (4,)), deep)
+    checks = [
+        cuts(latency, -0.80, "latency, levels 2 and 4"),
+        within(throughput, -0.10, 0.01, "throughput at level 4 against deep DropTail"),
+    ]
+    numbers = {"latency": latency.mean, "throughput_level_4": throughput.mean}
+    for number in (2, 4):
+        ecn, dctcp = _codel("deep", "ack_syn", (number,))
+        lower = change(results, LATENCY, ecn, dctcp)
+        checks.append(within(lower, -1, -0.2, f"latency of ECN against DCTCP, level {number}"))
+        numbers[f"ecn_against_dctcp_level_{number}"] = lower.mean
+    return Checks(checks, numbers)
+
+
+def _m9(results: Results) -> Checks:
+    base = _baseline("shallow")
+    checks, numbers = [], {}
+    for protect in PROTECTED:
+        points = [one for one in _red("shallow", protect) if one["transport"] == "ecn"]
+        best_at, best = extreme(results, RUNTIME, points, base, largest=False)
+        there = next(one for one in points if one["queue"] == "red_500us")
+        gap = change(results, RUNTIME, there, best_at)
+        words = f"{protect}: best at {best_at['queue']} ({best.text(percent)}), red_500us behind it by"
+        checks.append(within(gap, 0, 0.01, words))
+        numbers[f"gap_{protect}"] = gap.mean
+    return Checks(checks, numbers)
+
+
+def _m10(results: Results) -> Checks:
+    checks, numbers = [], {}
+    ecn = [
+        one
+        for one in (*_red("shallow", "ack_syn"), *_codel("shallow", "ack_syn"))
+        if one["transport"] == "ecn"
+    ]
+    best_at, best = extreme(results, THROUGHPUT, ecn, _baseline("shallow"), largest=True)
+    latency = change(results, LATENCY, best_at, _baseline("shallow"))
+    checks += [
+        states(best, 0.10, f"shallow: throughput ({words_of(best_at)})"),
+        cuts(latency, -0.40, "latency there"),
+    ]
+    deep = [
+        one for one in (*_red("deep", "ack_syn"), *_codel("deep", "ack_syn")) if one["transport"] == "ecn"
+    ]
+    full = [one for one in deep if change(results, THROUGHPUT, one, _baseline("deep")).mean >= -0.05]
+    if full:
+        low_at, low = extreme(results, LATENCY, full, _baseline("deep"), largest=False)
+        checks.append(cuts(low, -0.85, f"deep: latency ({words_of(low_at)}) at the throughput of DropTail"))
+        numbers["deep_latency"] = low.mean
+    else:
+        checks.append(Check("deep: no setting keeps DropTail's throughput within 5 %", False))
+    return Checks(checks, {**numbers, "shallow_throughput": best.mean, "shallow_latency": latency.mean})
+
+
+def _m11(results: Results) -> Checks:
+    checks, numbers = [], {}
+    for buffer, transport in product(BUFFERS, ("ecn", "dctcp")):
+        runtimes = {}
+        for target in THRESHOLDS:
+            there = _threshold(buffer, transport, target)
+            runtimes[target] = level(results, RUNTIME, there).mean
+            red = point(buffer=buffer, transport=transport, queue=f"red_{target}", protect="ack_syn")
+            gap = change(results, RUNTIME, there, red)
+            words = f"runtime against RED ACK+SYN, {buffer} {transport} {target}"
+            checks.append(within(gap, -1, 0.02, words))
+            numbers[f"against_ack_syn_{buffer}_{transport}_{target}"] = gap.mean
+        spread = max(runtimes.values()) / min(runtimes.values()) - 1
+        words = f"slowest against fastest threshold, {buffer} {transport} {percent(spread)}"
+        checks.append(Check(words, spread <= 0.05))
+        numbers[f"spread_{buffer}_{transport}"] = spread
+    return Checks(checks, numbers)
+
+
+def _m12(results: Results) -> Checks:
+    checks: list[Check] = []
+    numbers: dict[str, float] = {}
+    for buffer, target in product(BUFFERS, ("100us", "500us")):
+        ecn, dctcp = (_threshold(buffer, transport, target) for transport in ("ecn", "dctcp"))
+        latency = change(results, LATENCY, ecn, dctcp)
+        throughput = change(results, THROUGHPUT, ecn, dctcp)
+        checks += [
+            within(latency, -1, -0.05, f"latency of ECN against DCTCP, {buffer} {target}"),
+            within(throughput, -0.05, 0.05, "throughput"),
+        ]
+        numbers |= {
+            f"latency_{buffer}_{target}": latency.mean,
+            f"throughput_{buffer}_{target}": throughput.mean,
+        }
+    for target in ("100us", "500us"):
+        ecn, dctcp = (_threshold("shallow", transport, target, "short") for transport in ("ecn", "dctcp"))
+        column = "fct_small_mean_seconds"
+        short = compare(results, (column, column), (dctcp, ecn), lambda a, b: a / b - 1)
+        checks.append(within(short, -1, 0, f"short flows' completion time, DCTCP against ECN, {target}"))
+        numbers[f"short_flows_{target}"] = short.mean
+    return Checks(checks, numbers)
+
+
+CLAIMS = (
+    claim(
+        "M1",
+        "RED that spares only ECT packets loses throughput at aggressive targets: runtime up to +35 % on "
+        "shallow buffers. CoDel loses +10 % at worst.",
+        "T 6.4.3, M 4.5, figures 7a and 10a",
+        "RED +17.5 % to +70 %, CoDel +5 % to +20 %, RED's worst above CoDel's",
+        _m1,
+    ),
+    claim(
+        "M2",
+        "At loose targets practically all dropped packets are data (deep buffers with ECN excepted). At "
+        "aggressive targets they are mostly ACKs (TCP-ECN) or SYNs and SYN-ACKs (DCTCP; about 70 % on deep "
+        "buffers).",
+        "M 4.1, figures 5 and 6",
+        "data 90 % or more at red_2ms; ACKs, or SYNs, half or more at red_100us",
+        _m2,
+    ),
+    claim(
+        "M3",
+        "With packets with the ECE bit protected, most of what is still dropped are ACKs without it.",
+        "M 4.1",
+        "half of all drops or more at red_100us, both buffers, ECN and DCTCP",
+        _m3,
+    ),
+    claim(
+        "M4",
+        "With all ACKs and SYNs protected, the number of drops falls to about 1 % of what it was.",
+        "M 4.1",
+        "at most 2 % at red_100us, both buffers, ECN and DCTCP together",
+        _m4,
+    ),
+    claim(
+        "M5",
+        "RED with ACK+SYN on shallow buffers: throughput about +10 % at aggressive targets; latency down "
+        "to about half, never below.",
+        "T 6.4.1, M 4.3, figures 8a and 9a",
+        "throughput +5 % to +20 % at red_100us; lowest latency -55 % to -25 %",
+        _m5,
+    ),
+    claim(
+        "M6",
+        "RED with the ECE bit or ACK+SYN on deep buffers: full throughput at loose settings, latency -60 % "
+        "there and about -85 % from 500 us on; runtime about -10 %, the same as DropTail on deep buffers.",
+        "T 6.4.1, 6.7, M 4.4, figures 7b, 8b, 9b",
+        "mean of ECN and DCTCP, ECE and ACK+SYN: throughput -5 % or better; latency -80 % to -30 % and "
+        "-92.5 % to -70 %; runtime -20 % to -5 %, within 5 % of deep DropTail",
+        _m6,
+    ),
+    claim(
+        "M7",
+        "CoDel with ACK+SYN and ECN on shallow buffers: runtime about -8 %; throughput above +5 % even at "
+        "the most aggressive level; latency -40 %.",
+        "T 6.4.2, M 4.4, figures 10a, 11a, 12a",
+        "runtime -13 % to -3 %; throughput +2.5 % or more; latency -70 % to -20 %",
+        _m7,
+    ),
+    claim(
+        "M8",
+        "CoDel on deep buffers: latency about -80 %, a small loss of throughput at aggressive levels; ECN "
+        "has much lower latency than DCTCP.",
+        "T 6.4.2, M 4.4, figures 10b, 11b, 12b",
+        "ACK+SYN: latency -90 % to -60 %; throughput -10 % to +1 % at level 4; ECN 20 % or more below DCTCP",
+        _m8,
+    ),
+    claim(
+        "M9",
+        "The best runtime of RED on shallow buffers with ECN is at a target of 500 us, for ECE-bit and "
+        "ACK+SYN.",
+        "T 6.4.1, M 4.3, figure 7a",
+        "red_500us within 1 % of the best target",
+        _m9,
+    ),
+    claim(
+        "M10",
+        "Commodity switches in one line: throughput +10 %, latency -40 %. Deep buffers in one line: "
+        "latency -85 % at the same throughput.",
+        "T 8",
+        "best ACK+SYN setting with ECN: shallow +5 % to +20 % and -70 % to -20 %; deep -92.5 % to -70 % "
+        "within 5 % of DropTail's throughput",
+        _m10,
+    ),
+    claim(
+        "M11",
+        "The true marking threshold, in bytes and without any early drop, is at least as good as ACK+SYN "
+        "on both depths and at every threshold: the setting hardly matters.",
+        "T 6.2, 6.5, M 2.2, 5",
+        "runtime at most 2 % above RED with ACK+SYN at the same target; slowest threshold at most 5 % "
+        "above the fastest",
+        _m11,
+    ),
+    claim(
+        "M12",
+        "Classic ECN has lower latency than DCTCP at the same threshold for long shuffles, at the same "
+        "throughput. DCTCP is better for short flows (below 1 MB).",
+        "T 6.5, M 5",
+        "latency 5 % lower or more, throughput within 5 %; short flows end earlier with DCTCP",
+        _m12,
+    ),
+)

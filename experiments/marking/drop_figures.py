@@ -1,0 +1,105 @@
+"""Figures 5 and 6 of the marking paper: which packets switches drop."""
+
+from __future__ import annotations
+
+from eeon_experiments.report.alternatives import (
+    BUFFERS,
+    THROUGHPUT,
+    TRANSPORTS,
+    along,
+    by_delay,
+    delay_label,
+)
+from eeon_experiments.report.drawing import Drawing, Panel, Series
+from eeon_experiments.report.drops import all_dropped, dropped
+from eeon_experiments.report.runs import Chosen, Metric, Run, Runs
+from eeon_tools.replay.result import CLASS_NAMES
+from eeon_tools.svg import CLASS_COLOURS, INK
+
+CLASS_TITLES = {
+    "data": "data",
+    "ack": "ACK",
+    "ack_ece": "ACK with ECE",
+    "syn": "SYN",
+    "syn_ack": "SYN-ACK",
+    "fin_rst": "FIN, RST",
+    "other": "other",
+}
+
+
+def drop_tail(buffer: str) -> dict[str, str]:
+    """The papers' baseline at one depth: plain TCP on drop tail."""
+    return {"buffer": buffer, "transport": "newreno", "queue": "drop_tail"}
+
+
+def drop_share(name: str) -> Metric:
+    """Percent of all dropped packets that are of one class; None where nothing was dropped."""
+
+    def share(run: Run) -> float | None:
+        total, own = all_dropped(run), dropped(run, name)
+        return 100 * own / total if total and own is not None else None
+
+    return share
+
+
+def drop_drawings(runs: Runs) -> list[Drawing]:
+    """Drops by class: standard RED with either transport, and RED that spares the ECE bit."""
+    return [_drops(runs, "ecn", "5", "ect"), _drops(runs, "dctcp", "6", "ect"), _drops_protected(runs)]
+
+
+def _drop_panel(runs: Runs, buffer: str, transport: str, protect: str, title: str) -> Panel:
+    queues = by_delay(runs.values("queue"), "red_")
+    point: dict[str, Chosen] = {"buffer": buffer, "transport": transport, "protect": protect}
+    series = [
+        Series(
+            CLASS_TITLES[name],
+            along(runs, drop_share(name), "queue", queues, None, **point),
+            CLASS_COLOURS[name],
+        )
+        for name in CLASS_NAMES
+        if name != "other"
+    ]
+    base = drop_tail("shallow")
+    throughput = Series(
+        "throughput (right)", along(runs, THROUGHPUT, "queue", queues, base, **point), INK, marker="D"
+    )
+    return Panel(
+        title,
+        [delay_label(queue) for queue in queues],
+        series,
+        "stacked",
+        overlay=[throughput],
+        overlay_label="throughput, DropTail shallow = 1",
+        y_limits=(0, 100),
+    )
+
+
+def _drops(runs: Runs, transport: str, number: str, protect: str) -> Drawing:
+    return Drawing(
+        f"marking-drops-{transport}",
+        f"Dropped packets by class over RED's target delay, {TRANSPORTS[transport]}",
+        f"Marking paper, figure {number}",
+        "Proportion of all dropped packets by class (early and tail drops), standard RED, which spares ECT "
+        "packets only; the line is throughput a node. Loose settings stand left, aggressive ones right.",
+        "target delay of RED",
+        "dropped packets, %",
+        [_drop_panel(runs, buffer, transport, protect, title) for buffer, title in BUFFERS.items()],
+        unit="{:.1f}",
+    )
+
+
+def _drops_protected(runs: Runs) -> Drawing:
+    return Drawing(
+        "marking-drops-ece",
+        "Dropped packets by class when packets with the ECE bit are spared",
+        "Marking paper, section 4.1 (text, no figure)",
+        "As the figures before, RED sparing ECT packets and packets with the ECE bit.",
+        "target delay of RED",
+        "dropped packets, %",
+        [
+            _drop_panel(runs, buffer, transport, "ece", f"{TRANSPORTS[transport]}, {title}")
+            for transport in ("ecn", "dctcp")
+            for buffer, title in BUFFERS.items()
+        ],
+        unit="{:.1f}",
+    )

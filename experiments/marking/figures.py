@@ -1,0 +1,193 @@
+"""Figures 5 to 12 of the marking paper (thesis chapter 6), and what it has no figure for."""
+
+from __future__ import annotations
+
+from eeon_experiments.report.alternatives import (
+    BUFFERS,
+    LATENCY,
+    PROTECTION_COLOURS,
+    PROTECTIONS,
+    RUNTIME,
+    THRESHOLD_COLOUR,
+    THROUGHPUT,
+    TRANSPORT_COLOURS,
+    TRANSPORTS,
+    along,
+    by_delay,
+    delay_label,
+)
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.drops import all_dropped
+from eeon_experiments.report.runs import Metric, Runs
+
+from .drop_figures import drop_drawings, drop_tail
+
+_ECN = ("ecn", "dctcp")
+_MARKERS = {"ecn": "o", "dctcp": "s"}
+_DASHES = {"ecn": "-", "dctcp": "--"}
+_RUNTIME_CUT = 2.0
+"""The paper's own axes end below 1.5."""
+_CODEL = {
+    "codel_1": "1: 500\N{NO-BREAK SPACE}µs/20\N{NO-BREAK SPACE}ms",
+    "codel_2": "2: 800\N{NO-BREAK SPACE}µs/1.5\N{NO-BREAK SPACE}ms",
+    "codel_3": "3: 400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
+    "codel_4": "4: 300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
+}
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the family."""
+    runs, short = runs.where(workload=None), runs.where(workload="short")
+    return [
+        *drop_drawings(runs),
+        _drop_totals(runs),
+        *_normalised(runs, "RED", ("7 (thesis 6.3)", "8 (thesis 6.4)", "9 (thesis 6.5)")),
+        *_normalised(runs, "CoDel", ("10 (thesis 6.6)", "11 (thesis 6.7)", "12 (thesis 6.8)")),
+        _ecn_against_dctcp(runs, short),
+    ]
+
+
+def _drop_totals(runs: Runs) -> Drawing:
+    queues = by_delay(runs.values("queue"), "red_")
+    panels = [
+        Panel(
+            title,
+            [delay_label(queue) for queue in queues],
+            _alternatives(runs, all_dropped, queues, None, buffer),
+        )
+        for buffer, title in BUFFERS.items()
+    ]
+    return Drawing(
+        "marking-drops-total",
+        "Dropped packets in all, by protection",
+        "Marking paper, section 4.1 (text, no figure)",
+        "Packets that switches and NICs dropped over the whole job, early and because a buffer was full. The "
+        "scale is logarithmic above 10 packets and linear below, so that zero can be shown.",
+        "target delay",
+        "dropped packets",
+        panels,
+        unit="{:,.0f}",
+        scale="symlog",
+    )
+
+
+def _alternatives(
+    runs: Runs, metric: Metric, queues: list[str], base: dict[str, str] | None, buffer: str
+) -> list[Series]:
+    """The six alternatives of the paper over queue settings, and the marking threshold at the same delays."""
+    found = []
+    for protect, title in PROTECTIONS.items():
+        for transport in _ECN:
+            values = along(
+                runs, metric, "queue", queues, base, buffer=buffer, transport=transport, protect=protect
+            )
+            found.append(
+                Series(
+                    f"{title}, {TRANSPORTS[transport]}",
+                    values,
+                    PROTECTION_COLOURS[protect],
+                    _DASHES[transport],
+                    _MARKERS[transport],
+                )
+            )
+    thresholds = [queue.replace("red_", "threshold_") for queue in queues]
+    for transport in _ECN:
+        values = along(
+            runs, metric, "queue", thresholds, base, buffer=buffer, transport=transport, protect=None
+        )
+        name = f"marking threshold, {TRANSPORTS[transport]}"
+        found.append(Series(name, values, THRESHOLD_COLOUR, _DASHES[transport], _MARKERS[transport]))
+    return found
+
+
+def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Drawing]:
+    if aqm == "RED":
+        queues = by_delay(runs.values("queue"), "red_")
+        positions = [delay_label(queue) for queue in queues]
+        x_label = "target delay"
+        addition = (
+            " Green: the true marking threshold at the same delays, which the paper's figure does not have."
+        )
+    else:
+        queues = [queue for queue in _CODEL if queue in runs.values("queue")]
+        positions = [_CODEL[queue] for queue in queues]
+        x_label = "CoDel level: target/interval"
+        addition = ""
+    shallow = drop_tail("shallow")
+    found = []
+    for number, metric, word in zip(
+        numbers, (RUNTIME, THROUGHPUT, LATENCY), ("runtime", "throughput", "latency"), strict=True
+    ):
+        panels = []
+        for buffer, title in BUFFERS.items():
+            base = drop_tail(buffer) if metric == LATENCY else shallow
+            series = _alternatives(runs, metric, queues, base, buffer)
+            panels.append(Panel(title, positions, series, rules=_rules(runs, metric, base, buffer)))
+        relative = "DropTail of the same depth = 1" if metric == LATENCY else "DropTail shallow = 1"
+        dashed = "shallow" if metric == LATENCY else "deep"
+        beyond = f" Numbers at the upper edge: beyond {_RUNTIME_CUT:g}." if metric == RUNTIME else ""
+        found.append(
+            Drawing(
+                f"marking-{aqm.lower()}-{word}",
+                {
+                    "runtime": "Hadoop runtime",
+                    "throughput": "Cluster throughput",
+                    "latency": "Network latency",
+                }[word]
+                + f", {aqm}",
+                f"Marking paper, figure {number}",
+                f"{relative}; in the deep panel the dashed line is DropTail with {dashed} buffers. Loose "
+                f"settings stand left, aggressive ones right.{addition}{beyond}",
+                x_label,
+                f"{word}, {relative}",
+                panels,
+                from_zero=metric == LATENCY,
+                cut=_RUNTIME_CUT if metric == RUNTIME else None,
+            )
+        )
+    return found
+
+
+def _rules(runs: Runs, metric: Metric, base: dict[str, str], buffer: str) -> list[Rule]:
+    rules = [Rule("1 = baseline", 1.0, "#888888", ":")]
+    if buffer == "deep":
+        other = "shallow" if base["buffer"] == "deep" else "deep"
+        value = runs.ratio(metric, base, **drop_tail(other))
+        if value is not None:
+            rules.append(Rule(f"DropTail, {BUFFERS[other]}", value.mean))
+    return rules
+
+
+def _ecn_against_dctcp(runs: Runs, short: Runs) -> Drawing:
+    queues = by_delay(runs.values("queue"), "threshold_")
+    positions = [delay_label(queue) for queue in queues]
+    panels = []
+    for buffer, title in BUFFERS.items():
+        for own, metric, word, label, base, factor in (
+            (runs, LATENCY, "latency", "DropTail, same depth = 1", drop_tail(buffer), 1),
+            (runs, THROUGHPUT, "throughput", "DropTail shallow = 1", drop_tail("shallow"), 1),
+            (short, "fct_small_mean_seconds", "queries, completion", "mean, ms", None, 1000),
+        ):
+            if own is short and buffer == "deep":
+                continue
+            series = []
+            for transport in _ECN:
+                values = along(
+                    own, metric, "queue", queues, base, buffer=buffer, transport=transport, protect=None
+                )
+                scaled = [None if value is None else value.scaled(factor) for value in values]
+                series.append(Series(TRANSPORTS[transport], scaled, TRANSPORT_COLOURS[transport]))
+            panels.append(Panel(f"{word}, {title}", positions, series, "bars", y_label=label))
+    return Drawing(
+        "marking-ecn-dctcp",
+        "TCP-ECN against DCTCP at the same marking threshold",
+        "Thesis, section 6.5 (text, no figure)",
+        "Left and middle: the shuffle. Right: queries of 20 KB that many servers answer at once to a "
+        "client to which long transfers go as well; mean completion time of flows below 1 MB, shallow "
+        "buffers only.",
+        "threshold as delay",
+        "",
+        panels,
+        columns=3,
+        share_y=False,
+    )

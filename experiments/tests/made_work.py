@@ -1,0 +1,63 @@
+"""What workers do in tests instead of a twin: importable by name, as worker processes need it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from eeon_experiments.resolve import Run
+from eeon_experiments.store import Outcome
+from eeon_experiments.versions import Commit, Versions
+
+VERSIONS = Versions("p" * 64, "e" * 64)
+FOLDER = "EEON_TEST_FOLDER"
+
+
+def _finished(run: Run) -> Outcome:
+    found = {"status": "finished", "runtime_seconds": float(run.seed), "flows": os.getpid()}
+    return Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
+
+
+def _mark(run: Run) -> Path:
+    """A file that says that this run was started."""
+    path = Path(os.environ[FOLDER]) / run.id
+    path.write_text(str(os.getpid()))
+    return path
+
+
+def at_once(run: Run) -> Outcome:
+    """Finishes."""
+    return _finished(run)
+
+
+def noted(run: Run) -> Outcome:
+    """Finishes, and leaves a file."""
+    _mark(run)
+    return _finished(run)
+
+
+def seed_two_fails(run: Run) -> Outcome:
+    """Fails in words for seed 2."""
+    if run.seed == 2:
+        found = {"status": "failed", "error": "seed 2 is not liked"}
+        return Outcome(run.id, run.seed, VERSIONS, Commit("c", False), found)
+    return _finished(run)
+
+
+def seed_two_is_killed(run: Run) -> Outcome:
+    """Its process is gone for seed 2, as when memory runs out."""
+    if run.seed == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _finished(run)
+
+
+def slow_after_two(run: Run) -> Outcome:
+    """The first two finish; later ones take a minute."""
+    folder = Path(os.environ[FOLDER])
+    started = len(list(folder.iterdir()))
+    _mark(run)
+    if started >= 2:
+        time.sleep(60)
+    return _finished(run)

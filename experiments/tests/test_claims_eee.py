@@ -1,0 +1,222 @@
+"""Judges of the EEE claims on made-up rows: all as claimed, bent until the claim differs, rows missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from eeon_experiments import files
+from eeon_experiments.claims import Claim
+from eeon_experiments.expand import expand
+from eeon_experiments.results import Results, Row
+from eeon_experiments.versions import Versions
+from parts_of import claims_of, module_of
+
+SCENARIOS, point = module_of("eee", "points").SCENARIOS, module_of("eee", "points").point
+closed_form = module_of("eee", "load_claims").closed_form
+LPI_POWER = module_of("eee", "closed_forms").LPI_POWER
+
+Values = dict[str, Any]
+Bend = Callable[[dict[str, str | None], Values], Values]
+EEE = {"standard": 1.0, "12us10": 0.75, "120us100": 0.6, "1ms1000": 0.55, "10ms1000": 0.54, "12us10+": 0.8}
+EEE |= {"120us100+": 0.78, "off": 6.5}
+
+
+def claim_of(experiment: str, name: str) -> Claim:
+    return next(one for one in claims_of(experiment) if one.id == name)
+
+
+def row(axes: dict[str, str | None], seed: int, values: Values) -> Row:
+    shown = {f"axis_{name}": value for name, value in axes.items()}
+    return Row({"run_id": "made up", "seed": seed, "status": "finished", **shown, **values})
+
+
+def eee_points() -> list[tuple[dict[str, str | None], Values]]:
+    """What the paper says, in numbers."""
+    found: list[tuple[dict[str, str | None], Values]] = []
+
+    def add(axes: Any, **values: float) -> None:
+        found.append((dict(axes), values))
+
+    for scenario in SCENARIOS:
+        for buffer in ("shallow", "deep"):
+            for window in ("default", "tuned"):
+                for eee, energy in EEE.items():
+                    slow = 1.0
+                    if eee in ("1ms1000", "10ms1000") and buffer == "shallow":
+                        slow = {"tuned": 1.25, "default": 3.0}[window] * (2 if eee == "10ms1000" else 1)
+                    if eee.endswith("+"):
+                        energy = 0.8 if scenario.startswith("batch") else 0.45
+                    add(
+                        point(scenario, buffer, window, eee=eee),
+                        runtime_seconds=100 * slow,
+                        energy_used_joules=100 * energy,
+                        energy_legacy_joules=650,
+                        energy_ideal_joules=50,
+                        energy_10g_used_joules=50 * (0.5 if eee.endswith("+") else energy),
+                        energy_1g_used_joules=50 if eee == "standard" else 48.5,
+                    )
+    for stall, energy in (("0us", 100), ("10us", 101), ("50us", 105), ("500us", 120), ("5ms", 200)):
+        add(
+            point("small_24", eee="standard", stall=stall),
+            runtime_seconds=100.5 if stall == "0us" else 100,
+            energy_used_joules=energy,
+        )
+    for delay, small, batch in (
+        ("0us", 1, 1),
+        ("100us", 1.02, 1),
+        ("1ms", 1.2, 1.01),
+        ("5ms", 2, 1.1),
+        ("10ms", 3, 1.4),
+    ):
+        for scenario, slow in (("small_24", small), ("batch_24", batch)):
+            add(point(scenario, window="default", eee="off", delay=delay), runtime_seconds=100 * slow)
+    for load, slow in (("5", 1.2), ("10", 1.12), ("25", 1.05), ("40", 1.0), ("55", 1.0)):
+        for eee, energy in (("standard", 100), ("12us10_10g", 75), ("120us100_10g", 50), ("1ms1000_10g", 42)):
+            add(
+                point("terasort_24", "shallow", eee=eee, load=load),
+                runtime_seconds=100 * slow if eee.startswith("1ms") else 100,
+                energy_10g_used_joules=energy,
+            )
+    for rho in ("1", "5", "10", "20", "30", "50", "70", "90"):
+        for eee in ("standard", "12us10", "120us100"):
+            used = closed_form(eee, int(rho) / 100) + LPI_POWER
+            add(
+                point("poisson", "deep", None, eee=eee, rho=rho),
+                energy_10g_used_joules=used,
+                energy_10g_legacy_joules=2,
+            )
+    return found
+
+
+def ecn_points() -> list[tuple[dict[str, str | None], Values]]:
+    above = {"off": 8, "standard": 1.78, "12us10": 1.4, "120us100": 1.1, "500us500": 1.07, "1ms1000": 1.05}
+    slow = {"500us500": 1.25, "1ms1000": 1.6}
+    found: list[tuple[dict[str, str | None], Values]] = []
+    for buffer, latency in (("shallow", 1000), ("deep", 10000)):
+        for control in ("tcp", "red_ecn"):
+            for eee, energy in above.items():
+                runtime = slow.get(eee, 1.0) if control == "red_ecn" else 1.0
+                longer = 1.0
+                if eee == "1ms1000":
+                    tcp = {"shallow": 1.12, "deep": 1.06}
+                    longer = tcp[buffer] if control == "tcp" else {"shallow": 1.5, "deep": 1.1}[buffer]
+                found.append(
+                    (
+                        {"buffer": buffer, "control": control, "eee": eee},
+                        {
+                            "runtime_seconds": 100 * runtime,
+                            "throughput_per_node_bps": 1e8 / runtime,
+                            "latency_mean_us": (latency if control == "tcp" else latency / 10) * longer,
+                            "energy_10g_used_joules": energy * runtime,
+                            "energy_10g_ideal_joules": 1.0,
+                        },
+                    )
+                )
+    return found
+
+
+POINTS = {"eee": eee_points, "eee_ecn": ecn_points}
+ALL = [(experiment, claim.id) for experiment in POINTS for claim in claims_of(experiment)]
+
+
+def results(
+    experiment: str, bend: Bend = lambda axes, values: values, seeds: tuple[int, ...] = (1,)
+) -> Results:
+    return Results(
+        [row(axes, seed, bend(axes, dict(values))) for axes, values in POINTS[experiment]() for seed in seeds]
+    )
+
+
+def scaled(column: str, factor: float, **axes: str) -> Bend:
+    def bend(at: dict[str, str | None], values: Values) -> Values:
+        if column in values and all(at.get(name) == value for name, value in axes.items()):
+            values[column] *= factor
+        return values
+
+    return bend
+
+
+def test_every_claim_has_a_judge() -> None:
+    assert [name for _, name in ALL] == [f"E{n}" for n in range(1, 11)] + [f"J{n}" for n in range(1, 6)]
+
+
+@pytest.mark.parametrize(("experiment", "name"), ALL)
+def test_rows_as_the_paper_has_them_reproduce_its_claim(experiment: str, name: str) -> None:
+    verdict = claim_of(experiment, name).judge(results(experiment))
+    assert verdict.outcome == "reproduced", verdict.measured
+    assert verdict.numbers
+    spread = claim_of(experiment, name).judge(results(experiment, seeds=(1, 2, 3)))
+    assert spread.outcome == "reproduced", spread.measured
+
+
+BENT: list[tuple[str, str, Bend]] = [
+    ("eee", "E1", scaled("energy_legacy_joules", 0.3, eee="standard")),
+    ("eee", "E1", scaled("energy_ideal_joules", 3, eee="standard")),
+    ("eee", "E2", scaled("energy_used_joules", 0.8, stall="50us")),
+    ("eee", "E2", scaled("runtime_seconds", 0.9, stall="5ms")),
+    ("eee", "E3", scaled("runtime_seconds", 1.1, eee="12us10", scenario="small_50")),
+    ("eee", "E3", scaled("energy_used_joules", 1.5, eee="120us100")),
+    ("eee", "E4", scaled("runtime_seconds", 1.1, eee="1ms1000", buffer="deep")),
+    ("eee", "E4", scaled("runtime_seconds", 0.8, eee="1ms1000", buffer="shallow", window="tuned")),
+    ("eee", "E4", scaled("runtime_seconds", 0.4, eee="10ms1000")),
+    ("eee", "E5", scaled("runtime_seconds", 1.2, eee="10ms1000", scenario="batch_80", buffer="deep")),
+    ("eee", "E6", scaled("energy_10g_used_joules", 1.8, eee="12us10+")),
+    ("eee", "E6", scaled("energy_1g_used_joules", 0.7, eee="120us100", scenario="small_24")),
+    ("eee", "E7", scaled("energy_used_joules", 0.4, scenario="batch_80", eee="12us10+")),
+    ("eee", "E7", scaled("runtime_seconds", 1.3, eee="120us100+")),
+    ("eee", "E8", scaled("runtime_seconds", 1.2, delay="100us", scenario="small_24")),
+    ("eee", "E8", scaled("runtime_seconds", 3, delay="5ms", scenario="batch_24")),
+    ("eee", "E9", scaled("runtime_seconds", 0.85, load="5", eee="1ms1000_10g")),
+    ("eee", "E9", scaled("energy_10g_used_joules", 1.4, load="40", eee="1ms1000_10g")),
+    ("eee", "E10", scaled("energy_10g_used_joules", 1.1, rho="10", eee="standard")),
+    ("eee", "E10", scaled("energy_10g_used_joules", 1.04, rho="90", eee="120us100")),
+    ("eee_ecn", "J1", scaled("energy_10g_used_joules", 0.7, eee="standard")),
+    ("eee_ecn", "J1", scaled("energy_10g_used_joules", 1.2, eee="1ms1000", control="tcp")),
+    ("eee_ecn", "J2", scaled("latency_mean_us", 1.2, eee="1ms1000", control="tcp", buffer="deep")),
+    ("eee_ecn", "J3", scaled("runtime_seconds", 0.7, eee="1ms1000", control="red_ecn")),
+    ("eee_ecn", "J3", scaled("energy_10g_used_joules", 0.5, eee="500us500", control="red_ecn")),
+    ("eee_ecn", "J4", scaled("latency_mean_us", 0.8, eee="1ms1000", control="red_ecn", buffer="shallow")),
+    ("eee_ecn", "J5", scaled("latency_mean_us", 20, eee="120us100", control="red_ecn")),
+    ("eee_ecn", "J5", scaled("runtime_seconds", 1.1, eee="120us100", control="red_ecn")),
+]
+
+
+@pytest.mark.parametrize(("experiment", "name", "bend"), BENT)
+def test_a_number_outside_its_band_differs(experiment: str, name: str, bend: Bend) -> None:
+    verdict = claim_of(experiment, name).judge(results(experiment, bend))
+    assert verdict.outcome == "differs", verdict.measured
+
+
+@pytest.mark.parametrize(("experiment", "name"), ALL)
+def test_without_rows_a_claim_is_not_measured(experiment: str, name: str) -> None:
+    verdict = claim_of(experiment, name).judge(Results([]))
+    assert verdict.outcome == "not measured"
+    assert "measured: " in verdict.measured
+
+
+@pytest.mark.parametrize(("experiment", "name"), ALL)
+def test_rows_without_their_columns_are_not_measured(experiment: str, name: str) -> None:
+    verdict = claim_of(experiment, name).judge(results(experiment, lambda axes, values: {}))
+    assert verdict.outcome == "not measured"
+
+
+@pytest.mark.parametrize(("experiment", "name"), ALL)
+def test_the_smallest_fabric_alone_can_be_judged(experiment: str, name: str) -> None:
+    """The quick form has no others."""
+    whole = results(experiment)
+    few = [one for one in whole.rows if (one.axes.get("scenario") or "_24")[-3:] in ("_24", "son")]
+    assert claim_of(experiment, name).judge(Results(few)).outcome == "reproduced"
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("experiment", list(POINTS))
+def test_the_runs_of_an_experiment_measure_every_claim(experiment: str, quick: bool) -> None:
+    """Whatever the numbers are: no judge asks for a point that neither form has."""
+    columns = {name: 1.0 for _, values in POINTS[experiment]() for name in values}
+    points = expand(files.load(experiment), Versions("program", "engine"), quick=quick)
+    rows = Results([row(one.axes, one.run.seed, columns) for one in points])
+    for claim in claims_of(experiment):
+        verdict = claim.judge(rows)
+        assert verdict.outcome != "not measured", f"{claim.id}: {verdict.measured}"

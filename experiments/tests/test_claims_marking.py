@@ -1,0 +1,236 @@
+"""The judges of M1 to M12 and Q1 to Q5 against made-up rows at the points of the experiments' own files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+from eeon_experiments import files
+from eeon_experiments.claims.bands import CLASSES
+from eeon_experiments.claims.model import Verdict
+from eeon_experiments.expand import Point, expand
+from eeon_experiments.results import Results, Row
+from eeon_experiments.versions import Versions
+from parts_of import claims_of
+
+VERSIONS = Versions("p" * 64, "e" * 64)
+Values = dict[str, Any]
+Change = Callable[[Values], None]
+
+# Rows that the papers would be right with: DropTail is 100 s, 1 Gbit/s, 1000 us (deep 6000 us).
+RED_RUNTIME = {"red_100us": 1.35, "red_300us": 1.2, "red_500us": 1.1, "red_1ms": 1.05, "red_2ms": 1.0}
+
+
+def as_in_the_papers(axes: dict[str, str | None]) -> Values:
+    """A row of the marking experiment."""
+    buffer, transport, queue, protect = (axes.get(key) for key in ("buffer", "transport", "queue", "protect"))
+    assert queue is not None
+    runtime, throughput, latency = 1.0, 1.0, 1.0
+    drops = {"data": 1000}
+    deep = buffer == "deep"
+    if deep and queue == "drop_tail":
+        runtime = 0.9
+    if queue.startswith("red") and protect == "ect":
+        runtime = RED_RUNTIME[queue]
+        throughput = 1 / runtime
+        drops = {"ack": 900, "data": 100} if transport == "ecn" else {"syn": 700, "ack": 200, "data": 100}
+        if queue == "red_2ms":
+            drops = {"data": 1000}
+    if queue.startswith("red") and protect != "ect":
+        runtime = 0.9 if deep or queue == "red_500us" else 0.93
+        throughput = 1.1
+        latency = (0.4 if queue == "red_2ms" else 0.15) if deep else 0.6
+        drops = {"ack": 100} if protect == "ece" else {"data": 8}
+    if queue.startswith("codel"):
+        hard = protect == "ect"
+        runtime = (1.1 if hard else 0.92) if not deep else 0.93
+        throughput = (0.9 if hard else 1.08) if not deep else 0.97
+        latency = (0.6 if not deep else 0.2) * (1 if transport == "ecn" else 1.5 if deep else 1)
+    if queue.startswith("threshold"):
+        runtime = 0.9
+        throughput = 1.1
+        latency = 0.5 if transport == "ecn" else 0.7
+    row: Values = {
+        "runtime_seconds": 100 * runtime,
+        "throughput_per_node_bps": 1e9 * throughput,
+        "latency_mean_us": (6000 if deep else 1000) * latency,
+        "fct_small_mean_seconds": 0.010 if transport == "dctcp" else 0.013,
+    }
+    for name in CLASSES:
+        row[f"early_dropped_{name}"] = drops.get(name, 0) * 3 // 4
+        row[f"tail_dropped_{name}"] = drops.get(name, 0) - drops.get(name, 0) * 3 // 4
+    return row
+
+
+def as_in_chapter_5(axes: dict[str, str | None]) -> Values:
+    """A row of the AQM experiment."""
+    buffer, transport, queue = (axes.get(key) for key in ("buffer", "transport", "queue"))
+    assert queue is not None and transport is not None
+    deep = buffer == "deep"
+    base = 6000.0 if deep else 1000.0
+    runtime, throughput, latency = (0.9 if deep else 1.0), (1.1 if deep else 1.0), base
+    match queue:
+        case "red_100us":
+            throughput, latency = 0.7, base * 0.1
+        case "red_1ms":
+            runtime, latency = 0.95, base * 0.15
+        case "red_500us":
+            latency = base * 0.4
+        case "red_70_70" | "red_25_51" | "red_25_75":
+            runtime, latency = 1.1, base * 0.1
+        case "red_50_150":
+            runtime, latency = 1.0, base * 0.1
+        case "codel_1":
+            latency = base * (0.65 if deep else 0.75)
+        case "codel_2":
+            latency = 650.0 if deep else 500.0
+        case "codel_4":
+            latency, throughput = (350.0 if deep else 300.0), 0.9
+    more = {"plain": 1.0, "newreno": 1.0, "ecn": 1.2, "dctcp": 1.5}[transport]
+    return {
+        "runtime_seconds": 100 * runtime,
+        "throughput_per_node_bps": 1e9 * throughput,
+        "latency_mean_us": latency * (more if queue.startswith("codel") else 1),
+    }
+
+
+MAKERS = {"marking": as_in_the_papers, "aqm": as_in_chapter_5}
+CLAIMS = {one.id: (name, one) for name in MAKERS for one in claims_of(name)}
+
+
+@cache
+def points_of(experiment: str, quick: bool = False) -> list[Point]:
+    """What the experiment's file runs."""
+    return expand(files.load(experiment), VERSIONS, quick=quick)
+
+
+def rows_of(experiment: str, quick: bool = False) -> list[Values]:
+    """One made-up row for every point that the experiment's file runs."""
+    found = []
+    for number, point in enumerate(points_of(experiment, quick)):
+        axes = {f"axis_{name}": value for name, value in point.axes.items()}
+        made = MAKERS[experiment](dict(point.axes))
+        found.append({"run_id": str(number), "status": "finished", "seed": point.run.seed, **axes, **made})
+    return found
+
+
+def verdict_of(id: str, rows: list[Values]) -> Verdict:
+    return CLAIMS[id][1].judge(Results([Row(row) for row in rows]))
+
+
+def where(column: str, factor: float, **axes: Any) -> Change:
+    """Multiplies a column at the points with these axes."""
+
+    def change(row: Values) -> None:
+        if all(row.get(f"axis_{name}") == value for name, value in axes.items()):
+            row[column] = row[column] * factor
+
+    return change
+
+
+def every_drop(name: str, **axes: Any) -> Change:
+    """All drops are of one class; of none that is known, nothing is dropped."""
+
+    def change(row: Values) -> None:
+        if all(row.get(f"axis_{key}") == value for key, value in axes.items()):
+            for other in CLASSES:
+                row[f"early_dropped_{other}"] = 1000 if other == name else 0
+                row[f"tail_dropped_{other}"] = 0
+
+    return change
+
+
+# By claim, what would make it wrong, and a word of the check that must notice.
+WRONG: list[tuple[str, Change, str]] = [
+    ("M1", where("runtime_seconds", 0.8, protect="ect", buffer="shallow"), "worst runtime with RED"),
+    ("M1", where("runtime_seconds", 1.3, protect="ect", buffer="shallow", queue="codel_4"), "with CoDel"),
+    ("M2", every_drop("ack", queue="red_2ms", protect="ect"), "data among drops"),
+    ("M2", every_drop("data", queue="red_100us", protect="ect", transport="ecn"), "ACKs among drops"),
+    ("M2", every_drop("ack", queue="red_100us", protect="ect", transport="dctcp"), "SYNs among drops"),
+    ("M3", every_drop("data", queue="red_100us", protect="ece"), "plain ACKs"),
+    ("M3", every_drop("none", queue="red_100us", protect="ece", transport="dctcp"), "nothing was dropped"),
+    ("M4", every_drop("data", queue="red_100us", protect="ack_syn", transport="ecn"), "ACK+SYN"),
+    ("M5", where("throughput_per_node_bps", 0.9, queue="red_100us", protect="ack_syn"), "throughput"),
+    ("M5", where("latency_mean_us", 0.5, protect="ack_syn", buffer="shallow"), "lowest latency"),
+    ("M6", where("throughput_per_node_bps", 0.8, queue="red_2ms", buffer="deep"), "throughput at red_2ms"),
+    ("M6", where("latency_mean_us", 3, queue="red_500us", buffer="deep"), "latency at red_500us"),
+    ("M6", where("runtime_seconds", 1.2, queue="red_500us", buffer="deep"), "runtime at red_500us"),
+    (
+        "M7",
+        where("runtime_seconds", 1.2, transport="ecn", protect="ack_syn", buffer="shallow"),
+        "best runtime",
+    ),
+    ("M7", where("throughput_per_node_bps", 0.9, queue="codel_4", protect="ece"), "least throughput"),
+    ("M7", where("latency_mean_us", 1.6, protect="ack_syn", buffer="shallow"), "latency"),
+    ("M8", where("latency_mean_us", 3, protect="ack_syn", buffer="deep"), "latency, levels"),
+    (
+        "M8",
+        where("latency_mean_us", 0.6, transport="dctcp", protect="ack_syn", buffer="deep"),
+        "against DCTCP",
+    ),
+    ("M9", where("runtime_seconds", 0.9, queue="red_100us", protect="ece"), "ece: best at red_100us"),
+    (
+        "M10",
+        where("throughput_per_node_bps", 1.4, protect="ack_syn", buffer="shallow"),
+        "shallow: throughput",
+    ),
+    ("M10", where("throughput_per_node_bps", 0.7, protect="ack_syn", buffer="deep"), "deep: no setting"),
+    ("M11", where("runtime_seconds", 1.1, queue="threshold_100us", workload=None), "runtime against RED"),
+    ("M11", where("runtime_seconds", 0.9, queue="threshold_500us"), "slowest against fastest"),
+    ("M12", where("latency_mean_us", 2, queue="threshold_100us", transport="ecn"), "latency of ECN"),
+    ("M12", where("fct_small_mean_seconds", 2, transport="dctcp"), "short flows"),
+    ("Q1", where("throughput_per_node_bps", 1.5, queue="red_100us"), "least throughput"),
+    ("Q1", where("latency_mean_us", 3, queue="red_1ms"), "deep latency"),
+    ("Q2", where("runtime_seconds", 0.9, queue="red_25_51"), "red_25_51"),
+    ("Q2", where("latency_mean_us", 4, queue="red_50_150"), "latency there"),
+    ("Q3", where("latency_mean_us", 0.5, queue="red_500us_averaged"), "latency"),
+    ("Q3", where("runtime_seconds", 1.2, queue="red_500us_averaged"), "averaged against DropTail"),
+    ("Q4", where("latency_mean_us", 2, queue="codel_2", buffer="deep"), "800us/1.5ms: deep delay"),
+    ("Q4", where("throughput_per_node_bps", 1.3, queue="codel_4", buffer="deep"), "throughput against"),
+    ("Q5", where("latency_mean_us", 3, transport="newreno", queue="codel_4"), "level 4"),
+]
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_a_claim_is_reproduced_by_the_figures_of_the_papers(id: str) -> None:
+    verdict = verdict_of(id, rows_of(CLAIMS[id][0]))
+    assert (verdict.outcome, verdict.measured.partition("Outside")[2]) == ("reproduced", "")
+    assert verdict.numbers
+
+
+@pytest.mark.parametrize(("id", "change", "words"), WRONG, ids=[f"{id}-{words}" for id, _, words in WRONG])
+def test_a_claim_differs_when_a_figure_does(id: str, change: Change, words: str) -> None:
+    rows = rows_of(CLAIMS[id][0])
+    before = [dict(row) for row in rows]
+    for row in rows:
+        change(row)
+    assert rows != before, "the test changes something"
+    verdict = verdict_of(id, rows)
+    assert verdict.outcome == "differs"
+    assert words in (verdict.measured.partition("Outside its band:")[2] or verdict.measured)
+
+
+def test_every_claim_has_a_figure_that_would_refute_it() -> None:
+    assert {id for id, _, _ in WRONG} == set(CLAIMS)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_a_claim_without_rows_is_not_measured(id: str) -> None:
+    assert verdict_of(id, []).outcome == "not measured"
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_a_claim_without_its_columns_is_not_measured(id: str) -> None:
+    measured = ("_seconds", "_bps", "_us", "_data")
+    rows = rows_of(CLAIMS[id][0])
+    rows = [{key: value for key, value in row.items() if not key.endswith(measured)} for row in rows]
+    assert verdict_of(id, rows).outcome == "not measured"
+
+
+@pytest.mark.parametrize("experiment", MAKERS)
+def test_the_quick_form_measures_every_claim(experiment: str) -> None:
+    rows = rows_of(experiment, quick=True)
+    outcomes = {claim.id: verdict_of(claim.id, rows).outcome for claim in claims_of(experiment)}
+    assert "not measured" not in outcomes.values(), outcomes

@@ -1,0 +1,64 @@
+"""docs/experiments.md and the experiments' README.md: what is made is fresh, the example is legal, links lead
+somewhere."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from eeon_control.reference import into
+from eeon_experiments import columns, readme, shipped
+from eeon_experiments.reference import reference
+from made_experiments import points
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+
+
+def test_the_reference_is_what_the_models_say() -> None:
+    assert into(PAGE, reference()) == PAGE, "run `make reference`"
+
+
+@pytest.mark.parametrize("path", readme.pages(), ids=lambda path: path.parent.name)
+def test_a_readme_is_what_the_experiments_data_say(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == readme.pages()[path], "run `make reference`"
+
+
+def test_every_link_of_a_readme_leads_to_a_file() -> None:
+    for path, text in readme.pages().items():
+        links = re.findall(r"\]\(([^)]+)\)", text)
+        assert links
+        assert [link for link in links if not (path.parent / link).is_file()] == []
+
+
+def test_a_wheel_carries_every_experiment_that_ships() -> None:
+    project = tomllib.loads((shipped.folder() / "pyproject.toml").read_text(encoding="utf-8"))
+    carried = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert carried == {name: f"eeon_experiments/_data/experiments/{name}" for name in shipped.names()}
+    assert set(shipped.names()) < set(project["tool"]["mypy"]["files"])
+
+
+def test_every_link_of_the_reference_has_its_table() -> None:
+    made = reference()
+    links = set(re.findall(r"\]\(#(\w+)\)", made))
+    assert links <= {title.lower() for title in re.findall(r"^### (\w+)$", made, re.MULTILINE)}
+    assert "| None |" not in made and "weight" not in made
+
+
+def test_the_example_is_legal_and_means_what_its_comments_say(tmp_path: Path) -> None:
+    [example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    assert [(*point.axes.values(), point.run.seed) for point in points(tmp_path, example)] == [
+        ("low", "dctcp", 1),
+        ("high", "dctcp", 1),
+        ("low", "ecn", 1),
+        ("low", "ecn", 2),
+        ("low", "ecn", 3),
+    ]
+    assert len(points(tmp_path, example, quick=True)) == 2
+
+
+def test_columns_have_each_name_once_and_fit_the_axes_names() -> None:
+    names = [one.name for one in (*columns.IDENTITY, *columns.MEASURED)]
+    assert len(names) == len(set(names))
+    assert not any(name.startswith(columns.AXIS) for name in names)

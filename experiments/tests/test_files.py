@@ -1,0 +1,304 @@
+"""Experiment files: what they become, and how mistakes in them are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from eeon_control.errors import DataNotFound, InputError
+from eeon_experiments import files, shipped
+from eeon_experiments.expand import count, expand
+from eeon_experiments.fabric import spec_of, workload_of
+from eeon_experiments.versions import Versions
+from made_experiments import TINY, VERSIONS, points, write
+
+
+def refusal(folder: Path, text: str, *, quick: bool = False) -> str:
+    with pytest.raises(InputError) as caught:
+        points(folder, text, quick=quick)
+    return str(caught.value).replace(str(folder / "experiment.yaml"), "FILE")
+
+
+def test_points_are_the_product_of_the_axes_with_the_seed_fastest(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    assert [(*point.axes.values(), point.run.seed) for point in found] == [
+        ("drop_tail", "newreno", 1),
+        ("drop_tail", "newreno", 2),
+        ("drop_tail", "dctcp", 1),
+        ("drop_tail", "dctcp", 2),
+        ("mark", "newreno", 1),
+        ("mark", "newreno", 2),
+        ("mark", "dctcp", 1),
+        ("mark", "dctcp", 2),
+    ]
+    assert len({point.run.id for point in found}) == 8
+
+
+def test_the_quick_form_has_fewer_values_and_its_own_seeds(tmp_path: Path) -> None:
+    found = points(tmp_path, quick=True)
+    assert [(*point.axes.values(), point.run.seed) for point in found] == [
+        ("mark", "newreno", 1),
+        ("mark", "dctcp", 1),
+    ]
+
+
+def test_ids_are_the_same_for_the_same_settings_however_they_are_written(tmp_path: Path) -> None:
+    ids = [point.run.id for point in points(tmp_path)]
+    other = TINY.replace("min_rto: 10ms", "min_rto: 10000us").replace("input: 4MB", "input: 4000KB")
+    assert [point.run.id for point in points(tmp_path, other)] == ids
+    assert [point.run.id for point in points(tmp_path, other.replace("time_limit: 60s", ""))] == ids
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("min_rto: 10ms", "min_rto: 11ms"),
+        ("topology: leaf-spine-4", "topology: leaf-spine-4\n  link_delay: 1us"),
+        ("heartbeat: 20ms", "heartbeat: 21ms"),
+        ("config: drop_tail", "config: [drop_tail, eee_standard]"),
+        ("topology: leaf-spine-4", "topology: leaf-spine-4\n  nic: {eee: standard}"),
+        ("maps: 8", "maps: 9"),
+    ],
+)
+def test_another_setting_is_another_run(tmp_path: Path, old: str, new: str) -> None:
+    before = {point.run.id for point in points(tmp_path)}
+    after = {point.run.id for point in points(tmp_path, TINY.replace(old, new))}
+    assert len(after) == 8 and not before & after
+
+
+def test_another_engine_or_program_is_another_run(tmp_path: Path) -> None:
+    before = {point.run.id for point in points(tmp_path)}
+    for versions in (Versions(VERSIONS.program, "f" * 64), Versions("f" * 64, VERSIONS.engine)):
+        assert not before & {point.run.id for point in points(tmp_path, versions=versions)}
+
+
+def test_overlays_merge_mappings_and_append_configurations(tmp_path: Path) -> None:
+    point = next(one for one in points(tmp_path) if one.axes == {"queue": "mark", "transport": "dctcp"})
+    assert point.run.settings["config"] == ["drop_tail", "mark_threshold"]
+    assert point.run.settings["tcp"] == {"algorithm": "dctcp", "min_rto": "10ms"}
+    settings, topology, config = point.run.parts()
+    assert config.settings_of(topology.ports()[0]).queue.aqm.mode == "mark_threshold"
+    assert workload_of(settings, topology, 7)["tcp"] == {"algorithm": "dctcp", "min_rto_ps": 10**10}
+
+
+def test_an_overlay_reaches_below_named_applications(tmp_path: Path) -> None:
+    named = TINY.replace(
+        "      - kind: mapreduce\n        ", "      sort:\n        kind: mapreduce\n        "
+    )
+    named = named.replace(
+        "          - name: sort\n            maps: 8", "          sort:\n            maps: 8"
+    )
+    named = named.replace(
+        "    drop_tail:\n", "    drop_tail: {workload: {applications: {sort: {jobs: {sort: {maps: 3}}}}}}\n"
+    )
+    maps = [
+        point.run.settings["workload"]["applications"]["sort"]["jobs"]["sort"]["maps"]
+        for point in points(tmp_path, named)
+    ]
+    assert maps == [3, 3, 3, 3, 8, 8, 8, 8]
+
+
+def test_sweeps_use_the_axes_that_they_name_and_may_have_seeds(tmp_path: Path) -> None:
+    text = TINY + "sweeps:\n  - {queue: all}\n  - {queue: [mark], transport: [dctcp], seeds: [7, 8, 9]}\n"
+    assert [(*point.axes.values(), point.run.seed) for point in points(tmp_path, text)] == [
+        ("drop_tail", None, 1),
+        ("drop_tail", None, 2),
+        ("mark", None, 1),
+        ("mark", None, 2),
+        ("mark", "dctcp", 7),
+        ("mark", "dctcp", 8),
+        ("mark", "dctcp", 9),
+    ]
+    assert count(files.load(tmp_path)) == 7
+
+
+def test_quick_overlays_lie_over_the_base_and_over_an_axis_value(tmp_path: Path) -> None:
+    text = TINY.replace(
+        "  axes: {queue: [mark]}",
+        "  base: {time_limit: 5s, tcp: {min_rto: 3ms}}\n"
+        "  axes: {transport: {dctcp: {tcp: {dctcp_ect: linux}}}}",
+    )
+    found = points(tmp_path, text, quick=True)
+    assert [point.axes["transport"] for point in found] == ["dctcp", "dctcp"]
+    assert found[0].run.settings["tcp"] == {"algorithm": "dctcp", "min_rto": "3ms", "dctcp_ect": "linux"}
+    assert found[0].run.settings["time_limit"] == "5s"
+
+
+def test_two_points_with_the_same_settings_share_a_run(tmp_path: Path) -> None:
+    text = TINY.replace("    dctcp: {tcp: {algorithm: dctcp}}", "    again: {tcp: {algorithm: newreno}}")
+    found = points(tmp_path, text)
+    assert len(found) == 8 and len({point.run.id for point in found}) == 4
+
+
+def test_a_nic_is_as_its_leaf_port_unless_something_else_is_said(tmp_path: Path) -> None:
+    def nics(text: str) -> list[object]:
+        settings, topology, config = points(tmp_path, text)[0].run.parts()
+        return [host["nic"]["eee"] for host in spec_of(settings, topology, config, 1)["hosts"]]
+
+    hold = {"stall_ps": 0, "hold_ps": 120_000_000, "trigger_packets": 100, "trigger_bytes": 0}
+    leaf = TINY.replace("config: drop_tail", "config: [drop_tail, {roles: {host_facing: {eee: 120us100}}}]")
+    assert nics(TINY) == [None] * 4
+    assert nics(leaf) == [hold] * 4
+    assert nics(leaf.replace("  tcp:", "  nic: {eee: off}\n  tcp:", 1)) == [None] * 4
+    own = leaf.replace("  tcp:", "  nic: {eee: {mode: coalesce, hold: 12us, trigger: 10pkt}}\n  tcp:", 1)
+    assert nics(own) == [{**hold, "hold_ps": 12_000_000, "trigger_packets": 10}] * 4
+
+
+def test_added_delay_is_on_every_link(tmp_path: Path) -> None:
+    text = TINY.replace("  config: drop_tail", "  link_delay: 50us\n  config: drop_tail")
+    settings, topology, config = points(tmp_path, text)[0].run.parts()
+    assert {link["delay_ps"] for link in spec_of(settings, topology, config, 1)["links"]} == {50_500_000}
+
+
+def test_files_beside_the_experiment_are_found_first(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("roles: {host_facing: {eee: standard}}\n")
+    found = points(tmp_path, TINY.replace("config: drop_tail", "config: [drop_tail, mine.yaml]"))
+    _, topology, config = found[0].run.parts()
+    assert config.eee_of(topology.ports()[0]).mode == "standard"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "title: a",
+            "titel: a",
+            "FILE:2: error: titel: a small experiment: unknown key (did you mean title?)",
+        ),
+        (
+            "algorithm: ecn",
+            "algoritm: ecn",
+            "FILE:6: error: tcp.algoritm: ecn: unknown key (did you mean algorithm?)",
+        ),
+        ("min_rto: 10ms", "min_rto: 10", "FILE:6: error: tcp.min_rto: 10: 10 is not a time with a unit"),
+        ("min_rto: 10ms", "min_rto: 0s", "FILE:6: error: tcp.min_rto: 0s: must be above zero"),
+        (
+            "topology: leaf-spine-4",
+            "topology: leaf-spine-44",
+            "FILE:4: error: topology: leaf-spine-44: no such file",
+        ),
+        ("config: drop_tail", "config: drop_tali", "FILE:5: error: config[0]: drop_tali: no such file"),
+        (
+            "config: drop_tail",
+            "config: [drop_tail, {roles: {uplink: {eee: 120us10}}}]",
+            "FILE:5: error: roles.uplink.eee: 120us10: there is no eee profile of that name",
+        ),
+        ("config: drop_tail", "config: []", "FILE:5: error: config: must be a list of names"),
+        (
+            "config: drop_tail",
+            "config: {roles: {uplink: {eee: off}}}",
+            "no queue profile for 4 port(s) of this role (leaf1:1",
+        ),
+        (
+            "kind: mapreduce",
+            "kind: mapreduse",
+            "FILE:9: error: workload.applications.mapreduse: mapreduse: must be one of",
+        ),
+        (
+            "reserved: 0",
+            "reserved: 4",
+            "FILE:11: error: workload.applications.mapreduce.reserved: 4: leaves no worker: the cluster",
+        ),
+        (
+            "reserved: 0",
+            "workers: [h1, h9]",
+            "workers[1]: h9: topology leaf-spine-4 has no host of that name",
+        ),
+        ("maps: 8", "maps: 0", "jobs.sort.maps: 0: input should be greater than or equal to 1"),
+        ("maps: 8", "maps: eight", "jobs.sort.maps: eight: input should be a valid integer"),
+        ("input: 4MB", "input: 4Mb", "jobs.sort.input: 4Mb: '4Mb': 'Mb' is not a unit of a number of bytes"),
+        ("- name: sort", "- nam: sort", "workload.applications.mapreduce.jobs[0]: needs a name"),
+        (
+            "      - kind: mapreduce",
+            "      - {kind: rpc}\n      - kind: mapreduce",
+            "rpc.request: this key is req",
+        ),
+        (
+            "      - kind: mapreduce",
+            "      - background: true\n        kind: mapreduce",
+            "workload.applications: every application is in the background",
+        ),
+        (
+            "{tcp: {algorithm: dctcp}}",
+            "{tcp: {algorithm: dctpc}}",
+            "FILE:34: error: tcp.algorithm: dctpc: must be one of 'newreno', 'ecn', 'dctcp'",
+        ),
+        ("seeds: [1, 2]", "seeds: []", "seeds: list should have at least 1 item"),
+        ("seeds: [1, 2]", "seeds: [-1]", "seeds[0]: -1: input should be greater than or equal to 0"),
+        (
+            "seeds: [1, 2]",
+            "sweeps: [{quee: all}]",
+            "sweeps[0].quee: quee: there is no axis of that name (did you",
+        ),
+        (
+            "seeds: [1, 2]",
+            "sweeps: [{queue: some}]",
+            "sweeps[0].queue: some: must be `all` or a list of values",
+        ),
+        (
+            "seeds: [1, 2]",
+            "sweeps: [{queue: [makr]}]",
+            "sweeps[0].queue[0]: makr: there is no value of axis queue of that name (did you mean mark?)",
+        ),
+        (
+            "seeds: [1, 2]",
+            "sweeps: [{queue: all, seeds: [x]}]",
+            "sweeps[0].seeds: must be a list of whole numbers",
+        ),
+        (
+            "seeds: [1, 2]",
+            f"seeds: [{', '.join(map(str, range(1001)))}]",
+            "seeds: list should have at most 1000",
+        ),
+        ("name: tiny", "name: ../../etc", "name: ../../etc: string should match pattern"),
+        ("  queue:\n", "  seeds:\n", "axes.seeds: seeds are no axis"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line_before_anything_runs(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in TINY
+    assert message in refusal(tmp_path, TINY.replace(old, new, 1))
+
+
+def test_all_mistakes_are_told_at_once_and_each_once(tmp_path: Path) -> None:
+    text = TINY.replace("min_rto: 10ms", "min_rto: 10").replace("maps: 8", "maps: 0")
+    text = text.replace("config: drop_tail", "config: drop_tali")
+    assert len(refusal(tmp_path, text).splitlines()) == 3
+
+
+def test_a_mistake_of_the_quick_form_is_named(tmp_path: Path) -> None:
+    text = TINY.replace("axes: {queue: [mark]}", "axes: {queue: [marc], trnsport: [dctcp]}")
+    found = refusal(tmp_path, text, quick=True)
+    assert (
+        "quick.axes.queue[0]: marc: there is no value of axis queue of that name (did you mean mark?)"
+        in found
+    )
+    assert "quick.axes.trnsport: trnsport: there is no axis of that name (did you mean transport?)" in found
+    assert "has no quick form" in refusal(tmp_path, TINY[: TINY.index("quick:")], quick=True)
+
+
+def test_a_product_that_is_too_large_is_refused_before_it_is_made(tmp_path: Path) -> None:
+    values = ", ".join(f"v{index}: {{}}" for index in range(50))
+    axes = "".join(f"  {name}: {{{values}}}\n" for name in ("a", "b", "c", "d"))
+    assert "these are 50000000 runs; the limit is 100000" in refusal(
+        tmp_path, TINY.replace("axes:\n", f"axes:\n{axes}", 1)
+    )
+
+
+def test_an_experiment_that_does_not_exist_is_told_with_those_that_do() -> None:
+    with pytest.raises(DataNotFound, match=r"threshhold: .*\(did you mean threshold\?\)"):
+        files.load("threshhold")
+
+
+def test_a_folder_and_its_file_are_the_same_experiment(tmp_path: Path) -> None:
+    write(tmp_path)
+    assert files.load(tmp_path).path == files.load(tmp_path / "experiment.yaml").path
+
+
+@pytest.mark.parametrize("name", shipped.names())
+def test_every_run_of_the_experiments_that_ship_is_valid(name: str) -> None:
+    found = files.load(name)
+    assert found.file.name == name
+    assert len(expand(found, VERSIONS)) <= count(found)
+    assert found.file.quick is not None and expand(found, VERSIONS, quick=True)

@@ -1,0 +1,131 @@
+"""An experiment's folder: what is found in it, wherever it lies, and what a mistake in it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control.errors import InputError as ControlInputError
+from eeon_experiments import files, folder, setup, shipped
+from eeon_experiments.cli.report import report
+from eeon_experiments.report import gather
+from eeon_tools.errors import InputError
+
+EXPERIMENT = """\
+name: mine
+title: Mine
+claims: [X1]
+base:
+  topology: leaf-spine-4
+  config: [drop_tail]
+  tcp: {min_rto: 10ms}
+  workload: {applications: {}}
+"""
+CLAIMS = """\
+from eeon_experiments.claims import claim
+from eeon_experiments.claims.model import Check, Checks
+
+CLAIMS = (claim("X1", "it is so", "here", "always", lambda results: Checks([Check("so", True)], {})),)
+"""
+FIGURES = """\
+from eeon_experiments.report.drawing import Drawing
+
+
+def drawings(runs):
+    return [Drawing("mine", "Mine", "", "", "", "", ())]
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A folder of somebody's own, outside of what ships."""
+    own = tmp_path / "somewhere" / "mine"
+    own.mkdir(parents=True)
+    (own / "experiment.yaml").write_text(EXPERIMENT)
+    return own
+
+
+def test_a_folder_of_ones_own_brings_its_claims_and_figures_to_the_report(mine: Path, tmp_path: Path) -> None:
+    (mine / "claims.py").write_text(CLAIMS)
+    (mine / "figures.py").write_text(FIGURES)
+    output = tmp_path / "page"
+    done = CliRunner().invoke(report, [str(mine), "--results", str(tmp_path), "-o", str(output)])
+    assert done.exit_code == 0, done.output
+    page = (output / "README.md").read_text()
+    assert "#### X1: ✔ reproduced" in page
+    assert '<a id="figure-mine"></a>' in page
+
+
+def test_a_folder_with_nothing_but_the_file_has_no_claims_and_no_figures(mine: Path, tmp_path: Path) -> None:
+    family = gather.family(str(mine), tmp_path)
+    assert (family.claims, family.draw, family.setup) == ([], None, setup.Setup())
+
+
+def test_the_python_beside_a_file_of_another_name_is_not_run(mine: Path, tmp_path: Path) -> None:
+    (mine / "claims.py").write_text("raise SystemExit")
+    alone = mine / "alone.yaml"
+    alone.write_text(EXPERIMENT)
+    assert files.load(alone).folder is None
+    assert gather.family(str(alone), tmp_path).claims == []
+
+
+def test_two_folders_have_modules_of_the_same_name(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "points.py").write_text(f"HERE = {name!r}\n")
+        (tmp_path / name / "more.py").write_text("from .points import HERE\n")
+    found = [folder.module(tmp_path / name, "more") for name in ("one", "other")]
+    assert [one and one.HERE for one in found] == ["one", "other"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "problem"),
+    [
+        ("claims.py", "CLAIMS = (", "SyntaxError"),
+        ("claims.py", "import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("claims.py", "CLAIM = ()", "CLAIMS: must be a tuple of claims"),
+        ("claims.py", "CLAIMS = ('X1',)", "CLAIMS: must be a tuple of claims"),
+        ("figures.py", "figures = []", "drawings: must be a function"),
+        ("figures.py", "drawings = []", "drawings: must be a function"),
+    ],
+)
+def test_a_mistake_in_a_folders_python_is_named_with_its_file(
+    mine: Path, tmp_path: Path, file: str, text: str, problem: str
+) -> None:
+    (mine / file).write_text(text)
+    with pytest.raises(InputError) as caught:
+        gather.family(str(mine), tmp_path)
+    assert str(mine / file) in str(caught.value) and problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("assumption: []\n", "assumption"),
+        ("assumptions: [{what: RTO, settings: [tcp.min_rtt]}]\n", "tcp.min_rtt"),
+        ("assumptions: [{what: RTO}]\n", "needs either `value` or `settings`"),
+        (
+            "setup: [{what: RTO, value: 10 ms, settings: [tcp.min_rto]}]\n",
+            "needs either `value` or `settings`",
+        ),
+    ],
+)
+def test_a_mistake_in_a_set_up_is_named_with_its_file(mine: Path, text: str, problem: str) -> None:
+    (mine / setup.FILE).write_text(text)
+    with pytest.raises(ControlInputError) as caught:
+        setup.load(mine)
+    assert setup.FILE in str(caught.value) and problem in str(caught.value)
+
+
+def test_a_setting_is_told_with_the_value_that_the_experiment_has(mine: Path) -> None:
+    (mine / setup.FILE).write_text(
+        "assumptions: [{what: least RTO, settings: [tcp.min_rto], source: ns-2}]\n"
+    )
+    [one] = setup.load(mine).assumptions
+    assert one.sentence() == "Least RTO: `tcp.min_rto: 10ms` (ns-2)."
+
+
+def test_the_pages_order_has_every_experiment_that_ships_once() -> None:
+    assert sorted(shipped.in_order()) == shipped.names()
+    assert shipped.in_order()[0] == "marking"

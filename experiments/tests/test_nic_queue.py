@@ -1,0 +1,65 @@
+"""NICs that queue like the switch ports that they face."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from eeon_control import config, topology
+from eeon_experiments.nic_queue import queue_like
+
+RED = {"mode": "red", "target_delay": "100us", "max_probability": "100%", "protect": "ece"}
+
+
+def of(aqm: dict[str, Any], port: str = "leaf1:1") -> dict[str, Any]:
+    fabric = topology.load("leaf-spine-160")
+    roles = {role: {"queue": "fabric"} for role in ("host_facing", "uplink", "spine")}
+    queue = {"buffer": "shallow", "aqm": aqm}
+    known = config.from_value({"profiles": {"queue": {"fabric": queue}}, "roles": roles}, "made")
+    leaf = fabric.port(port)
+    assert leaf is not None
+    return queue_like(known, leaf)
+
+
+@pytest.mark.parametrize(
+    ("aqm", "expected"),
+    [
+        ({"mode": "drop_tail"}, None),
+        (
+            {"mode": "mark_threshold", "threshold": "30KB"},
+            {
+                "mode": "mark_threshold",
+                "threshold_bytes": 30_000,
+                "l4s_threshold_bytes": 30_000,
+                "at_dequeue": False,
+            },
+        ),
+        (
+            # The thesis's table 6.4 at 1GbE, halves rounded up; slope 2^48 / (38 - 13).
+            RED,
+            {
+                "mode": "red",
+                "min_threshold": 13,
+                "max_threshold": 38,
+                "probability_slope": 11_258_999_068_426,
+                "in_packets": True,
+                "average_shift": 0,
+                "ecn": True,
+                "protect": "ece",
+            },
+        ),
+        (
+            {"mode": "codel", "target": "500us", "interval": "20ms", "ecn": False},
+            {
+                "mode": "codel",
+                "target_ps": 500_000_000,
+                "interval_ps": 20_000_000_000,
+                "mtu_bytes": 1514,
+                "ecn": False,
+                "protect": "ect",
+            },
+        ),
+    ],
+)
+def test_a_nic_is_set_as_the_port(aqm: dict[str, Any], expected: dict[str, Any] | None) -> None:
+    assert of(aqm) == {"buffer_bytes": 300_000, "aqm": expected}

@@ -1,0 +1,59 @@
+"""The quick forms of all experiments that ship, run whole: every claim gets a number, and what must hold on
+any fabric holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_experiments import shipped, store
+from eeon_experiments.cli import experiment
+from eeon_experiments.results import Results
+from parts_of import claims_of
+
+HOLDS = {
+    "marking": ("M8", "M9", "M11"),
+    "aqm": ("Q5",),
+    "eee": ("E2", "E8", "E10"),
+}
+"""Claims that come out on the small fabrics, too. The others need the papers' sizes, or differ there as well:
+experiments/NAME/findings.yaml."""
+
+
+@pytest.fixture(scope="module", params=shipped.names())
+def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Results]:
+    name = request.param
+    folder: Path = tmp_path_factory.mktemp("quick") / name
+    words = ["run", name, "--quick", "--workers", "2", "--output", str(folder)]
+    done = CliRunner().invoke(experiment, words)
+    assert done.exit_code == 0, done.output
+    return name, store.load(folder)
+
+
+def test_every_claim_is_measured_and_those_that_hold_on_any_fabric_hold(quick: tuple[str, Results]) -> None:
+    name, results = quick
+    verdicts = {claim.id: claim.judge(results) for claim in claims_of(name)}
+    unmeasured = {
+        id: verdict.measured for id, verdict in verdicts.items() if verdict.outcome == "not measured"
+    }
+    assert not unmeasured
+    lost = {id: verdicts[id].measured for id in HOLDS.get(name, ()) if verdicts[id].outcome != "reproduced"}
+    assert not lost
+
+
+def test_no_run_fails_reorders_or_sends_to_a_sleeping_link(quick: tuple[str, Results]) -> None:
+    _, results = quick
+    assert not results.failed
+    for row in results.finished:
+        assert (row.reordered, row.phy_violations) == (0, 0)
+        assert row.energy_ideal_joules <= row.energy_used_joules * (1 + 1e-9)
+        assert row.energy_used_joules <= row.energy_legacy_joules * (1 + 1e-9)
+
+
+def test_a_marking_threshold_drops_nothing_early(quick: tuple[str, Results]) -> None:
+    _, results = quick
+    for row in results.finished:
+        if (row.axes.get("queue") or "").startswith(("threshold_", "mark_")):
+            early = {column: row[column] for column in row if column.startswith("early_dropped_")}
+            assert not any(early.values()), row.axes

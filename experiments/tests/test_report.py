@@ -1,0 +1,332 @@
+"""The report's page, figures and data from rows that were made up; nothing in them was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from eeon_experiments.claims.model import Claim, Verdict
+from eeon_experiments.report import markdown, output
+from eeon_experiments.report.draw import draw
+from eeon_experiments.report.drawing import Drawing, Panel, Series
+from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
+from eeon_experiments.report.findings import Finding
+from eeon_experiments.report.rendered import rendered
+from eeon_experiments.report.runs import Spread
+from eeon_experiments.results import Results, Row
+from eeon_experiments.setup import Entry, Setup
+from eeon_tools import svg
+from made_runs import POINTS, rows
+from markdown_it import MarkdownIt
+from parts_of import figures_of
+
+HOSTILE = "<script>alert(1)</script> | a_b*c* [x](javascript:y) `code` & ]]> @someone #1\n\n# no heading"
+
+
+def made(
+    id: str, outcome: Any = "reproduced", text: str = "", judge: Callable[[Results], Verdict] | None = None
+) -> Claim:
+    verdict = Verdict(outcome, text or "it rose by 9.1 % (8.0 to 10.2)", {"rise": 0.091})
+    return Claim(
+        id,
+        text or "throughput rises by 10 %",
+        text or "paper, figure 7",
+        text or "5 % to 20 %",
+        judge or (lambda _: verdict),
+    )
+
+
+CLAIMS = (
+    made("M1"),
+    made("M2", "differs"),
+    made("M3", "differs"),
+    made("M12", "not measured"),
+)
+FINDINGS = {"M3": Finding(reason="hosts queue in their NIC", evidence="`queue_max_bytes` 12 MB")}
+
+
+def family(name: str, found: list[dict[str, Any]], **changed: Any) -> Family:
+    results = Results([Row(row) for row in found])
+    standard = Family(
+        name=name,
+        title=f"Experiment {name}",
+        description="",
+        quick=False,
+        claims=judged(CLAIMS if name == "marking" else (), results, FINDINGS),
+        runs=runs_of(results.finished, {}),
+        draw=figures_of(name),
+        rows=results.rows,
+        planned=len(found),
+        program_digest="a" * 64,
+        engine_digest="b" * 64,
+        commits=["c" * 40],
+    )
+    return replace(standard, **changed)
+
+
+@pytest.fixture(scope="module")
+def whole() -> list[Family]:
+    return [family(name, rows(name, (1, 2))) for name in ("marking", "eee_ecn")]
+
+
+@pytest.fixture(scope="module")
+def written(whole: list[Family]) -> dict[str, str]:
+    return output.files(whole, "eeon experiment report")
+
+
+def test_every_claim_stands_on_the_page_once_with_its_verdict(written: dict[str, str]) -> None:
+    page = written["README.md"]
+    told = re.findall(r"^#### (M\d+): (.*)$", page, re.MULTILINE)
+    assert told == [
+        ("M1", "✔ reproduced"), ("M2", "✘ differs"), ("M3", "✘ differs"), ("M12", "– not measured"),
+    ]  # fmt: skip
+    listed = re.findall(r"^\| \[(M\d+)\]\(#(claim-m\d+)\)", page, re.MULTILINE)
+    assert listed == [("M1", "claim-m1"), ("M2", "claim-m2"), ("M3", "claim-m3"), ("M12", "claim-m12")]
+    anchors = Counter(re.findall(r'<a id="([^"]+)">', page))
+    assert all(anchors[anchor] == 1 for _, anchor in listed)
+    assert max(anchors.values()) == 1
+
+
+def test_a_difference_has_its_reason_or_says_that_there_is_none_yet(written: dict[str, str]) -> None:
+    parts = re.split(r"^#### ", written["README.md"], flags=re.MULTILINE)
+    told = {part.split(":")[0]: part for part in parts}
+    assert "**Reason:** not yet explained" in told["M2"]
+    assert "**Reason:** hosts queue in their NIC" in told["M3"]
+    assert "`queue_max_bytes` 12 MB" in told["M3"]
+    assert "Reason" not in told["M1"]
+
+
+def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Family], tmp_path: Path) -> None:
+    quick = judged([made("M1", "differs", "it fell by 3 %")], Results([]), {})
+    both = replace(whole[0], claims=with_scaled_down(whole[0].claims, quick), scaled_down=tmp_path)
+    page = output.files([both], "x")["README.md"]
+    assert "Of marking the quick forms were run as well" in page
+    assert "| ✔ reproduced | ✘ differs |" in page
+    assert "**Scaled down:** differs: it fell by 3 %" in page
+    assert page.count("**Scaled down:**") == 1
+    told = {claim["id"]: claim["scaled_down"] for claim in output.summary([both])["claims"]}
+    assert told["M1"] == {"outcome": "differs", "measured": "it fell by 3 %"}
+    assert told["M2"] is None
+
+
+def test_the_same_rows_give_the_same_bytes(whole: list[Family], written: dict[str, str]) -> None:
+    again = output.files(whole[1:], "eeon experiment report")
+    drawings = {path: text for path, text in again.items() if path.endswith(".svg")}
+    assert len(drawings) > 5
+    assert drawings.items() <= written.items()
+    assert written["README.md"].endswith(again["README.md"].split("## Experiment eee\\_ecn")[1])
+
+
+def test_every_file_is_small_and_every_drawing_is_on_the_page(written: dict[str, str]) -> None:
+    drawings = {path for path in written if path.endswith(".svg")}
+    assert drawings == set(re.findall(r"\]\((figures/[^)]+\.svg)\)", written["README.md"]))
+    assert len(drawings) > 15
+    for path, text in written.items():
+        assert len(text.encode()) < output.SIZE_LIMIT_BYTES, path
+        if path in drawings:
+            assert "<metadata>" not in text
+            ElementTree.fromstring(text.split("\n", 1)[1])
+
+
+def test_the_claims_for_machines_are_json_without_what_json_does_not_have(whole: list[Family]) -> None:
+    claims = [replace(whole[0].claims[0], numbers={"rise": float("nan"), "low": 1.5})]
+    document = output.summary([replace(whole[0], claims=claims)])
+    document = json.loads(json.dumps(document, allow_nan=False))
+    assert document["claims"][0]["numbers"] == {"rise": None, "low": 1.5}
+    assert document["experiments"]["marking"]["seeds"] == [1, 2]
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_nothing_measured_is_said_on_the_page(name: str) -> None:
+    page = output.files([family(name, [])], "x")["README.md"]
+    assert f"there are no finished runs of `{name}`" in page
+    assert "![" not in page
+    assert "Not measured." in page
+
+
+@pytest.mark.parametrize("name", ["aqm", "eee", "threshold"])
+def test_one_seed_and_missing_points_and_columns_are_drawn_as_far_as_they_go(name: str) -> None:
+    found = rows(name, (1,))[::2]
+    for row in found[::3]:
+        row["runtime_seconds"] = None
+        del row["latency_mean_us"]
+        row["energy_used_joules"] = float("nan")
+    page = output.files([family(name, found)], "x")["README.md"]
+    assert "points have no number" in page
+    assert "nan" not in page.lower().replace("reported", "")
+
+
+def test_a_point_without_a_number_is_a_dash_and_not_a_zero() -> None:
+    found = [row for row in rows("eee_ecn", (1,)) if row["axis_buffer"] == "shallow"]
+    page = output.files([family("eee_ecn", found)], "x")["README.md"]
+    table = page.split("#### Network latency by buffer depth")[1].split("</details>")[0]
+    assert re.search(r"^\| deep buffers \| – \|$", table, re.MULTILINE)
+
+
+def test_failed_and_refused_and_missing_runs_are_named() -> None:
+    found = rows("eee_ecn", (1,))
+    page = output.files(
+        [
+            family(
+                "eee_ecn",
+                found,
+                failures=[Failure({"buffer": "deep"}, 7, "time limit of 3600 s: 3 maps unfinished")],
+                refused=["4 rows of engine 0123 (not 4567)"],
+                not_run=["buffer deep, queue red_4ms, seed 1"],
+            )
+        ],
+        "x",
+    )["README.md"]
+    assert "Failed: buffer deep, seed 7: time limit of 3600 s: 3 maps unfinished" in page
+    assert "4 rows of engine 0123" in page
+    assert re.search(r"Not run of \d+ planned: buffer deep, queue red\\_4ms, seed 1", page)
+
+
+def test_two_runs_of_one_seed_at_one_point_are_not_averaged() -> None:
+    found = rows("eee_ecn", (1,)) + [
+        {**row, "axis_host": "fast"} for row in rows("eee_ecn", (1,)) if row["axis_eee"] == "off"
+    ]
+    page = output.files([family("eee_ecn", found)], "x")["README.md"]
+    assert "Not drawn: control tcp, eee off, buffer shallow" in page
+    assert "several runs of seed 1" in page
+
+
+def test_a_judge_that_fails_costs_only_its_own_claim() -> None:
+    def broken(_: Results) -> Verdict:
+        raise ZeroDivisionError("no baseline")
+
+    found = judged((made("M1", judge=broken), made("M2"), made("M3", "splendid")), Results([]), {})
+    assert [claim.outcome for claim in found] == ["not measured", "reproduced", "not measured"]
+    assert found[0].measured == "the judge failed: ZeroDivisionError: no baseline"
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: Counter[str] = Counter()
+        self.ids: list[str] = []
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen[tag] += 1
+        if tag not in {"meta", "br", "img", "hr"}:
+            self.open.append(tag)
+        for key, value in attrs:
+            if key == "id" and tag in {"div", "h2"}:
+                self.ids.append(value or "")
+            if key in {"src", "href", "xlink:href"} and value and not value.startswith("#"):
+                self.fetched.append(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+HOSTILE_ENTRY = Entry(what=HOSTILE, value=HOSTILE, source=HOSTILE, text=HOSTILE)
+
+
+def hostile() -> Family:
+    claims = judged((made("M1", text=HOSTILE),), Results([]), {})
+    return family(
+        "marking",
+        [],
+        title=HOSTILE,
+        description=HOSTILE,
+        claims=claims,
+        setup=Setup(setup=[HOSTILE_ENTRY], assumptions=[HOSTILE_ENTRY]),
+        base=HOSTILE,
+        failures=[Failure({"buffer": HOSTILE}, 1, HOSTILE)],
+        refused=[HOSTILE],
+        commits=[HOSTILE],
+    )
+
+
+def test_hostile_text_stays_text_in_html() -> None:
+    page = _Page()
+    page.feed(output.web_page([hostile()], "x"))
+    assert page.open == []
+    assert page.seen["script"] == 0
+    assert page.fetched == []
+
+
+def test_the_html_page_needs_nothing_but_itself_and_has_every_claim(whole: list[Family]) -> None:
+    page = _Page()
+    text = output.web_page([replace(whole[1], claims=whole[0].claims)], "eeon experiment report")
+    page.feed(text)
+    assert page.open == []
+    assert page.fetched == []
+    assert [one for one in page.ids if one.startswith("claim-")] == [
+        "claim-m1", "claim-m2", "claim-m3", "claim-m12",
+    ]  # fmt: skip
+    assert page.seen["svg"] > 5
+
+
+def test_hostile_text_stays_text_in_markdown() -> None:
+    page = output.files([hostile()], "x")["README.md"]
+    rendered = MarkdownIt("commonmark").enable("table").render(page)
+    assert "<script" not in rendered
+    assert {link for link in re.findall(r'href="([^"]*)"', rendered) if link != "#claim-m1"} == set()
+    assert "no heading</h1>" not in rendered
+    assert "<em>" not in rendered
+    found = re.findall(r"<tr>\s*<td>.*?</tr>", rendered, re.DOTALL)
+    assert [row.count("<td>") for row in found] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a `b` c", "a `b` c"),
+        ("one ` alone", "one ' alone"),
+        ("x_1 * 2", r"x\_1 \* 2"),
+        ("5 < 6 & 7", "5 &lt; 6 &amp; 7"),
+    ],
+)
+def test_text_is_escaped_for_markdown(text: str, written: str) -> None:
+    from eeon_experiments.report.blocks import Document, Paragraph
+
+    assert markdown.render(Document("t", [Paragraph(text)])) == f"# t\n\n{written}\n"
+
+
+def test_a_line_that_begins_like_a_list_is_none() -> None:
+    from eeon_experiments.report.blocks import Document, Paragraph
+
+    text = "word " * 23 + "- 5 % of it"
+    assert "\n- " not in markdown.render(Document("t", [Paragraph(text)]))
+
+
+def test_every_experiment_with_figures_draws_each_under_its_own_name() -> None:
+    names = [one.drawing.name for name in POINTS for one in rendered(family(name, rows(name, (1,))))]
+    assert len(names) == len(set(names))
+    assert rendered(family("unknown", [])) == []
+
+
+def test_a_run_that_dropped_nothing_is_not_shown_as_one_that_was_not_made() -> None:
+    found = [row for row in rows("marking", (1,)) if row["axis_queue"] in ("drop_tail", "red_100us")]
+    for row in found:
+        if row["axis_queue"] == "red_100us" and row["axis_buffer"] == "deep":
+            row |= {name: 0 for name in row if name.startswith(("early_dropped", "tail_dropped"))}
+    drawn = {one.drawing.name: one.drawing for one in rendered(family("marking", found))}
+
+    assert svg.document(draw(drawn["marking-drops-ecn"])).count(">none<") == 1
+
+
+def test_what_lies_beyond_the_cut_is_written_at_the_edge_of_the_axis() -> None:
+    def drawing(*means: float) -> Drawing:
+        values = [Spread(mean, mean, mean, 1) for mean in means]
+        panel = Panel("shallow", ["2 ms", "1 ms", "100 µs"], [Series("RED", values, svg.INK)])
+        return Drawing("cut", "", "", "", "", "", [panel], from_zero=False, cut=2.0)
+
+    beyond = draw(drawing(0.9, 1.2, 12.85))
+    assert beyond.axes[0].get_ylim() == (pytest.approx(0.85), 2.0)
+    assert "12.85 ↑" in svg.document(beyond)
+    within = draw(drawing(0.9, 1.2, 1.4))
+    assert within.axes[0].get_ylim()[1] < 1.6
+    assert "↑" not in svg.document(within)

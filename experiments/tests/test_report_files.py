@@ -1,0 +1,212 @@
+"""`eeon experiment report` from files: an experiment, results in a store, findings, assumptions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from eeon_control.errors import InputError
+from eeon_experiments import files, shipped, store
+from eeon_experiments.cli.report import report
+from eeon_experiments.expand import expand
+from eeon_experiments.report import findings, gather
+from eeon_experiments.results import Row
+from eeon_experiments.versions import versions
+from made_runs import rows
+
+EXPERIMENT = """\
+name: eee_ecn
+title: Coalescing with ECN
+description: Chapter 7.
+claims: [J1]
+base:  # every run
+  topology: leaf-spine-4
+  # a comment that matters
+  workload: {applications: []}
+axes:
+  buffer: {shallow: {}, deep: {}}
+  control: {tcp: {}, red_ecn: {}}
+  eee: {off: {}, standard: {}}
+seeds: [1]
+"""
+SETUP = """\
+setup:
+  - {what: fabric, value: 80 nodes, source: table 7.1}
+  - {what: "`tcp`", settings: [topology]}
+assumptions:
+  - what: links
+    value: a delay of
+      500 ns
+    text: The thesis does not say.
+  - {what: delayed ACKs, value: "off", source: ns-2}
+"""
+CLAIMS = """\
+from eeon_experiments.claims import Claim, Verdict
+
+from .numbers import LEGACY
+
+_FOUND = Verdict("differs", "6.1 instead of 5", {"legacy": LEGACY})
+CLAIMS = (Claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _: _FOUND),)
+"""
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """(folder of experiments, folder of results)."""
+    experiments, results = tmp_path / "experiments", tmp_path / "results"
+    own = experiments / "eee_ecn"
+    own.mkdir(parents=True)
+    (own / "experiment.yaml").write_text(EXPERIMENT)
+    (own / "setup.yaml").write_text(SETUP)
+    (own / "claims.py").write_text(CLAIMS)
+    (own / "numbers.py").write_text("LEGACY = 6.1\n")
+    shutil.copy(shipped.folder() / "eee_ecn" / "figures.py", own)
+    (own / "findings.yaml").write_text("J1: {reason: Ports are idle., evidence: busy 4 %}\n")
+    monkeypatch.setattr(shipped, "_PLACES", (experiments,))
+    return experiments, results
+
+
+def keep(results: Path, made: list[dict[str, Any]]) -> None:
+    """Put rows into a store as a run of the experiment does."""
+    folder = results / "eee_ecn"
+    folder.mkdir(parents=True)
+    store.write_rows(folder / store.ROWS, [Row(row) for row in made], ["buffer", "control", "eee"])
+    manifest = {
+        "format": store.FORMAT,
+        "experiment": "eee_ecn",
+        "quick": False,
+        "program_digest": "a" * 64,
+        "engine_digest": "b" * 64,
+        "commits": ["c" * 40],
+        "seeds": [1],
+        "rows": len(made),
+        "settings": {},
+    }
+    (folder / store.MANIFEST).write_text(json.dumps(manifest))
+
+
+def test_a_family_is_read_from_its_files(folders: tuple[Path, Path]) -> None:
+    _, results = folders
+    failed = {"status": "failed", "error": "time limit of 60 s"}
+    made = rows("eee_ecn", (1,))
+    made[0] |= failed
+    made[1] |= {"engine_digest": "d" * 64}
+    keep(results, made)
+    family = gather.family("eee_ecn", results)
+    assert family.base.splitlines()[0] == "base:  # every run"
+    assert "# a comment that matters" in family.base
+    assert "axes" not in family.base
+    assert [one.sentence() for one in family.setup.assumptions] == [
+        "Links: a delay of 500 ns. The thesis does not say.",
+        "Delayed ACKs: off (ns-2).",
+    ]
+    assert family.setup.table() == (
+        ("what", "value", "source"),
+        [("fabric", "80 nodes", "table 7.1"), ("`tcp`", "`topology: leaf-spine-4`", "")],
+    )
+    assert [failure.error for failure in family.failures] == ["time limit of 60 s"]
+    assert len(family.refused) == 1 and "d" * 12 in family.refused[0]
+    assert len(family.runs) == len(made) - 2
+    assert family.commits == ["c" * 40]
+    assert family.claims[0].finding is not None
+    assert family.claims[0].finding.reason == "Ports are idle."
+
+
+def test_without_results_a_family_has_no_runs_and_no_failure(folders: tuple[Path, Path]) -> None:
+    family = gather.family("eee_ecn", folders[1])
+    assert (len(family.runs), list(family.failures), family.program_digest) == (0, [], "")
+
+
+def test_without_results_the_form_that_is_asked_for_says_what_is_planned(tmp_path: Path) -> None:
+    for form, is_quick in (("", False), (gather.QUICK, True)):
+        family = gather.family("eee_ecn", tmp_path, form)
+        points = expand(files.load("eee_ecn"), versions(), quick=is_quick)
+        assert (family.quick, family.planned) == (is_quick, len(points))
+
+
+def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    keep(folders[1], rows("eee_ecn", (1,)))
+    output, again, html = tmp_path / "page", tmp_path / "again", tmp_path / "page.html"
+    words = ["--results", str(folders[1]), "-o", str(output), "--html", str(html)]
+    done = CliRunner().invoke(report, words)
+    assert done.exit_code == 0, done.output
+    assert "0 reproduced, 1 differs, 0 not measured" in done.output
+    there = {str(path.relative_to(output)): path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    assert {"README.md", "data/claims.json", "data/eee_ecn/rows.parquet", "data/eee_ecn/manifest.json"} < set(
+        there
+    )
+    assert json.loads(there["data/claims.json"])["claims"][0]["numbers"] == {"legacy": 6.1}
+    assert html.read_text().startswith("<!DOCTYPE html>")
+    assert str(tmp_path) not in there["README.md"].decode()
+
+    done = CliRunner().invoke(report, ["--results", str(output / "data"), "-o", str(again)])
+    assert done.exit_code == 0, done.output
+    assert {
+        str(path.relative_to(again)): path.read_bytes() for path in again.rglob("*") if path.is_file()
+    } == there
+
+
+def test_the_quick_form_has_its_own_folder_and_is_called_so(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    keep(folders[1], rows("eee_ecn", (1,)))
+    output = tmp_path / "page"
+    words = ["--quick", "--results", str(folders[1]), "-o", str(output)]
+    assert CliRunner().invoke(report, words).exit_code == 0
+    assert "there are no finished runs" in (output / "README.md").read_text()
+    folder = (folders[1] / "eee_ecn").rename(folders[1] / "eee_ecn-quick")
+    made = [Row({**row, "quick": True}) for row in rows("eee_ecn", (1,))[:4]]
+    store.write_rows(folder / store.ROWS, made, ["buffer", "control", "eee"])
+    manifest = json.loads((folder / store.MANIFEST).read_text())
+    (folder / store.MANIFEST).write_text(json.dumps({**manifest, "quick": True}))
+    assert CliRunner().invoke(report, words).exit_code == 0
+    page = (output / "README.md").read_text()
+    assert "scaled-down form" in page and "eeon experiment run eee_ecn --quick" in page.replace("\\_", "_")
+    assert (output / "data" / "eee_ecn" / "rows.parquet").is_file()
+
+
+def test_a_page_below_the_page_that_has_the_data_names_them_there_and_copies_none(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    keep(folders[1], rows("eee_ecn", (1,)))
+    above, below, aside = tmp_path / "page", tmp_path / "page" / "below", tmp_path / "aside"
+    for results, output in ((folders[1], above), (above / "data", below), (above / "data", aside)):
+        done = CliRunner().invoke(report, ["--results", str(results), "-o", str(output)])
+        assert done.exit_code == 0, done.output
+    assert "`../data/NAME/rows.parquet`" in (below / "README.md").read_text()
+    assert [path.name for path in (below / "data").iterdir()] == ["claims.json"]
+    assert "`data/NAME/rows.parquet`" in (aside / "README.md").read_text()
+    assert (aside / "data" / "eee_ecn" / "rows.parquet").is_file()
+
+
+def test_an_unknown_experiment_is_named_with_those_that_there_are(folders: tuple[Path, Path]) -> None:
+    done = CliRunner().invoke(report, ["eee_enc", "--results", str(folders[1])])
+    assert done.exit_code != 0
+    assert "eee_enc" in done.output and "eee_ecn" in done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("J1: {reasn: x}\n", "reasn"),
+        ("J1: {evidence: x}\n", "reason"),
+        ("J1: [x]\n", "J1"),
+        ("J1: {reason: 5}\n", "reason"),
+        ("- x\n", "mapping"),
+    ],
+)
+def test_a_mistake_in_findings_is_named_with_its_file(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / findings.FILE).write_text(text)
+    with pytest.raises(InputError) as caught:
+        findings.load(tmp_path)
+    assert findings.FILE in str(caught.value) and problem in str(caught.value)
+
+
+def test_no_findings_are_no_findings(tmp_path: Path) -> None:
+    assert findings.load(tmp_path) == {}

@@ -1,0 +1,132 @@
+"""Runs of the real twin: the engine runs the P4 program, the controller configures it, hosts run jobs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+
+from eeon_experiments import store
+from eeon_experiments.cli import experiment
+from eeon_experiments.columns import MEASURED_NAMES
+from eeon_experiments.run import run_one
+from eeon_experiments.store import Outcome
+from eeon_experiments.versions import versions
+from eeon_tools.replay.result import CLASS_NAMES
+from made_experiments import TINY, points, write
+
+OF_THE_MACHINE = {"wall_seconds", "cpu_seconds", "peak_rss_bytes"}
+
+
+def outcome(folder: Path, text: str = TINY, **axes: str) -> Outcome:
+    found = points(folder, text, versions=versions())
+    return run_one(next(point.run for point in found if axes.items() <= point.axes.items()))
+
+
+def numbers(folder: Path, text: str = TINY, **axes: str) -> dict[str, Any]:
+    found = dict(outcome(folder, text, **axes).measured)
+    assert found["status"] == "finished", found["error"]
+    return found
+
+
+def test_the_same_run_gives_the_same_numbers_and_every_column(tmp_path: Path) -> None:
+    first, second = (numbers(tmp_path, queue="mark", transport="dctcp") for _ in range(2))
+    assert {key: one for key, one in first.items() if key not in OF_THE_MACHINE} == {
+        key: one for key, one in second.items() if key not in OF_THE_MACHINE
+    }
+    assert set(first) <= MEASURED_NAMES
+    assert MEASURED_NAMES - set(first) == {"error"}
+    assert json.loads(first["settings_json"])["tcp"] == {"algorithm": "dctcp", "min_rto": "10ms"}
+
+
+def test_a_job_has_shares_and_moves_its_bytes(tmp_path: Path) -> None:
+    found = numbers(tmp_path, queue="drop_tail", transport="newreno")
+    assert found["map_share"] + found["shuffle_share"] + found["reduce_share"] == pytest.approx(1)
+    assert found["runtime_seconds"] == found["job_runtime_mean_seconds"] == found["virtual_seconds"]
+    assert json.loads(found["job_runtimes_json"]) == {"mapreduce/sort": found["runtime_seconds"]}
+    # 8 maps on 4 hosts, 4 reducers: at least a fetch for each pair of hosts that differ.
+    assert found["flows"] >= 12
+    assert found["marked_data"] == found["mark_reductions"] == 0
+    assert 0 < found["goodput_per_node_runtime_bps"] <= found["throughput_per_node_bps"] < 1e9
+    sent = sum(found[f"sent_{name}"] for name in CLASS_NAMES)
+    assert sent >= found["data_segments"] > 4_000_000 // 1460 * 3 // 4
+
+
+def test_marks_slow_dctcp_down_where_nothing_is_dropped(tmp_path: Path) -> None:
+    found = numbers(tmp_path, queue="mark", transport="dctcp")
+    assert found["marked_data"] > 0 and found["mark_reductions"] > 0
+    assert found["early_dropped_data"] == 0
+    assert found["latency_data_p50_us"] > 24.0  # two links at 1 Gbit/s, a full frame takes 12 us on each
+
+
+def test_energy_by_speed_adds_up_and_coalescing_saves_some(tmp_path: Path) -> None:
+    text = TINY.replace("drop_tail:\n", "drop_tail:\n    coalesced: {config: [eee_120us100]}\n")
+    off = numbers(tmp_path, text, queue="drop_tail", transport="dctcp")
+    coalesced = numbers(tmp_path, text, queue="coalesced", transport="dctcp")
+    for found in (off, coalesced):
+        for kind in ("used", "legacy", "ideal"):
+            parts = [found[f"energy_{speed}_{kind}_joules"] for speed in ("1g", "10g")]
+            assert sum(parts) == pytest.approx(found[f"energy_{kind}_joules"])
+    assert off["energy_used_joules"] == pytest.approx(off["energy_legacy_joules"])
+    assert (
+        coalesced["energy_ideal_joules"] < coalesced["energy_used_joules"] < coalesced["energy_legacy_joules"]
+    )
+    assert coalesced["wakes"] > 0 == coalesced["phy_violations"] and coalesced["lpi_share_10g"] > 0.5
+
+
+def test_a_run_that_reaches_its_limit_has_failed_and_says_what_is_unfinished(tmp_path: Path) -> None:
+    found = outcome(tmp_path, TINY.replace("time_limit: 60s", "time_limit: 30ms"))
+    assert not found.finished
+    assert found.measured["error"] == "the time limit of 30ms has come, and not finished are: mapreduce: sort"
+
+
+def test_queue_depths_are_kept_where_asked_for(tmp_path: Path) -> None:
+    assert outcome(tmp_path).queues is None
+    text = TINY.replace("  time_limit: 60s", "  time_limit: 60s\n  queue_samples: true")
+    kept = outcome(tmp_path, text).queues
+    assert max(max(queue["max_bytes"]) for queue in kept["queues"]) > 10_000
+
+
+def test_the_command_runs_resumes_and_tells(tmp_path: Path) -> None:
+    words = [str(write(tmp_path)), "--quick", "--output", str(tmp_path / "out")]
+    done = CliRunner().invoke(experiment, ["run", *words, "--workers", "2"])
+    assert done.exit_code == 0, done.output
+    assert "0 runs are there, 2 are to be run" in done.output
+    again = CliRunner().invoke(experiment, ["run", *words])
+    assert "2 runs are there, 0 are to be run" in again.output
+    told = CliRunner().invoke(experiment, ["status", *words])
+    assert "2 runs finished, 0 failed, 0 missing" in told.output
+    results = store.load(tmp_path / "out")
+    assert [row.axis("transport") for row in results.finished] == ["newreno", "dctcp"]
+    assert results.rows[0].quick and results.rows[0].engine_digest == versions().engine
+
+
+def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> None:
+    text = TINY.replace("{tcp: {algorithm: dctcp}}", "{time_limit: 30ms, tcp: {algorithm: dctcp}}")
+    words = [str(write(tmp_path, text)), "--quick", "--output", str(tmp_path / "out"), "--workers", "1"]
+    done = CliRunner().invoke(experiment, ["run", *words])
+    assert done.exit_code == 1
+    assert "1 runs failed (the same command tries them again):" in done.output
+    assert "queue=mark, transport=dctcp, seed 1: the time limit of 30ms has come" in done.output
+    assert len(store.load(tmp_path / "out").finished) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--only", "mark"], "--only: mark: is written axis=value"),
+        (["--only", "queue=red"], "--only: queue=red: is no value of that axis"),
+        (["--seeds", "1,x"], "'x' is not a seed"),
+        (["--dask", "tcp://127.0.0.1:9", "--workers", "2"], "--workers: 2: is not for --dask"),
+    ],
+)
+def test_a_wrong_option_is_named(tmp_path: Path, words: list[str], message: str) -> None:
+    done = CliRunner().invoke(experiment, ["run", str(write(tmp_path)), "-o", str(tmp_path / "out"), *words])
+    assert done.exit_code != 0
+    assert message in done.output
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,228 @@
+"""Results on disk: kept one by one, collected as rows, never mixed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from eeon_experiments import columns, store
+from eeon_experiments.expand import Point
+from eeon_experiments.store import Outcome, Store
+from eeon_experiments.versions import Commit, Versions
+from eeon_tools.errors import InputError
+from made_experiments import TINY, VERSIONS, points
+
+COMMIT = Commit("c" * 40, False)
+
+
+def outcome(point: Point, versions: Versions = VERSIONS, **measured: object) -> Outcome:
+    found = {"status": "finished", "runtime_seconds": 10.0 + point.run.seed, "flows": 7, **measured}
+    return Outcome(point.run.id, point.run.seed, versions, COMMIT, found)
+
+
+def kept(folder: Path, found: list[Point], versions: Versions = VERSIONS) -> Store:
+    results = Store(folder / "results", "tiny", quick=False)
+    results.claim()
+    for point in found:
+        results.write(outcome(point, versions))
+    return results
+
+
+def test_what_was_written_is_read_back_with_axes_and_types(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    kept(tmp_path, found).collect(found, VERSIONS, {})
+    loaded = store.load(tmp_path / "results")
+    assert len(loaded.rows) == 8 and loaded.refused == []
+    row = loaded.rows[0]
+    assert (row.axis("queue"), row["axis_transport"], row.seed) == ("drop_tail", "newreno", 1)
+    assert (row.runtime_seconds, row.flows, row.latency_mean_us, row.quick) == (11.0, 7, None, False)
+    assert list(row) == [one.name for one in columns.columns(["queue", "transport"])]
+
+
+def test_means_and_spreads_are_over_seeds(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    results = kept(tmp_path, found).collect(found, VERSIONS, {})
+    assert results.mean("runtime_seconds", queue="mark", transport="dctcp") == 11.5
+    assert results.spread("runtime_seconds", queue=["mark"], transport="dctcp") == (11.5, 11.0, 12.0)
+    assert results.values("runtime_seconds", queue="mark", transport="dctcp") == [11.0, 12.0]
+    assert results.mean("runtime_seconds", queue="no such value") is None
+    assert results.spread("latency_mean_us") is None
+    assert results.select(seed=2).seeds == [2]
+
+
+def test_a_failed_run_is_a_row_without_numbers(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    results = kept(tmp_path, found)
+    results.write(outcome(found[0], status="failed", error="it broke", runtime_seconds=None))
+    rows = results.collect(found, VERSIONS, {})
+    assert [row.error for row in rows.failed] == ["it broke"]
+    assert len(rows.finished) == 7
+    assert rows.values("runtime_seconds", queue="drop_tail", transport="newreno") == [12.0]
+
+
+def test_results_of_another_engine_are_left_aside_and_named(tmp_path: Path) -> None:
+    old = Versions(VERSIONS.program, "0" * 64)
+    kept(tmp_path, points(tmp_path, versions=old), old)
+    new = points(tmp_path)
+    results = Store(tmp_path / "results", "tiny", quick=False)
+    results.write(outcome(new[0]))
+    rows = results.collect(new, VERSIONS, {})
+    assert len(rows.rows) == 1
+    assert rows.refused == ["8 results of engine 000000000000 (not eeeeeeeeeeee)"]
+
+
+def test_rows_of_another_version_in_the_file_are_refused_by_name(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    results = kept(tmp_path, found)
+    rows = results.collect(found, VERSIONS, {}).rows
+    foreign = store.Row({**rows[0], "program_digest": "0" * 64})
+    quick = store.Row({**rows[0], "quick": True})
+    store.write_rows(tmp_path / "results" / store.ROWS, [*rows, foreign, quick], ["queue", "transport"])
+    loaded = store.load(tmp_path / "results")
+    assert len(loaded.rows) == 8
+    assert loaded.refused == [
+        "1 rows of program 000000000000 (not pppppppppppp)",
+        "1 rows of tiny, the quick form",
+    ]
+
+
+def test_results_of_other_settings_are_left_aside(tmp_path: Path) -> None:
+    kept(tmp_path, points(tmp_path, TINY.replace("maps: 8", "maps: 9")))
+    rows = Store(tmp_path / "results", "tiny", quick=False).collect(points(tmp_path), VERSIONS, {})
+    assert rows.rows == []
+    assert rows.refused == ["8 results of other settings than the file has now"]
+
+
+def published(folder: Path, found: list[Point]) -> Path:
+    """A folder of results without the files of its runs, as results are committed."""
+    kept(folder, found).collect(found, VERSIONS, {})
+    for path in (folder / "results" / store.RUNS).iterdir():
+        path.unlink()
+    (folder / "results" / store.RUNS).rmdir()
+    return folder / "results"
+
+
+def test_rows_stand_in_for_files_that_are_not_there(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    folder = published(tmp_path, found)
+    before = (folder / store.ROWS).read_bytes()
+    results = Store(folder, "tiny", quick=False)
+    assert [results.read(point.run.id) for point in found] == [
+        Outcome(point.run.id, point.run.seed, VERSIONS, COMMIT, measured)
+        for point in found
+        for measured in [{one.name: outcome(point).measured.get(one.name) for one in columns.MEASURED}]
+    ]
+    results.claim()
+    results.collect(found, VERSIONS, {})
+    assert (folder / store.ROWS).read_bytes() == before
+
+
+def test_rows_of_another_engine_are_kept_as_files_when_rows_are_written_anew(tmp_path: Path) -> None:
+    folder = published(tmp_path, points(tmp_path))
+    newer = Versions(VERSIONS.program, "0" * 64)
+    results = Store(folder, "tiny", quick=False)
+    results.claim()
+    rows = results.collect(points(tmp_path, versions=newer), newer, {})
+    assert rows.rows == []
+    assert rows.refused == ["8 results of engine eeeeeeeeeeee (not 000000000000)"]
+    found = points(tmp_path)
+    assert len(Store(folder, "tiny", quick=False).collect(found, VERSIONS, {}).rows) == len(found)
+
+
+def test_a_folder_belongs_to_one_experiment_in_one_form(tmp_path: Path) -> None:
+    kept(tmp_path, points(tmp_path))
+    for name, quick in (("other", False), ("tiny", True)):
+        with pytest.raises(InputError, match=r"holds results of tiny, the full form, not of"):
+            Store(tmp_path / "results", name, quick).claim()
+
+
+def test_a_damaged_result_is_as_if_it_were_not_there(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    results = kept(tmp_path, found)
+    path = tmp_path / "results" / "runs" / f"{found[0].run.id}.json"
+    for content in (
+        b"",
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        b'{"run_id": 1}',
+        path.read_bytes().replace(b"run_id", b"rn_id"),
+    ):
+        path.write_bytes(content)
+        assert results.read(found[0].run.id) is None
+    other = tmp_path / "results" / "runs" / f"{found[1].run.id}.json"
+    path.write_bytes(other.read_bytes())
+    assert results.read(found[0].run.id) is None
+    assert len(results.collect(found, VERSIONS, {}).rows) == 7
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is no JSON"),
+        (b"{}", "format: is missing"),
+        (b"[]", "format: is missing"),
+        (
+            b'{"format": 2, "experiment": "", "quick": 0, "program_digest": 0, "engine_digest": 0}',
+            "is 2; these",
+        ),
+    ],
+)
+def test_a_manifest_that_is_none_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / store.MANIFEST).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        store.load(tmp_path)
+
+
+def test_a_folder_without_results_says_how_to_make_them(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="`eeon experiment run NAME` makes results"):
+        store.load(tmp_path)
+
+
+def test_rows_that_are_no_parquet_are_refused(tmp_path: Path) -> None:
+    kept(tmp_path, [])
+    (tmp_path / "results" / store.ROWS).write_bytes(b"PAR1 and nonsense")
+    with pytest.raises(InputError, match="is no Parquet file of results"):
+        store.load(tmp_path / "results")
+
+
+def test_the_same_rows_are_the_same_bytes(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    results = kept(tmp_path, found)
+    bytes_of = []
+    for _ in range(2):
+        results.collect(found, VERSIONS, {"base": {}})
+        bytes_of.append([(results.folder / name).read_bytes() for name in (store.ROWS, store.MANIFEST)])
+    assert bytes_of[0] == bytes_of[1]
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def crash(_: int) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "fsync", crash)
+    with pytest.raises(OSError):
+        store.write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_the_manifest_says_whose_results_these_are(tmp_path: Path) -> None:
+    found = points(tmp_path)
+    kept(tmp_path, found).collect(found, VERSIONS, {"base": {"topology": "leaf-spine-4"}})
+    manifest = json.loads((tmp_path / "results" / store.MANIFEST).read_text())
+    assert manifest == {
+        "format": 1,
+        "experiment": "tiny",
+        "quick": False,
+        "program_digest": VERSIONS.program,
+        "engine_digest": VERSIONS.engine,
+        "commits": [COMMIT.id],
+        "seeds": [1, 2],
+        "rows": 8,
+        "settings": {"base": {"topology": "leaf-spine-4"}},
+    }

@@ -1,0 +1,190 @@
+"""Sweeps: several processes, resume after every kind of interruption, a Dask cluster. Runs are made up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import made_work
+import pytest
+from eeon_experiments import files, store, versions
+from eeon_experiments.sweep import Selection, Sweep
+from eeon_experiments.versions import Versions
+from eeon_tools.errors import InputError
+from made_experiments import TINY, write
+
+HERE = Path(__file__).resolve().parent
+DEADLINE_SECONDS = 60.0
+
+
+@pytest.fixture(autouse=True)
+def known_versions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Worker processes find the tests' modules, and need no engine."""
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    started = tmp_path / "started"
+    started.mkdir()
+    monkeypatch.setenv(made_work.FOLDER, str(started))
+    for module in ("eeon_experiments.workers", "eeon_experiments.dask_workers"):
+        monkeypatch.setattr(f"{module}.versions", lambda: made_work.VERSIONS)
+    return started
+
+
+def sweep(folder: Path, selection: Selection | None = None, text: str = TINY) -> Sweep:
+    experiment = files.load(write(folder, text))
+    return Sweep(experiment, folder / "results", made_work.VERSIONS, selection=selection)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < end, "it did not come about in time"
+        time.sleep(0.05)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_all_runs_are_done_in_a_few_processes_and_become_rows(tmp_path: Path) -> None:
+    heard: list[str] = []
+    results = sweep(tmp_path).run(count=2, work=made_work.at_once, ended=lambda one: heard.append(one.run_id))
+    assert len(results.finished) == len(heard) == 8
+    assert 1 <= len({row.flows for row in results.rows}) <= 2
+    assert os.getpid() not in {row.flows for row in results.rows}
+    assert len(store.load(tmp_path / "results").rows) == 8
+
+
+def test_what_is_finished_is_not_run_again(tmp_path: Path, known_versions: Path) -> None:
+    sweep(tmp_path).run(count=2, work=made_work.noted)
+    for path in known_versions.iterdir():
+        path.unlink()
+    results = sweep(tmp_path).run(count=2, work=made_work.noted)
+    assert len(results.rows) == 8
+    assert list(known_versions.iterdir()) == []
+
+
+def test_failed_runs_are_kept_with_their_error_and_tried_again(tmp_path: Path) -> None:
+    results = sweep(tmp_path).run(count=2, work=made_work.seed_two_fails)
+    assert [row.error for row in results.failed] == ["seed 2 is not liked"] * 4
+    state = sweep(tmp_path).state()
+    assert (len(state.finished), len(state.failed), len(state.missing)) == (4, 4, 0)
+    results = sweep(tmp_path).run(count=2, work=made_work.at_once)
+    assert len(results.finished) == 8
+
+
+def test_a_worker_that_is_killed_takes_only_its_own_run_with_it(tmp_path: Path) -> None:
+    results = sweep(tmp_path).run(count=2, work=made_work.seed_two_is_killed)
+    assert sorted(row.seed for row in results.finished) == [1] * 4
+    assert {row.error for row in results.failed} == {
+        "the process of this run was ended by signal SIGKILL, as the system does when memory runs out"
+    }
+    assert len(sweep(tmp_path).run(count=2, work=made_work.at_once).finished) == 8
+
+
+def _sweep_in_a_process(tmp_path: Path) -> subprocess.Popen[bytes]:
+    """A sweep that hangs once two runs are finished, in a process group of its own."""
+    write(tmp_path)
+    code = (
+        "import made_work\n"
+        "from pathlib import Path\n"
+        "from eeon_experiments import files\n"
+        "from eeon_experiments.sweep import Sweep\n"
+        "if __name__ == '__main__':\n"
+        f"    folder = Path({str(tmp_path)!r})\n"
+        "    found = Sweep(files.load(folder), folder / 'results', made_work.VERSIONS)\n"
+        "    found.run(count=2, work=made_work.slow_after_two)\n"
+    )
+    script = tmp_path / "sweep_in_a_process.py"
+    script.write_text(code)
+    return subprocess.Popen([sys.executable, str(script)], start_new_session=True, stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("how", ["kill -9 of the parent", "Ctrl-C"])
+def test_an_interrupted_sweep_loses_only_what_was_under_way_and_leaves_no_process(
+    tmp_path: Path, known_versions: Path, how: str
+) -> None:
+    process = _sweep_in_a_process(tmp_path)
+    runs = tmp_path / "results" / "runs"
+    until(lambda: runs.is_dir() and len(list(runs.glob("*.json"))) == 2)
+    until(lambda: len(list(known_versions.iterdir())) == 4)
+    workers = {int(path.read_text()) for path in known_versions.iterdir()}
+    if how == "Ctrl-C":
+        os.killpg(process.pid, signal.SIGINT)
+    else:
+        process.kill()
+    process.wait(DEADLINE_SECONDS)
+    until(lambda: not any(alive(pid) for pid in workers))
+    if how == "Ctrl-C":
+        assert len(store.load(tmp_path / "results").rows) == 2
+    resumed = sweep(tmp_path)
+    assert len(resumed.state().finished) == 2
+    assert len(resumed.run(count=2, work=made_work.at_once).finished) == 8
+
+
+def test_only_and_seeds_select_points_and_results_add_up(tmp_path: Path) -> None:
+    first = sweep(tmp_path, Selection(only={"queue": ["mark"], "transport": ["dctcp"]}))
+    assert len(first.run(work=made_work.at_once).rows) == 2
+    second = sweep(tmp_path, Selection(seeds=[9], only={"queue": ["mark"]}))
+    rows = second.run(work=made_work.at_once).rows
+    assert sorted((row.axis("transport"), row.seed) for row in rows) == [
+        ("dctcp", 1),
+        ("dctcp", 2),
+        ("dctcp", 9),
+        ("newreno", 9),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("only", "message"),
+    [
+        ({"quee": ["mark"]}, "quee: is no axis of tiny; it has queue, transport"),
+        ({"queue": ["marc"]}, "queue=marc: is no value of that axis; there are drop_tail, mark"),
+    ],
+)
+def test_a_selection_that_does_not_fit_is_refused(
+    tmp_path: Path, only: dict[str, list[str]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        sweep(tmp_path, Selection(only=only))
+
+
+def test_results_of_an_older_engine_are_run_again_and_left_aside(tmp_path: Path) -> None:
+    sweep(tmp_path).run(count=2, work=made_work.at_once)
+    newer = Versions(made_work.VERSIONS.program, "f" * 64)
+    experiment = files.load(tmp_path)
+    again = Sweep(experiment, tmp_path / "results", newer)
+    assert len(again.state().missing) == 8
+    assert again.collect().refused == ["8 results of engine eeeeeeeeeeee (not ffffffffffff)"]
+
+
+def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
+    monkeypatch.setattr("eeon_experiments.dask_workers.versions", versions.versions)
+    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    sweep(tmp_path / "here").run(count=1, work=made_work.at_once)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        there = sweep(tmp_path / "there")
+        results = there.run(dask=cluster.scheduler_address, work=made_work.seed_two_fails)
+        assert len(results.finished) == 4 and len(results.failed) == 4
+        results = sweep(tmp_path / "there").run(dask=cluster.scheduler_address, work=made_work.at_once)
+    expected = store.load(tmp_path / "here" / "results")
+    assert [(row.axes, row.seed, row.runtime_seconds) for row in results.rows] == [
+        (row.axes, row.seed, row.runtime_seconds) for row in expected.rows
+    ]
+
+
+def test_a_dask_cluster_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="eeon-experiments[dask] is not installed")
+    monkeypatch.setattr("eeon_experiments.dask_workers._CONNECT_SECONDS", 1)
+    with pytest.raises(InputError, match=r"--dask: tcp://127\.0\.0\.1:9: no scheduler"):
+        sweep(tmp_path).run(dask="tcp://127.0.0.1:9", work=made_work.at_once)

@@ -1,0 +1,226 @@
+"""Results beyond the papers: the marking threshold swept, what DCTCP sends as ECT, thresholds with
+coalescing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from eeon_experiments.report.alternatives import (
+    BUFFERS,
+    EEE,
+    LATENCY,
+    RUNTIME,
+    THROUGHPUT,
+    TRANSPORT_COLOURS,
+    TRANSPORTS,
+    along,
+)
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.drops import all_dropped, dropped_control
+from eeon_experiments.report.runs import Metric, Runs
+from eeon_tools.svg import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
+
+_NOT_IN_PAPERS = "Not in the papers"
+_ECN = ("ecn", "dctcp")
+_QUEUES = {
+    "drop_tail": "DropTail",
+    "red_100us": "RED 100\N{NO-BREAK SPACE}µs",
+    "red_500us": "RED 500\N{NO-BREAK SPACE}µs",
+    "red_500us_ack_syn": "RED 500\N{NO-BREAK SPACE}µs, ACK+SYN",
+    "codel": "CoDel",
+    "codel_ack_syn": "CoDel, ACK+SYN",
+}
+_ECT = {
+    "dctcp_data_only": ("new data only (RFC 3168)", VERMILION),
+    "dctcp": ("all but SYNs (ns-2)", ORANGE),
+    "dctcp_linux": ("every packet (Linux)", BLUE),
+}
+_ONE = Rule("1 = baseline", 1.0, "#888888", ":")
+
+
+def _drop_tail(buffer: str) -> dict[str, str | None]:
+    return {"buffer": buffer, "transport": "newreno", "queue": "drop_tail", "eee": None}
+
+
+def packets(queue: str) -> int | None:
+    """The threshold of `mark_65` in full frames; None for another queue."""
+    found = re.fullmatch(r"mark_(\d+)", queue)
+    return int(found[1]) if found else None
+
+
+def label(queue: str) -> str:
+    """A queue's setting on an axis."""
+    threshold = packets(queue)
+    return _QUEUES.get(queue, queue) if threshold is None else f"threshold {threshold}"
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the family."""
+    plain = runs.where(eee=None)
+    return [_sweep(plain), _beside(plain), _ect(plain), _coalescing(runs)]
+
+
+def _metrics(buffer: str) -> Sequence[tuple[Metric, str, str, dict[str, str | None]]]:
+    return (
+        (RUNTIME, "runtime", "DropTail shallow = 1", _drop_tail("shallow")),
+        (THROUGHPUT, "throughput", "DropTail shallow = 1", _drop_tail("shallow")),
+        (LATENCY, "latency", "DropTail, same depth = 1", _drop_tail(buffer)),
+    )
+
+
+def _sweep(runs: Runs) -> Drawing:
+    marks = sorted(
+        (queue for queue in runs.values("queue") if packets(queue)), key=lambda queue: packets(queue) or 0
+    )
+    panels = []
+    for buffer, title in BUFFERS.items():
+        own = [queue for queue in marks if len(runs.where(buffer=buffer, queue=queue))]
+        for metric, word, relative, base in _metrics(buffer):
+            series = [
+                Series(
+                    TRANSPORTS[transport],
+                    along(runs, metric, "queue", own, base, buffer=buffer, transport=transport),
+                    TRANSPORT_COLOURS[transport],
+                )
+                for transport in _ECN
+            ]
+            positions = [str(packets(queue)) for queue in own]
+            panels.append(Panel(f"{word}, {title}", positions, series, rules=[_ONE], y_label=relative))
+    return Drawing(
+        "threshold-sweep",
+        "The marking threshold, from one packet to the whole buffer",
+        _NOT_IN_PAPERS,
+        "One threshold at ports of both speeds, in full frames. Nothing is dropped before the buffer is full "
+        "(198 frames shallow, 1980 deep).",
+        "threshold, frames of 1514 bytes",
+        "",
+        panels,
+        columns=3,
+        share_y=False,
+        panel_height=2.5,
+        from_zero=False,
+    )
+
+
+def _beside(runs: Runs) -> Drawing:
+    panels = []
+    for buffer, title in BUFFERS.items():
+        marks = [queue for queue in ("mark_20", "mark_65") if queue in runs.values("queue")]
+        queues = [*marks, *(queue for queue in list(_QUEUES)[1:] if queue in runs.values("queue"))]
+        for metric, word, relative, base in _metrics(buffer):
+            series = [
+                Series(
+                    TRANSPORTS[transport],
+                    along(runs, metric, "queue", queues, base, buffer=buffer, transport=transport),
+                    TRANSPORT_COLOURS[transport],
+                )
+                for transport in _ECN
+            ]
+            panels.append(
+                Panel(
+                    f"{word}, {title}",
+                    [label(queue) for queue in queues],
+                    series,
+                    "bars",
+                    [_ONE],
+                    y_label=relative,
+                )
+            )
+    return Drawing(
+        "threshold-beside",
+        "Marking thresholds beside RED and CoDel",
+        _NOT_IN_PAPERS,
+        "RED and CoDel as switches ship them, and with ACKs and SYNs spared; CoDel 800 µs/1.5 ms.",
+        "",
+        "",
+        panels,
+        columns=3,
+        share_y=False,
+        panel_height=2.8,
+    )
+
+
+def _ect(runs: Runs) -> Drawing:
+    wanted = ("mark_20", "red_100us", "red_500us", "codel")
+    queues = [queue for queue in wanted if queue in runs.values("queue")]
+    base = _drop_tail("shallow")
+    panels = []
+    rows: Sequence[tuple[Metric, str, str, dict[str, str | None] | None]] = (
+        (RUNTIME, "runtime", "DropTail shallow = 1", base),
+        (LATENCY, "latency", "DropTail shallow = 1", base),
+        (dropped_control, "ACKs, SYNs and SYN-ACKs dropped", "packets", None),
+        (all_dropped, "all packets dropped", "packets", None),
+    )
+    for metric, title, y_label, against in rows:
+        series = [
+            Series(
+                name,
+                along(runs, metric, "queue", queues, against, buffer="shallow", transport=transport),
+                colour,
+            )
+            for transport, (name, colour) in _ECT.items()
+        ]
+        panels.append(Panel(title, [label(queue) for queue in queues], series, "bars",
+                            [_ONE] if against else [], y_label=y_label,
+                            unit=None if against else "{:,.0f}"))  # fmt: skip
+    return Drawing(
+        "threshold-ect",
+        "What DCTCP sends as ECT",
+        f"{_NOT_IN_PAPERS}: an ablation of M2",
+        "RED and CoDel drop what is not ECT where they would mark; a marking threshold drops nothing "
+        "early. Shallow buffers.",
+        "",
+        "",
+        panels,
+        unit="{:,.2f}",
+        share_y=False,
+        panel_height=2.5,
+    )
+
+
+def _coalescing(runs: Runs) -> Drawing:
+    settings = [eee for eee in EEE if eee in runs.values("eee")]
+    names = [EEE[eee].replace(" (no EEE)", "") for eee in settings]
+    base = {**_drop_tail("shallow"), "eee": "off"}
+    alternatives = (
+        ("newreno", "drop_tail", "TCP on DropTail", GREY),
+        ("dctcp", "mark_65", "DCTCP, threshold 65", GREEN),
+        ("dctcp", "red_100us", "DCTCP, RED 100 µs", SKY),
+    )
+    panels = []
+    for metric, title in (
+        (RUNTIME, "runtime"),
+        (THROUGHPUT, "throughput"),
+        (LATENCY, "latency"),
+        ("energy_10g_used_joules", "energy of 10GbE links"),
+    ):
+        series = [
+            Series(
+                name,
+                along(
+                    runs,
+                    metric,
+                    "eee",
+                    settings,
+                    base,
+                    buffer="shallow",
+                    transport=transport,
+                    queue=queue,
+                ),
+                colour,
+            )
+            for transport, queue, name, colour in alternatives
+        ]
+        panels.append(Panel(title, names, series, "bars", [_ONE], y_label="DropTail, no EEE = 1"))
+    return Drawing(
+        "threshold-coalescing",
+        "A marking threshold together with coalescing",
+        f"{_NOT_IN_PAPERS}: the thesis stops at RED with coalescing",
+        "Shallow buffers; all against TCP on DropTail without EEE.",
+        "EEE",
+        "",
+        panels,
+        share_y=False,
+        panel_height=2.5,
+    )

@@ -1,0 +1,62 @@
+"""A replay on a live fabric, as a page."""
+
+from __future__ import annotations
+
+from eeon_tools.replay import html, live_table, plots
+from eeon_tools.replay.live_result import LiveResult
+
+
+def run_page(run: LiveResult) -> str:
+    """What one replay did to each class, and how far it can be believed."""
+    total = run.total()
+    rows: list[list[html.Cell]] = []
+    for row in live_table.rows(run):
+        cells: list[html.Cell] = list(row)
+        for column in range(live_table.FIRST_LOSS, live_table.LAST_LOSS + 1):
+            cells[column] = (row[column], "bad" if row[column] != "0" else "")
+        rows.append(cells)
+    body = [
+        html.paragraph(
+            f"{total.sent:,} packets of `{run.trace}` through a live fabric `{run.topology}` of {run.target} "
+            f"switches, configured with `{_configured(run)}`: {total.delivered:,} delivered, "
+            f"{total.marked:,} marked by switches, {total.early_dropped:,} dropped early by AQM, "
+            f"{total.tail_dropped:,} dropped because a buffer was full, {total.lost:,} lost by the computer.",
+            "lead",
+        ),
+        html.paragraph(
+            "This is an open-loop replay in real time: hosts send what the trace says and do not react to "
+            "drops, marks or delay. Its numbers are those of one run on one computer; energy and queue "
+            "depths are not measured, because no PHY is there to sleep."
+        ),
+        html.verdict(" ".join(live_table.remarks(run)), run.kept_its_times),
+        html.heading("By class"),
+        html.table(live_table.HEAD, rows),
+        html.figure(
+            plots.drops_by_class([run], [run.name]),
+            "Drops at all switches, by the class of the packet that was dropped.",
+        ),
+        html.figure(
+            plots.latency([run], [run.name]),
+            "From being sent by its host to the kernel's time of arrival: median (dot) and 99th percentile "
+            "(bar).",
+        ),
+        html.heading("Conditions"),
+        html.bullets(_conditions(run)),
+    ]
+    return html.page(f"Replay {run.name}", body)
+
+
+def _configured(run: LiveResult) -> str:
+    return " + ".join(run.config) or "what was there"
+
+
+def _conditions(run: LiveResult) -> list[str]:
+    seed = "none (no manifest)" if run.trace_seed is None else str(run.trace_seed)
+    wakes = "not told by this target" if run.wakes is None else f"{run.wakes:,}"
+    return [
+        f"Trace `{run.trace}`, SHA-256 `{run.trace_sha256}`, seed {seed}, sent at {run.speed:g} times its "
+        f"own speed; {run.real_seconds:,.3f} s from the first packet to the last.",
+        f"P4 program `{run.program_digest}`; switch clocks tick every {run.tick_ps / 1000:g} ns; wakes of "
+        f"switch ports: {wakes}.",
+        "Of every class, what was sent was delivered, counted as dropped by the P4 program, or called lost.",
+    ]

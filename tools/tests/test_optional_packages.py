@@ -1,0 +1,85 @@
+"""The everyday tools without the packages that only experiments and drawings need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_WITHOUT = """\
+import sys
+from importlib import metadata
+
+for name in {absent!r}:
+    sys.modules[name] = None  # an import of it raises ModuleNotFoundError
+
+found = metadata.entry_points
+
+
+def others(**wanted):
+    return metadata.EntryPoints(
+        one for one in found(**wanted) if one.module.split(".")[0] not in {absent!r}
+    )
+
+
+metadata.entry_points = others
+
+from eeon_control.cli import main
+
+main({words!r}, prog_name="eeon")
+"""
+HEAVY = ("pyarrow", "matplotlib", "distributed", "dask", "eeon_experiments")
+
+
+def eeon(*words: str, absent: tuple[str, ...] = HEAVY) -> subprocess.CompletedProcess[str]:
+    """The command `eeon` in a process of its own in which some packages cannot be found."""
+    program = _WITHOUT.format(absent=absent, words=list(words))
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+
+
+def test_every_command_is_listed_and_those_without_drawings_work(small_trace: Path) -> None:
+    listed = eeon("--help")
+    assert listed.returncode == 0, listed.stderr
+    for name in ("demo", "explain", "fabric", "replay", "trace"):
+        assert f"\n  {name} " in listed.stdout
+    for words in (("trace", "info", str(small_trace)), ("replay", "--help"), ("explain", "--help")):
+        done = eeon(*words)
+        assert done.returncode == 0, done.stderr
+
+
+def test_an_experiment_without_its_package_says_which_one_to_install() -> None:
+    for words in ((), ("list",), ("run", "marking", "--quick")):
+        done = eeon("experiment", *words)
+        assert done.returncode == 1
+        assert "pip install eeon-experiments" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_with_its_package_an_experiment_is_that_packages_command() -> None:
+    pytest.importorskip("eeon_experiments", reason="eeon-experiments is not installed")
+    done = eeon("experiment", "--help", absent=())
+    assert done.returncode == 0, done.stderr
+    assert "report" in done.stdout and "eeon-experiments" not in done.stdout
+
+
+def test_a_page_without_matplotlib_says_what_to_install_before_anything_runs(
+    small_trace: Path, tmp_path: Path
+) -> None:
+    page, output = tmp_path / "page.html", tmp_path / "demo"
+    for words in (
+        ("replay", str(small_trace), "-c", "mark_threshold", "--html", str(page)),
+        ("demo", "--output", str(output)),
+    ):
+        done = eeon(*words)
+        assert done.returncode == 1
+        assert "pip install 'eeon-tools[plots]'" in done.stderr
+        assert "replaying" not in done.stderr
+    assert not page.exists() and not output.exists()
+
+
+def test_a_table_needs_no_drawings(small_trace: Path) -> None:
+    done = eeon("replay", str(small_trace), "-c", "mark_threshold")
+    assert done.returncode == 0, done.stderr
+    assert "deepest queue" in done.stdout
