@@ -281,6 +281,7 @@ impl Sender {
             acked,
             una: self.una,
             sent: self.max,
+            next: self.next,
             ece: self.ecn && ack.ece,
             rtt,
             srtt: self.rtt.srtt(),

@@ -71,6 +71,8 @@ fn config() -> impl Strategy<Value = Config> {
                 delayed_ack: delayed.map(|segments| DelayedAck { segments, timer: Duration::from_ms(1) }),
                 mss,
                 min_rto: Duration::from_ms(1),
+                // Many tries within TIME-WAIT: a FIN that comes after it would be answered with RST, as RFC 9293, 3.6.1 asks.
+                max_rto: Duration::from_secs(1),
                 syn_retries: 30,
                 retries: 30,
                 ..name.parse().unwrap()
@@ -114,6 +116,60 @@ proptest! {
         let needed = (there + back) / mss + 10;
         prop_assert!(segments < 40 * needed, "{} segments for {}", segments, needed);
         prop_assert!(net.timer_events < 20 * needed, "{} timers for {}", net.timer_events, needed);
+    }
+}
+
+/// Every second ACK and more is late or lost, and the window begins at one segment: Vegas must still double it.
+#[test]
+fn vegas_leaves_a_window_of_one_segment_in_a_bad_network() {
+    let config = Config {
+        mss: 536,
+        sack: false,
+        timestamps: Some(Duration::from_us(10)),
+        initial_window_segments: 1,
+        min_window_segments: 1,
+        limited_transmit: false,
+        restart_after_idle: false,
+        delayed_ack: None,
+        min_rto: Duration::from_ms(1),
+        syn_retries: 30,
+        retries: 30,
+        .."vegas".parse().unwrap()
+    };
+    let faults = Faults { lost: 5, twice: 14, late: 3, marked: 5, seed: 2_381_182_004_868_878_031 };
+    let channel = Channel {
+        buffer: 1_000 * (536 + 150),
+        threshold: Some(5),
+        rule: faults.rule(),
+        ..Channel::new(1, Duration::from_us(200))
+    };
+    let mut net = Net::new(channel, &config.check().unwrap(), &[(Time::ZERO, 59_737)], 0);
+    net.judge_all(200_000);
+    net.close_in_turn = true;
+    net.ends[0].close();
+    net.ends[1].send(0).unwrap();
+    assert!(!net.run_until(Time::ZERO + Duration::from_secs(3_600)), "still going after an hour");
+}
+
+/// A megabyte at 10 Gb/s over 50 us takes about a millisecond once the window is open, and opening it takes some twenty round trips.
+#[test]
+fn vegas_opens_every_initial_window_within_some_round_trips() {
+    for initial_window_segments in [1, 2, 3, 10] {
+        for delayed in [None, Some(2)] {
+            let delayed_ack = delayed.map(|segments| DelayedAck { segments, timer: Duration::from_us(500) });
+            let config = Config { initial_window_segments, delayed_ack, .."vegas".parse().unwrap() };
+            let channel = Channel::new(10, Duration::from_us(50));
+            let mut net = Net::new(channel, &config.check().unwrap(), &[(Time::ZERO, 1_000_000)], 7);
+            net.close_in_turn = true;
+            net.ends[0].close();
+            let end = Time::ZERO + Duration::from_ms(6);
+            net.run_until(end);
+            let acknowledged = net.ends[0].bytes_acknowledged();
+            assert_eq!(
+                acknowledged, 1_000_000,
+                "from {initial_window_segments} segments, delayed ACKs {delayed:?}"
+            );
+        }
     }
 }
 

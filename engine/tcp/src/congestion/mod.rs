@@ -68,6 +68,8 @@ pub(crate) struct Ack {
     pub(crate) una: u64,
     /// Highest offset sent.
     pub(crate) sent: u64,
+    /// SND.NXT: where sending goes on; behind `sent` after a time-out only.
+    pub(crate) next: u64,
     pub(crate) ece: bool,
     /// A round-trip time, if this ACK gave one.
     pub(crate) rtt: Option<Duration>,
@@ -139,8 +141,10 @@ impl Congestion {
         if first {
             self.on_loss(window, flight);
         }
-        if let Self::Cubic(cubic) = self {
-            cubic.on_timeout();
+        match self {
+            Self::Cubic(cubic) => cubic.on_timeout(),
+            Self::Vegas(vegas) => vegas.on_timeout(),
+            Self::NewReno | Self::Dctcp(_) => {}
         }
         window.cwnd = window.mss;
         window.credit = 0;
@@ -179,6 +183,7 @@ pub(crate) mod testing {
             acked,
             una,
             sent: una + flight,
+            next: una + flight,
             ece: false,
             rtt: None,
             srtt: None,

@@ -35,7 +35,8 @@ impl Vegas {
             self.rtt = Some(self.rtt.map_or(rtt, |least| least.min(rtt)));
         }
         if ack.una > self.round_end {
-            self.round_end = ack.sent;
+            // SND.NXT and not the highest offset sent: after a time-out a round is what has been sent since.
+            self.round_end = ack.next;
             self.ended = self.rtt.take();
             self.doubling = !self.doubling;
         }
@@ -44,9 +45,7 @@ impl Vegas {
     #[inline]
     pub(super) fn grow(&mut self, window: &mut Window, ack: &Ack) {
         let (Some(rtt), Some(base)) = (self.ended.take(), self.base_rtt) else {
-            if window.in_slow_start() && self.doubling {
-                newreno::grow(window, ack);
-            }
+            self.double(window, ack);
             return;
         };
         // (Expected - Actual) * BaseRTT, with Expected = cwnd / BaseRTT and Actual = cwnd / RTT.
@@ -57,12 +56,27 @@ impl Vegas {
                 // As in the authors' code: an eighth less on leaving slow start.
                 window.cwnd = (window.cwnd - window.cwnd / 8).max(2 * window.mss);
                 window.ssthresh = window.cwnd;
+            } else {
+                // Below about two segments every ACK ends a round: it must grow the window, too, or nothing ever does.
+                self.double(window, ack);
             }
         } else if waiting < ALPHA {
             window.cwnd += window.mss;
         } else if waiting > BETA {
             window.cwnd = (window.cwnd - window.mss).max(2 * window.mss);
             window.ssthresh = window.ssthresh.min(window.cwnd);
+        }
+    }
+
+    /// The timer has fired: what was measured before says nothing of the rounds to come, and the next ACK begins one that doubles.
+    pub(super) fn on_timeout(&mut self) {
+        *self = Self { base_rtt: self.base_rtt, ..Self::default() };
+    }
+
+    #[inline]
+    fn double(&self, window: &mut Window, ack: &Ack) {
+        if window.in_slow_start() && self.doubling {
+            newreno::grow(window, ack);
         }
     }
 }
@@ -98,7 +112,9 @@ mod tests {
         let mut window = Window { ssthresh: u64::MAX, ..window(16, &Config::default()) };
         round(&mut vegas, &mut window, 106);
         assert!(window.in_slow_start(), "0.9 segments wait");
+        assert_eq!(window.cwnd, 18 * MSS, "a round that doubles has begun");
         round(&mut vegas, &mut window, 110);
-        assert_eq!((window.cwnd, window.ssthresh), (14 * MSS, 14 * MSS), "1.5 segments wait");
+        let after = 18 * MSS * 7 / 8;
+        assert_eq!((window.cwnd, window.ssthresh), (after, after), "1.6 segments wait");
     }
 }
