@@ -67,6 +67,31 @@ class Settings(ABC):
 
 
 @dataclass(frozen=True)
+class WithoutParameters(Settings):
+    """Settings of an action that has no parameters: there is nothing to set but the action itself."""
+
+    in_words: ClassVar[str]
+    in_keys: ClassVar[str]
+
+    def to_action(self, tick: Duration) -> Action:
+        """Always the same."""
+        return Action(self.action)
+
+    @classmethod
+    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
+        """Always the same."""
+        return cls()
+
+    def describe(self) -> str:
+        """Always the same."""
+        return self.in_words
+
+    def summary(self) -> str:
+        """Always the same."""
+        return self.in_keys
+
+
+@dataclass(frozen=True)
 class PortTable:
     """A table of the program with one entry for each port.
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
-from eeon_control.entries import Action
 from eeon_control.model_base import Strict
-from eeon_control.port_settings.codec import Settings
-from eeon_control.units import DataRate, Duration
+from eeon_control.port_settings.codec import WithoutParameters
+from eeon_control.units import DataRate
 
 
 class DropTail(Strict):
@@ -24,24 +22,9 @@ class DropTail(Strict):
 
 
 @dataclass(frozen=True)
-class DropTailSettings(Settings):
-    """There is nothing to set."""
+class DropTailSettings(WithoutParameters):
+    """Only the buffer limit."""
 
     action: ClassVar[str] = "drop_tail"
-
-    def to_action(self, tick: Duration) -> Action:
-        """Always the same."""
-        return Action(self.action)
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Always the same."""
-        return cls()
-
-    def describe(self) -> str:
-        """`drop tail`."""
-        return "drop tail"
-
-    def summary(self) -> str:
-        """`drop_tail`."""
-        return "drop_tail"
+    in_words: ClassVar[str] = "drop tail"
+    in_keys: ClassVar[str] = "drop_tail"

@@ -27,7 +27,7 @@ from eeon_control.model_base import (
     text_schema,
 )
 from eeon_control.port_settings import codec
-from eeon_control.port_settings.codec import Settings
+from eeon_control.port_settings.codec import Settings, WithoutParameters
 from eeon_control.topology import phy
 from eeon_control.units import Bytes, DataRate, Duration, Packets, parse_size
 
@@ -213,27 +213,12 @@ def _broken_rule(eee: Eee) -> str | None:
 
 
 @dataclass(frozen=True)
-class EeeOff(Settings):
+class EeeOff(WithoutParameters):
     """The link never sleeps."""
 
     action: ClassVar[str] = "eee_off"
-
-    def to_action(self, tick: Duration) -> Action:
-        """Always the same."""
-        return Action(self.action)
-
-    @classmethod
-    def from_action(cls, params: Mapping[str, int], tick: Duration) -> Self:
-        """Always the same."""
-        return cls()
-
-    def describe(self) -> str:
-        """`off`."""
-        return "off"
-
-    def summary(self) -> str:
-        """`off`."""
-        return "off"
+    in_words: ClassVar[str] = "off"
+    in_keys: ClassVar[str] = "off"
 
 
 @dataclass(frozen=True)
