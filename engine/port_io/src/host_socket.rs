@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::thread::{move_into_link_name_space, LinkNameSpaceType};
 
@@ -16,6 +17,9 @@ const BATCH: usize = 64;
 /// Longer frames are received up to this; headers are all that is needed of them.
 const BUFFER_BYTES: usize = 2048;
 const BUFFERED_BYTES: i32 = 8 << 20;
+/// The kernel may say a second late that an interface which has just been set up has its link.
+const LINK_WAIT: Duration = Duration::from_secs(2);
+const LINK_POLL: Duration = Duration::from_millis(10);
 
 /// A packet socket on one interface, in a network namespace of its own choice.
 pub struct HostSocket {
@@ -40,7 +44,7 @@ impl AsFd for HostSocket {
 
 impl HostSocket {
     /// Opens an interface of the namespace that the file `namespace` stands for (such as `/run/netns/NAME`), or of the
-    /// caller's own. `number` is what errors call it beside its name.
+    /// caller's own. `number` is what errors call it beside its name. Waits up to two seconds for its link.
     pub fn open(number: u16, namespace: Option<&Path>, name: &str) -> Result<Self, IoError> {
         let failed = |doing: &'static str| {
             move |source: io::Error| IoError::Interface {
@@ -69,10 +73,17 @@ impl HostSocket {
         failed: impl Fn(&'static str) -> E,
     ) -> Result<Self, IoError> {
         let fd = sys::packet_socket().map_err(failed("cannot open a packet socket"))?;
-        let (index, is_up) = sys::interface(&fd, name).map_err(failed("cannot find it"))?;
-        if !is_up {
-            return Err(failed("cannot use it")(io::Error::from_raw_os_error(libc::ENETDOWN)));
-        }
+        let deadline = Instant::now() + LINK_WAIT;
+        let index = loop {
+            let (index, is_up) = sys::interface(&fd, name).map_err(failed("cannot find it"))?;
+            if is_up {
+                break index;
+            }
+            if Instant::now() > deadline {
+                return Err(failed("cannot use it")(io::Error::from_raw_os_error(libc::ENETDOWN)));
+            }
+            thread::sleep(LINK_POLL);
+        };
         sys::enable_timestamps(&fd).map_err(failed("SO_TIMESTAMPNS"))?;
         // Without it (Linux before 4.20) frames' own type tells those that this machine has sent.
         let _ = sys::ignore_outgoing(&fd);

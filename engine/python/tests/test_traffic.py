@@ -91,6 +91,15 @@ def test_frames_that_do_not_fit_are_named_and_not_sent(pair: tuple[str, str]) ->
         traffic.add(array("I", [2]), array("Q", [9]), array("Q", [0, 42]), packet(1), array("I", [60]))
 
 
+def test_an_interface_whose_link_comes_up_while_it_is_opened_is_waited_for(pair: tuple[str, str]) -> None:
+    subprocess.run(["ip", "link", "set", pair[1], "down"], check=True)
+    with pytest.raises(ConfigError, match="Network is down"):
+        Traffic([(None, pair[0], [])])
+    rising = subprocess.Popen(["sh", "-c", f"sleep 0.2; ip link set {pair[1]} up"])
+    Traffic([(None, pair[0], ["192.0.2.1"])])
+    assert rising.wait() == 0
+
+
 def test_an_interface_that_is_not_there_is_named() -> None:
     with pytest.raises(ConfigError, match="no-such-if0"):
         Traffic([(None, "no-such-if0", [])])
