@@ -296,6 +296,7 @@ impl Fabric {
         }
     }
 
+    #[inline]
     fn handle(&mut self, event: Event) {
         let Self { events, network, transport, driver, .. } = self;
         match event {

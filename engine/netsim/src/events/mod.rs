@@ -109,13 +109,13 @@ impl EventQueue {
 
     /// The event is due at `time`, or not at all, whatever it was before. One that was due at `time` already keeps its turn among
     /// those due at the same time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, event: Event, time: Option<Time>) {
         self.schedule.set_or_clear(self.numbers.source(event), time);
     }
 
     /// The event is due at `time`, whatever it was before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set_due(&mut self, event: Event, time: Time) {
         self.schedule.set(self.numbers.source(event), time);
     }

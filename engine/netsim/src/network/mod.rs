@@ -126,12 +126,14 @@ impl Network {
         }
     }
 
+    #[inline]
     fn schedule_nic(&self, events: &mut EventQueue, host: usize) {
         let due = self.hosts[host].nic.next_departure().map(|due| due.max(events.now()));
         events.set(Event::NicSends(host), due);
     }
 
     /// [`Event::NicSends`].
+    #[inline]
     pub(crate) fn nic_sends(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
         if let Some(arrival) = host.send(events.now()) {
@@ -144,6 +146,7 @@ impl Network {
     }
 
     /// [`Event::UplinkDelivers`].
+    #[inline]
     pub(crate) fn uplink_delivers(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
         let Some(frame) = host.uplink.receive() else { return };
@@ -157,6 +160,7 @@ impl Network {
 
     /// [`Event::WireDelivers`]. A frame that has arrived at the host that it was for is to be given back with
     /// [`Network::recycle`].
+    #[inline]
     pub(crate) fn wire_delivers(&mut self, events: &mut EventQueue, index: usize) -> Option<Arrival> {
         let wire = &mut self.wires[index];
         let (frame, packet_tag) = wire.link.receive()?;
@@ -182,11 +186,13 @@ impl Network {
     }
 
     /// Gives the memory of a frame back to the switch that sent it.
+    #[inline]
     pub(crate) fn recycle(&mut self, arrival: Arrival) {
         self.switches[arrival.switch].switch.recycle(arrival.frame);
     }
 
     /// [`Event::SwitchWakes`].
+    #[inline]
     pub(crate) fn switch_wakes(&mut self, events: &mut EventQueue, index: usize) {
         self.switches[index].switch.handle_wakeup(events.now());
         self.send_from_switch(events, index);
@@ -208,6 +214,7 @@ impl Network {
     }
 
     /// Puts on the wires what a switch sends, and notes how deep its queues are and when it is to be woken.
+    #[inline]
     fn send_from_switch(&mut self, events: &mut EventQueue, index: usize) {
         let node = &mut self.switches[index];
         while let Some(Transmit { port, at, wire_time, frame, tag }) = node.switch.poll_transmit() {
