@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use bm::trace::{Event, Place, Trace};
+use bm::trace::{Event, Lvalue, Trace};
 use bm::{Fault, Phv, Program};
 use units::{Duration, Time};
 
@@ -67,7 +67,7 @@ pub enum What {
         /// What the pipeline did.
         events: Vec<Event>,
         /// Everything that is not zero after it.
-        values: Vec<(Place, u128)>,
+        values: Vec<(Lvalue, u128)>,
         /// Why it stopped, if the program failed.
         fault: Option<Fault>,
     },

@@ -198,7 +198,7 @@ impl What {
             },
             What::Ran { egress, events, values, fault } => {
                 let events = named(events);
-                let values = values.iter().map(|(place, value)| (place.name(program), *value)).collect();
+                let values = values.iter().map(|(lvalue, value)| (lvalue.name(program), *value)).collect();
                 let fault = fault.as_ref().map(ToString::to_string);
                 if *egress {
                     NamedWhat::Egress { events, values, fault }

@@ -13,7 +13,9 @@ use super::{ActionData, EntryHandle, MatchKeyParam, Result};
 use crate::error::RuntimeError;
 use crate::program::{ActionId, TableType};
 use crate::state::State;
-use crate::tables::{Group, GroupKind, GroupNote, Member, MemberKind, MemberNote, OneShot, Outcome, Place};
+use crate::tables::{
+    Group, GroupKind, GroupNote, Member, MemberCopy, MemberKind, MemberNote, OneShot, Outcome,
+};
 
 /// One action of a one-shot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -265,12 +267,12 @@ impl State {
     fn shares(&self, profile: usize, group: u32) -> Vec<(u32, u32, Option<u16>)> {
         let profile = &self.cells.profiles[profile];
         let mut shares: Vec<(u32, u32, Option<u16>)> = Vec::new();
-        for place in &profile.group_notes[group as usize].places {
-            match shares.last_mut().filter(|_| !place.first) {
+        for copy in &profile.group_notes[group as usize].copies {
+            match shares.last_mut().filter(|_| !copy.first) {
                 Some(share) => share.1 += 1,
                 None => {
-                    let watched = profile.group(group).and_then(|group| group.watched(place.member));
-                    shares.push((place.member, 1, watched));
+                    let watched = profile.group(group).and_then(|group| group.watched(copy.member));
+                    shares.push((copy.member, 1, watched));
                 }
             }
         }
@@ -316,7 +318,7 @@ impl State {
         if self.cells.profiles[profile].styles().1 {
             return Err(self.mixed(profile, "members and groups", "one-shots"));
         }
-        let mut places: Vec<(Place, Option<u16>)> = Vec::new();
+        let mut copies: Vec<(MemberCopy, Option<u16>)> = Vec::new();
         let mut numbers: BTreeMap<(u32, Vec<u64>), u32> = BTreeMap::new();
         for choice in &set.choices {
             let (action, data) = self.action_of_profile(profile, &choice.action, &choice.data)?;
@@ -331,27 +333,27 @@ impl State {
                         self.make_member(profile, Member { action, data: data.clone() }, note)?
                     }
                 };
-                places.push((Place { member, first: copy == 0 }, choice.watch));
+                copies.push((MemberCopy { member, first: copy == 0 }, choice.watch));
             }
         }
-        let shape = OneShot { note: set.note.as_slice().into(), places };
+        let shape = OneShot { note: set.note.as_slice().into(), copies };
         if let Some(group) = self.cells.profiles[profile].one_shot(&shape) {
             return Ok(group);
         }
-        if shape.places.is_empty() {
+        if shape.copies.is_empty() {
             return Err(RuntimeError::EmptyGroup {
                 object: self.profile_name(profile),
                 reason: "the action set is empty; give it at least one action".to_owned(),
             });
         }
         let mut group = Group::default();
-        for (place, watch) in &shape.places {
-            group.add(place.member, *watch, &self.ports_up);
+        for (copy, watch) in &shape.copies {
+            group.add(copy.member, *watch, &self.ports_up);
         }
         let note = GroupNote {
             id: 0,
             note: shape.note.clone(),
-            places: shape.places.iter().map(|(place, _)| *place).collect(),
+            copies: shape.copies.iter().map(|(copy, _)| *copy).collect(),
             kind: GroupKind::OneShot(Some(Arc::new(shape))),
         };
         let handle = self.cells.profiles[profile].next_group();
@@ -366,7 +368,7 @@ impl State {
         if found.entries_of_group(group) > 0 || !matches!(note.kind, GroupKind::OneShot(_)) {
             return;
         }
-        let members: Vec<u32> = note.places.iter().map(|place| place.member).collect();
+        let members: Vec<u32> = note.copies.iter().map(|copy| copy.member).collect();
         self.put_group(profile, group, None);
         for member in members {
             let found = &self.cells.profiles[profile];
@@ -489,7 +491,7 @@ impl State {
                 }
             }
             state.check_no_one_shots(at)?;
-            let made = GroupNote { kind: GroupKind::ByClient, id, note: note.into(), places: Vec::new() };
+            let made = GroupNote { kind: GroupKind::ByClient, id, note: note.into(), copies: Vec::new() };
             let handle = state.cells.profiles[at].next_group();
             state.put_group(at, handle, Some((Group::default(), made)));
             state.set_shares(at, handle, members)
@@ -525,32 +527,32 @@ impl State {
 
     /// Makes `members` those of a group, which has been written down.
     fn set_shares(&mut self, profile: usize, group: u32, members: &[Share]) -> Result<()> {
-        let mut wanted: Vec<(Place, Option<u16>)> = Vec::new();
+        let mut wanted: Vec<(MemberCopy, Option<u16>)> = Vec::new();
         for share in members {
             let handle = self.member_by_id(profile, share.member)?;
             for copy in 0..share.weight {
                 let member = self.copy(profile, handle, copy)?;
-                wanted.push((Place { member, first: copy == 0 }, share.watch));
+                wanted.push((MemberCopy { member, first: copy == 0 }, share.watch));
             }
         }
         let State { cells, ports_up, .. } = self;
         let found = &mut cells.profiles[profile];
         let had = found.group(group).map(|group| group.members().to_vec()).unwrap_or_default();
         // In before out: a group that entries point at is never empty in between.
-        for (place, watch) in &wanted {
-            if had.binary_search(&place.member).is_ok() {
-                found.watch(group, place.member, *watch, ports_up);
+        for (copy, watch) in &wanted {
+            if had.binary_search(&copy.member).is_ok() {
+                found.watch(group, copy.member, *watch, ports_up);
             } else {
-                found.put_in(group, place.member, *watch, ports_up);
+                found.put_in(group, copy.member, *watch, ports_up);
             }
         }
-        let stays: BTreeSet<u32> = wanted.iter().map(|(place, _)| place.member).collect();
+        let stays: BTreeSet<u32> = wanted.iter().map(|(copy, _)| copy.member).collect();
         for member in had.into_iter().filter(|member| !stays.contains(member)) {
             self.check_not_last(profile, group, u64::from(member))?;
             self.cells.profiles[profile].take_out(group, member, &self.ports_up);
         }
-        let places = wanted.into_iter().map(|(place, _)| place).collect();
-        self.cells.profiles[profile].group_notes[group as usize].places = places;
+        let copies = wanted.into_iter().map(|(copy, _)| copy).collect();
+        self.cells.profiles[profile].group_notes[group as usize].copies = copies;
         Ok(())
     }
 

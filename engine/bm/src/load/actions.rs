@@ -37,8 +37,8 @@ enum AnyStack {
     Unions(u32),
 }
 
-/// A place that can be assigned to.
-enum Place {
+/// What a statement can assign to.
+enum Lvalue {
     Fixed(Field),
     /// A field of a header found at run time.
     Found {
@@ -49,25 +49,25 @@ enum Place {
     },
 }
 
-impl Place {
+impl Lvalue {
     fn width(&self) -> u32 {
         match self {
-            Place::Fixed(f) => f.width(),
-            Place::Found { width, .. } => *width,
+            Lvalue::Fixed(f) => f.width(),
+            Lvalue::Found { width, .. } => *width,
         }
     }
 
     fn signed(&self) -> bool {
         match self {
-            Place::Fixed(f) => f.signed,
-            Place::Found { signed, .. } => *signed,
+            Lvalue::Fixed(f) => f.signed,
+            Lvalue::Found { signed, .. } => *signed,
         }
     }
 
     fn value(&self) -> Expr {
         match self {
-            Place::Fixed(f) => super::expressions::place(*f),
-            Place::Found { header, off, width, signed } => {
+            Lvalue::Fixed(f) => super::expressions::field_value(*f),
+            Lvalue::Found { header, off, width, signed } => {
                 Expr::Field { header: header.clone(), off: *off, width: *width, signed: *signed }
             }
         }
@@ -217,7 +217,7 @@ impl Loader<'_> {
             "assign" => {
                 let [to, value] = arguments.tuple()?;
                 let value = self.int(&value, params)?;
-                let to = self.place(&to, params)?;
+                let to = self.lvalue(&to, params)?;
                 self.assign(json, &to, &value)
             }
             "assign_VL" => {
@@ -316,8 +316,8 @@ impl Loader<'_> {
                     return Err(meter.error("is a direct meter; those are executed by their table"));
                 }
                 let idx = self.scalar(&index, params)?;
-                let to = self.place(&to, params)?;
-                self.write_place(json, &to, |w, d| Op::ExecuteMeter { w, d, m, idx })
+                let to = self.lvalue(&to, params)?;
+                self.write_lvalue(json, &to, |w, d| Op::ExecuteMeter { w, d, m, idx })
             }
             "register_read" => self.register_read(json, params),
             "register_write" => self.register_write(json, params),
@@ -325,8 +325,8 @@ impl Loader<'_> {
             "modify_field_rng_uniform" => {
                 let [to, lo, hi] = arguments.tuple()?;
                 let (lo, hi) = (self.scalar(&lo, params)?, self.scalar(&hi, params)?);
-                let to = self.place(&to, params)?;
-                self.write_place(json, &to, |w, d| Op::Rng { w, d, lo, hi })
+                let to = self.lvalue(&to, params)?;
+                self.write_lvalue(json, &to, |w, d| Op::Rng { w, d, lo, hi })
             }
             "mark_to_drop" => self.mark_to_drop(json),
             "clone_ingress_pkt_to_egress" | "clone_egress_pkt_to_egress" => {
@@ -445,30 +445,30 @@ impl Loader<'_> {
         }
     }
 
-    fn place(&self, json: &Json<'_>, params: Params<'_>) -> Result<Place> {
+    fn lvalue(&self, json: &Json<'_>, params: Params<'_>) -> Result<Lvalue> {
         if json.get("type")?.str()? == "field" {
             let target = json.get("value")?;
             if target.array()?.get(1).and_then(|m| m.value.as_str()) == Some("$valid$") {
                 return Err(json.error("validity is written with add_header and remove_header"));
             }
-            return Ok(Place::Fixed(self.field(&target)?.0));
+            return Ok(Lvalue::Fixed(self.field(&target)?.0));
         }
         let first_param = params.first().map_or(Slot::MAX, |p| p.slot);
         match self.int(json, params)? {
             // Slots of parameters come after those of headers.
             Expr::Slot { slot, width, signed } if slot < first_param && (slot as usize) < self.reset_end => {
-                Ok(Place::Fixed(Field { slot, width: width as u16, signed }))
+                Ok(Lvalue::Fixed(Field { slot, width: width as u16, signed }))
             }
-            Expr::Field { header, off, width, signed } => Ok(Place::Found { header, off, width, signed }),
-            _ => Err(json.error("is no place that can be assigned to")),
+            Expr::Field { header, off, width, signed } => Ok(Lvalue::Found { header, off, width, signed }),
+            _ => Err(json.error("is no lvalue: it cannot be assigned to")),
         }
     }
 
-    fn assign(&mut self, json: &Json<'_>, to: &Place, value: &Expr) -> Result<()> {
+    fn assign(&mut self, json: &Json<'_>, to: &Lvalue, value: &Expr) -> Result<()> {
         let fail = |e: String| json.error(e);
         match to {
-            Place::Fixed(f) => self.compiler.store(f.slot, f.width(), f.signed, value).map_err(fail),
-            Place::Found { header, off, width, signed } => {
+            Lvalue::Fixed(f) => self.compiler.store(f.slot, f.width(), f.signed, value).map_err(fail),
+            Lvalue::Found { header, off, width, signed } => {
                 let words = number::words(*width);
                 let t = self.compiler.temp(words).map_err(fail)?;
                 self.compiler.store(t, *width, *signed, value).map_err(fail)?;
@@ -481,10 +481,10 @@ impl Loader<'_> {
         }
     }
 
-    /// Runs an instruction that writes a value of at most 64 bits to a place, or leaves it as it was.
-    fn write_place(&mut self, json: &Json<'_>, to: &Place, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
+    /// Runs an instruction that writes a value of at most 64 bits to an lvalue, or leaves it as it was.
+    fn write_lvalue(&mut self, json: &Json<'_>, to: &Lvalue, op: impl Fn(u8, Slot) -> Op) -> Result<()> {
         match to {
-            Place::Fixed(f) if f.width <= 64 && !f.signed => self.emit(json, op(f.width as u8, f.slot)),
+            Lvalue::Fixed(f) if f.width <= 64 && !f.signed => self.emit(json, op(f.width as u8, f.slot)),
             _ => {
                 let fail = |e: String| json.error(e);
                 let t = self.compiler.temp(1).map_err(fail)?;
@@ -499,11 +499,11 @@ impl Loader<'_> {
     fn register_read(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<()> {
         let [to, register, index] = json.get("parameters")?.tuple()?;
         let r = self.array(&register, "register_array")?;
-        let to = self.place(&to, params)?;
+        let to = self.lvalue(&to, params)?;
         let idx = self.scalar(&index, params)?;
         let width = self.register_arrays[r as usize].bitwidth;
         if width <= 64 && to.width() <= 64 {
-            return self.write_place(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
+            return self.write_lvalue(json, &to, |w, d| Op::RegisterRead { w, d, r, idx });
         }
         // An index out of range must leave the old value, whatever its width.
         let fail = |e: String| json.error(e);
@@ -549,7 +549,7 @@ impl Loader<'_> {
         if self.calculations[id as usize].payload {
             return Err(calculation.error("covers the payload, which is not supported in an action"));
         }
-        let to = self.place(&to, params)?;
+        let to = self.lvalue(&to, params)?;
         // BMv2 takes the low 64 bits of base and size.
         let low = |loader: &mut Self, argument: &Json<'_>| {
             let expr = loader.int(argument, params)?;

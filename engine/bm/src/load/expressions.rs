@@ -36,7 +36,8 @@ impl Operand {
 /// What an expression may refer to besides fields: the parameters of the action it is in.
 pub(super) type Params<'p> = &'p [Field];
 
-pub(super) fn place(field: Field) -> Expr {
+/// What a field holds, as an operand.
+pub(super) fn field_value(field: Field) -> Expr {
     Expr::Slot { slot: field.slot, width: field.width(), signed: field.signed }
 }
 
@@ -176,14 +177,14 @@ impl Loader<'_> {
                 if ty.field(member.str()?).is_some_and(|f| f.variable) {
                     return Ok(Operand::Varbit(HeaderRef::Fixed(id)));
                 }
-                Ok(Operand::Int(place(self.field(value)?.0)))
+                Ok(Operand::Int(field_value(self.field(value)?.0)))
             }
             "hexstr" => Expr::constant(value.str()?).map(Operand::Int).map_err(|e| json.error(e)),
             "bool" => Ok(Operand::Bool(Bool::Const(value.bool()?))),
             "local" | "runtime_data" => {
                 let index = value.u64()?;
                 let param = usize::try_from(index).ok().and_then(|i| params.get(i));
-                param.map(|&p| Operand::Int(place(p))).ok_or_else(|| {
+                param.map(|&p| Operand::Int(field_value(p))).ok_or_else(|| {
                     json.error(format!("there is no action parameter {index}; there are {}", params.len()))
                 })
             }

@@ -210,7 +210,7 @@ impl Loader<'_> {
         if value.get("type")?.str()? == "lookahead" {
             let (field, _) = self.field(&to.get("value")?)?;
             let found = self.lookahead(&value)?;
-            let expr = super::expressions::place(found);
+            let expr = super::expressions::field_value(found);
             return self
                 .compiler
                 .store(field.slot, field.width(), field.signed, &expr)

@@ -2,7 +2,7 @@
 //! `straight`.
 //!
 //! An action's code is made once for each node that may follow it, so that its end is a plain jump; an `exit` that
-//! was met is part of the place too. All values are kept in the slot array, as the interpreter does, which is what
+//! was met is part of the program point too. All values are kept in the slot array, as the interpreter does, which is what
 //! callbacks and later runs read; Cranelift forwards a value from a store to the loads behind it.
 
 use std::collections::HashMap;
@@ -23,9 +23,9 @@ const MAX_OPS: usize = 20_000;
 /// Longest select whose cases are compared one by one in the code.
 const MAX_CASES: usize = 32;
 
-/// What the code from some instruction on depends on.
+/// An instruction, and what the code from it on depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Place {
+struct ProgramPoint {
     pc: Pc,
     /// In an action: the node that follows its table.
     after: Option<Pc>,
@@ -42,8 +42,8 @@ pub(super) struct Translation<'a> {
     callback: SigRef,
     /// Returns [`status::TRAPPED`].
     pub(super) trapped: Block,
-    blocks: HashMap<Place, Block>,
-    work: Vec<Place>,
+    blocks: HashMap<ProgramPoint, Block>,
+    work: Vec<ProgramPoint>,
     /// By instruction: whether something jumps there.
     leaders: Vec<bool>,
     translated: usize,
@@ -82,12 +82,12 @@ pub(super) fn translate(
         translated: 0,
         b,
     };
-    let first = t.block(Place { pc: start, after: None, exited: false });
+    let first = t.block(ProgramPoint { pc: start, after: None, exited: false });
     t.b.ins().jump(first, &[]);
-    while let Some(place) = t.work.pop() {
-        let block = t.blocks[&place];
+    while let Some(point) = t.work.pop() {
+        let block = t.blocks[&point];
         t.b.switch_to_block(block);
-        t.walk(place)?;
+        t.walk(point)?;
         if t.translated > MAX_OPS {
             return None;
         }
@@ -183,26 +183,26 @@ impl Translation<'_> {
         self.b.ins().load(ty, frame_flags(), self.frame, offset)
     }
 
-    /// The block of a place, to be filled in its turn.
-    fn block(&mut self, place: Place) -> Block {
-        if let Some(&block) = self.blocks.get(&place) {
+    /// The block of a point, to be filled in its turn.
+    fn block(&mut self, point: ProgramPoint) -> Block {
+        if let Some(&block) = self.blocks.get(&point) {
             return block;
         }
         let block = self.b.create_block();
-        self.blocks.insert(place, block);
-        self.work.push(place);
+        self.blocks.insert(point, block);
+        self.work.push(point);
         block
     }
 
-    fn jump(&mut self, place: Place) {
-        let block = self.block(place);
+    fn jump(&mut self, point: ProgramPoint) {
+        let block = self.block(point);
         self.b.ins().jump(block, &[]);
     }
 
-    /// Goes to `to` if `condition` is not zero, and on at `place` otherwise.
-    fn branch(&mut self, condition: Value, to: Pc, place: Place) {
-        let taken = self.block(Place { pc: to, ..place });
-        let next = self.block(place);
+    /// Goes to `to` if `condition` is not zero, and on at `point` otherwise.
+    fn branch(&mut self, condition: Value, to: Pc, point: ProgramPoint) {
+        let taken = self.block(ProgramPoint { pc: to, ..point });
+        let next = self.block(point);
         self.b.ins().brif(condition, taken, &[], next, &[]);
     }
 
@@ -246,62 +246,62 @@ impl Translation<'_> {
         self.b.inst_results(call)[0]
     }
 
-    /// Translates from `place` to the next branch.
-    fn walk(&mut self, mut place: Place) -> Option<()> {
+    /// Translates from `point` to the next branch.
+    fn walk(&mut self, mut point: ProgramPoint) -> Option<()> {
         loop {
-            let at = place.pc;
+            let at = point.pc;
             let op = *self.program.ops().get(at as usize)?;
-            place.pc += 1;
+            point.pc += 1;
             self.translated += 1;
             match op {
-                Op::EndInline if !place.exited => {}
-                Op::Exit => place.exited = true,
-                _ if self.leave(op, place)? => return Some(()),
+                Op::EndInline if !point.exited => {}
+                Op::Exit => point.exited = true,
+                _ if self.leave(op, point)? => return Some(()),
                 _ => self.straight(op, at),
             }
-            if self.leaders.get(place.pc as usize).is_some_and(|&leader| leader) {
-                self.jump(place);
+            if self.leaders.get(point.pc as usize).is_some_and(|&leader| leader) {
+                self.jump(point);
                 return Some(());
             }
         }
     }
 
-    /// Translates an instruction that does not simply go on to the next, `place`; `false` if this is none.
-    fn leave(&mut self, op: Op, place: Place) -> Option<bool> {
+    /// Translates an instruction that does not simply go on to the next, `point`; `false` if this is none.
+    fn leave(&mut self, op: Op, point: ProgramPoint) -> Option<bool> {
         match op {
-            Op::Jmp { to } => self.jump(Place { pc: to, ..place }),
+            Op::Jmp { to } => self.jump(ProgramPoint { pc: to, ..point }),
             Op::Jz { a, to } | Op::Jnz { a, to } => {
                 let a = self.get(a);
                 let equal = if matches!(op, Op::Jz { .. }) { IntCC::Equal } else { IntCC::NotEqual };
                 let condition = self.b.ins().icmp_imm(equal, a, 0);
-                self.branch(condition, to, place);
+                self.branch(condition, to, point);
             }
-            Op::JEq { a, b, to } => self.compare_and_branch(IntCC::Equal, a, b, to, place),
-            Op::JNe { a, b, to } => self.compare_and_branch(IntCC::NotEqual, a, b, to, place),
-            Op::JLtU { a, b, to } => self.compare_and_branch(IntCC::UnsignedLessThan, a, b, to, place),
+            Op::JEq { a, b, to } => self.compare_and_branch(IntCC::Equal, a, b, to, point),
+            Op::JNe { a, b, to } => self.compare_and_branch(IntCC::NotEqual, a, b, to, point),
+            Op::JLtU { a, b, to } => self.compare_and_branch(IntCC::UnsignedLessThan, a, b, to, point),
             Op::JGeU { a, b, to } => {
-                self.compare_and_branch(IntCC::UnsignedGreaterThanOrEqual, a, b, to, place)
+                self.compare_and_branch(IntCC::UnsignedGreaterThanOrEqual, a, b, to, point)
             }
-            Op::JLtS { a, b, to } => self.compare_and_branch(IntCC::SignedLessThan, a, b, to, place),
+            Op::JLtS { a, b, to } => self.compare_and_branch(IntCC::SignedLessThan, a, b, to, point),
             Op::JGeS { a, b, to } => {
-                self.compare_and_branch(IntCC::SignedGreaterThanOrEqual, a, b, to, place)
+                self.compare_and_branch(IntCC::SignedGreaterThanOrEqual, a, b, to, point)
             }
             Op::Halt => self.end(status::DONE),
-            Op::Ret | Op::EndInline if place.exited => self.end(status::DONE),
-            Op::Ret => self.jump(Place { pc: place.after?, after: None, exited: false }),
-            Op::Apply { table } => self.apply(table, place),
-            Op::Select { select } => self.select(select, place),
+            Op::Ret | Op::EndInline if point.exited => self.end(status::DONE),
+            Op::Ret => self.jump(ProgramPoint { pc: point.after?, after: None, exited: false }),
+            Op::Apply { table } => self.apply(table, point),
+            Op::Select { select } => self.select(select, point),
             _ => return Some(false),
         }
         Some(true)
     }
 
-    fn compare_and_branch(&mut self, condition: IntCC, a: Slot, b: Slot, to: Pc, place: Place) {
+    fn compare_and_branch(&mut self, condition: IntCC, a: Slot, b: Slot, to: Pc, point: ProgramPoint) {
         let condition = self.compare(condition, a, b);
-        self.branch(condition, to, place);
+        self.branch(condition, to, point);
     }
 
-    fn apply(&mut self, table: u32, place: Place) {
+    fn apply(&mut self, table: u32, point: ProgramPoint) {
         self.take_step(status::STEP_LIMIT);
         let outcome = self.call(offset::APPLY, table);
         let table = &self.program.match_table(table);
@@ -313,7 +313,7 @@ impl Translation<'_> {
                 entrances.push((entrance, action, next));
             }
         }
-        let none = self.block(Place { pc: table.next_none, after: None, ..place });
+        let none = self.block(ProgramPoint { pc: table.next_none, after: None, ..point });
         self.switch(outcome, entrances.iter().map(|(entrance, ..)| *entrance), none);
         for (entrance, action, next) in entrances {
             self.b.switch_to_block(entrance);
@@ -322,7 +322,7 @@ impl Translation<'_> {
                 let value = self.b.ins().load(types::I64, MemFlags::trusted(), data, slot_offset(word));
                 self.set(self.program.param_base() as Slot + word, value);
             }
-            self.jump(Place { pc: action.pc, after: Some(next), ..place });
+            self.jump(ProgramPoint { pc: action.pc, after: Some(next), ..point });
         }
     }
 
@@ -336,16 +336,16 @@ impl Translation<'_> {
         self.b.ins().br_table(number, table);
     }
 
-    fn select(&mut self, id: u32, place: Place) {
+    fn select(&mut self, id: u32, point: ProgramPoint) {
         self.take_step(Self::parser_error(self.program.core_errors().parser_timeout));
         let program = self.program;
         let select = program.select(id);
-        let to: Vec<Place> =
-            (0..=select.cases.len()).map(|case| Place { pc: select.target(case), ..place }).collect();
+        let to: Vec<ProgramPoint> =
+            (0..=select.cases.len()).map(|case| ProgramPoint { pc: select.target(case), ..point }).collect();
         let (default, cases) = (to[select.cases.len()], &to[..select.cases.len()]);
         let Some(narrow) = select.narrow.as_ref().filter(|cases| cases.len() <= MAX_CASES) else {
             let case = self.call(offset::SELECT, id);
-            let blocks: Vec<Block> = cases.iter().map(|&place| self.block(place)).collect();
+            let blocks: Vec<Block> = cases.iter().map(|&point| self.block(point)).collect();
             let default = self.block(default);
             return self.switch(case, blocks.into_iter(), default);
         };

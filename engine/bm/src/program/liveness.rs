@@ -47,9 +47,9 @@ impl Kept {
     }
 }
 
-/// A place in the code, and what it depends on: see `native::translate`.
+/// A point in the program, and what it depends on: see `native::translate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Place {
+struct ProgramPoint {
     pc: Pc,
     after: Option<Pc>,
     exited: bool,
@@ -180,47 +180,47 @@ fn header_words(program: &Program, header: &crate::program::Header) -> Range<Slo
     header.base..header.base + program.header_type(header.type_id).words
 }
 
-/// Every place that can be reached from `start`, which comes first.
+/// Every point that can be reached from `start`, which comes first.
 fn walk(reader: &mut Reader<'_>, start: Pc) -> Option<Vec<Node>> {
     let program = reader.program;
-    let mut numbers: HashMap<Place, usize> = HashMap::new();
-    let mut places = vec![Place { pc: start, after: None, exited: false }];
-    numbers.insert(places[0], 0);
+    let mut numbers: HashMap<ProgramPoint, usize> = HashMap::new();
+    let mut points = vec![ProgramPoint { pc: start, after: None, exited: false }];
+    numbers.insert(points[0], 0);
     let mut nodes = Vec::new();
-    while nodes.len() < places.len() {
+    while nodes.len() < points.len() {
         if nodes.len() >= MAX_NODES {
             return None;
         }
-        let place = places[nodes.len()];
-        let mut op = *program.ops().get(place.pc as usize)?;
+        let point = points[nodes.len()];
+        let mut op = *program.ops().get(point.pc as usize)?;
         let mut node = Node::default();
         reader.operands(op, &mut node);
-        let next = Place { pc: place.pc + 1, ..place };
+        let next = ProgramPoint { pc: point.pc + 1, ..point };
         let mut after = Vec::new();
         match op {
             Op::Halt => {}
-            Op::Ret | Op::EndInline if place.exited => {}
-            Op::Ret => after.push(Place { pc: place.after?, after: None, exited: false }),
-            Op::Exit => after.push(Place { exited: true, ..next }),
+            Op::Ret | Op::EndInline if point.exited => {}
+            Op::Ret => after.push(ProgramPoint { pc: point.after?, after: None, exited: false }),
+            Op::Exit => after.push(ProgramPoint { exited: true, ..next }),
             Op::Apply { table } => {
                 let table = program.match_table(table);
-                after.push(Place { pc: table.next_none, after: None, ..place });
+                after.push(ProgramPoint { pc: table.next_none, after: None, ..point });
                 for action in &table.actions {
                     for next in [action.next_hit, action.next_miss] {
-                        after.push(Place { pc: action.pc, after: Some(next), ..place });
+                        after.push(ProgramPoint { pc: action.pc, after: Some(next), ..point });
                     }
                 }
             }
-            Op::Jmp { to } => after.push(Place { pc: to, ..place }),
+            Op::Jmp { to } => after.push(ProgramPoint { pc: to, ..point }),
             _ => {
                 after.push(next);
-                after.extend(op.target_mut().map(|to| Place { pc: *to, ..place }));
+                after.extend(op.target_mut().map(|to| ProgramPoint { pc: *to, ..point }));
             }
         }
-        for place in after {
-            let number = *numbers.entry(place).or_insert_with(|| {
-                places.push(place);
-                places.len() - 1
+        for point in after {
+            let number = *numbers.entry(point).or_insert_with(|| {
+                points.push(point);
+                points.len() - 1
             });
             node.next.push(number);
         }

@@ -136,13 +136,13 @@ pub(crate) struct GroupNote {
     pub(crate) id: u32,
     /// Opaque bytes of the client.
     pub(crate) note: Box<[u8]>,
-    /// The members in the order in which they were given.
-    pub(crate) places: Vec<Place>,
+    /// Copies of members in the order in which they were given.
+    pub(crate) copies: Vec<MemberCopy>,
 }
 
-/// One member's place in a group as it was given.
+/// A member in a group as it was given: a member of weight n has n copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct MemberCopy {
     pub(crate) member: u32,
     /// Whether it is the first of those that one item with a weight stands for.
     pub(crate) first: bool,
@@ -152,7 +152,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct OneShot {
     pub(crate) note: Box<[u8]>,
-    pub(crate) places: Vec<(Place, Option<u16>)>,
+    pub(crate) copies: Vec<(MemberCopy, Option<u16>)>,
 }
 
 /// Client ids, and where they lead. Whoever has no id of a client gets one from the top of the range downwards, and another
@@ -380,29 +380,29 @@ impl ActionProfile {
 
     /// Puts a member at the end of a group that does not have it, or behind the last of its copies that are there.
     pub(crate) fn join(&mut self, group: u32, member: u32, watch: Option<u16>, up: &BTreeSet<u16>) {
-        let at = self.places_end(group, self.seen(member));
+        let at = self.copies_end(group, self.seen(member));
         self.put_in(group, member, watch, up);
-        let places = &mut self.group_notes[group as usize].places;
-        places.insert(at.unwrap_or(places.len()), Place { member, first: at.is_none() });
+        let copies = &mut self.group_notes[group as usize].copies;
+        copies.insert(at.unwrap_or(copies.len()), MemberCopy { member, first: at.is_none() });
     }
 
     /// Where another copy of a member goes: behind those of it that are there.
-    fn places_end(&self, group: u32, seen: u32) -> Option<usize> {
+    fn copies_end(&self, group: u32, seen: u32) -> Option<usize> {
         if matches!(self.member_notes[seen as usize].kind, MemberKind::Shared(_)) {
             return None;
         }
-        let places = &self.group_notes[group as usize].places;
-        let last = places.iter().rposition(|place| self.seen(place.member) == seen)?;
+        let copies = &self.group_notes[group as usize].copies;
+        let last = copies.iter().rposition(|copy| self.seen(copy.member) == seen)?;
         Some(last + 1)
     }
 
     /// Takes a member out of a group that has it.
     pub(crate) fn leave(&mut self, group: u32, member: u32, up: &BTreeSet<u16>) {
         self.take_out(group, member, up);
-        let places = &mut self.group_notes[group as usize].places;
-        if let Some(at) = places.iter().position(|place| place.member == member) {
-            let gone = places.remove(at);
-            if let Some(next) = places.get_mut(at).filter(|_| gone.first) {
+        let copies = &mut self.group_notes[group as usize].copies;
+        if let Some(at) = copies.iter().position(|copy| copy.member == member) {
+            let gone = copies.remove(at);
+            if let Some(next) = copies.get_mut(at).filter(|_| gone.first) {
                 next.first = true;
             }
         }

@@ -14,7 +14,7 @@ mod meter;
 mod register;
 
 pub(crate) use action_profile::{
-    Group, GroupImage, GroupKind, GroupNote, Member, MemberImage, MemberKind, MemberNote, OneShot, Place,
+    Group, GroupImage, GroupKind, GroupNote, Member, MemberCopy, MemberImage, MemberKind, MemberNote, OneShot,
 };
 pub(crate) use cells::Cells;
 pub(crate) use change::Change;

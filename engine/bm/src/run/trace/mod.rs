@@ -18,7 +18,7 @@ use record::Pending;
 
 /// Something that a packet's instructions can change about the packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Lvalue {
     /// A field, of metadata or of a header: indices of the header and of the field in its type.
     Field {
         /// Header instance.
@@ -79,7 +79,7 @@ pub enum Event {
     /// The parser branches on a key.
     Select {
         /// The fields that make the key; none for a lookahead or the field of a stack.
-        fields: Vec<Option<Place>>,
+        fields: Vec<Option<Lvalue>>,
         /// Their values.
         values: Vec<u128>,
     },
@@ -129,7 +129,7 @@ pub enum Event {
     /// A value changed.
     Set {
         /// What.
-        place: Place,
+        lvalue: Lvalue,
         /// Before.
         old: u128,
         /// Now.
@@ -204,8 +204,8 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Trace {
     events: Vec<Event>,
-    /// Every place of the program: what it is, its first slot, its words.
-    places: Vec<(Place, u32, u32)>,
+    /// Every lvalue of the program: what it is, its first slot, its words.
+    lvalues: Vec<(Lvalue, u32, u32)>,
     /// The packet's slots before the instruction under way.
     slots: Vec<u64>,
     pending: Pending,
@@ -217,20 +217,20 @@ pub struct Trace {
 impl Trace {
     /// A trace for packets of `program`.
     pub fn new(program: &Program) -> Trace {
-        let mut places = Vec::new();
+        let mut lvalues = Vec::new();
         for (id, header) in (0u32..).zip(program.headers()) {
             let fields = &program.header_type(header.type_id).fields;
             for (at, field) in (0u32..).zip(fields) {
                 let words = if field.width > 64 { 2 } else { 1 };
-                places.push((Place::Field { header: id, field: at }, header.base + field.off, words));
+                lvalues.push((Lvalue::Field { header: id, field: at }, header.base + field.off, words));
             }
             if !header.metadata {
-                places.push((Place::Valid { header: id }, header.valid, 1));
+                lvalues.push((Lvalue::Valid { header: id }, header.valid, 1));
             }
         }
         Trace {
             events: Vec::new(),
-            places,
+            lvalues,
             slots: Vec::new(),
             pending: Pending::Nothing,
             condition: None,
@@ -244,9 +244,9 @@ impl Trace {
     }
 
     /// Every field and validity that is not zero now, in the order of the program.
-    pub fn values(&self, phv: &Phv) -> Vec<(Place, u128)> {
+    pub fn values(&self, phv: &Phv) -> Vec<(Lvalue, u128)> {
         let value =
-            |&(place, slot, words): &(Place, u32, u32)| (place, record::value(&phv.slots, slot, words));
-        self.places.iter().map(value).filter(|(_, value)| *value != 0).collect()
+            |&(lvalue, slot, words): &(Lvalue, u32, u32)| (lvalue, record::value(&phv.slots, slot, words));
+        self.lvalues.iter().map(value).filter(|(_, value)| *value != 0).collect()
     }
 }

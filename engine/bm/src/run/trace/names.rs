@@ -2,34 +2,34 @@
 
 use serde::Serialize;
 
-use super::{Event, Hit, KeyMatch, Place};
+use super::{Event, Hit, KeyMatch, Lvalue};
 use crate::program::Program;
 
 fn name<'a, T>(items: &'a [T], at: u32, of: impl Fn(&'a T) -> &'a str) -> &'a str {
     items.get(at as usize).map_or("?", of)
 }
 
-impl Place {
+impl Lvalue {
     /// As in the JSON: `ipv4.ttl`, `ipv4.$valid$`.
     pub fn name(self, program: &Program) -> String {
         match self {
-            Place::Field { header, field } => {
+            Lvalue::Field { header, field } => {
                 let h = program.header(header);
                 let fields = &program.header_type(h.type_id).fields;
                 format!("{}.{}", h.name, name(fields, field, |f| &f.name))
             }
-            Place::Valid { header } => format!("{}.$valid$", program.header(header).name),
+            Lvalue::Valid { header } => format!("{}.$valid$", program.header(header).name),
         }
     }
 
     /// Width in bits; 0 for a field of variable length, whose value is its length in bytes.
     pub fn width(self, program: &Program) -> u32 {
         match self {
-            Place::Field { header, field } => {
+            Lvalue::Field { header, field } => {
                 let h = program.header(header);
                 program.header_type(h.type_id).fields[field as usize].width
             }
-            Place::Valid { .. } => 1,
+            Lvalue::Valid { .. } => 1,
         }
     }
 }
@@ -287,7 +287,7 @@ impl Event {
                 NamedEvent::Extract { header: &h.name, offset: *offset, bytes: *bytes, fields }
             }
             Event::Select { fields, values } => {
-                let part = |(f, value): (&Option<Place>, &u128)| SelectKey {
+                let part = |(f, value): (&Option<Lvalue>, &u128)| SelectKey {
                     name: f.map(|f| f.name(program)),
                     width: f.map(|f| f.width(program)),
                     value: *value,
@@ -330,9 +330,9 @@ impl Event {
                 NamedEvent::Statement { action_index: *action, primitive: *primitive }
             }
             Event::Branch { holds } => NamedEvent::Branch { holds: *holds },
-            Event::Set { place, old, new } => NamedEvent::Set {
-                field: place.name(program),
-                width: place.width(program),
+            Event::Set { lvalue, old, new } => NamedEvent::Set {
+                field: lvalue.name(program),
+                width: lvalue.width(program),
                 old: *old,
                 new: *new,
             },

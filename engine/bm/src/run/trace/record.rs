@@ -1,6 +1,6 @@
 //! How a trace makes events out of instructions: by looking at each before it runs and at what it has changed.
 
-use super::{Event, Hit, KeyMatch, Place, Trace};
+use super::{Event, Hit, KeyMatch, Lvalue, Trace};
 use crate::program::{Field, Mark, Op, Pc, Program, Slot};
 use crate::run::calculate::output;
 use crate::run::observe::{Moment, Observer};
@@ -27,7 +27,7 @@ pub(super) struct Undecided {
     of: Option<(u32, u32)>,
 }
 
-/// The value of a place, the low word first; of one wider than 128 bits the low 128.
+/// The value of an lvalue, the low word first; of one wider than 128 bits the low 128.
 pub(super) fn value(slots: &[u64], slot: Slot, words: u32) -> u128 {
     let at = slot as usize;
     u128::from(slots[at]) | if words == 2 { u128::from(slots[at + 1]) << 64 } else { 0 }
@@ -62,10 +62,10 @@ impl Trace {
 
     /// Writes down what has changed since the last instruction, or since [`Trace::watch`].
     pub(crate) fn write_changes(&mut self, phv: &Phv) {
-        for &(place, slot, words) in &self.places {
+        for &(lvalue, slot, words) in &self.lvalues {
             let (old, new) = (value(&self.slots, slot, words), value(&phv.slots, slot, words));
             if old != new {
-                self.events.push(Event::Set { place, old, new });
+                self.events.push(Event::Set { lvalue, old, new });
             }
         }
     }
@@ -191,7 +191,7 @@ impl Trace {
                 let key = &program.select(select).key;
                 key.wide(&phv.slots, &mut self.scratch);
                 let values = (0..key.fields.len()).map(|at| key.unpack(&self.scratch, at)).collect();
-                let fields = key.fields.iter().map(|f| self.place(f.field)).collect();
+                let fields = key.fields.iter().map(|f| self.lvalue(f.field)).collect();
                 self.events.push(Event::Select { fields, values });
             }
             Op::Apply { table } => self.table(moment, table),
@@ -265,7 +265,7 @@ impl Trace {
         })
     }
 
-    fn place(&self, field: Field) -> Option<Place> {
-        self.places.iter().find(|(_, slot, _)| *slot == field.slot).map(|(place, _, _)| *place)
+    fn lvalue(&self, field: Field) -> Option<Lvalue> {
+        self.lvalues.iter().find(|(_, slot, _)| *slot == field.slot).map(|(lvalue, _, _)| *lvalue)
     }
 }
