@@ -211,7 +211,7 @@ impl Follower {
         self.step(packet, at, what);
     }
 
-    /// A frame was refused before it had a place.
+    /// A frame was refused before it had an id.
     pub(crate) fn refused(&mut self, at: Time, port: u16, frame: &Frame, cause: DropCause) {
         let packet = self.number();
         self.step(packet, at, What::Arrived { port, frame: frame.to_vec() });

@@ -1,4 +1,4 @@
-//! Packets inside the switch, in a store of reused places, known by number.
+//! Packets inside the switch, in a store of reused slots, known by number.
 //!
 //! Headers and metadata are large, and most packets wait. So the store has one [`Phv`], which one packet holds; it is
 //! put aside in little room only when another packet needs the [`Phv`]. A packet that goes straight through is never
@@ -18,9 +18,9 @@ const POOL_LIMIT: usize = 4096;
 /// Names a packet in the [`PacketStore`] while it is there.
 pub(crate) type PacketId = u32;
 
-/// Where a packet stood in a queue when it first came to it.
+/// A packet's position in a queue when it first came to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FirstPlace {
+pub(crate) struct QueuePosition {
     pub(crate) port: u16,
     pub(crate) priority: u8,
     pub(crate) sequence: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Packet {
     /// Field list of a `recirculate()` called in ingress, which BMv2 obeys after egress; 0 for none.
     pub(crate) recirculate: u64,
     /// For the reordering statistic; kept over recirculations to the same queue.
-    pub(crate) first_place: Option<FirstPlace>,
+    pub(crate) first_position: Option<QueuePosition>,
     /// Times round the recirculation loop.
     pub(crate) recirculations: u32,
     /// Port by which it (or the packet it was copied from) came in; BMv2's `Packet::get_ingress_port`.
@@ -59,7 +59,7 @@ impl Packet {
             tag,
             truncate_to: u64::MAX,
             recirculate: 0,
-            first_place: None,
+            first_position: None,
             recirculations: 0,
             arrival_port,
             instant_steps: 0,
@@ -76,7 +76,7 @@ impl Packet {
         self.tag = tag;
         self.truncate_to = u64::MAX;
         self.recirculate = 0;
-        self.first_place = None;
+        self.first_position = None;
         self.recirculations = 0;
         self.arrival_port = arrival_port;
         self.instant_steps = 0;
@@ -125,7 +125,7 @@ impl PacketStore {
         Self { keeps_whole_packets: self.keeps_whole_packets, ..Self::new(program, v1model) }
     }
 
-    /// A place for a new packet with this frame. It holds the [`Phv`], which is as the last holder left it. `Err` when
+    /// A slot for a new packet with this frame. It holds the [`Phv`], which is as the last holder left it. `Err` when
     /// the switch is full; the frame is then returned.
     pub(crate) fn insert(&mut self, frame: Frame, tag: u64, arrival_port: u16) -> Result<PacketId, Frame> {
         if self.stored_bytes + frame.len() > self.max_stored_bytes {
@@ -156,7 +156,7 @@ impl PacketStore {
         self.stored_bytes <= self.max_stored_bytes
     }
 
-    /// Gives the place back and takes the frame out.
+    /// Gives the slot back and takes the frame out.
     pub(crate) fn remove(&mut self, id: PacketId) -> Frame {
         let packet = &mut self.packets[id as usize];
         let frame = std::mem::take(&mut packet.frame);

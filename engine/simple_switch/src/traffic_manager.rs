@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use units::{Bytes, DataRate, Duration, Time};
 
 use crate::config::{PortConfig, PORT_COUNT};
-use crate::packet::{FirstPlace, PacketId};
+use crate::packet::{PacketId, QueuePosition};
 use crate::stats::PortStats;
 
 /// The link of an attached port.
@@ -214,11 +214,11 @@ impl TrafficManager {
 
     /// The next sequence number of a queue, for a packet that comes to it for the first time.
     #[inline]
-    pub(crate) fn first_place(&mut self, port: u16, priority: usize) -> FirstPlace {
+    pub(crate) fn next_position(&mut self, port: u16, priority: usize) -> QueuePosition {
         let queue = &mut self.port_mut(port).queues[priority];
         let sequence = queue.next_sequence;
         queue.next_sequence += 1;
-        FirstPlace { port, priority: priority as u8, sequence }
+        QueuePosition { port, priority: priority as u8, sequence }
     }
 
     /// Puts a packet of `bytes` bytes at the end of a queue.
@@ -299,7 +299,7 @@ impl TrafficManager {
         port: u16,
         now: Time,
         bytes: usize,
-        first: Option<FirstPlace>,
+        first: Option<QueuePosition>,
     ) -> Duration {
         let number = port;
         let port = self.port_mut(port);
@@ -466,9 +466,9 @@ mod tests {
     #[test]
     fn a_frame_sent_after_one_that_was_queued_later_counts_as_reordered() {
         let mut tm = at_rate("1Gbps");
-        let places: Vec<_> = (0..3).map(|_| tm.first_place(1, 0)).collect();
+        let positions: Vec<_> = (0..3).map(|_| tm.next_position(1, 0)).collect();
         for index in [1, 0, 2] {
-            tm.transmit(1, Time::ZERO, 10, Some(places[index]));
+            tm.transmit(1, Time::ZERO, 10, Some(positions[index]));
         }
         assert_eq!(tm.stats(1).reordered, 1);
     }

@@ -1,4 +1,4 @@
-//! A frame comes in: it gets a place, or is refused, and its metadata is set.
+//! A frame comes in: it gets a slot in the store, or is refused, and its metadata is set.
 
 use super::Switch;
 use crate::frame::Frame;

@@ -106,7 +106,7 @@ impl Switch {
         }
     }
 
-    /// A copy of a packet with frame, headers and metadata in a place of its own, and whole even if the packet is to be
+    /// A copy of a packet with frame, headers and metadata in a slot of its own, and whole even if the packet is to be
     /// truncated. `None`, and counted, when there can be
     /// none.
     pub(super) fn copy(&mut self, id: PacketId) -> Option<PacketId> {

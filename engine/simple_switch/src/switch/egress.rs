@@ -140,8 +140,8 @@ impl Switch {
 
     fn transmit<const WATCHED: bool>(&mut self, id: PacketId, port: u16) {
         let packet = self.packets.get(id);
-        let (tag, first_place) = (packet.tag, packet.first_place);
-        let wire_time = self.tm.transmit(port, self.now, packet.frame.len(), first_place);
+        let (tag, first_position) = (packet.tag, packet.first_position);
+        let wire_time = self.tm.transmit(port, self.now, packet.frame.len(), first_position);
         if WATCHED {
             self.note(id, |switch| {
                 let frame = switch.packets.get(id).frame.to_vec();

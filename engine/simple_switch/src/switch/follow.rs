@@ -44,7 +44,7 @@ impl Switch {
         }
     }
 
-    /// A frame has come in and has this place.
+    /// A frame has come in and has this id.
     #[inline]
     pub(super) fn note_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
         if self.follower.as_deref().is_some_and(|follower| follower.is_for(tag)) {
@@ -60,7 +60,7 @@ impl Switch {
         self.note(id, |switch| What::Arrived { port, frame: switch.packets.get(id).frame.to_vec() });
     }
 
-    /// A frame was refused before it had a place.
+    /// A frame was refused before it had an id.
     #[cold]
     pub(super) fn note_refusal(&mut self, port: u16, tag: u64, frame: &Frame, cause: DropCause) {
         let at = self.now;
@@ -69,7 +69,7 @@ impl Switch {
         }
     }
 
-    /// A copy of a packet has this place.
+    /// A copy of a packet has this id.
     #[inline]
     pub(super) fn note_copy(&mut self, id: PacketId, copy: PacketId) {
         if self.follower.is_some() {

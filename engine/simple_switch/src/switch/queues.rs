@@ -42,10 +42,11 @@ impl Switch {
         if self.tm.enqueue(port, priority, id, bytes, self.now).is_err() {
             return self.drop_packet(id, port, DropCause::QueueFull);
         }
-        let is_here =
-            |first: crate::packet::FirstPlace| first.port == port && usize::from(first.priority) == priority;
-        if !packet.first_place.is_some_and(is_here) {
-            packet.first_place = Some(self.tm.first_place(port, priority));
+        let is_here = |first: crate::packet::QueuePosition| {
+            first.port == port && usize::from(first.priority) == priority
+        };
+        if !packet.first_position.is_some_and(is_here) {
+            packet.first_position = Some(self.tm.next_position(port, priority));
         }
         self.packets.set_queued(id);
         if WATCHED {
