@@ -11,22 +11,22 @@ use simple_switch::{MirroringSession, Replica, Switch};
 
 use crate::convert::{self, KeyParam};
 use crate::error::Error;
-use crate::place::Place;
 use crate::program::Program;
+use crate::switch_host::SwitchHost;
 
 pub(crate) const PS_PER_NS: u64 = 1_000;
 
 /// A running switch, to be controlled. What the calls mean is in `eeon_engine/_engine.pyi`.
 #[pyclass(frozen, subclass, module = "eeon_engine._engine")]
 pub(crate) struct SwitchHandle {
-    pub(crate) place: Arc<dyn Place>,
+    pub(crate) host: Arc<dyn SwitchHost>,
     /// The `Program` that was loaded through this handle, so that it is given back and not loaded again.
     program: parking_lot::Mutex<Option<Py<Program>>>,
 }
 
 impl SwitchHandle {
-    pub(crate) fn new(place: Arc<dyn Place>, program: Option<Py<Program>>) -> Self {
-        Self { place, program: parking_lot::Mutex::new(program) }
+    pub(crate) fn new(host: Arc<dyn SwitchHost>, program: Option<Py<Program>>) -> Self {
+        Self { host, program: parking_lot::Mutex::new(program) }
     }
 
     /// One call of the engine, without the GIL.
@@ -38,7 +38,7 @@ impl SwitchHandle {
         let result = py.detach(|| {
             let mut call = Some(call);
             let mut result = None;
-            self.place.with(&mut |switch| {
+            self.host.with(&mut |switch| {
                 if let Some(call) = call.take() {
                     result = Some(call(switch).map_err(Into::into));
                 }
@@ -53,23 +53,23 @@ impl SwitchHandle {
 impl SwitchHandle {
     #[getter]
     fn device_id(&self) -> u64 {
-        self.place.device_id()
+        self.host.device_id()
     }
 
     #[getter]
     fn cpu_port(&self) -> Option<u16> {
-        self.place.cpu_port()
+        self.host.cpu_port()
     }
 
     #[getter]
     fn program(&self, py: Python<'_>) -> Option<Py<Program>> {
-        let running = py.detach(|| self.place.program())?;
+        let running = py.detach(|| self.host.program())?;
         self.program.lock().as_ref().filter(|program| program.get().is(&running)).map(|p| p.clone_ref(py))
     }
 
     fn load_program(&self, py: Python<'_>, program: Py<Program>) -> PyResult<()> {
         let inner = Arc::clone(&program.get().inner);
-        py.detach(|| self.place.load_program(inner))?;
+        py.detach(|| self.host.load_program(inner))?;
         let before = self.program.lock().replace(program);
         drop(before);
         Ok(())
@@ -77,15 +77,15 @@ impl SwitchHandle {
 
     fn check_program(&self, py: Python<'_>, program: &Bound<'_, Program>) -> PyResult<()> {
         let inner = Arc::clone(&program.get().inner);
-        Ok(py.detach(|| self.place.check_program(inner))?)
+        Ok(py.detach(|| self.host.check_program(inner))?)
     }
 
     fn pause(&self, py: Python<'_>) {
-        py.detach(|| self.place.pause());
+        py.detach(|| self.host.pause());
     }
 
     fn resume(&self, py: Python<'_>) {
-        py.detach(|| self.place.resume());
+        py.detach(|| self.host.resume());
     }
 
     #[pyo3(signature = (table, key, action, data, priority=0))]
@@ -333,18 +333,18 @@ impl SwitchHandle {
     }
 
     fn mt_set_entry_ttl(&self, py: Python<'_>, table: &str, handle: u64, ttl_ns: u64) -> PyResult<()> {
-        let now = py.detach(|| self.place.now());
+        let now = py.detach(|| self.host.now());
         self.call(py, |switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ns, now.as_ps()))
     }
 
     fn mt_get_entry_idle(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<u64> {
-        let now = py.detach(|| self.place.now());
+        let now = py.detach(|| self.host.now());
         let idle_ps = self.call(py, |switch| switch.state().mt_get_entry_idle(table, handle, now.as_ps()))?;
         Ok(idle_ps / PS_PER_NS)
     }
 
     fn mt_sweep_entries(&self, py: Python<'_>, table: &str) -> PyResult<Vec<u64>> {
-        let now = py.detach(|| self.place.now());
+        let now = py.detach(|| self.host.now());
         self.call(py, |switch| switch.state_mut().mt_sweep_entries(table, now.as_ps()))
     }
 
@@ -494,17 +494,17 @@ impl SwitchHandle {
     }
 
     fn packet_out(&self, py: Python<'_>, packet: PyBackedBytes) -> PyResult<()> {
-        Ok(py.detach(|| self.place.packet_out(&packet))?)
+        Ok(py.detach(|| self.host.packet_out(&packet))?)
     }
 
     fn take_packets_in<'py>(&self, py: Python<'py>, timeout_ms: u64) -> PyResult<Bound<'py, PyList>> {
-        let packets = py.detach(|| self.place.packet_ins().take(Duration::from_millis(timeout_ms)));
+        let packets = py.detach(|| self.host.packet_ins().take(Duration::from_millis(timeout_ms)));
         PyList::new(py, packets.iter().map(|packet| PyBytes::new(py, packet)))
     }
 
     #[getter]
     fn packets_in_lost(&self) -> u64 {
-        self.place.packet_ins().lost()
+        self.host.packet_ins().lost()
     }
 
     fn queue_bytes(&self, py: Python<'_>, port: u16) -> PyResult<u64> {

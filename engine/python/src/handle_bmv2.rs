@@ -56,7 +56,7 @@ impl SwitchHandle {
     }
 
     fn mt_get_entry_life(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
-        let now = py.detach(|| self.place.now());
+        let now = py.detach(|| self.host.now());
         let (ttl_ns, idle_ps) = self.call(py, |switch| {
             let state = switch.state();
             let ttl = state.mt_get_entry_ttl(table, handle)?;
@@ -250,31 +250,31 @@ impl SwitchHandle {
 
     #[getter]
     fn time_elapsed_us(&self, py: Python<'_>) -> PyResult<u64> {
-        let now = py.detach(|| self.place.now());
+        let now = py.detach(|| self.host.now());
         self.call(py, |switch| Ok::<_, Error>(switch.time_elapsed_us(now)))
     }
 
     #[getter]
     fn time_since_epoch_us(&self, py: Python<'_>) -> PyResult<u64> {
-        match py.detach(|| self.place.time_since_epoch_us()) {
+        match py.detach(|| self.host.time_since_epoch_us()) {
             Some(shown) => Ok(shown),
             None => self.time_elapsed_us(py),
         }
     }
 
     fn port_info(&self, py: Python<'_>) -> Vec<(u16, String, bool)> {
-        py.detach(|| self.place.port_info())
+        py.detach(|| self.host.port_info())
     }
 
     fn port_add(&self, py: Python<'_>, interface: &str, port: u16) -> PyResult<()> {
-        Ok(py.detach(|| self.place.port_add(interface, port))?)
+        Ok(py.detach(|| self.host.port_add(interface, port))?)
     }
 
     fn port_remove(&self, py: Python<'_>, port: u16) -> PyResult<()> {
-        Ok(py.detach(|| self.place.port_remove(port))?)
+        Ok(py.detach(|| self.host.port_remove(port))?)
     }
 
     fn port_set_link(&self, py: Python<'_>, port: u16, is_up: bool) -> PyResult<()> {
-        Ok(py.detach(|| self.place.port_set_link(port, is_up))?)
+        Ok(py.detach(|| self.host.port_set_link(port, is_up))?)
     }
 }

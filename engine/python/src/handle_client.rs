@@ -301,13 +301,13 @@ impl SwitchHandle {
 #[pymethods]
 impl SwitchHandle {
     fn begin_batch(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.place.take_turn());
+        py.detach(|| self.host.take_turn());
         let begun = self.call(py, |switch| {
             switch.begin_batch();
             Ok::<_, Error>(())
         });
         if begun.is_err() {
-            py.detach(|| self.place.end_turn());
+            py.detach(|| self.host.end_turn());
         }
         begun
     }
@@ -317,7 +317,7 @@ impl SwitchHandle {
             switch.end_batch();
             Ok::<_, Error>(())
         });
-        py.detach(|| self.place.end_turn());
+        py.detach(|| self.host.end_turn());
         ended
     }
 

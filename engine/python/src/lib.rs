@@ -14,10 +14,10 @@ mod handle;
 mod handle_bmv2;
 mod handle_client;
 mod live;
-mod place;
 mod program;
 mod quantity;
 mod switch;
+mod switch_host;
 mod traffic;
 mod twin;
 

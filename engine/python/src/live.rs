@@ -13,8 +13,8 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
-use crate::place::Place;
 use crate::program::Program;
+use crate::switch_host::SwitchHost;
 
 impl From<LiveError> for Error {
     fn from(error: LiveError) -> Self {
@@ -25,9 +25,9 @@ impl From<LiveError> for Error {
     }
 }
 
-struct LivePlace(live::LiveSwitch);
+struct LiveSwitchHost(live::LiveSwitch);
 
-impl Place for LivePlace {
+impl SwitchHost for LiveSwitchHost {
     fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
         Ok(self.0.with(call)?)
     }
@@ -101,7 +101,7 @@ impl Place for LivePlace {
 /// One switch in real time.
 #[pyclass(frozen, extends = SwitchHandle, module = "eeon_engine._engine")]
 pub(crate) struct LiveSwitch {
-    place: Arc<LivePlace>,
+    host: Arc<LiveSwitchHost>,
 }
 
 #[pymethods]
@@ -190,30 +190,30 @@ impl LiveSwitch {
             };
             Ok(live::LiveSwitch::new(inner, config, ports)?)
         })?;
-        let place = Arc::new(LivePlace(switch));
-        let handle = SwitchHandle::new(Arc::clone(&place) as Arc<dyn Place>, program);
-        Ok(PyClassInitializer::from(handle).add_subclass(Self { place }))
+        let host = Arc::new(LiveSwitchHost(switch));
+        let handle = SwitchHandle::new(Arc::clone(&host) as Arc<dyn SwitchHost>, program);
+        Ok(PyClassInitializer::from(handle).add_subclass(Self { host }))
     }
 
     fn start(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| self.place.0.start()).map_err(Error::from)?)
+        Ok(py.detach(|| self.host.0.start()).map_err(Error::from)?)
     }
 
     fn stop(&self, py: Python<'_>) {
-        py.detach(|| self.place.0.stop());
+        py.detach(|| self.host.0.stop());
     }
 
     #[getter]
     fn has_ended(&self) -> bool {
-        self.place.0.has_ended()
+        self.host.0.has_ended()
     }
 
     fn take_events(&self, py: Python<'_>, timeout_ms: u64) -> Vec<String> {
-        py.detach(|| self.place.0.take_events(StdDuration::from_millis(timeout_ms)))
+        py.detach(|| self.host.0.take_events(StdDuration::from_millis(timeout_ms)))
     }
 
     fn io_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let found = py.detach(|| self.place.0.counts());
+        let found = py.detach(|| self.host.0.counts());
         Ok(pythonize::pythonize(py, &found)?)
     }
 }

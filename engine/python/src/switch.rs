@@ -11,8 +11,8 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
-use crate::place::{set_link, virtual_ports, Gate, PacketIns, Place};
 use crate::program::Program;
+use crate::switch_host::{set_link, virtual_ports, Gate, PacketIns, SwitchHost};
 
 /// Events handled before control calls get their turn.
 const SLICE: usize = 1024;
@@ -24,7 +24,7 @@ type Sent = (Time, u16, Vec<u8>);
 type Arrival = (u16, Vec<u8>, u64);
 
 /// A switch, the frames that are to arrive, the frames that have left.
-struct Alone {
+struct Standalone {
     config: SwitchConfig,
     switch: Option<simple_switch::Switch>,
     now: Time,
@@ -33,7 +33,7 @@ struct Alone {
     sent: Vec<Sent>,
 }
 
-impl Alone {
+impl Standalone {
     fn arrive(&mut self, at: Time, port: u16, frame: Vec<u8>, tag: u64) -> Result<(), Error> {
         if self.switch.is_none() {
             return Err(Error::NoProgram);
@@ -88,25 +88,25 @@ impl Alone {
     }
 }
 
-/// The place of a switch that stands alone.
-struct AlonePlace {
-    gate: Gate<Alone>,
+/// Hosts a switch that stands alone.
+struct StandaloneSwitchHost {
+    gate: Gate<Standalone>,
     packet_ins: PacketIns,
     device_id: u64,
     cpu_port: Option<u16>,
 }
 
-impl Place for AlonePlace {
+impl SwitchHost for StandaloneSwitchHost {
     fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
         call(self.gate.lock().switch.as_mut().ok_or(Error::NoProgram)?);
         Ok(())
     }
 
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        let mut alone = self.gate.lock();
-        match &mut alone.switch {
+        let mut standalone = self.gate.lock();
+        match &mut standalone.switch {
             Some(switch) => switch.load_program(program)?,
-            None => alone.switch = Some(simple_switch::Switch::new(program, alone.config.clone())?),
+            None => standalone.switch = Some(simple_switch::Switch::new(program, standalone.config.clone())?),
         }
         Ok(())
     }
@@ -142,9 +142,9 @@ impl Place for AlonePlace {
     }
 
     fn port_info(&self) -> Vec<(u16, String, bool)> {
-        let alone = self.gate.lock();
-        virtual_ports(&alone.config.ports, |port| {
-            alone.switch.as_ref().is_none_or(|switch| switch.is_up(port))
+        let standalone = self.gate.lock();
+        virtual_ports(&standalone.config.ports, |port| {
+            standalone.switch.as_ref().is_none_or(|switch| switch.is_up(port))
         })
     }
 
@@ -153,26 +153,26 @@ impl Place for AlonePlace {
     }
 
     fn port_add(&self, _interface: &str, port: u16) -> Result<(), Error> {
-        let mut alone = self.gate.lock();
-        if alone.config.ports.iter().any(|old| old.port == port) {
+        let mut standalone = self.gate.lock();
+        if standalone.config.ports.iter().any(|old| old.port == port) {
             return Err(Error::Config(format!("port {port}: is attached already")));
         }
         let added = PortConfig::unlimited(port);
-        match &mut alone.switch {
+        match &mut standalone.switch {
             Some(switch) => switch.set_port(added.clone())?,
             None => return Err(Error::NoProgram),
         }
-        alone.config.ports.push(added);
+        standalone.config.ports.push(added);
         Ok(())
     }
 
     fn port_remove(&self, port: u16) -> Result<(), Error> {
-        let mut alone = self.gate.lock();
-        if !alone.config.ports.iter().any(|old| old.port == port) {
+        let mut standalone = self.gate.lock();
+        if !standalone.config.ports.iter().any(|old| old.port == port) {
             return Err(Error::Config(format!("port {port}: is not attached")));
         }
-        alone.config.ports.retain(|old| old.port != port);
-        if let Some(switch) = &mut alone.switch {
+        standalone.config.ports.retain(|old| old.port != port);
+        if let Some(switch) = &mut standalone.switch {
             switch.remove_port(port);
         }
         Ok(())
@@ -180,9 +180,9 @@ impl Place for AlonePlace {
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
         let port = self.cpu_port.ok_or_else(|| Error::Config("the switch has no CPU port".into()))?;
-        let mut alone = self.gate.lock();
-        let now = alone.now;
-        alone.arrive(now, port, packet.to_vec(), 0)
+        let mut standalone = self.gate.lock();
+        let now = standalone.now;
+        standalone.arrive(now, port, packet.to_vec(), 0)
     }
 
     fn packet_ins(&self) -> &PacketIns {
@@ -238,7 +238,7 @@ impl Port {
 /// One switch by itself.
 #[pyclass(frozen, extends = SwitchHandle, module = "eeon_engine._engine")]
 pub(crate) struct Switch {
-    place: Arc<AlonePlace>,
+    host: Arc<StandaloneSwitchHost>,
 }
 
 #[pymethods]
@@ -290,7 +290,7 @@ impl Switch {
                 .transpose()
                 .map_err(Error::from)
         })?;
-        let alone = Alone {
+        let standalone = Standalone {
             config,
             switch,
             now: Time::ZERO,
@@ -298,19 +298,19 @@ impl Switch {
             next_arrival: 0,
             sent: Vec::new(),
         };
-        let place = Arc::new(AlonePlace {
-            gate: Gate::new(alone),
+        let host = Arc::new(StandaloneSwitchHost {
+            gate: Gate::new(standalone),
             packet_ins: PacketIns::default(),
             device_id,
             cpu_port,
         });
-        let handle = SwitchHandle::new(Arc::clone(&place) as Arc<dyn Place>, program);
-        Ok(PyClassInitializer::from(handle).add_subclass(Self { place }))
+        let handle = SwitchHandle::new(Arc::clone(&host) as Arc<dyn SwitchHost>, program);
+        Ok(PyClassInitializer::from(handle).add_subclass(Self { host }))
     }
 
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.place.gate.lock().now.as_ps())
+        py.detach(|| self.host.gate.lock().now.as_ps())
     }
 
     #[pyo3(signature = (port, frame, at_ps=None, tag=0))]
@@ -323,9 +323,9 @@ impl Switch {
         tag: u64,
     ) -> PyResult<()> {
         py.detach(|| {
-            let mut alone = self.place.gate.lock();
-            let at = at_ps.map_or(alone.now, Time::from_ps);
-            alone.arrive(at, port, frame.to_vec(), tag)
+            let mut standalone = self.host.gate.lock();
+            let at = at_ps.map_or(standalone.now, Time::from_ps);
+            standalone.arrive(at, port, frame.to_vec(), tag)
         })?;
         Ok(())
     }
@@ -333,15 +333,15 @@ impl Switch {
     fn advance_to<'py>(&self, py: Python<'py>, at_ps: u64) -> PyResult<Bound<'py, PyList>> {
         let end = Time::from_ps(at_ps);
         let sent = py.detach(|| {
-            let now = self.place.gate.lock().now;
+            let now = self.host.gate.lock().now;
             if end < now {
                 return Err(Error::Clock(format!(
                     "the clock shows {} ps, it cannot go back to {at_ps} ps",
                     now.as_ps()
                 )));
             }
-            Ok(self.place.gate.run(|alone| {
-                alone.advance(end, &self.place.packet_ins).then(|| std::mem::take(&mut alone.sent))
+            Ok(self.host.gate.run(|standalone| {
+                standalone.advance(end, &self.host.packet_ins).then(|| std::mem::take(&mut standalone.sent))
             }))
         })?;
         let sent: Vec<_> = sent
@@ -354,9 +354,9 @@ impl Switch {
     #[getter]
     fn next_event_ps(&self, py: Python<'_>) -> Option<u64> {
         py.detach(|| {
-            let alone = self.place.gate.lock();
-            let arrival = alone.arrivals.first_key_value().map(|((at, _), _)| *at);
-            let wakeup = alone.switch.as_ref().and_then(|switch| switch.next_wakeup());
+            let standalone = self.host.gate.lock();
+            let arrival = standalone.arrivals.first_key_value().map(|((at, _), _)| *at);
+            let wakeup = standalone.switch.as_ref().and_then(|switch| switch.next_wakeup());
             arrival.into_iter().chain(wakeup).min().map(Time::as_ps)
         })
     }

@@ -10,8 +10,8 @@ use units::Time;
 
 use crate::error::Error;
 use crate::handle::SwitchHandle;
-use crate::place::{set_link, virtual_ports, Gate, PacketIns, Place};
 use crate::program::Program;
+use crate::switch_host::{set_link, virtual_ports, Gate, PacketIns, SwitchHost};
 
 /// How long a control call waits for the fabric, about. Slices grow and shrink in virtual time to last this long;
 /// where they are cut changes nothing that happens.
@@ -40,15 +40,15 @@ impl Shared {
     }
 }
 
-/// The place of one switch of a fabric.
-struct TwinPlace {
+/// Hosts one switch of a fabric.
+struct TwinSwitchHost {
     shared: Arc<Shared>,
     index: usize,
     device_id: u64,
     cpu_port: u16,
 }
 
-impl Place for TwinPlace {
+impl SwitchHost for TwinSwitchHost {
     fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
         call(self.shared.gate.lock().switch_mut(self.index));
         Ok(())
@@ -170,13 +170,13 @@ impl Twin {
                 self.switches().join(", ")
             ))
         })?;
-        let place = TwinPlace {
+        let host = TwinSwitchHost {
             shared: Arc::clone(&self.shared),
             index,
             device_id: self.spec.switches[index].device_id,
             cpu_port: self.spec.cpu_port,
         };
-        Ok(SwitchHandle::new(Arc::new(place), Some(self.program.clone_ref(py))))
+        Ok(SwitchHandle::new(Arc::new(host), Some(self.program.clone_ref(py))))
     }
 
     #[pyo3(signature = (hosts, times_ps, offsets, frames, lengths=None))]

@@ -1,4 +1,4 @@
-//! Where a switch lives, and who may touch it when.
+//! What runs a switch, and who may touch it when.
 //!
 //! A switch stands alone or is part of a twin; either way a run loop and control calls from any thread share it.
 //! [`Gate`] is the lock between them.
@@ -29,8 +29,8 @@ pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), E
     Ok(())
 }
 
-/// What can be done with a switch wherever it lives.
-pub(crate) trait Place: Send + Sync {
+/// What can be done with a switch, whatever runs it.
+pub(crate) trait SwitchHost: Send + Sync {
     /// Runs `call` on the switch; `NoProgram` when there is none yet.
     fn with(&self, call: &mut dyn FnMut(&mut Switch)) -> Result<(), Error>;
     /// Replaces the program and all state. On an error the switch goes on as it was.
