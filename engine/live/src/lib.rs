@@ -11,13 +11,13 @@
 mod clock;
 mod engine;
 mod error;
-mod gate;
+mod loop_lock;
 mod packet_ins;
 mod run;
 mod shared;
 mod switch;
 
 pub use error::LiveError;
-pub use gate::Gate;
+pub use loop_lock::LoopLock;
 pub use packet_ins::{PacketIns, PACKET_IN_LIMIT};
 pub use switch::{LiveConfig, LiveCounts, LiveSwitch, PortDefaults, Ports};

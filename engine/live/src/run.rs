@@ -40,7 +40,7 @@ pub(crate) fn run(mut io: Box<dyn PortIo>, mut poller: Poller, shared: &Shared) 
             publish(io, shared);
             next_maintenance = Instant::now() + MAINTAIN_EVERY;
         }
-        let due = shared.gate.slice(|engine| {
+        let due = shared.engine.slice(|engine| {
             recycle(engine, &mut sent);
             let now = engine.catch_up();
             if now == Time::MAX {
@@ -114,7 +114,7 @@ pub(crate) fn publish(io: &dyn PortIo, shared: &Shared) {
         changed
     };
     if changed {
-        shared.gate.lock().set_links(&ports);
+        shared.engine.lock().set_links(&ports);
     }
 }
 

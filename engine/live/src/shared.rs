@@ -9,7 +9,7 @@ use parking_lot::{Condvar, Mutex};
 use port_io::{Interface, IoCounts, IoError, PortInfo, Waker};
 
 use crate::engine::Engine;
-use crate::{Gate, PacketIns};
+use crate::{LoopLock, PacketIns};
 
 /// Messages that wait to be read; later ones are dropped and counted.
 const EVENT_LIMIT: usize = 1024;
@@ -25,7 +25,7 @@ pub(crate) type Request = (Command, mpsc::Sender<Result<(), IoError>>);
 
 /// The switch, and what is said between the loop and its callers.
 pub(crate) struct Shared {
-    pub(crate) gate: Gate<Engine>,
+    pub(crate) engine: LoopLock<Engine>,
     pub(crate) packet_ins: PacketIns,
     pub(crate) commands: Mutex<VecDeque<Request>>,
     pub(crate) stopping: AtomicBool,
@@ -40,7 +40,7 @@ impl Shared {
     /// `events` are the first messages. `ports` are as they are now, and `waker` ends a wait of the loop.
     pub(crate) fn new(engine: Engine, ports: Vec<PortInfo>, events: VecDeque<String>, waker: Waker) -> Self {
         Self {
-            gate: Gate::new(engine),
+            engine: LoopLock::new(engine),
             packet_ins: PacketIns::default(),
             commands: Mutex::default(),
             stopping: AtomicBool::new(false),

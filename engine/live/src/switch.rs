@@ -168,7 +168,7 @@ impl LiveSwitch {
 
     /// Calls into the switch, between two batches of frames.
     pub fn with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Result<R, LiveError> {
-        let result = self.shared.gate.lock().switch.as_mut().map(call).ok_or(LiveError::NoProgram);
+        let result = self.shared.engine.lock().switch.as_mut().map(call).ok_or(LiveError::NoProgram);
         // The call may have opened a gate or made something due.
         self.shared.wake();
         result
@@ -176,7 +176,7 @@ impl LiveSwitch {
 
     /// Replaces the program and all state; the first one makes the switch.
     pub fn load_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
-        let mut engine = self.shared.gate.lock();
+        let mut engine = self.shared.engine.lock();
         match &mut engine.switch {
             Some(switch) => switch.load_program(program)?,
             None => {
@@ -189,46 +189,46 @@ impl LiveSwitch {
 
     /// Whether `load_program` would accept it.
     pub fn check_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
-        let config = self.shared.gate.lock().config.clone();
+        let config = self.shared.engine.lock().config.clone();
         Switch::new(program, config)?;
         Ok(())
     }
 
     /// The program that runs.
     pub fn program(&self) -> Option<Arc<Executable>> {
-        self.shared.gate.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
+        self.shared.engine.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
 
     /// Returns when no packet is being processed; none is until `resume`. Frames wait at the ports.
     pub fn pause(&self) {
-        self.shared.gate.pause();
+        self.shared.engine.pause();
     }
 
     /// Takes one `pause` back.
     pub fn resume(&self) {
-        self.shared.gate.resume();
+        self.shared.engine.resume();
     }
 
     /// Other threads' calls wait until `end_turn`.
     pub fn take_turn(&self) {
-        self.shared.gate.take_turn();
+        self.shared.engine.take_turn();
     }
 
     /// Takes one `take_turn` back.
     pub fn end_turn(&self) {
-        self.shared.gate.end_turn();
+        self.shared.engine.end_turn();
     }
 
     /// What the switch's clock shows.
     pub fn now(&self) -> Time {
-        self.shared.gate.lock().clock.at(Instant::now())
+        self.shared.engine.lock().clock.at(Instant::now())
     }
 
     /// A packet enters on the CPU port.
     pub fn packet_out(&self, packet: &[u8]) -> Result<(), LiveError> {
         let port = self.cpu_port.ok_or(LiveError::NoCpuPort)?;
         {
-            let mut engine = self.shared.gate.lock();
+            let mut engine = self.shared.engine.lock();
             if engine.switch.is_none() {
                 return Err(LiveError::NoProgram);
             }
@@ -255,7 +255,7 @@ impl LiveSwitch {
         let described = interface.describe();
         let added = self.port_defaults.port(port);
         {
-            let mut engine = self.shared.gate.lock();
+            let mut engine = self.shared.engine.lock();
             if let Some(switch) = &mut engine.switch {
                 switch.set_port(added.clone())?;
             }
@@ -279,7 +279,7 @@ impl LiveSwitch {
     }
 
     fn drop_port(&self, port: u16) {
-        let mut engine = self.shared.gate.lock();
+        let mut engine = self.shared.engine.lock();
         engine.config.ports.retain(|old| old.port != port);
         if let Some(switch) = &mut engine.switch {
             switch.remove_port(port);
@@ -315,7 +315,7 @@ impl LiveSwitch {
         let io = self.shared.view.lock().1;
         let events_lost = self.shared.events_lost();
         let packets_in_lost = self.shared.packet_ins.lost();
-        let engine = self.shared.gate.lock();
+        let engine = self.shared.engine.lock();
         LiveCounts {
             io,
             rx_no_program: engine.no_program,

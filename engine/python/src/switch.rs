@@ -12,7 +12,7 @@ use units::{Bytes, DataRate, Duration, Time};
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
-use crate::switch_host::{set_link, virtual_ports, Gate, PacketIns, SwitchHost};
+use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost};
 
 /// Events handled before control calls get their turn.
 const SLICE: usize = 1024;
@@ -90,7 +90,7 @@ impl Standalone {
 
 /// Hosts a switch that stands alone.
 struct StandaloneSwitchHost {
-    gate: Gate<Standalone>,
+    standalone: LoopLock<Standalone>,
     packet_ins: PacketIns,
     device_id: u64,
     cpu_port: Option<u16>,
@@ -98,12 +98,12 @@ struct StandaloneSwitchHost {
 
 impl SwitchHost for StandaloneSwitchHost {
     fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
-        call(self.gate.lock().switch.as_mut().ok_or(Error::NoProgram)?);
+        call(self.standalone.lock().switch.as_mut().ok_or(Error::NoProgram)?);
         Ok(())
     }
 
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        let mut standalone = self.gate.lock();
+        let mut standalone = self.standalone.lock();
         match &mut standalone.switch {
             Some(switch) => switch.load_program(program)?,
             None => standalone.switch = Some(simple_switch::Switch::new(program, standalone.config.clone())?),
@@ -112,48 +112,48 @@ impl SwitchHost for StandaloneSwitchHost {
     }
 
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        let config = self.gate.lock().config.clone();
+        let config = self.standalone.lock().config.clone();
         simple_switch::Switch::new(program, config)?;
         Ok(())
     }
 
     fn program(&self) -> Option<Arc<bm::Executable>> {
-        self.gate.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
+        self.standalone.lock().switch.as_ref().map(|switch| Arc::clone(switch.program()))
     }
 
     fn pause(&self) {
-        self.gate.pause();
+        self.standalone.pause();
     }
 
     fn resume(&self) {
-        self.gate.resume();
+        self.standalone.resume();
     }
 
     fn take_turn(&self) {
-        self.gate.take_turn();
+        self.standalone.take_turn();
     }
 
     fn end_turn(&self) {
-        self.gate.end_turn();
+        self.standalone.end_turn();
     }
 
     fn now(&self) -> Time {
-        self.gate.lock().now
+        self.standalone.lock().now
     }
 
     fn port_info(&self) -> Vec<(u16, String, bool)> {
-        let standalone = self.gate.lock();
+        let standalone = self.standalone.lock();
         virtual_ports(&standalone.config.ports, |port| {
             standalone.switch.as_ref().is_none_or(|switch| switch.is_up(port))
         })
     }
 
     fn port_set_link(&self, port: u16, up: bool) -> Result<(), Error> {
-        set_link(self.gate.lock().switch.as_mut().ok_or(Error::NoProgram)?, port, up)
+        set_link(self.standalone.lock().switch.as_mut().ok_or(Error::NoProgram)?, port, up)
     }
 
     fn port_add(&self, _interface: &str, port: u16) -> Result<(), Error> {
-        let mut standalone = self.gate.lock();
+        let mut standalone = self.standalone.lock();
         if standalone.config.ports.iter().any(|old| old.port == port) {
             return Err(Error::Config(format!("port {port}: is attached already")));
         }
@@ -167,7 +167,7 @@ impl SwitchHost for StandaloneSwitchHost {
     }
 
     fn port_remove(&self, port: u16) -> Result<(), Error> {
-        let mut standalone = self.gate.lock();
+        let mut standalone = self.standalone.lock();
         if !standalone.config.ports.iter().any(|old| old.port == port) {
             return Err(Error::Config(format!("port {port}: is not attached")));
         }
@@ -180,7 +180,7 @@ impl SwitchHost for StandaloneSwitchHost {
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
         let port = self.cpu_port.ok_or_else(|| Error::Config("the switch has no CPU port".into()))?;
-        let mut standalone = self.gate.lock();
+        let mut standalone = self.standalone.lock();
         let now = standalone.now;
         standalone.arrive(now, port, packet.to_vec(), 0)
     }
@@ -299,7 +299,7 @@ impl Switch {
             sent: Vec::new(),
         };
         let host = Arc::new(StandaloneSwitchHost {
-            gate: Gate::new(standalone),
+            standalone: LoopLock::new(standalone),
             packet_ins: PacketIns::default(),
             device_id,
             cpu_port,
@@ -310,7 +310,7 @@ impl Switch {
 
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.host.gate.lock().now.as_ps())
+        py.detach(|| self.host.standalone.lock().now.as_ps())
     }
 
     #[pyo3(signature = (port, frame, at_ps=None, tag=0))]
@@ -323,7 +323,7 @@ impl Switch {
         tag: u64,
     ) -> PyResult<()> {
         py.detach(|| {
-            let mut standalone = self.host.gate.lock();
+            let mut standalone = self.host.standalone.lock();
             let at = at_ps.map_or(standalone.now, Time::from_ps);
             standalone.arrive(at, port, frame.to_vec(), tag)
         })?;
@@ -333,14 +333,14 @@ impl Switch {
     fn advance_to<'py>(&self, py: Python<'py>, at_ps: u64) -> PyResult<Bound<'py, PyList>> {
         let end = Time::from_ps(at_ps);
         let sent = py.detach(|| {
-            let now = self.host.gate.lock().now;
+            let now = self.host.standalone.lock().now;
             if end < now {
                 return Err(Error::Clock(format!(
                     "the clock shows {} ps, it cannot go back to {at_ps} ps",
                     now.as_ps()
                 )));
             }
-            Ok(self.host.gate.run(|standalone| {
+            Ok(self.host.standalone.run(|standalone| {
                 standalone.advance(end, &self.host.packet_ins).then(|| std::mem::take(&mut standalone.sent))
             }))
         })?;
@@ -354,7 +354,7 @@ impl Switch {
     #[getter]
     fn next_event_ps(&self, py: Python<'_>) -> Option<u64> {
         py.detach(|| {
-            let standalone = self.host.gate.lock();
+            let standalone = self.host.standalone.lock();
             let arrival = standalone.arrivals.first_key_value().map(|((at, _), _)| *at);
             let wakeup = standalone.switch.as_ref().and_then(|switch| switch.next_wakeup());
             arrival.into_iter().chain(wakeup).min().map(Time::as_ps)

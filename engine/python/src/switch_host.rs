@@ -1,13 +1,13 @@
 //! What runs a switch, and who may touch it when.
 //!
 //! A switch stands alone or is part of a twin; either way a run loop and control calls from any thread share it.
-//! [`Gate`] is the lock between them.
+//! [`LoopLock`] is the lock between them.
 //!
 //! No lock here is taken while holding the GIL, and the GIL is not taken while holding one of them.
 
 use std::sync::Arc;
 
-pub(crate) use live::{Gate, PacketIns};
+pub(crate) use live::{LoopLock, PacketIns};
 use simple_switch::{PortConfig, Switch};
 use units::Time;
 
@@ -39,13 +39,13 @@ pub(crate) trait SwitchHost: Send + Sync {
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// The program that runs.
     fn program(&self) -> Option<Arc<bm::Executable>>;
-    /// See [`Gate::pause`].
+    /// See [`LoopLock::pause`].
     fn pause(&self);
-    /// See [`Gate::resume`].
+    /// See [`LoopLock::resume`].
     fn resume(&self);
-    /// See [`Gate::take_turn`].
+    /// See [`LoopLock::take_turn`].
     fn take_turn(&self);
-    /// See [`Gate::end_turn`].
+    /// See [`LoopLock::end_turn`].
     fn end_turn(&self);
     /// The time of the switch's clock, which begins at zero.
     fn now(&self) -> Time;

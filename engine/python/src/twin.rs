@@ -11,7 +11,7 @@ use units::Time;
 use crate::error::Error;
 use crate::handle::SwitchHandle;
 use crate::program::Program;
-use crate::switch_host::{set_link, virtual_ports, Gate, PacketIns, SwitchHost};
+use crate::switch_host::{set_link, virtual_ports, LoopLock, PacketIns, SwitchHost};
 
 /// How long a control call waits for the fabric, about. Slices grow and shrink in virtual time to last this long;
 /// where they are cut changes nothing that happens.
@@ -24,7 +24,7 @@ const SIGNAL_CHECK: Duration = Duration::from_millis(200);
 const FIRST_SLICE_PS: u64 = 1_000_000;
 
 struct Shared {
-    gate: Gate<Fabric>,
+    fabric: LoopLock<Fabric>,
     /// By switch.
     packet_ins: Vec<PacketIns>,
 }
@@ -50,56 +50,56 @@ struct TwinSwitchHost {
 
 impl SwitchHost for TwinSwitchHost {
     fn with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Result<(), Error> {
-        call(self.shared.gate.lock().switch_mut(self.index));
+        call(self.shared.fabric.lock().switch_mut(self.index));
         Ok(())
     }
 
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        Ok(self.shared.gate.lock().switch_mut(self.index).load_program(program)?)
+        Ok(self.shared.fabric.lock().switch_mut(self.index).load_program(program)?)
     }
 
     fn check_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
-        let config = self.shared.gate.lock().switch(self.index).config().clone();
+        let config = self.shared.fabric.lock().switch(self.index).config().clone();
         simple_switch::Switch::new(program, config)?;
         Ok(())
     }
 
     fn program(&self) -> Option<Arc<bm::Executable>> {
-        Some(Arc::clone(self.shared.gate.lock().switch(self.index).program()))
+        Some(Arc::clone(self.shared.fabric.lock().switch(self.index).program()))
     }
 
     fn pause(&self) {
-        self.shared.gate.pause();
+        self.shared.fabric.pause();
     }
 
     fn resume(&self) {
-        self.shared.gate.resume();
+        self.shared.fabric.resume();
     }
 
     fn take_turn(&self) {
-        self.shared.gate.take_turn();
+        self.shared.fabric.take_turn();
     }
 
     fn end_turn(&self) {
-        self.shared.gate.end_turn();
+        self.shared.fabric.end_turn();
     }
 
     fn now(&self) -> Time {
-        self.shared.gate.lock().now()
+        self.shared.fabric.lock().now()
     }
 
     fn port_info(&self) -> Vec<(u16, String, bool)> {
-        let fabric = self.shared.gate.lock();
+        let fabric = self.shared.fabric.lock();
         let switch = fabric.switch(self.index);
         virtual_ports(&switch.config().ports, |port| switch.is_up(port))
     }
 
     fn port_set_link(&self, port: u16, up: bool) -> Result<(), Error> {
-        set_link(self.shared.gate.lock().switch_mut(self.index), port, up)
+        set_link(self.shared.fabric.lock().switch_mut(self.index), port, up)
     }
 
     fn packet_out(&self, packet: &[u8]) -> Result<(), Error> {
-        let mut fabric = self.shared.gate.lock();
+        let mut fabric = self.shared.fabric.lock();
         let sent = fabric.packet_out(self.index, packet).map_err(|error| Error::Value(error.to_string()));
         self.shared.collect(&mut fabric);
         sent
@@ -149,7 +149,7 @@ impl Twin {
             Ok::<_, Error>((fabric, spec))
         })?;
         let packet_ins = spec.switches.iter().map(|_| PacketIns::default()).collect();
-        Ok(Self { shared: Arc::new(Shared { gate: Gate::new(fabric), packet_ins }), spec, program })
+        Ok(Self { shared: Arc::new(Shared { fabric: LoopLock::new(fabric), packet_ins }), spec, program })
     }
 
     #[getter]
@@ -200,7 +200,7 @@ impl Twin {
             frames: frames.to_vec(py)?,
             lengths: lengths.map(|lengths| lengths.to_vec(py)).transpose()?,
         };
-        Ok(py.detach(|| batch.feed(&mut self.shared.gate.lock()))?)
+        Ok(py.detach(|| batch.feed(&mut self.shared.fabric.lock()))?)
     }
 
     #[staticmethod]
@@ -215,22 +215,22 @@ impl Twin {
 
     #[getter]
     fn pending(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.shared.gate.lock().pending())
+        py.detach(|| self.shared.fabric.lock().pending())
     }
 
     #[getter]
     fn now_ps(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.shared.gate.lock().now().as_ps())
+        py.detach(|| self.shared.fabric.lock().now().as_ps())
     }
 
     #[getter]
     fn events(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.shared.gate.lock().events())
+        py.detach(|| self.shared.fabric.lock().events())
     }
 
     #[getter]
     fn p4_passes(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.shared.gate.lock().p4_passes())
+        py.detach(|| self.shared.fabric.lock().p4_passes())
     }
 
     fn run_until(&self, py: Python<'_>, at_ps: u64) -> PyResult<()> {
@@ -247,7 +247,7 @@ impl Twin {
     }
 
     fn start_workload(&self, py: Python<'_>, spec: &str) -> PyResult<()> {
-        let started = py.detach(|| self.shared.gate.lock().start_workload(spec.as_bytes()));
+        let started = py.detach(|| self.shared.fabric.lock().start_workload(spec.as_bytes()));
         Ok(started.map_err(|error| Error::Config(error.to_string()))?)
     }
 
@@ -255,12 +255,12 @@ impl Twin {
     fn run_workload(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
         // Where nothing is left to happen, later slices would change nothing.
         self.run(py, limit_ps, |fabric, end| fabric.run_workload(end) || fabric.is_idle())?;
-        Ok(py.detach(|| self.shared.gate.lock().workload_is_finished()))
+        Ok(py.detach(|| self.shared.fabric.lock().workload_is_finished()))
     }
 
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let report = py.detach(|| {
-            let report = self.shared.gate.lock().report();
+            let report = self.shared.fabric.lock().report();
             let report = report.map_err(|error| Error::Value(error.to_string()))?;
             serde_json::to_string(&report).map_err(|error| Error::Value(error.to_string()))
         })?;
@@ -289,7 +289,7 @@ impl Twin {
         loop {
             let finished = py.detach(|| {
                 let began = Instant::now();
-                self.shared.gate.run(|fabric| {
+                self.shared.fabric.run(|fabric| {
                     let end = fabric.now().as_ps().saturating_add(slice_ps).min(end_ps);
                     let slice_began = Instant::now();
                     let done = step(fabric, Time::from_ps(end));

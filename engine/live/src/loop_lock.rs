@@ -8,7 +8,7 @@ use std::thread::{self, ThreadId};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// A lock that a run loop and control calls share.
-pub struct Gate<E> {
+pub struct LoopLock<E> {
     engine: Mutex<E>,
     /// The thread whose control calls belong together, and how often it has said so. Taken only by who holds `engine`.
     turn: Mutex<Option<(ThreadId, usize)>>,
@@ -17,7 +17,7 @@ pub struct Gate<E> {
     resumed: Condvar,
 }
 
-impl<E> Gate<E> {
+impl<E> LoopLock<E> {
     /// A lock around `engine`, not paused.
     pub fn new(engine: E) -> Self {
         Self {
@@ -106,19 +106,19 @@ mod tests {
 
     #[test]
     fn calls_of_other_threads_wait_until_the_turn_has_ended() {
-        let gate = Arc::new(Gate::new(Vec::new()));
-        gate.take_turn();
-        gate.take_turn();
+        let lock = Arc::new(LoopLock::new(Vec::new()));
+        lock.take_turn();
+        lock.take_turn();
         let other = {
-            let gate = Arc::clone(&gate);
-            thread::spawn(move || gate.lock().push("other"))
+            let lock = Arc::clone(&lock);
+            thread::spawn(move || lock.lock().push("other"))
         };
         for call in ["first", "second"] {
-            gate.lock().push(call);
+            lock.lock().push(call);
             thread::yield_now();
-            gate.end_turn();
+            lock.end_turn();
         }
         other.join().unwrap();
-        assert_eq!(*gate.lock(), ["first", "second", "other"]);
+        assert_eq!(*lock.lock(), ["first", "second", "other"]);
     }
 }
