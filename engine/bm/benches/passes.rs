@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use bm::{Executable, Field, LogMessage, MatchKeyParam, Phv, Program, State, Target};
+use bm::{Executable, Externs, Field, LogMessage, MatchKeyParam, Phv, Program, State};
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 
 const PORT: u64 = 3;
@@ -15,7 +15,7 @@ const FRAME_BYTES: usize = 1514;
 /// A switch that has no use for side effects.
 struct Idle;
 
-impl Target for Idle {
+impl Externs for Idle {
     fn drop_port(&self) -> u64 {
         511
     }

@@ -6,7 +6,7 @@
 //! `register_write`, ...). [`Phv`] is the scratch of one packet.
 //!
 //! This crate is not a switch: ports, queues, clones and clocks belong to the caller, which gets told
-//! about them through [`Target`]. It reads no clock, file or random source of its own.
+//! about them through [`Externs`]. It reads no clock, file or random source of its own.
 //!
 //! A packet's way is `phv.reset` → [`State::parse`] → [`State::verify_checksums`] → [`State::run`] (ingress) →
 //! … [`State::run`] (egress) → [`State::update_checksums`] → [`State::deparse`].
@@ -36,6 +36,6 @@ pub use program::{
     FieldList, FieldListInfo, Kept, LearnListInfo, LogValue, MatchType, MeterInfo, ParamInfo, ParseVsetInfo,
     ParserId, PipelineId, Program, RegisterInfo, TableInfo, TableKeyInfo, TableType,
 };
-pub use run::{trace, LogMessage, Phv, SavedPhv, Target};
+pub use run::{trace, Externs, LogMessage, Phv, SavedPhv};
 pub use state::State;
 pub use tables::{CounterValue, MeterRate};

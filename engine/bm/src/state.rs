@@ -8,7 +8,7 @@ use crate::executable::Executable;
 use crate::native::Native;
 use crate::program::{DeparserId, Op, ParserId, Pc, PipelineId, Program};
 use crate::run::trace::Trace;
-use crate::run::{calculated, execute, Context, Detached, Observer, Phv, Stop, Target, Unwatched};
+use crate::run::{calculated, execute, Context, Detached, Externs, Observer, Phv, Stop, Unwatched};
 use crate::tables::{Cells, Change};
 
 /// One switch's entries, counters, meters, registers and value sets.
@@ -89,7 +89,7 @@ impl State {
         let mut context = Context {
             program,
             cells: &mut self.cells,
-            target: &mut Detached,
+            externs: &mut Detached,
             packet,
             cursor: 0,
             parsing: true,
@@ -125,38 +125,38 @@ impl State {
     }
 
     /// Runs one pipeline.
-    pub fn run<T: Target>(
+    pub fn run<T: Externs>(
         &mut self,
         pipeline: PipelineId,
         phv: &mut Phv,
-        target: &mut T,
+        externs: &mut T,
     ) -> Result<(), Fault> {
-        self.run_watched(pipeline, phv, target, &mut Unwatched)
+        self.run_watched(pipeline, phv, externs, &mut Unwatched)
     }
 
     /// As [`State::run`], and writes down what happens.
-    pub fn run_traced<T: Target>(
+    pub fn run_traced<T: Externs>(
         &mut self,
         pipeline: PipelineId,
         phv: &mut Phv,
-        target: &mut T,
+        externs: &mut T,
         trace: &mut Trace,
     ) -> Result<(), Fault> {
-        self.run_watched(pipeline, phv, target, trace)
+        self.run_watched(pipeline, phv, externs, trace)
     }
 
-    fn run_watched<T: Target, O: Observer>(
+    fn run_watched<T: Externs, O: Observer>(
         &mut self,
         pipeline: PipelineId,
         phv: &mut Phv,
-        target: &mut T,
+        externs: &mut T,
         observer: &mut O,
     ) -> Result<(), Fault> {
         let program = &*self.program;
         let mut context = Context {
             program,
             cells: &mut self.cells,
-            target,
+            externs,
             packet: &[],
             cursor: 0,
             parsing: false,
@@ -226,7 +226,7 @@ fn condition_holds(
     let mut context = Context {
         program,
         cells,
-        target: &mut Detached,
+        externs: &mut Detached,
         packet: &[],
         cursor: 0,
         parsing: false,

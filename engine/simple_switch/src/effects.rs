@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use bm::{LogMessage, Phv, Target};
+use bm::{Externs, LogMessage, Phv};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Time;
@@ -90,7 +90,7 @@ impl Effects {
     }
 }
 
-impl Target for Effects {
+impl Externs for Effects {
     fn drop_port(&self) -> u64 {
         self.drop_port
     }

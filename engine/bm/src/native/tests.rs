@@ -107,7 +107,7 @@ fn run(program: &Arc<Executable>, words: &[u64], native: bool) -> Ran {
     let mut context = Context {
         program,
         cells: &mut state.cells,
-        target: &mut Detached,
+        externs: &mut Detached,
         packet: &[],
         cursor: 0,
         parsing: false,

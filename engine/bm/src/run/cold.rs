@@ -2,19 +2,19 @@
 
 use super::calculate::calculated;
 use super::context::{Context, Trap};
+use super::externs::{Externs, LogMessage};
 use super::headers::{
     assign_header, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid, shift_stack,
 };
 use super::phv::Phv;
 use super::rare;
-use super::target::{LogMessage, Target};
 use crate::error::Fault;
 use crate::number::{cut_wide, cut_word};
 use crate::program::{ones_128, Op, Slot, WideOp};
 
 /// Runs one of them. None jumps or looks a table up.
 #[inline(never)]
-pub(crate) fn execute_cold<T: Target>(
+pub(crate) fn execute_cold<T: Externs>(
     context: &mut Context<'_, T>,
     phv: &mut Phv,
     op: Op,
@@ -114,7 +114,7 @@ pub(crate) fn execute_cold<T: Target>(
             let at = usize::try_from(value(phv, idx)).unwrap_or(usize::MAX);
             if let Some(meter) = context.cells.meters[m as usize].get_mut(at) {
                 let amount = if program.meter_array(m).bytes { phv.ingress_length } else { 1 };
-                let colour = meter.execute(amount, context.target.now_ps());
+                let colour = meter.execute(amount, context.externs.now_ps());
                 phv.slots[d as usize] = cut_word(colour, w);
             }
         }
@@ -130,29 +130,29 @@ pub(crate) fn execute_cold<T: Target>(
             // As BMv2: without a write when the bounds are the wrong way round.
             let (lo, hi) = (value(phv, lo), value(phv, hi));
             if lo <= hi {
-                phv.slots[d as usize] = cut_word(context.target.random(lo, hi), w);
+                phv.slots[d as usize] = cut_word(context.externs.random(lo, hi), w);
             }
         }
         Op::MarkToDrop { w, egress_spec, mcast_grp } => {
-            phv.slots[egress_spec as usize] = cut_word(context.target.drop_port(), w);
+            phv.slots[egress_spec as usize] = cut_word(context.externs.drop_port(), w);
             phv.slots[mcast_grp as usize] = 0;
         }
         Op::CloneIngress { session, list } => {
-            context.target.clone_ingress(phv, value(phv, session), value(phv, list));
+            context.externs.clone_ingress(phv, value(phv, session), value(phv, list));
         }
         Op::CloneEgress { session, list } => {
-            context.target.clone_egress(phv, value(phv, session), value(phv, list));
+            context.externs.clone_egress(phv, value(phv, session), value(phv, list));
         }
-        Op::Resubmit { list } => context.target.resubmit(phv, value(phv, list)),
-        Op::Recirculate { list } => context.target.recirculate(phv, value(phv, list)),
+        Op::Resubmit { list } => context.externs.resubmit(phv, value(phv, list)),
+        Op::Recirculate { list } => context.externs.recirculate(phv, value(phv, list)),
         Op::Digest { receiver, list } => {
-            context.target.generate_digest(phv, value(phv, receiver), value(phv, list));
+            context.externs.generate_digest(phv, value(phv, receiver), value(phv, list));
         }
-        Op::Truncate { a } => context.target.truncate(phv, value(phv, a)),
+        Op::Truncate { a } => context.externs.truncate(phv, value(phv, a)),
         Op::Log { call } => {
             let call = program.log_call(call);
             let (format, values) = (&call.format, &call.values);
-            context.target.log_msg(LogMessage { format, values, words: &phv.slots });
+            context.externs.log_msg(LogMessage { format, values, words: &phv.slots });
         }
         Op::Assert { a, id } => {
             if value(phv, a) == 0 {

@@ -11,7 +11,7 @@ use crate::tables::Cells;
 pub(crate) struct Context<'a, T> {
     pub(crate) program: &'a Program,
     pub(crate) cells: &'a mut Cells,
-    pub(crate) target: &'a mut T,
+    pub(crate) externs: &'a mut T,
     /// The packet, for a parser; empty otherwise.
     pub(crate) packet: &'a [u8],
     /// The parser's place in the packet.

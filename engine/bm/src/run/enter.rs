@@ -5,9 +5,9 @@
 
 use super::cold::execute_cold;
 use super::context::{Context, Trap};
+use super::externs::Externs;
 use super::look_up::{branch, look_up, Found};
 use super::phv::Phv;
-use super::target::Target;
 use crate::error::Fault;
 use crate::native::{status, Entry, Frame, NO_ACTION};
 
@@ -25,7 +25,7 @@ unsafe fn calls<'a, 'c, 'p, T>(frame: *mut Frame) -> &'a mut Calls<'c, 'p, T> {
     unsafe { &mut *(*frame).calls.cast::<Calls<'c, 'p, T>>() }
 }
 
-unsafe extern "C" fn call_single<T: Target>(frame: *mut Frame, pc: u32) -> u64 {
+unsafe extern "C" fn call_single<T: Externs>(frame: *mut Frame, pc: u32) -> u64 {
     // SAFETY: native code passes on the frame that it was given, and waits for the answer.
     let calls = unsafe { calls::<T>(frame) };
     // SAFETY: as above; the frame itself is behind another pointer than `calls`.
@@ -42,7 +42,7 @@ unsafe extern "C" fn call_single<T: Target>(frame: *mut Frame, pc: u32) -> u64 {
     }
 }
 
-unsafe extern "C" fn call_apply<T: Target>(frame: *mut Frame, table: u32) -> u64 {
+unsafe extern "C" fn call_apply<T: Externs>(frame: *mut Frame, table: u32) -> u64 {
     // SAFETY: native code passes on the frame that it was given, and waits for the answer.
     let calls = unsafe { calls::<T>(frame) };
     match look_up(calls.context, calls.phv, table) {
@@ -55,7 +55,7 @@ unsafe extern "C" fn call_apply<T: Target>(frame: *mut Frame, table: u32) -> u64
     }
 }
 
-unsafe extern "C" fn call_select<T: Target>(frame: *mut Frame, select: u32) -> u64 {
+unsafe extern "C" fn call_select<T: Externs>(frame: *mut Frame, select: u32) -> u64 {
     // SAFETY: native code passes on the frame that it was given, and waits for the answer.
     let calls = unsafe { calls::<T>(frame) };
     let select = &calls.context.program.select(select);
@@ -64,7 +64,7 @@ unsafe extern "C" fn call_select<T: Target>(frame: *mut Frame, select: u32) -> u
 
 /// Runs native code from where `entry` starts to the end.
 #[inline]
-pub(super) fn enter<T: Target>(
+pub(super) fn enter<T: Externs>(
     entry: &Entry,
     context: &mut Context<'_, T>,
     phv: &mut Phv,

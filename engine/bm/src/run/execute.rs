@@ -3,11 +3,11 @@
 use super::cold::execute_cold;
 use super::context::{Context, Trap};
 use super::enter::enter;
+use super::externs::Externs;
 use super::headers::extract;
 use super::look_up::{branch, look_up, Found};
 use super::observe::Observer;
 use super::phv::Phv;
-use super::target::Target;
 use crate::error::Fault;
 use crate::number::cut_word;
 use crate::program::{Op, Pc};
@@ -27,7 +27,7 @@ fn sign_extend(value: u64, width: u8) -> u64 {
 }
 
 /// Runs from `pc` to the end: as native code where there is some and nobody watches.
-pub(crate) fn execute<T: Target, O: Observer>(
+pub(crate) fn execute<T: Externs, O: Observer>(
     context: &mut Context<'_, T>,
     phv: &mut Phv,
     pc: Pc,
@@ -48,7 +48,7 @@ pub(crate) fn execute<T: Target, O: Observer>(
     }
 }
 
-fn run<T: Target, O: Observer>(
+fn run<T: Externs, O: Observer>(
     context: &mut Context<'_, T>,
     phv: &mut Phv,
     start: Pc,
@@ -172,7 +172,7 @@ fn run<T: Target, O: Observer>(
 
 /// Looks a table up, copies the action's data in, and says where the action is and what comes after.
 #[inline]
-fn apply<T: Target>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> (usize, usize) {
+fn apply<T: Externs>(context: &mut Context<'_, T>, phv: &mut Phv, table: u32) -> (usize, usize) {
     let program = context.program;
     let found = look_up(context, phv, table);
     let table = program.match_table(table);

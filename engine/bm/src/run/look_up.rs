@@ -2,8 +2,8 @@
 
 use super::calculate::output;
 use super::context::Context;
+use super::externs::Externs;
 use super::phv::Phv;
-use super::target::Target;
 use crate::program::{Case, Select, TableType};
 use crate::tables::{Cells, Group, Outcome};
 
@@ -19,7 +19,7 @@ pub(crate) struct Found<'a> {
 /// Looks a table up; `None` when there is no action. Inlined always: a packet does this some five times, and the call alone
 /// would cost a percent of its instructions.
 #[inline(always)]
-pub(crate) fn look_up<'c, T: Target>(
+pub(crate) fn look_up<'c, T: Externs>(
     context: &'c mut Context<'_, T>,
     phv: &mut Phv,
     table: u32,
@@ -34,11 +34,11 @@ pub(crate) fn look_up<'c, T: Target>(
             let at = at as usize;
             entries.counters[at].count(phv.ingress_length);
             if static_part.ages {
-                entries.ages[at].hit(context.target.now_ps());
+                entries.ages[at].hit(context.externs.now_ps());
             }
             if let Some((meter, target)) = static_part.direct_meter {
                 let amount = if program.meter_array(meter).bytes { phv.ingress_length } else { 1 };
-                let colour = entries.meters[at].execute(amount, context.target.now_ps());
+                let colour = entries.meters[at].execute(amount, context.externs.now_ps());
                 phv.set(target, colour);
             }
             (entries.outcomes[at], &entries.data[at * static_part.stride..][..static_part.stride])
@@ -51,7 +51,7 @@ pub(crate) fn look_up<'c, T: Target>(
                 {
                     let bytes = program.meter_array(meter).bytes;
                     let amount = if bytes { phv.ingress_length } else { 1 };
-                    phv.set(target, entries.default_meter.execute(amount, context.target.now_ps()));
+                    phv.set(target, entries.default_meter.execute(amount, context.externs.now_ps()));
                 }
                 (*outcome, &data[..])
             }

@@ -185,10 +185,10 @@ fn a_switch_hears_of_every_call_in_order() {
         "truncate 60",
         "log kind 3 of 2048",
     ];
-    assert_eq!(bench.target.calls, expected);
-    bench.target.calls.clear();
+    assert_eq!(bench.externs.calls, expected);
+    bench.externs.calls.clear();
     bench.run("egress").unwrap();
-    assert_eq!(bench.target.calls, ["recirculate 1"]);
+    assert_eq!(bench.externs.calls, ["recirculate 1"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bm::{Executable, Fault, Field, LogMessage, Phv, Program, State, Target};
+use bm::{Executable, Externs, Fault, Field, LogMessage, Phv, Program, State};
 
 pub const DROP_PORT: u64 = 511;
 
@@ -14,7 +14,7 @@ pub struct Recorder {
     pub now_ps: u64,
 }
 
-impl Target for Recorder {
+impl Externs for Recorder {
     fn drop_port(&self) -> u64 {
         DROP_PORT
     }
@@ -53,7 +53,7 @@ pub struct Bench {
     pub program: Arc<Executable>,
     pub state: State,
     pub phv: Phv,
-    pub target: Recorder,
+    pub externs: Recorder,
     frame: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl Bench {
         Bench {
             state: State::new(&program),
             phv: Phv::new(&program),
-            target: Recorder::default(),
+            externs: Recorder::default(),
             program,
             frame: Vec::new(),
         }
@@ -113,11 +113,11 @@ impl Bench {
     pub fn run(&mut self, pipeline: &str) -> Result<(), Fault> {
         let pipeline = self.program.pipeline(pipeline).unwrap();
         let (mut state, mut phv) = self.interpreted();
-        let mut target = Recorder { now_ps: self.target.now_ps, ..Recorder::default() };
-        let calls = self.target.calls.len();
-        let ran = self.state.run(pipeline, &mut self.phv, &mut self.target);
-        assert_eq!(state.run(pipeline, &mut phv, &mut target), ran, "interpreted and native");
-        assert_eq!(target.calls, self.target.calls[calls..], "interpreted and native");
+        let mut externs = Recorder { now_ps: self.externs.now_ps, ..Recorder::default() };
+        let calls = self.externs.calls.len();
+        let ran = self.state.run(pipeline, &mut self.phv, &mut self.externs);
+        assert_eq!(state.run(pipeline, &mut phv, &mut externs), ran, "interpreted and native");
+        assert_eq!(externs.calls, self.externs.calls[calls..], "interpreted and native");
         self.assert_same(&phv);
         ran
     }

@@ -35,14 +35,14 @@ impl Traced {
 
     /// Parses and runs ingress: the events of both.
     fn run(&mut self, frame: &[u8]) -> (Vec<Event>, Vec<Event>) {
-        let mut target = Recorder::default();
+        let mut externs = Recorder::default();
         let (parser, ingress) =
             (self.program.parser("parser").unwrap(), self.program.pipeline("ingress").unwrap());
         self.phv.reset(&self.program, frame.len() as u64);
         self.state.parse_traced(parser, &mut self.phv, frame, &mut self.trace);
         let parsed = self.trace.take();
-        self.state.run_traced(ingress, &mut self.phv, &mut target, &mut self.trace).unwrap();
-        self.calls = target.calls;
+        self.state.run_traced(ingress, &mut self.phv, &mut externs, &mut self.trace).unwrap();
+        self.calls = externs.calls;
         (parsed, self.trace.take())
     }
 
@@ -281,15 +281,15 @@ fn a_watched_packet_leaves_what_an_unwatched_one_leaves() {
     let program = Executable::new(Program::from_json(ACTIONS).unwrap());
     let (mut state, mut phv) = (State::new(&program), Phv::new(&program));
     for frame in frames.iter().cycle().take(12) {
-        let mut target = Recorder::default();
+        let mut externs = Recorder::default();
         phv.reset(&program, frame.len() as u64);
         state.parse(program.parser("parser").unwrap(), &mut phv, frame);
-        let ran = state.run(program.pipeline("ingress").unwrap(), &mut phv, &mut target);
+        let ran = state.run(program.pipeline("ingress").unwrap(), &mut phv, &mut externs);
         if ran.is_err() {
             continue;
         }
         traced.run(frame);
-        assert_eq!(traced.calls, target.calls);
+        assert_eq!(traced.calls, externs.calls);
         assert_eq!(Trace::new(&program).values(&phv), traced.trace.values(&traced.phv));
         for register in program.register_arrays() {
             assert_eq!(

@@ -4,7 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
-use bm::{Executable, LogMessage, Phv, Program, State, Target};
+use bm::{Executable, Externs, LogMessage, Phv, Program, State};
 use serde_json::Value;
 use simple_switch::{PortConfig, SwitchConfig};
 use units::{DataRate, Duration};
@@ -93,7 +93,7 @@ fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u
 /// A switch without ports: what a program asks for goes nowhere.
 struct Nowhere;
 
-impl Target for Nowhere {
+impl Externs for Nowhere {
     fn drop_port(&self) -> u64 {
         511
     }

@@ -47,7 +47,7 @@ impl std::fmt::Display for LogMessage<'_> {
 ///
 /// Only the last clone, resubmit, recirculate and digest call of a pipeline run counts (facts of BMv2:
 /// each overwrites one packet register); keeping the last is the implementor's part.
-pub trait Target {
+pub trait Externs {
     /// The port number that means "drop"; `mark_to_drop` writes it to `egress_spec`.
     fn drop_port(&self) -> u64;
     /// Time in picoseconds since the start of the switch, for meters.
@@ -70,10 +70,10 @@ pub trait Target {
     fn log_msg(&mut self, message: LogMessage<'_>);
 }
 
-/// The target of a parser and of conditions, which have no side effects on a switch; `log_msg` there is not shown.
+/// The externs of a parser and of conditions, which have no side effects on a switch; `log_msg` there is not shown.
 pub(crate) struct Detached;
 
-impl Target for Detached {
+impl Externs for Detached {
     fn drop_port(&self) -> u64 {
         0
     }
