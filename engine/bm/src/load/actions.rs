@@ -11,7 +11,7 @@ use super::{look_up, ActionSource, Loader, Result};
 use crate::error::{clip, LoadError};
 use crate::number::{self, words};
 use crate::program::{
-    ActionInfo, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Rare, Slot, WideOp,
+    ActionInfo, ColdOp, Field, HashCall, LogCall, LogValue, Mark, Op, ParamInfo, Slot, WideOp,
 };
 
 /// Primitives that a parser may call: those without effect on a switch or its state.
@@ -258,7 +258,7 @@ impl Loader<'_> {
                 let fail = |e: String| json.error(e);
                 let d = self.compiler.union(&to).map_err(fail)?;
                 let s = self.compiler.union(&from).map_err(fail)?;
-                self.emit_rare(json, Rare::AssignUnion { d, s })
+                self.emit_cold(json, ColdOp::AssignUnion { d, s })
             }
             "assign_union_stack" => {
                 let [to, from] = arguments.tuple()?;
@@ -271,7 +271,7 @@ impl Loader<'_> {
                 if a.type_id != b.type_id || a.size != b.size {
                     return Err(json.error("the stacks are of different types or sizes"));
                 }
-                self.emit_rare(json, Rare::AssignUnionStack { d, s })
+                self.emit_cold(json, ColdOp::AssignUnionStack { d, s })
             }
             "add_header" | "remove_header" => {
                 let [header] = arguments.tuple()?;
@@ -287,7 +287,9 @@ impl Loader<'_> {
                 match stack {
                     AnyStack::Headers(stack) if push => self.emit(json, Op::Push { stack, n }),
                     AnyStack::Headers(stack) => self.emit(json, Op::Pop { stack, n }),
-                    AnyStack::Unions(stack) => self.emit_rare(json, Rare::ShiftUnionStack { stack, n, push }),
+                    AnyStack::Unions(stack) => {
+                        self.emit_cold(json, ColdOp::ShiftUnionStack { stack, n, push })
+                    }
                 }
             }
             "exit" => self.emit(json, Op::Exit),
@@ -369,8 +371,8 @@ impl Loader<'_> {
         self.compiler.emit(op).map_err(|e| json.error(e))
     }
 
-    pub(super) fn emit_rare(&mut self, json: &Json<'_>, rare: Rare) -> Result<()> {
-        self.compiler.emit_rare(rare).map_err(|e| json.error(e))
+    pub(super) fn emit_cold(&mut self, json: &Json<'_>, op: ColdOp) -> Result<()> {
+        self.compiler.emit_cold(op).map_err(|e| json.error(e))
     }
 
     /// An unsigned value of up to 64 bits.
@@ -518,7 +520,7 @@ impl Loader<'_> {
         let words = number::words(widest);
         let t = self.compiler.temp(words).map_err(fail)?;
         self.compiler.store(t, 64 * words, false, &to.value()).map_err(fail)?;
-        self.emit_rare(json, Rare::RegisterRead { d: t, words, r, idx })?;
+        self.emit_cold(json, ColdOp::RegisterRead { d: t, words, r, idx })?;
         self.assign(json, &to, &Expr::Slot { slot: t, width: 64 * words, signed: false })
     }
 
@@ -536,7 +538,7 @@ impl Loader<'_> {
             let words = number::words(width);
             let a = self.compiler.temp(words).map_err(fail)?;
             self.compiler.store(a, 64 * words, false, &value).map_err(fail)?;
-            self.emit_rare(json, Rare::RegisterWrite { r, words, idx, a })
+            self.emit_cold(json, ColdOp::RegisterWrite { r, words, idx, a })
         } else {
             let a = self.compiler.low128(&value).map_err(fail)?;
             self.emit(json, Op::RegisterWriteWide { r, idx, a })

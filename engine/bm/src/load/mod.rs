@@ -140,7 +140,7 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
     loader.load_deparsers(&root)?;
     loader.load_checksums(&root)?;
 
-    let Compiled { ops, rare, const_base, constants } =
+    let Compiled { ops, cold_ops, const_base, constants } =
         loader.compiler.finish().map_err(|reason| LoadError::new("program", reason))?;
     let packet = PacketLayout {
         header_types: loader.header_types,
@@ -161,7 +161,7 @@ fn load(text: &[u8], limits: &Limits, for_tracing: bool) -> Result<Program> {
     let code = Code {
         ops,
         marks: loader.marks,
-        rare,
+        cold_ops,
         selects: loader.selects,
         hash_calls: loader.hash_calls,
         log_calls: loader.log_calls,

@@ -9,7 +9,7 @@ use super::json::Json;
 use super::{add_name, look_up, Loader, Result};
 use crate::error::clip;
 use crate::number::{cut, ones, parse_hex, words};
-use crate::program::{Case, Deparser, Field, KeyPlan, Mark, Op, Pc, Rare, Select, Slot, Start};
+use crate::program::{Case, ColdOp, Deparser, Field, KeyPlan, Mark, Op, Pc, Select, Slot, Start};
 
 /// A field of a transition's key, which has no mask of its own.
 type KeyPart = (Field, Option<Vec<u64>>);
@@ -106,8 +106,8 @@ impl Loader<'_> {
                         Extracted::Header(header) => Op::Extract { header },
                         Extracted::Stack(stack) => Op::ExtractStack { stack },
                         Extracted::UnionStack(stack, member) => {
-                            let rare = Rare::ExtractUnionStack { stack, member, len: None, max: 0 };
-                            return self.emit_rare(json, rare);
+                            let op = ColdOp::ExtractUnionStack { stack, member, len: None, max: 0 };
+                            return self.emit_cold(json, op);
                         }
                     },
                 )?;
@@ -128,8 +128,8 @@ impl Loader<'_> {
                         Extracted::Header(header) => Op::ExtractVl { header, len, max },
                         Extracted::Stack(stack) => Op::ExtractStackVl { stack, len, max },
                         Extracted::UnionStack(stack, member) => {
-                            let rare = Rare::ExtractUnionStack { stack, member, len: Some(len), max };
-                            return self.emit_rare(json, rare);
+                            let op = ColdOp::ExtractUnionStack { stack, member, len: Some(len), max };
+                            return self.emit_cold(json, op);
                         }
                     },
                 )?;
@@ -170,7 +170,7 @@ impl Loader<'_> {
     fn keep_union(&mut self, json: &Json<'_>, extracted: &Extracted) -> Result<()> {
         match extracted {
             Extracted::Header(header) if self.headers[*header as usize].union.is_some() => {
-                self.emit_rare(json, Rare::UnionOnly { header: *header })
+                self.emit_cold(json, ColdOp::UnionOnly { header: *header })
             }
             _ => Ok(()),
         }
@@ -239,7 +239,7 @@ impl Loader<'_> {
         }
         let d = self.compiler.temp(words(bits as u32).max(2)).map_err(|e| json.error(e))?;
         if bits > 128 {
-            self.emit_rare(json, Rare::Lookahead { d, w: bits as u32, bit })?;
+            self.emit_cold(json, ColdOp::Lookahead { d, w: bits as u32, bit })?;
             return Ok(Field { slot: d, width: bits as u16, signed: false });
         }
         let w = bits as u8;

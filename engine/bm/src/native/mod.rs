@@ -3,7 +3,7 @@
 //! there is no native code.
 //!
 //! Arithmetic, branches, register accesses, extraction and deparsing become machine code over the packet's slot array;
-//! tables and rare instructions call back into `run`. Every slot, temporaries included, is left as the
+//! tables and cold instructions call back into `run`. Every slot, temporaries included, is left as the
 //! interpreter leaves it.
 //!
 //! `translate` and `straight` make the code of instructions, `layout` that of headers; `code` holds it. It knows programs and

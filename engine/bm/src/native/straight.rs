@@ -1,4 +1,4 @@
-//! Native code for the instructions after which the next one runs: arithmetic, registers, extraction. Rare ones are run
+//! Native code for the instructions after which the next one runs: arithmetic, registers, extraction. Cold ones are run
 //! by the interpreter. The branches between them are in `translate`.
 
 use std::mem::offset_of;

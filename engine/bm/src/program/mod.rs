@@ -5,6 +5,7 @@
 
 mod algorithm;
 mod calculation;
+mod cold_op;
 mod field;
 mod header;
 mod info;
@@ -14,7 +15,6 @@ mod liveness;
 mod mark;
 mod match_table;
 mod op;
-mod rare;
 mod select;
 
 use std::collections::HashMap;
@@ -22,6 +22,7 @@ use std::collections::HashMap;
 pub use algorithm::CrcParameters;
 pub(crate) use algorithm::{Algorithm, Crc};
 pub(crate) use calculation::{join_fields, Calculation, Checksum, HashCall, Input};
+pub(crate) use cold_op::{ColdOp, Operation, Wide};
 pub use field::Field;
 pub(crate) use header::{Header, HeaderType, Stack, Union, UnionStack, UnionType, VlStore};
 pub use info::{
@@ -36,7 +37,6 @@ pub(crate) use mark::Mark;
 pub(crate) use match_table::{ActionCall, Bound, MatchTable, PackedKey, TableAction};
 pub use op::LogValue;
 pub(crate) use op::{LogCall, Op, Pc, Slot, WideOp};
-pub(crate) use rare::{Operation, Rare, Wide};
 pub(crate) use select::{Case, Select};
 
 /// A deparser: headers in the order of emission.
@@ -94,7 +94,7 @@ pub(crate) struct Code {
     pub(crate) ops: Vec<Op>,
     /// What begins at which instruction, in order; only of a program loaded for tracing. See `run::observe`.
     pub(crate) marks: Option<Vec<(Pc, Mark)>>,
-    pub(crate) rare: Vec<Rare>,
+    pub(crate) cold_ops: Vec<ColdOp>,
     pub(crate) selects: Vec<Select>,
     pub(crate) hash_calls: Vec<HashCall>,
     pub(crate) log_calls: Vec<LogCall>,
@@ -399,8 +399,8 @@ impl Program {
     }
 
     #[inline]
-    pub(crate) fn rare(&self, id: u32) -> &Rare {
-        &self.code.rare[id as usize]
+    pub(crate) fn cold_op(&self, id: u32) -> &ColdOp {
+        &self.code.cold_ops[id as usize]
     }
 
     #[inline]

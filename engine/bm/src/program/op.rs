@@ -421,8 +421,8 @@ pub(crate) enum Op {
     Select {
         select: u32,
     },
-    /// Index into the program's rare constructs.
-    Rare {
+    /// Index into the program's cold operations.
+    Cold {
         at: u32,
     },
 }

@@ -1,13 +1,13 @@
 //! Instructions that are not worth a place in the loop, nor code of their own: native code calls back for them.
 
 use super::calculate::calculated;
+use super::cold_op;
 use super::context::{Context, Trap};
 use super::externs::{Externs, LogMessage};
 use super::headers::{
     assign_header, extract, extract_vl, headers_equal, lookahead, next_of_stack, only_valid, shift_stack,
 };
 use super::phv::Phv;
-use super::rare;
 use crate::error::Fault;
 use crate::number::{cut_wide, cut_word};
 use crate::program::{ones_128, Op, Slot, WideOp};
@@ -193,7 +193,7 @@ pub(crate) fn execute_cold<T: Externs>(
             }
             context.cursor += bytes;
         }
-        Op::Rare { at } => rare::run(context, phv, at)?,
+        Op::Cold { at } => cold_op::run(context, phv, at)?,
         _ => unreachable!("the loop runs every other instruction itself"),
     }
     Ok(())

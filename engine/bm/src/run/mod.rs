@@ -4,6 +4,7 @@
 
 mod calculate;
 mod cold;
+mod cold_op;
 mod context;
 mod enter;
 mod execute;
@@ -12,7 +13,6 @@ mod headers;
 mod look_up;
 mod observe;
 mod phv;
-mod rare;
 mod saved_phv;
 pub mod trace;
 mod wide;

@@ -11,7 +11,7 @@ mod wide;
 use std::collections::HashMap;
 
 use crate::number::words;
-use crate::program::{Op, Operation, Pc, Rare, Slot, Wide, WideOp};
+use crate::program::{ColdOp, Op, Operation, Pc, Slot, Wide, WideOp};
 use expression::{Binary, Bool, Class, Compare, Expr, HeaderRef, Range, UnionRef};
 
 /// Slots kept for the temporaries of one primitive or condition.
@@ -26,7 +26,7 @@ type Result<T> = std::result::Result<T, String>;
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) ops: Vec<Op>,
-    pub(crate) rare: Vec<Rare>,
+    pub(crate) cold_ops: Vec<ColdOp>,
     pub(crate) const_base: Slot,
     pub(crate) constants: Vec<u64>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Label(u32);
 #[derive(Debug)]
 pub(crate) struct Compiler {
     ops: Vec<Op>,
-    rare: Vec<Rare>,
+    cold_ops: Vec<ColdOp>,
     labels: Vec<Option<Pc>>,
     temp_base: Slot,
     temp_next: u32,
@@ -64,7 +64,7 @@ impl Compiler {
         let const_base = temp_base + TEMP_SLOTS;
         Compiler {
             ops: Vec::new(),
-            rare: Vec::new(),
+            cold_ops: Vec::new(),
             labels: Vec::new(),
             temp_base,
             temp_next: 0,
@@ -82,8 +82,8 @@ impl Compiler {
             let Some(to) = op.target_mut() else { continue };
             *to = self.labels[*to as usize].ok_or_else(|| format!("branch at {at} has no target"))?;
         }
-        let Compiler { ops, rare, const_base, constants, .. } = self;
-        Ok(Compiled { ops, rare, const_base, constants })
+        let Compiler { ops, cold_ops, const_base, constants, .. } = self;
+        Ok(Compiled { ops, cold_ops, const_base, constants })
     }
 
     pub(crate) fn pc(&self) -> Pc {
@@ -99,10 +99,10 @@ impl Compiler {
     }
 
     /// A construct that has no instruction of its own.
-    pub(crate) fn emit_rare(&mut self, rare: Rare) -> Result<()> {
-        let at = self.rare.len() as u32;
-        self.emit(Op::Rare { at })?;
-        self.rare.push(rare);
+    pub(crate) fn emit_cold(&mut self, op: ColdOp) -> Result<()> {
+        let at = self.cold_ops.len() as u32;
+        self.emit(Op::Cold { at })?;
+        self.cold_ops.push(op);
         Ok(())
     }
 
@@ -171,7 +171,7 @@ impl Compiler {
             let n = words(width);
             let a = self.wide_value(expr, n)?;
             let operation = if signed { Operation::TwoComp } else { Operation::Cut };
-            return self.emit_rare(Rare::Wide(Wide { operation, words: n, w: width, d: dst, a, b: 0 }));
+            return self.emit_cold(ColdOp::Wide(Wide { operation, words: n, w: width, d: dst, a, b: 0 }));
         }
         if width > 64 {
             let value = self.low128(expr)?;
@@ -594,7 +594,7 @@ impl Compiler {
             HeaderRef::Member(union, member) => {
                 let union = self.union(union)?;
                 let d = self.temp(1)?;
-                self.emit_rare(Rare::UnionMember { d, union, member: *member })?;
+                self.emit_cold(ColdOp::UnionMember { d, union, member: *member })?;
                 Ok(d)
             }
         }
@@ -607,12 +607,12 @@ impl Compiler {
             UnionRef::At(stack, index) => {
                 let idx = self.exact64(index, "a stack index")?;
                 let d = self.temp(1)?;
-                self.emit_rare(Rare::UnionAt { d, stack: *stack, idx })?;
+                self.emit_cold(ColdOp::UnionAt { d, stack: *stack, idx })?;
                 Ok(d)
             }
             UnionRef::Last(stack) => {
                 let d = self.temp(1)?;
-                self.emit_rare(Rare::UnionLast { d, stack: *stack })?;
+                self.emit_cold(ColdOp::UnionLast { d, stack: *stack })?;
                 Ok(d)
             }
         }
@@ -718,19 +718,19 @@ impl Compiler {
             Bool::VarbitEq(a, b) => {
                 let (a, b) = (self.header(a)?, self.header(b)?);
                 let d = self.temp(1)?;
-                self.emit_rare(Rare::VarbitEq { d, a, b })?;
+                self.emit_cold(ColdOp::VarbitEq { d, a, b })?;
                 Ok(d)
             }
             Bool::UnionValid(union) => {
                 let union = self.union(union)?;
                 let d = self.temp(1)?;
-                self.emit_rare(Rare::UnionValid { d, union })?;
+                self.emit_cold(ColdOp::UnionValid { d, union })?;
                 Ok(d)
             }
             Bool::UnionEq(a, b) => {
                 let (a, b) = (self.union(a)?, self.union(b)?);
                 let d = self.temp(1)?;
-                self.emit_rare(Rare::UnionEq { d, a, b })?;
+                self.emit_cold(ColdOp::UnionEq { d, a, b })?;
                 Ok(d)
             }
         }
@@ -744,7 +744,7 @@ impl Compiler {
             let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
             let equality = matches!(op, Compare::Eq | Compare::Ne);
             let operation = if equality { Operation::Eq } else { Operation::Lt };
-            self.emit_rare(Rare::Wide(Wide { operation, words: n, w: 0, d, a, b }))?;
+            self.emit_cold(ColdOp::Wide(Wide { operation, words: n, w: 0, d, a, b }))?;
             if invert {
                 let zero = self.constant(0);
                 self.emit(Op::Eq { d, a: d, b: zero })?;

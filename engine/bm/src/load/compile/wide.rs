@@ -3,12 +3,12 @@
 use super::expression::{Binary, Class, Expr};
 use super::{words_for, Compiler, Result};
 use crate::number::words;
-use crate::program::{Op, Operation, Rare, Slot, Wide};
+use crate::program::{ColdOp, Op, Operation, Slot, Wide};
 
 impl Compiler {
     fn wide_operation(&mut self, operation: Operation, n: u32, w: u32, a: Slot, b: Slot) -> Result<Slot> {
         let d = self.temp(n)?;
-        self.emit_rare(Rare::Wide(Wide { operation, words: n, w, d, a, b }))?;
+        self.emit_cold(ColdOp::Wide(Wide { operation, words: n, w, d, a, b }))?;
         Ok(d)
     }
 
@@ -110,11 +110,11 @@ impl Compiler {
                 };
                 self.branch(c, other, false)?;
                 let a = self.wide_value(a, n)?;
-                self.emit_rare(Rare::Wide(copy(a)))?;
+                self.emit_cold(ColdOp::Wide(copy(a)))?;
                 self.jump(end)?;
                 self.place(other);
                 let b = self.wide_value(b, n)?;
-                self.emit_rare(Rare::Wide(copy(b)))?;
+                self.emit_cold(ColdOp::Wide(copy(b)))?;
                 self.place(end);
                 Ok(d)
             }
@@ -143,7 +143,7 @@ impl Compiler {
         let n = words_for(left.range().union(right.range()))?;
         let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
         let d = self.temp(2 * n)?;
-        self.emit_rare(Rare::Wide(Wide { operation: Operation::Div, words: n, w: 0, d, a, b }))?;
+        self.emit_cold(ColdOp::Wide(Wide { operation: Operation::Div, words: n, w: 0, d, a, b }))?;
         Ok(if op == Binary::Div { d } else { d + n })
     }
 }

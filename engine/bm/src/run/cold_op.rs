@@ -1,4 +1,4 @@
-//! Runs the constructs of `program::rare`.
+//! Runs the operations of `program::cold_op`.
 
 use super::context::{Context, Trap};
 use super::headers::{
@@ -7,15 +7,15 @@ use super::headers::{
 use super::phv::Phv;
 use crate::error::Fault;
 use crate::number::words;
-use crate::program::{Program, Rare, Slot, UnionStack};
+use crate::program::{ColdOp, Program, Slot, UnionStack};
 
-/// Runs one construct.
+/// Runs one operation.
 #[inline(never)]
 pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Result<(), Trap> {
     let program = context.program;
     let value = |phv: &Phv, slot: Slot| phv.slots[slot as usize];
-    match *program.rare(at) {
-        Rare::UnionAt { d, stack, idx } => {
+    match *program.cold_op(at) {
+        ColdOp::UnionAt { d, stack, idx } => {
             let stack = program.union_stack(stack);
             let index = value(phv, idx);
             if index >= u64::from(stack.size) {
@@ -23,7 +23,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             }
             phv.slots[d as usize] = u64::from(stack.first) + index;
         }
-        Rare::UnionLast { d, stack } => {
+        ColdOp::UnionLast { d, stack } => {
             let stack = program.union_stack(stack);
             let next = value(phv, stack.next);
             if next == 0 {
@@ -31,15 +31,15 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             }
             phv.slots[d as usize] = u64::from(stack.first) + next - 1;
         }
-        Rare::UnionMember { d, union, member } => {
+        ColdOp::UnionMember { d, union, member } => {
             let union = program.union(value(phv, union) as u32);
             phv.slots[d as usize] = u64::from(union.members[member as usize]);
         }
-        Rare::UnionValid { d, union } => {
+        ColdOp::UnionValid { d, union } => {
             let valid = valid_member(program, phv, value(phv, union)).is_some();
             phv.slots[d as usize] = u64::from(valid);
         }
-        Rare::UnionEq { d, a, b } => {
+        ColdOp::UnionEq { d, a, b } => {
             let (a, b) = (value(phv, a), value(phv, b));
             let equal = match (valid_member(program, phv, a), valid_member(program, phv, b)) {
                 (Some(i), Some(j)) if i == j => {
@@ -50,20 +50,20 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             };
             phv.slots[d as usize] = u64::from(equal);
         }
-        Rare::UnionOnly { header } => only_valid(program, phv, header as usize),
-        Rare::AssignUnion { d, s } => assign_union(program, phv, value(phv, d), value(phv, s)),
-        Rare::AssignUnionStack { d, s } => {
+        ColdOp::UnionOnly { header } => only_valid(program, phv, header as usize),
+        ColdOp::AssignUnion { d, s } => assign_union(program, phv, value(phv, d), value(phv, s)),
+        ColdOp::AssignUnionStack { d, s } => {
             let (to, from) = (program.union_stack(d), program.union_stack(s));
             phv.slots[to.next as usize] = value(phv, from.next);
             for at in 0..to.size.min(from.size) {
                 assign_union(program, phv, u64::from(to.first + at), u64::from(from.first + at));
             }
         }
-        Rare::ShiftUnionStack { stack, n, push } => {
+        ColdOp::ShiftUnionStack { stack, n, push } => {
             let stack = program.union_stack(stack);
             shift_stack(program, phv, stack, value(phv, n), push);
         }
-        Rare::ExtractUnionStack { stack, member, len, max } => {
+        ColdOp::ExtractUnionStack { stack, member, len, max } => {
             let stack = program.union_stack(stack);
             let next = value(phv, stack.next);
             if next >= u64::from(stack.size) {
@@ -80,19 +80,19 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
             only_valid(program, phv, header as usize);
             phv.slots[stack.next as usize] = next + 1;
         }
-        Rare::Wide(wide) => super::wide::run(&mut phv.slots, wide)?,
-        Rare::RegisterRead { d, words, r, idx } => {
+        ColdOp::Wide(wide) => super::wide::run(&mut phv.slots, wide)?,
+        ColdOp::RegisterRead { d, words, r, idx } => {
             if let Some(cell) = context.cells.registers.cell(r, value(phv, idx)) {
                 let target = &mut phv.slots[d as usize..(d + words) as usize];
                 target.fill(0);
                 target[..cell.len()].copy_from_slice(cell);
             }
         }
-        Rare::RegisterWrite { r, words, idx, a } => {
+        ColdOp::RegisterWrite { r, words, idx, a } => {
             let index = value(phv, idx);
             context.cells.registers.set_cell(r, index, &phv.slots[a as usize..(a + words) as usize]);
         }
-        Rare::Lookahead { d, w, bit } => {
+        ColdOp::Lookahead { d, w, bit } => {
             // Word by word; the highest holds what is left of the bits, and comes first.
             let mut ahead = bit;
             for at in (0..words(w)).rev() {
@@ -101,7 +101,7 @@ pub(super) fn run<T>(context: &mut Context<'_, T>, phv: &mut Phv, at: u32) -> Re
                 ahead += width;
             }
         }
-        Rare::VarbitEq { d, a, b } => {
+        ColdOp::VarbitEq { d, a, b } => {
             let equal = phv.varbits_equal(program, value(phv, a) as usize, value(phv, b) as usize);
             phv.slots[d as usize] = u64::from(equal);
         }

@@ -1,11 +1,11 @@
-//! Constructs that are too rare for an instruction of their own: header unions, comparison of variable-length fields,
-//! values wider than 128 bits. [`super::Op::Rare`] points at one of these; operands are slots, as in `op`.
+//! Cold operations, which have no instruction of their own: header unions, comparison of variable-length fields, values
+//! wider than 128 bits. [`super::Op::Cold`] points at one of these; operands are slots, as in `op`.
 
 use super::op::Slot;
 
-/// One construct. `d` is the destination; a union or header is given by a slot with its id unless it is fixed.
+/// One operation. `d` is the destination; a union or header is given by a slot with its id unless it is fixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Rare {
+pub(crate) enum ColdOp {
     /// `d` = id of the element of a stack of unions; faults beyond its size.
     UnionAt {
         d: Slot,
