@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::compile::expression::{Bool, Class, Expr, HeaderRef, Int, Range};
+use super::compile::expression::{Bool, Expr, HeaderRef, Int, Range, Representation};
 use super::compile::Label;
 use super::expressions::Params;
 use super::json::Json;
@@ -378,7 +378,7 @@ impl Loader<'_> {
     /// An unsigned value of up to 64 bits.
     pub(super) fn scalar(&mut self, json: &Json<'_>, params: Params<'_>) -> Result<Slot> {
         let expr = self.int(json, params)?;
-        if expr.range().class() != Some(Class::U64) {
+        if expr.range().representation() != Some(Representation::U64) {
             return Err(json.error("needs a value that is not negative and fits 64 bits"));
         }
         self.compiler.exact64(&expr, "the value").map_err(|e| json.error(e))

@@ -39,7 +39,7 @@ pub(crate) struct Range {
 
 /// How a value that fits is held: the number of words and whether the top bit is a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum Representation {
     U64,
     I64,
     U128,
@@ -76,20 +76,20 @@ impl Range {
         Range { neg: self.neg.max(other.neg), pos: self.pos.max(other.pos) }
     }
 
-    /// The smallest class that holds every value of the range.
-    pub(crate) fn class(self) -> Option<Class> {
+    /// The smallest representation that holds every value of the range.
+    pub(crate) fn representation(self) -> Option<Representation> {
         match (self.neg, self.pos) {
-            (0, 0..=64) => Some(Class::U64),
-            (n, p) if n <= 64 && p <= 63 => Some(Class::I64),
-            (0, 65..=128) => Some(Class::U128),
-            (n, p) if n <= 128 && p <= 127 => Some(Class::I128),
+            (0, 0..=64) => Some(Representation::U64),
+            (n, p) if n <= 64 && p <= 63 => Some(Representation::I64),
+            (0, 65..=128) => Some(Representation::U128),
+            (n, p) if n <= 128 && p <= 127 => Some(Representation::I128),
             _ => None,
         }
     }
 
-    /// The class in which values of both ranges can be compared.
-    pub(crate) fn common_class(self, other: Range) -> Option<Class> {
-        self.union(other).class()
+    /// The representation in which values of both ranges can be compared.
+    pub(crate) fn common_representation(self, other: Range) -> Option<Representation> {
+        self.union(other).representation()
     }
 }
 
@@ -311,14 +311,14 @@ mod tests {
     fn a_sum_of_two_64_bit_fields_needs_65_bits() {
         let sum = Expr::Binary(Binary::Add, field(64, false), field(64, false));
         assert_eq!(sum.range(), Range { neg: 0, pos: 65 });
-        assert_eq!(sum.range().class(), Some(Class::U128));
+        assert_eq!(sum.range().representation(), Some(Representation::U128));
     }
 
     #[test]
     fn a_difference_of_unsigned_fields_may_be_negative() {
         let difference = Expr::Binary(Binary::Sub, field(32, false), field(32, false));
         assert_eq!(difference.range(), Range { neg: 33, pos: 32 });
-        assert_eq!(difference.range().class(), Some(Class::I64));
+        assert_eq!(difference.range().representation(), Some(Representation::I64));
     }
 
     #[test]

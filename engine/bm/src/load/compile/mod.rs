@@ -2,8 +2,8 @@
 //!
 //! The low n bits of a sum, product, mask or left shift depend only on the low n bits of its operands, so a
 //! value that is cut to n <= 64 bits is computed in wrapping 64-bit arithmetic however wide it would be
-//! in full. Only an operation that looks at the whole value needs it exactly; what fits no [`Class`] is computed in as many
-//! words as it needs, which is slower.
+//! in full. Only an operation that looks at the whole value needs it exactly; what fits no [`Representation`] is computed in as
+//! many words as it needs, which is slower.
 
 pub(crate) mod expression;
 mod wide;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use crate::number::words;
 use crate::program::{ColdOp, Op, Operation, Pc, Slot, Wide, WideOp};
-use expression::{Binary, Bool, Class, Compare, Expr, HeaderRef, Range, UnionRef};
+use expression::{Binary, Bool, Compare, Expr, HeaderRef, Range, Representation, UnionRef};
 
 /// Slots kept for the temporaries of one primitive or condition.
 pub(crate) const TEMP_SLOTS: u32 = 4096;
@@ -187,8 +187,8 @@ impl Compiler {
 
     /// The exact value of an expression that must fit 64 bits.
     pub(crate) fn exact64(&mut self, expr: &Expr, what: &str) -> Result<Slot> {
-        match expr.range().class() {
-            Some(Class::U64 | Class::I64) => self.low64(expr, 64),
+        match expr.range().representation() {
+            Some(Representation::U64 | Representation::I64) => self.low64(expr, 64),
             _ => Err(format!("{what} may need more than 64 bits ({})", bits(expr.range()))),
         }
     }
@@ -236,16 +236,16 @@ impl Compiler {
             }
             Expr::Sat(a, width) | Expr::USat(a, width) if *width <= 64 => {
                 let unsigned = matches!(expr, Expr::USat(..));
-                let Some(class) = a.range().class() else { return self.low_of_wide(expr, w, dst) };
+                let Some(repr) = a.range().representation() else { return self.low_of_wide(expr, w, dst) };
                 let t = self.temp(1)?;
                 let width = *width as u8;
-                match class {
-                    Class::U64 | Class::I64 => {
+                match repr {
+                    Representation::U64 | Representation::I64 => {
                         let a = self.low64(a, 64)?;
-                        self.emit(match (unsigned, class) {
-                            (true, Class::U64) => Op::USat { w: width, d: t, a },
+                        self.emit(match (unsigned, repr) {
+                            (true, Representation::U64) => Op::USat { w: width, d: t, a },
                             (true, _) => Op::USatSigned { w: width, d: t, a },
-                            (false, Class::U64) => {
+                            (false, Representation::U64) => {
                                 let signed_max = self.constant(mask(u32::from(width) - 1));
                                 return self.saturate_unsigned(a, signed_max, w, dst);
                             }
@@ -253,8 +253,8 @@ impl Compiler {
                         })?;
                         self.moved(t, w, dst)
                     }
-                    Class::U128 | Class::I128 => {
-                        let pair = self.wide_saturation(a, class, u32::from(width), unsigned)?;
+                    Representation::U128 | Representation::I128 => {
+                        let pair = self.wide_saturation(a, repr, u32::from(width), unsigned)?;
                         self.moved(pair, w, dst)
                     }
                 }
@@ -262,10 +262,10 @@ impl Compiler {
             // Wider than the word: the low bits are those of the operand, or of the operand once it is saturated.
             Expr::TwoComp(a, _) => self.low64_into(a, n, dst),
             Expr::Sat(a, width) | Expr::USat(a, width) => {
-                let Some(class) = a.range().class().filter(|_| *width <= 128) else {
+                let Some(repr) = a.range().representation().filter(|_| *width <= 128) else {
                     return self.low_of_wide(expr, w, dst);
                 };
-                let pair = self.wide_saturation(a, class, *width, matches!(expr, Expr::USat(..)))?;
+                let pair = self.wide_saturation(a, repr, *width, matches!(expr, Expr::USat(..)))?;
                 self.moved(pair, w, dst)
             }
             Expr::Cond(c, a, b) => {
@@ -361,31 +361,31 @@ impl Compiler {
                         return Ok(d);
                     }
                 }
-                let Some(class) = left.range().class() else {
+                let Some(repr) = left.range().representation() else {
                     let r = self.wide_shift_right_of(left, right)?;
                     return self.moved(r, w, dst);
                 };
-                match class {
-                    class @ (Class::U64 | Class::I64) => {
+                match repr {
+                    repr @ (Representation::U64 | Representation::I64) => {
                         let a = self.low64(left, 64)?;
                         let b = self.shift_count(right)?;
                         let d = self.destination(dst)?;
-                        let signed = class == Class::I64;
+                        let signed = repr == Representation::I64;
                         self.emit(if signed { Op::Sar { w, d, a, b } } else { Op::Shr { w, d, a, b } })?;
                         Ok(d)
                     }
-                    class => {
-                        let pair = self.wide_shift_right(left, right, class)?;
+                    repr => {
+                        let pair = self.wide_shift_right(left, right, repr)?;
                         self.moved(pair, w, dst)
                     }
                 }
             }
             Binary::Div | Binary::Mod => {
-                let class = left.range().common_class(right.range());
-                match class {
-                    Some(Class::U64 | Class::I64) => {
+                let repr = left.range().common_representation(right.range());
+                match repr {
+                    Some(Representation::U64 | Representation::I64) => {
                         let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
-                        if class == Some(Class::I64) {
+                        if repr == Some(Representation::I64) {
                             self.refuse_negative(a)?;
                             self.refuse_negative(b)?;
                         }
@@ -425,9 +425,9 @@ impl Compiler {
             }
             _ => {}
         }
-        if let Some(class @ (Class::U64 | Class::I64)) = expr.range().class() {
+        if let Some(repr @ (Representation::U64 | Representation::I64)) = expr.range().representation() {
             let a = self.low64(expr, 64)?;
-            let op = if class == Class::U64 { WideOp::Zext } else { WideOp::Sext };
+            let op = if repr == Representation::U64 { WideOp::Zext } else { WideOp::Sext };
             return self.wide(op, 128, a, 0);
         }
         match expr {
@@ -449,11 +449,11 @@ impl Compiler {
                     let b = self.shift_count(right)?;
                     self.wide(WideOp::Shl, 128, a, b)
                 }
-                Binary::Shr => match left.range().class() {
-                    Some(class) => self.wide_shift_right(left, right, class),
+                Binary::Shr => match left.range().representation() {
+                    Some(repr) => self.wide_shift_right(left, right, repr),
                     None => self.wide_whole(expr, 2),
                 },
-                Binary::Div | Binary::Mod => match left.range().common_class(right.range()) {
+                Binary::Div | Binary::Mod => match left.range().common_representation(right.range()) {
                     Some(_) => self.wide_division(*op, left, right),
                     None => self.wide_whole(expr, 2),
                 },
@@ -469,10 +469,12 @@ impl Compiler {
                 }
                 self.wide(WideOp::TwoComp, *width, a, 0)
             }
-            Expr::Sat(a, width) | Expr::USat(a, width) => match a.range().class().filter(|_| *width <= 128) {
-                Some(class) => self.wide_saturation(a, class, *width, matches!(expr, Expr::USat(..))),
-                None => self.wide_whole(expr, 2),
-            },
+            Expr::Sat(a, width) | Expr::USat(a, width) => {
+                match a.range().representation().filter(|_| *width <= 128) {
+                    Some(repr) => self.wide_saturation(a, repr, *width, matches!(expr, Expr::USat(..))),
+                    None => self.wide_whole(expr, 2),
+                }
+            }
             Expr::Cond(c, a, b) => {
                 let d = self.temp(2)?;
                 let (other, end) = (self.label(), self.label());
@@ -490,7 +492,7 @@ impl Compiler {
             | Expr::WideConst(..)
             | Expr::Slot { .. }
             | Expr::Field { .. }
-            | Expr::FromBool(_) => Err("internal: a narrow value has no class".to_owned()),
+            | Expr::FromBool(_) => Err("internal: a narrow value has no representation".to_owned()),
         }
     }
 
@@ -500,10 +502,10 @@ impl Compiler {
         Ok(d)
     }
 
-    fn wide_shift_right(&mut self, left: &Expr, right: &Expr, class: Class) -> Result<Slot> {
+    fn wide_shift_right(&mut self, left: &Expr, right: &Expr, repr: Representation) -> Result<Slot> {
         let a = self.low128(left)?;
         let b = self.shift_count(right)?;
-        self.wide(if class == Class::I128 { WideOp::Sar } else { WideOp::Shr }, 128, a, b)
+        self.wide(if repr == Representation::I128 { WideOp::Sar } else { WideOp::Shr }, 128, a, b)
     }
 
     fn wide_division(&mut self, op: Binary, left: &Expr, right: &Expr) -> Result<Slot> {
@@ -515,9 +517,15 @@ impl Compiler {
         self.wide(if op == Binary::Div { WideOp::Div } else { WideOp::Mod }, 128, a, b)
     }
 
-    fn wide_saturation(&mut self, a: &Expr, class: Class, width: u32, unsigned: bool) -> Result<Slot> {
+    fn wide_saturation(
+        &mut self,
+        a: &Expr,
+        repr: Representation,
+        width: u32,
+        unsigned: bool,
+    ) -> Result<Slot> {
         let pair = self.low128(a)?;
-        let is_unsigned = matches!(class, Class::U64 | Class::U128);
+        let is_unsigned = matches!(repr, Representation::U64 | Representation::U128);
         let op = match (unsigned, is_unsigned) {
             (true, true) => WideOp::USat,
             (true, false) => WideOp::USatSigned,
@@ -536,7 +544,7 @@ impl Compiler {
             }
             return Ok(self.constant(u64::try_from(c.magnitude).unwrap_or(u64::MAX)));
         }
-        if count.range().class().is_none() || count.range().pos > 64 {
+        if count.range().representation().is_none() || count.range().pos > 64 {
             // As many bits as no value has.
             let count = Expr::USat(Box::new(count.clone()), 64);
             return self.low64(&count, 64);
@@ -643,10 +651,10 @@ impl Compiler {
                     self.branch(b, label, when)
                 }
             }
-            Bool::Compare(op, left, right) => match left.range().common_class(right.range()) {
-                Some(class @ (Class::U64 | Class::I64)) => {
+            Bool::Compare(op, left, right) => match left.range().common_representation(right.range()) {
+                Some(repr @ (Representation::U64 | Representation::I64)) => {
                     let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
-                    let signed = class == Class::I64;
+                    let signed = repr == Representation::I64;
                     let op = if when { *op } else { negate(*op) };
                     self.emit(match (op, signed) {
                         (Compare::Eq, _) => Op::JEq { a, b, to },
@@ -739,7 +747,7 @@ impl Compiler {
     fn boolean_compare(&mut self, op: Compare, left: &Expr, right: &Expr) -> Result<Slot> {
         let invert = matches!(op, Compare::Ne | Compare::Ge);
         let d = self.temp(1)?;
-        let Some(class) = left.range().common_class(right.range()) else {
+        let Some(repr) = left.range().common_representation(right.range()) else {
             let n = words_for(left.range().union(right.range()))?;
             let (a, b) = (self.wide_value(left, n)?, self.wide_value(right, n)?);
             let equality = matches!(op, Compare::Eq | Compare::Ne);
@@ -751,21 +759,21 @@ impl Compiler {
             }
             return Ok(d);
         };
-        match class {
-            Class::U64 | Class::I64 => {
+        match repr {
+            Representation::U64 | Representation::I64 => {
                 let (a, b) = (self.low64(left, 64)?, self.low64(right, 64)?);
                 match op {
                     Compare::Eq => return self.emit(Op::Eq { d, a, b }).map(|()| d),
                     Compare::Ne => return self.emit(Op::Ne { d, a, b }).map(|()| d),
-                    _ if class == Class::U64 => self.emit(Op::LtU { d, a, b })?,
+                    _ if repr == Representation::U64 => self.emit(Op::LtU { d, a, b })?,
                     _ => self.emit(Op::LtS { d, a, b })?,
                 }
             }
-            Class::U128 | Class::I128 => {
+            Representation::U128 | Representation::I128 => {
                 let (a, b) = (self.low128(left)?, self.low128(right)?);
                 let wide = match op {
                     Compare::Eq | Compare::Ne => WideOp::Eq,
-                    _ if class == Class::U128 => WideOp::LtU,
+                    _ if repr == Representation::U128 => WideOp::LtU,
                     _ => WideOp::LtS,
                 };
                 self.emit(Op::Wide { op: wide, w: 128, d, a, b })?;

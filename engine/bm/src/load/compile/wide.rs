@@ -1,6 +1,6 @@
 //! Expressions whose values need more than 128 bits. A value is as many words as its range needs, in two's complement.
 
-use super::expression::{Binary, Class, Expr};
+use super::expression::{Binary, Expr, Representation};
 use super::{words_for, Compiler, Result};
 use crate::number::words;
 use crate::program::{ColdOp, Op, Operation, Slot, Wide};
@@ -25,14 +25,14 @@ impl Compiler {
 
     /// Slots of which the first `n` have the low words of `expr`.
     pub(super) fn wide_value(&mut self, expr: &Expr, n: u32) -> Result<Slot> {
-        match expr.range().class() {
-            Some(class @ (Class::U64 | Class::I64)) => {
+        match expr.range().representation() {
+            Some(repr @ (Representation::U64 | Representation::I64)) => {
                 let a = self.low64(expr, 64)?;
-                self.extended(a, 64, class == Class::I64, n)
+                self.extended(a, 64, repr == Representation::I64, n)
             }
-            Some(class @ (Class::U128 | Class::I128)) => {
+            Some(repr @ (Representation::U128 | Representation::I128)) => {
                 let a = self.low128(expr)?;
-                self.extended(a, 128, class == Class::I128, n)
+                self.extended(a, 128, repr == Representation::I128, n)
             }
             None => self.wide_whole(expr, n),
         }
@@ -118,7 +118,9 @@ impl Compiler {
                 self.place(end);
                 Ok(d)
             }
-            Expr::Const(_) | Expr::FromBool(_) => Err("internal: a narrow value has no class".to_owned()),
+            Expr::Const(_) | Expr::FromBool(_) => {
+                Err("internal: a narrow value has no representation".to_owned())
+            }
         }
     }
 
