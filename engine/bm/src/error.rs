@@ -20,7 +20,7 @@ impl LoadError {
 
 /// A runtime-interface call that was refused; the state is unchanged.
 ///
-/// The variants follow BMv2's `MatchErrorCode` and friends, so that a Thrift or P4Runtime door can map them.
+/// The variants follow BMv2's `MatchErrorCode` and friends, so that a Thrift or P4Runtime server can map them.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RuntimeError {

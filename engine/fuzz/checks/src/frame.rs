@@ -150,7 +150,7 @@ impl Run {
             kind::CALL..kind::WAIT => {
                 let Some(call) = Call::next(input) else { return };
                 let op = call.op(&self.traffic.switch);
-                let answer = crate::door::make(&mut self.traffic.switch, &op);
+                let answer = crate::runtime_interface::make(&mut self.traffic.switch, &op);
                 if let (Some(books), Ok(_)) = (&mut self.books, answer) {
                     books.call(&op);
                 }

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod calls;
-mod door;
 mod edits;
 mod eeon;
 mod frame;
@@ -19,6 +18,7 @@ mod pcap;
 mod peer;
 pub mod programs;
 mod runtime_api;
+mod runtime_interface;
 pub mod seeds;
 mod traffic;
 mod wire;

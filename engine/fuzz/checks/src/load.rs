@@ -75,7 +75,7 @@ fn run(program: &Arc<Executable>, input: &mut Input<'_>, interpreted: bool) -> u
         let Some(call) = Call::next(input) else { break };
         // Whether it is right depends on the edits; that it answers is what is looked for.
         let op = call.op(&traffic.switch);
-        let _ = crate::door::make(&mut traffic.switch, &op);
+        let _ = crate::runtime_interface::make(&mut traffic.switch, &op);
     }
     for _ in 0..MAX_PACKETS {
         let (port, length) = (u16::from(input.u8() % 5), usize::from(input.u8()));

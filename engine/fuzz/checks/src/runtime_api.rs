@@ -24,7 +24,7 @@ pub fn runtime_api(bytes: &[u8]) {
         }
         let Some(call) = Call::next(&mut input) else { break };
         let op = call.op(&switch);
-        let (answer, expected) = (crate::door::make(&mut switch, &op), model.make(&op));
+        let (answer, expected) = (crate::runtime_interface::make(&mut switch, &op), model.make(&op));
         match (&answer, &expected) {
             (Ok(handle), Ok(expected)) => assert_eq!(handle, expected, "the handle that {op:?} gave"),
             (Err(error), Err(_)) => assert!(!error.is_empty() && error.len() < 4096, "{error}"),

@@ -1,4 +1,4 @@
-//! Makes a call to a switch.
+//! Makes a call of a switch's runtime interface.
 
 use bm::{CounterValue, RuntimeError, State};
 use simple_switch::Switch;
