@@ -136,7 +136,7 @@ pub enum What {
     },
     /// It was lost.
     Dropped {
-        /// Port whose books say so.
+        /// Port that counts the drop.
         port: u16,
         /// Why.
         cause: DropCause,

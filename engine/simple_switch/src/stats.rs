@@ -1,6 +1,6 @@
-//! What happened to packets, counted. No packet leaves the switch's books without an entry here.
+//! What happened to packets, counted. No packet leaves the switch without being counted here.
 //!
-//! The books balance at any time: `received + copies == sent + dropped + in flight`, see
+//! Conservation, true at any time: `received + copies == sent + dropped + in flight`, see
 //! [`SwitchStats::is_balanced`].
 
 use serde::{Serialize, Serializer};

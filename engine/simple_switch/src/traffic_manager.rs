@@ -120,7 +120,7 @@ impl TrafficManager {
             is_changed: false,
             stats: PortStats::default(),
         };
-        // The last place keeps the books of port numbers that do not exist.
+        // The last element counts for the port numbers that do not exist.
         Self {
             ports: (0..=PORT_COUNT).map(|_| port()).collect(),
             default_limit_packets: usize::MAX,

@@ -1,4 +1,4 @@
-//! E-EON's own program: entries as a controller would write them, and what must hold of its accounts. Its classes are
+//! E-EON's own program: entries as a controller would write them, and what must be true of its counts. Its classes are
 //! judged by `wire`, which was written without it.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::calls::Op;
 pub(crate) const PROGRAM: usize = 0;
 pub(crate) const GATE: &str = "gate_open_at";
 pub(crate) const CPU_PORT: u16 = 510;
-/// Ports that the entries lead to, and that the account is checked for.
+/// Ports that the entries lead to, and whose byte account is checked.
 const PORTS: std::ops::RangeInclusive<u16> = 1..=4;
 /// The ports that inputs can name and that can be attached.
 const LIKELY_PORTS: [u16; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, CPU_PORT];
@@ -63,14 +63,14 @@ pub(crate) fn configure(state: &mut State) {
     add(eee, 4, action, &[2880, 4480, 1000, 0, 0, 0, 8 << 24, 24]);
 }
 
-/// What the program's accounts should show, as long as nothing but packets has written them.
-pub(crate) struct Books {
+/// What the program's registers and counters should show, as long as nothing but packets has written them.
+pub(crate) struct ExpectedCounts {
     by_gate: bool,
     untouched: bool,
     received: BTreeMap<(u16, u8), u64>,
 }
 
-impl Books {
+impl ExpectedCounts {
     pub(crate) fn new(by_gate: bool) -> Self {
         Self { by_gate, untouched: true, received: BTreeMap::new() }
     }

@@ -11,7 +11,7 @@ use simple_switch::{PortConfig, SwitchConfig};
 use units::{Bytes, DataRate, Duration};
 
 use crate::calls::Call;
-use crate::eeon::{self, Books};
+use crate::eeon::{self, ExpectedCounts};
 use crate::input::Input;
 use crate::programs;
 use crate::traffic::Traffic;
@@ -42,8 +42,8 @@ fn run(bytes: &[u8], interpreted: bool) -> u64 {
     let flags = input.u8();
     let config = config(program, flags, input.u8());
     let traffic = Traffic::new(&programs::program(program), config).expect("the configuration is sound");
-    let books = (program == eeon::PROGRAM).then(|| Books::new(flags & 1 == 0));
-    let mut run = Run { traffic, books, interpreted };
+    let expected = (program == eeon::PROGRAM).then(|| ExpectedCounts::new(flags & 1 == 0));
+    let mut run = Run { traffic, expected, interpreted };
     run.choose_interpreter();
     if program == eeon::PROGRAM && flags & 2 == 0 {
         eeon::configure(&mut run.traffic.switch.state_mut());
@@ -107,7 +107,7 @@ fn port(byte: u8) -> u16 {
 
 struct Run {
     traffic: Traffic,
-    books: Option<Books>,
+    expected: Option<ExpectedCounts>,
     interpreted: bool,
 }
 
@@ -151,8 +151,8 @@ impl Run {
                 let Some(call) = Call::next(input) else { return };
                 let op = call.op(&self.traffic.switch);
                 let answer = crate::runtime_interface::make(&mut self.traffic.switch, &op);
-                if let (Some(books), Ok(_)) = (&mut self.books, answer) {
-                    books.call(&op);
+                if let (Some(expected), Ok(_)) = (&mut self.expected, answer) {
+                    expected.call(&op);
                 }
             }
             // Time: any, but more often short.
@@ -177,21 +177,21 @@ impl Run {
                 let program = programs::program(usize::from(input.u8()));
                 if self.traffic.switch.load_program(program).is_ok() {
                     self.choose_interpreter();
-                    if let Some(books) = &mut self.books {
-                        books.reloaded();
+                    if let Some(expected) = &mut self.expected {
+                        expected.reloaded();
                     }
                 }
             }
         }
         self.traffic.check_balance();
-        if let Some(books) = &self.books {
-            books.check_queues(&self.traffic.switch);
+        if let Some(expected) = &self.expected {
+            expected.check_queues(&self.traffic.switch);
         }
     }
 
     fn packet(&mut self, port: u16, frame: &[u8]) {
-        if let Some(books) = &mut self.books {
-            books.packet(&self.traffic.switch, port, frame);
+        if let Some(expected) = &mut self.expected {
+            expected.packet(&self.traffic.switch, port, frame);
         }
         self.traffic.packet(port, frame);
     }
@@ -202,8 +202,8 @@ impl Run {
 
     fn drain(&mut self) {
         self.traffic.drain();
-        if let Some(books) = &self.books {
-            books.check_counters(&self.traffic.switch);
+        if let Some(expected) = &self.expected {
+            expected.check_counters(&self.traffic.switch);
         }
     }
 }

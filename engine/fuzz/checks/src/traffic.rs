@@ -120,7 +120,7 @@ impl Traffic {
         }
     }
 
-    /// The books balance. It adds up all ports, so it is asked for now and then.
+    /// The packet counts balance. It adds up all ports, so it is asked for now and then.
     pub(crate) fn check_balance(&self) {
         let stats = self.switch.stats();
         assert!(stats.is_balanced(), "{stats:?}");

@@ -602,7 +602,7 @@ impl Switch {
         }
     }
 
-    /// Takes a packet off the books.
+    /// Takes a packet out of the switch, and counts it as dropped.
     fn drop_packet(&mut self, packet: PacketId, port: u16, cause: DropCause) {
         self.tm.stats_mut(port).drops.count(cause);
         self.note(packet, |_| What::Dropped { port, cause });

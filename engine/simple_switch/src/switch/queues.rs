@@ -24,7 +24,7 @@ fn spacing(rate_pps: u64) -> Duration {
 impl Switch {
     /// Puts a packet into the queue of a port, by its priority.
     pub(super) fn enqueue<const WATCHED: bool>(&mut self, id: PacketId, port: u64) {
-        // A port beyond v1model's range keeps its books under the last number that u16 has.
+        // A port beyond v1model's range is counted under the last number that u16 has.
         let port = u16::try_from(port).unwrap_or(u16::MAX);
         if usize::from(port) >= PORT_COUNT {
             return self.drop_packet(id, port, DropCause::NoSuchPort);

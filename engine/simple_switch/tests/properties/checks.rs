@@ -35,7 +35,7 @@ fn expected_frame(a: &Arrived, is_marked: bool) -> Vec<u8> {
 }
 
 pub fn conservation(trace: &Trace) -> Judgement {
-    for [offered, left, dropped, inside] in &trace.books {
+    for [offered, left, dropped, inside] in &trace.counts {
         prop_assert_eq!(
             *offered,
             left + dropped + inside,
@@ -88,7 +88,7 @@ pub fn conservation(trace: &Trace) -> Judgement {
             })?;
         }
     }
-    prop_assert_eq!(left_inside, 0, "packets inside that no port's books know");
+    prop_assert_eq!(left_inside, 0, "packets inside that no port counts");
     prop_assert!(trace.switch.stats().is_balanced());
     let drops = trace.switch.stats().drops;
     prop_assert_eq!(drops.total(), drops.get(simple_switch::DropCause::Ingress), "the program alone drops");

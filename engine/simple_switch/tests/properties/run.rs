@@ -1,4 +1,4 @@
-//! Runs one random case through one switch and writes down what was offered, what came out, and what the books said
+//! Runs one random case through one switch and writes down what was offered, what came out, and what was counted
 //! meanwhile. Judges nothing.
 
 use bm::{MatchKeyParam, State};
@@ -77,7 +77,7 @@ pub struct Trace {
     pub order: [Vec<usize>; 2],
     pub looks: Vec<Look>,
     /// Offered, left, counted as dropped, and inside, at some instants.
-    pub books: Vec<[u64; 4]>,
+    pub counts: Vec<[u64; 4]>,
     /// All settings of a port, with the time from which on they hold.
     pub history: [Vec<(u64, Settings)>; 2],
     /// When nothing more can be due.
@@ -155,7 +155,7 @@ pub fn run(case: &Case, form: Form) -> Trace {
         arrived: Vec::new(),
         order: [Vec::new(), Vec::new()],
         looks: Vec::new(),
-        books: Vec::new(),
+        counts: Vec::new(),
         history: [Vec::new(), Vec::new()],
         limit: times[times.len() - 1] + 10_000 * pace.frame_ps(),
     };
@@ -319,7 +319,7 @@ impl Trace {
                 }
             }
         }
-        self.books.push([offered, left, dropped, self.switch.stats().in_flight]);
+        self.counts.push([offered, left, dropped, self.switch.stats().in_flight]);
     }
 
     pub fn register(&self, name: &str, port: u16) -> u64 {
