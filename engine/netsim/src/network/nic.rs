@@ -12,7 +12,7 @@ use wire::PacketClass;
 
 use crate::network::eee::{Eee, EeeParams};
 use crate::network::frame::HostFrame;
-use crate::network::nic_aqm::{Aqm, Verdict};
+use crate::network::nic_aqm::{Aqm, Decision};
 use crate::network::tag;
 use crate::report::measures::ClassCounts;
 use crate::spec::NicAqm;
@@ -102,8 +102,8 @@ impl Nic {
             return Err(frame);
         }
         if let Some(aqm) = &mut self.aqm {
-            let verdict = aqm.admit(self.queued_bytes, self.queue.len() as u64, &frame);
-            if self.stats.apply(verdict, &mut frame) {
+            let decision = aqm.admit(self.queued_bytes, self.queue.len() as u64, &frame);
+            if self.stats.apply(decision, &mut frame) {
                 return Err(frame);
             }
         }
@@ -134,8 +134,8 @@ impl Nic {
             self.queued_bytes -= u64::from(frame.wire_len);
             if let Some(aqm) = &mut self.aqm {
                 let (admitted, _) = tag::decode(frame.tag);
-                let verdict = aqm.leave(now, admitted, self.queued_bytes, &frame);
-                if self.stats.apply(verdict, &mut frame) {
+                let decision = aqm.leave(now, admitted, self.queued_bytes, &frame);
+                if self.stats.apply(decision, &mut frame) {
                     if let Some(eee) = &mut self.eee {
                         eee.discard(now.as_ps());
                     }
@@ -177,19 +177,19 @@ impl Nic {
 
 impl NicStats {
     /// Does what the AQM says; whether the frame is dropped.
-    fn apply(&mut self, verdict: Verdict, frame: &mut HostFrame) -> bool {
-        match verdict {
-            Verdict::Pass => {}
-            Verdict::Mark => {
+    fn apply(&mut self, decision: Decision, frame: &mut HostFrame) -> bool {
+        match decision {
+            Decision::Pass => {}
+            Decision::Mark => {
                 wire::mark_ce(&mut frame.captured);
                 self.classes[frame.class() as usize].marked += 1;
             }
-            Verdict::Drop => {
+            Decision::Drop => {
                 self.dropped += 1;
                 self.classes[frame.class() as usize].early_dropped += 1;
             }
         }
-        verdict == Verdict::Drop
+        decision == Decision::Drop
     }
 }
 

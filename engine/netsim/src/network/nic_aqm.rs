@@ -14,7 +14,7 @@ use crate::spec::{NicAqm, Protect};
 
 /// What becomes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Decision {
     Pass,
     Mark,
     Drop,
@@ -64,7 +64,7 @@ impl Aqm {
     }
 
     /// A frame that fits is to enter, and finds this much.
-    pub(crate) fn admit(&mut self, found_bytes: u64, found_packets: u64, frame: &HostFrame) -> Verdict {
+    pub(crate) fn admit(&mut self, found_bytes: u64, found_packets: u64, frame: &HostFrame) -> Decision {
         match self.settings {
             NicAqm::MarkThreshold { threshold_bytes, l4s_threshold_bytes, at_dequeue: false } => {
                 above_threshold(found_bytes, threshold_bytes, l4s_threshold_bytes, frame)
@@ -90,17 +90,17 @@ impl Aqm {
                         draw < ((depth - min) >> 8).wrapping_mul(probability_slope) >> 8
                     };
                 if congested {
-                    verdict(&signal(frame, ecn, protect))
+                    decision(&signal(frame, ecn, protect))
                 } else {
-                    Verdict::Pass
+                    Decision::Pass
                 }
             }
-            NicAqm::MarkThreshold { .. } | NicAqm::Codel { .. } => Verdict::Pass,
+            NicAqm::MarkThreshold { .. } | NicAqm::Codel { .. } => Decision::Pass,
         }
     }
 
     /// A frame that was admitted at `admitted` is to leave, with this much behind it.
-    pub(crate) fn leave(&mut self, now: Time, admitted: Time, left: u64, frame: &HostFrame) -> Verdict {
+    pub(crate) fn leave(&mut self, now: Time, admitted: Time, left: u64, frame: &HostFrame) -> Decision {
         match self.settings {
             NicAqm::MarkThreshold { threshold_bytes, l4s_threshold_bytes, at_dequeue: true } => {
                 above_threshold(left, threshold_bytes, l4s_threshold_bytes, frame)
@@ -110,12 +110,12 @@ impl Aqm {
                 let signal = signal(frame, ecn, protect);
                 let signalled = self.codel.judge(now, interval_ps, late, matches!(signal, Signal::Spare));
                 if signalled {
-                    verdict(&signal)
+                    decision(&signal)
                 } else {
-                    Verdict::Pass
+                    Decision::Pass
                 }
             }
-            NicAqm::MarkThreshold { .. } | NicAqm::Red { .. } => Verdict::Pass,
+            NicAqm::MarkThreshold { .. } | NicAqm::Red { .. } => Decision::Pass,
         }
     }
 }
@@ -162,24 +162,24 @@ fn step(interval_ps: u64, count: u32) -> Duration {
     Duration::from_ps((interval_ps as f64 / f64::from(count).sqrt()).round() as u64)
 }
 
-fn above_threshold(bytes: u64, threshold: u32, l4s_threshold: u32, frame: &HostFrame) -> Verdict {
+fn above_threshold(bytes: u64, threshold: u32, l4s_threshold: u32, frame: &HostFrame) -> Decision {
     let threshold = match wire::ecn(&frame.captured) {
         Some(Ecn::Ect0) => threshold,
         Some(Ecn::Ect1) => l4s_threshold,
-        _ => return Verdict::Pass,
+        _ => return Decision::Pass,
     };
     if bytes > u64::from(threshold) {
-        Verdict::Mark
+        Decision::Mark
     } else {
-        Verdict::Pass
+        Decision::Pass
     }
 }
 
-fn verdict(signal: &Signal) -> Verdict {
+fn decision(signal: &Signal) -> Decision {
     match signal {
-        Signal::Mark => Verdict::Mark,
-        Signal::Carried | Signal::Spare => Verdict::Pass,
-        Signal::Drop => Verdict::Drop,
+        Signal::Mark => Decision::Mark,
+        Signal::Carried | Signal::Spare => Decision::Pass,
+        Signal::Drop => Decision::Drop,
     }
 }
 
