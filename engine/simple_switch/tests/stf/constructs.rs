@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::run;
-use crate::verdict::Verdict;
+use crate::outcome::Outcome;
 
 #[test]
 fn every_construct_does_what_its_script_expects() {
@@ -19,9 +19,9 @@ fn every_construct_does_what_its_script_expects() {
     for script in scripts {
         let json = std::fs::read(script.with_extension("json")).expect("each script has a program");
         let text = std::fs::read_to_string(&script).expect("a script is text");
-        let verdict = run::judge(&json, &text);
-        if verdict != Verdict::Pass {
-            wrong.push(format!("{}: {verdict}", script.display()));
+        let outcome = run::judge(&json, &text);
+        if outcome != Outcome::Pass {
+            wrong.push(format!("{}: {outcome}", script.display()));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

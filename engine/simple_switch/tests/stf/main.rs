@@ -7,14 +7,14 @@
 //! The semantics are those of p4c's `backends/bmv2/bmv2stf.py`, but stricter: a control command that is refused fails the
 //! program, where `simple_switch_CLI` prints a message and goes on; and `check_counter`, which bmv2stf.py ignores, is
 //! checked; and so is that no packet is lost to a fault of the program, or without account.
-#![allow(clippy::print_stdout)] // The verdicts are the result.
+#![allow(clippy::print_stdout)] // The outcomes are the result.
 
 mod cli;
 mod constructs;
 mod run;
 mod samples;
 mod script;
-mod verdict;
+mod outcome;
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
@@ -22,41 +22,41 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
 use samples::{Compiled, Sample, GROUPS};
-use verdict::{summary, Verdict};
+use outcome::{summary, Outcome};
 
-fn judge(sample: &Sample, scratch: &Path) -> Verdict {
+fn judge(sample: &Sample, scratch: &Path) -> Outcome {
     let json = match samples::compile(sample, scratch) {
         Compiled::Json(json) => json,
-        Compiled::Error(line) => return Verdict::DoesNotCompile(line),
+        Compiled::Error(line) => return Outcome::DoesNotCompile(line),
     };
     let text = match std::fs::read_to_string(&sample.script) {
         Ok(text) => text,
-        Err(error) => return Verdict::Fail(format!("{}: {error}", sample.script.display())),
+        Err(error) => return Outcome::Fail(format!("{}: {error}", sample.script.display())),
     };
     let run = || run::judge(&json, &text);
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
         let said = said.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Verdict::Fail(format!("the engine panicked: {}", said.unwrap_or_default()))
+        Outcome::Fail(format!("the engine panicked: {}", said.unwrap_or_default()))
     })
 }
 
-/// Verdicts in the order of the samples. Compiling takes nearly all the time, so every processor takes a part.
-fn judge_all(samples: &[Sample], scratch: &Path) -> Vec<Verdict> {
+/// Outcomes in the order of the samples. Compiling takes nearly all the time, so every processor takes a part.
+fn judge_all(samples: &[Sample], scratch: &Path) -> Vec<Outcome> {
     let next = AtomicUsize::new(0);
-    let verdicts = Mutex::new(vec![None; samples.len()]);
+    let outcomes = Mutex::new(vec![None; samples.len()]);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(sample) = samples.get(at) else { return };
-                let verdict = judge(sample, scratch);
-                verdicts.lock().expect("no judge panics")[at] = Some(verdict);
+                let outcome = judge(sample, scratch);
+                outcomes.lock().expect("no judge panics")[at] = Some(outcome);
             });
         }
     });
-    let verdicts = verdicts.into_inner().expect("no judge panics");
-    verdicts.into_iter().map(|verdict| verdict.expect("every sample was judged")).collect()
+    let outcomes = outcomes.into_inner().expect("no judge panics");
+    outcomes.into_iter().map(|outcome| outcome.expect("every sample was judged")).collect()
 }
 
 #[test]
@@ -93,14 +93,14 @@ fn every_v1model_program_of_p4c_that_loads_does_what_its_stf_script_expects() {
         let scratch = scratch.join(group.name);
         std::fs::create_dir_all(&scratch).expect("the target folder can be written");
         println!("\n{}: {} programs; {left_out}", group.name, samples.len());
-        let verdicts = judge_all(&samples, &scratch);
-        for (sample, verdict) in samples.iter().zip(&verdicts) {
-            println!("  {:<45} {verdict}", sample.name);
+        let outcomes = judge_all(&samples, &scratch);
+        for (sample, outcome) in samples.iter().zip(&outcomes) {
+            println!("  {:<45} {outcome}", sample.name);
         }
-        println!("{}: {}", group.name, summary(&verdicts));
-        all.extend(verdicts);
+        println!("{}: {}", group.name, summary(&outcomes));
+        all.extend(outcomes);
     }
     println!("\nall: {}", summary(&all));
-    assert!(all.contains(&Verdict::Pass), "nothing passed; is P4C_TESTDATA right?");
-    assert!(!all.iter().any(|verdict| matches!(verdict, Verdict::Fail(_))), "see the lines that say FAIL");
+    assert!(all.contains(&Outcome::Pass), "nothing passed; is P4C_TESTDATA right?");
+    assert!(!all.iter().any(|outcome| matches!(outcome, Outcome::Fail(_))), "see the lines that say FAIL");
 }

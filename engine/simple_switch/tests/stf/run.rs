@@ -8,7 +8,7 @@ use simple_switch::{DropCause, MirroringSession, NodeHandle, PortConfig, Switch,
 use units::{Duration, Time};
 
 use crate::script::{self, ActionCall, Pattern, Statement};
-use crate::verdict::Verdict;
+use crate::outcome::Outcome;
 
 /// Between packets; bmv2stf.py waits as long for a control command.
 const PACKET_DELAY: Duration = Duration::from_us(1_000_000);
@@ -35,19 +35,19 @@ pub fn failed<T>(reason: impl Into<String>) -> Result<T, Stop> {
     Err(Stop::Failed(reason.into()))
 }
 
-pub fn judge(json: &[u8], text: &str) -> Verdict {
+pub fn judge(json: &[u8], text: &str) -> Outcome {
     let statements = match script::parse(text) {
         Ok(statements) => statements,
-        Err(reason) => return Verdict::Fail(reason),
+        Err(reason) => return Outcome::Fail(reason),
     };
     let program = match Program::from_json(json) {
         Ok(program) => Executable::new(program),
-        Err(error) => return Verdict::Refused(error.to_string()),
+        Err(error) => return Outcome::Refused(error.to_string()),
     };
     match run(program, &statements) {
-        Ok(()) => Verdict::Pass,
-        Err(Stop::Failed(difference)) => Verdict::Fail(difference),
-        Err(Stop::Unsupported(command)) => Verdict::Skipped(command),
+        Ok(()) => Outcome::Pass,
+        Err(Stop::Failed(difference)) => Outcome::Fail(difference),
+        Err(Stop::Unsupported(command)) => Outcome::Skipped(command),
     }
 }
 
