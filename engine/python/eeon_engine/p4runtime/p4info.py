@@ -4,7 +4,7 @@ anything has been written to the switch.
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Protocol, TypeVar
 
 from . import data_types
 from .data_types import DataType
@@ -42,6 +42,22 @@ _METER_TYPES = {
 _ROLE = re.compile(r'@p4runtime_role\(\s*"([^"]+)"\s*\)')
 
 
+class _Named(Protocol):
+    """An object of a P4Info, of any kind."""
+
+    @property
+    def preamble(self) -> p4i.Preamble: ...
+
+
+class _Sized(_Named, Protocol):
+    """One that has a number of cells or members."""
+
+    size: int
+
+
+_Object = TypeVar("_Object", bound=_Named)
+
+
 def read(info: p4i.P4Info) -> Schema:
     """Indexes a `P4Info`; INVALID_ARGUMENT when it contradicts itself, UNIMPLEMENTED for string
     translation."""
@@ -75,7 +91,7 @@ def read(info: p4i.P4Info) -> Schema:
     )
 
 
-def _unique(kind: str, objects: Iterable[Any]) -> Iterable[Any]:
+def _unique(kind: str, objects: Iterable[_Object]) -> Iterator[_Object]:
     seen: dict[int, str] = {}
     for item in objects:
         preamble = item.preamble
@@ -107,7 +123,7 @@ def _owners(info: p4i.P4Info) -> Iterator[tuple[int, str]]:
                 yield item.preamble.id, owner
 
 
-def _owner(item: Any) -> str | None:
+def _owner(item: _Named | None) -> str | None:
     if item is None:
         return None
     found = [match[1] for text in item.preamble.annotations if (match := _ROLE.fullmatch(text.strip()))]
@@ -194,10 +210,10 @@ def _match_field(what: str, field: p4i.MatchField) -> MatchField:
     return MatchField(field.id, field.name, _width(f"{what} field '{field.name}'", field.bitwidth), kind)
 
 
-def _size(kind: str, item: Any) -> int:
+def _size(kind: str, item: _Sized) -> int:
     if item.size < 0:
         raise invalid(f"P4Info: {kind} '{item.preamble.name}' has size {item.size}")
-    return int(item.size)
+    return item.size
 
 
 def _counter(counter: p4i.Counter | p4i.DirectCounter, table: int | None = None) -> Counter:
@@ -205,7 +221,7 @@ def _counter(counter: p4i.Counter | p4i.DirectCounter, table: int | None = None)
     return Counter(
         id=counter.preamble.id,
         name=counter.preamble.name,
-        size=_size("counter", counter) if table is None else 0,
+        size=_size("counter", counter) if isinstance(counter, p4i.Counter) else 0,
         counts_packets=unit in (p4i.CounterSpec.PACKETS, p4i.CounterSpec.BOTH),
         counts_bytes=unit in (p4i.CounterSpec.BYTES, p4i.CounterSpec.BOTH),
         table=table,
@@ -219,7 +235,7 @@ def _meter(meter: p4i.Meter | p4i.DirectMeter, table: int | None = None) -> Mete
     return Meter(
         id=meter.preamble.id,
         name=name,
-        size=_size("meter", meter) if table is None else 0,
+        size=_size("meter", meter) if isinstance(meter, p4i.Meter) else 0,
         type=_METER_TYPES[meter.spec.type],
         table=table,
     )

@@ -73,8 +73,8 @@ def _was_set(entity: p4r.Entity) -> bool:
         case "counter_entry":
             return bool(entity.counter_entry.data.packet_count or entity.counter_entry.data.byte_count)
         case "direct_counter_entry":
-            data = entity.direct_counter_entry.data
-            return bool(data.packet_count or data.byte_count)
+            count = entity.direct_counter_entry.data
+            return bool(count.packet_count or count.byte_count)
         case "meter_entry":
             return bool(entity.meter_entry.HasField("config"))
         case "direct_meter_entry":

@@ -228,10 +228,10 @@ def action_from_message(table: Table, message: p4r.Action, *, default: bool = Fa
         place = "as the default action" if default else "in entries"
         raise denied(f"table '{table.name}': action '{action.name}' may not be used {place}")
     given: dict[int, bytes] = {}
-    for param in message.params:
-        if param.param_id in given:
-            raise invalid(f"action '{action.name}': parameter {param.param_id} is given twice")
-        given[param.param_id] = param.value
+    for argument in message.params:
+        if argument.param_id in given:
+            raise invalid(f"action '{action.name}': parameter {argument.param_id} is given twice")
+        given[argument.param_id] = argument.value
     data = []
     for param in action.params:
         if param.id not in given:
