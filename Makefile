@@ -95,6 +95,7 @@ bench-live: setup ## measure eeon-switch, and BMv2 where it is installed: frames
 reference: setup ## generate from types, models and data: the Python types of what crosses to Rust, JSON Schemas, the references in docs/, README.md of every experiment
 	$(CARGO) run $(ENGINE) --package schema --quiet -- engine/schema/schema.json
 	$(PY) engine/schema/python_types.py engine/python/eeon_engine/json_types.py
+	$(PY) engine/python/thrift_types.py
 	$(PY) -m eeon_control.schemas control_plane/schema
 	$(PY) -m eeon_control.reference docs/configuration.md
 	$(PY) -m eeon_experiments.reference docs/experiments.md

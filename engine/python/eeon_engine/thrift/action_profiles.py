@@ -1,7 +1,5 @@
 """Calls on action profiles: members and groups."""
 
-from typing import Any
-
 from ..exceptions import NoSuchHandleError
 from ..values import Group, Member
 from .interface import signed, standard, unsigned
@@ -26,10 +24,10 @@ class ActionProfileCalls:
     def bm_mt_act_prof_delete_member(self, cxt: int, profile: str, member: int) -> None:
         self._control.mt_act_prof_delete_member(profile, unsigned(member, 32))
 
-    def bm_mt_act_prof_get_members(self, cxt: int, profile: str) -> list[Any]:
+    def bm_mt_act_prof_get_members(self, cxt: int, profile: str) -> list[standard.BmMtActProfMember]:
         return [_member(member) for member in self._control.mt_act_prof_get_members(profile)]
 
-    def bm_mt_act_prof_get_member(self, cxt: int, profile: str, member: int) -> Any:
+    def bm_mt_act_prof_get_member(self, cxt: int, profile: str, member: int) -> standard.BmMtActProfMember:
         for found in self._control.mt_act_prof_get_members(profile):
             if found[0] == unsigned(member, 32):
                 return _member(found)
@@ -51,10 +49,10 @@ class ActionProfileCalls:
     ) -> None:
         self._control.mt_act_prof_remove_member_from_group(profile, unsigned(member, 32), unsigned(group, 32))
 
-    def bm_mt_act_prof_get_groups(self, cxt: int, profile: str) -> list[Any]:
+    def bm_mt_act_prof_get_groups(self, cxt: int, profile: str) -> list[standard.BmMtActProfGroup]:
         return [_group(group) for group in self._control.mt_act_prof_get_groups(profile)]
 
-    def bm_mt_act_prof_get_group(self, cxt: int, profile: str, group: int) -> Any:
+    def bm_mt_act_prof_get_group(self, cxt: int, profile: str, group: int) -> standard.BmMtActProfGroup:
         for found in self._control.mt_act_prof_get_groups(profile):
             if found[0] == unsigned(group, 32):
                 return _group(found)
@@ -63,14 +61,14 @@ class ActionProfileCalls:
         )
 
 
-def _member(member: Member) -> Any:
+def _member(member: Member) -> standard.BmMtActProfMember:
     handle, action, data = member
     return standard.BmMtActProfMember(
         mbr_handle=signed(handle, 32), action_name=action, action_data=shortest(data)
     )
 
 
-def _group(group: Group) -> Any:
+def _group(group: Group) -> standard.BmMtActProfGroup:
     handle, members = group
     return standard.BmMtActProfGroup(
         grp_handle=signed(handle, 32), mbr_handles=[signed(member, 32) for member in members]

@@ -1,10 +1,8 @@
 """Calls on counters, meters and registers, and on parser value sets."""
 
-from typing import Any
-
 from ..exceptions import InvalidValueError
 from ..values import MeterRate
-from .interface import unsigned
+from .interface import standard, unsigned
 from .names import Context
 from .tables import counter_cell, counter_value, meter_configs, meter_rates
 
@@ -18,23 +16,25 @@ class CellCalls:
         self._context = context
         self._control = context.control
 
-    def bm_counter_read(self, cxt: int, counter: str, cell: int) -> Any:
+    def bm_counter_read(self, cxt: int, counter: str, cell: int) -> standard.BmCounterValue:
         return counter_value(*self._control.read_counters(counter, unsigned(cell, 64)))
 
-    def bm_counter_write(self, cxt: int, counter: str, cell: int, value: Any) -> None:
+    def bm_counter_write(self, cxt: int, counter: str, cell: int, value: standard.BmCounterValue) -> None:
         self._control.write_counters(counter, unsigned(cell, 64), *counter_cell(value))
 
     def bm_counter_reset_all(self, cxt: int, counter: str) -> None:
         self._control.reset_counters(counter)
 
-    def bm_meter_get_rates(self, cxt: int, meter: str, cell: int) -> list[Any]:
+    def bm_meter_get_rates(self, cxt: int, meter: str, cell: int) -> list[standard.BmMeterRateConfig]:
         return meter_configs(self._control.meter_get_rates(meter, unsigned(cell, 64)))
 
-    def bm_meter_set_rates(self, cxt: int, meter: str, cell: int, rates: list[Any]) -> None:
+    def bm_meter_set_rates(
+        self, cxt: int, meter: str, cell: int, rates: list[standard.BmMeterRateConfig]
+    ) -> None:
         checked = _rising(meter, meter_rates(rates))
         self._control.meter_set_rates(meter, unsigned(cell, 64), checked)
 
-    def bm_meter_array_set_rates(self, cxt: int, meter: str, rates: list[Any]) -> None:
+    def bm_meter_array_set_rates(self, cxt: int, meter: str, rates: list[standard.BmMeterRateConfig]) -> None:
         self._control.meter_array_set_rates(meter, _rising(meter, meter_rates(rates)))
 
     def bm_register_read(self, cxt: int, reg: str, cell: int) -> int:

@@ -6,10 +6,10 @@ gets a TApplicationException with the reason in it.
 """
 
 import logging
-from typing import Any
+from collections.abc import Callable
 
 from thriftpy2.protocol import TBinaryProtocol
-from thriftpy2.thrift import TApplicationException, TMessageType, TType
+from thriftpy2.thrift import TApplicationException, TMessageType, TPayload, TType
 from thriftpy2.transport import TMemoryBuffer
 
 from ..exceptions import ControlError, EngineError
@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 _SEPARATOR = ":"
 
-_EMPTY: dict[int, Any] = {
+_EMPTY: dict[int, object] = {
     TType.BOOL: False,
     TType.BYTE: 0,
     TType.I16: 0,
@@ -39,7 +39,7 @@ class Dispatcher:
     """Answers calls with the methods of handlers, one handler or more for each service."""
 
     def __init__(self, handlers: dict[str, list[object]]) -> None:
-        self._methods: dict[tuple[str, str], Any] = {}
+        self._methods: dict[tuple[str, str], Callable[..., object]] = {}
         for service, parts in handlers.items():
             for name in SERVICES[service].thrift_services:
                 found = next((getattr(part, name) for part in parts if hasattr(part, name)), None)
@@ -60,7 +60,8 @@ class Dispatcher:
                 f"'{called}': no such method; names are service:method, services {', '.join(SERVICES)}",
             )
             return None if kind == TMessageType.ONEWAY else _message(name, sequence, unknown)
-        arguments = reader.struct(getattr(SERVICES[service], f"{name}_args"))
+        kind_of_arguments: type[TPayload] = getattr(SERVICES[service], f"{name}_args")
+        arguments = reader.struct(kind_of_arguments)
         outcome = self._call(service, name, method, arguments)
         if kind == TMessageType.ONEWAY:
             return None
@@ -70,9 +71,9 @@ class Dispatcher:
             _LOG.exception("answer of %s cannot be written", called)
             return _message(name, sequence, _internal(f"{name}: the answer cannot be written"))
 
-    def _call(self, service: str, name: str, method: Any, arguments: Any) -> Any:
+    def _call(self, service: str, name: str, method: Callable[..., object], arguments: TPayload) -> TPayload:
         """The method's result, or a TApplicationException."""
-        result = getattr(SERVICES[service], f"{name}_result")()
+        result: TPayload = getattr(SERVICES[service], f"{name}_result")()
         values = []
         for field in arguments.thrift_spec.values():
             value = getattr(arguments, field[1])
@@ -89,19 +90,21 @@ class Dispatcher:
         except Exception:
             _LOG.exception("%s failed", name)
             return _internal(f"{name}: internal error; see the switch's log")
-        if 0 in result.thrift_spec:
-            result.success = returned
+        success = result.thrift_spec.get(0)
+        if success is not None:
+            setattr(result, success[1], returned)
         return result
 
 
-def _empty(field: tuple[Any, ...]) -> Any:
+def _empty(field: tuple[int, str, object, *tuple[object, ...]]) -> object:
     """What Thrift's C++ servers see in a field that was not sent."""
-    if field[0] == TType.STRUCT:
+    kind = field[0]
+    if kind == TType.STRUCT and isinstance(field[2], type):
         return field[2]()
-    return [] if field[0] == TType.LIST else _EMPTY[field[0]]
+    return [] if kind == TType.LIST else _EMPTY[kind]
 
 
-def _refusal(result: Any, error: EngineError) -> Any:
+def _refusal(result: TPayload, error: EngineError) -> TPayload:
     """The result with the declared exception in it; a TApplicationException where that cannot say it."""
     declared = result.thrift_spec.get(1)
     if declared is None:
@@ -117,7 +120,7 @@ def _refusal(result: Any, error: EngineError) -> Any:
     return result
 
 
-def _codes(exception: Any) -> dict[str, int]:
+def _codes(exception: type[TPayload]) -> dict[str, int]:
     """Names and numbers of an exception's codes. An enum's field is an i32 that knows its enum."""
     enum = exception.thrift_spec[1][2]
     return dict(enum._NAMES_TO_VALUES)
@@ -127,7 +130,7 @@ def _internal(message: str) -> TApplicationException:
     return TApplicationException(TApplicationException.INTERNAL_ERROR, message)
 
 
-def _message(name: str, sequence: int, content: Any) -> bytes:
+def _message(name: str, sequence: int, content: TPayload) -> bytes:
     is_exception = isinstance(content, TApplicationException)
     buffer = TMemoryBuffer()
     protocol = TBinaryProtocol(buffer)

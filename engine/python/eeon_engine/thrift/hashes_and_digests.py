@@ -4,15 +4,13 @@ Digests have no setting here: what is wrong with a call is told as BMv2 tells it
 wrong is refused as not there. No program that the engine loads has a Toeplitz hash.
 """
 
-from typing import Any
-
 from ..exceptions import ControlError, NoSuchObjectError
 from ..values import CrcParameters
-from .interface import unsigned
+from .interface import standard, unsigned
 from .names import Context
 
 
-def _crc(parameters: Any, bits: int) -> CrcParameters:
+def _crc(parameters: standard.BmCrc16Config | standard.BmCrc32Config, bits: int) -> CrcParameters:
     """What a `BmCrc16Config` or `BmCrc32Config` says; a field that was not sent is 0."""
     numbers = (parameters.polynomial, parameters.initial_remainder, parameters.final_xor_value)
     polynomial, initial_remainder, final_xor = (unsigned(number or 0, bits) for number in numbers)
@@ -29,10 +27,14 @@ class HashAndDigestCalls:
 
     # ---- hash calculations
 
-    def bm_set_crc16_custom_parameters(self, cxt: int, calculation: str, parameters: Any) -> None:
+    def bm_set_crc16_custom_parameters(
+        self, cxt: int, calculation: str, parameters: standard.BmCrc16Config
+    ) -> None:
         self._control.set_crc16_custom_parameters(calculation, _crc(parameters, 16))
 
-    def bm_set_crc32_custom_parameters(self, cxt: int, calculation: str, parameters: Any) -> None:
+    def bm_set_crc32_custom_parameters(
+        self, cxt: int, calculation: str, parameters: standard.BmCrc32Config
+    ) -> None:
         self._control.set_crc32_custom_parameters(calculation, _crc(parameters, 32))
 
     def bm_set_toeplitz_hash_key(self, cxt: int, calculation: str, key: bytes) -> None:

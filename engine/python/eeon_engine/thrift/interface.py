@@ -4,23 +4,40 @@ Not the meaning of any method: that is in the modules of calls.
 """
 
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import thriftpy2
+
+__all__ = ["SERVICES", "Service", "signed", "simple_pre_lag", "simple_switch", "standard", "unsigned"]
 
 _FOLDER = Path(__file__).parent
 
 
-def _load(name: str) -> Any:
+def _load(name: str) -> ModuleType:
     # The module's name must end in _thrift; it is where pickle and repr find the types.
     return thriftpy2.load(str(_FOLDER / f"{name}.thrift"), module_name=f"eeon_{name}_thrift")
 
 
-standard = _load("standard")
-simple_pre_lag = _load("simple_pre_lag")
-simple_switch = _load("simple_switch")
+if TYPE_CHECKING:
+    # Made of the same files by `make reference`.
+    from . import simple_pre_lag_types as simple_pre_lag
+    from . import simple_switch_types as simple_switch
+    from . import standard_types as standard
+else:
+    standard = _load("standard")
+    simple_pre_lag = _load("simple_pre_lag")
+    simple_switch = _load("simple_switch")
 
-SERVICES: dict[str, Any] = {
+
+class Service(Protocol):
+    """A service. Beside its names it has the struct `NAME_args` and `NAME_result` of each method."""
+
+    thrift_services: ClassVar[list[str]]
+    """Names of its methods."""
+
+
+SERVICES: dict[str, type[Service]] = {
     "standard": standard.Standard,
     "simple_pre_lag": simple_pre_lag.SimplePreLAG,
     "simple_switch": simple_switch.SimpleSwitch,

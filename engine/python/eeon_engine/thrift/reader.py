@@ -7,9 +7,9 @@ stored or repeated. Writing is thriftpy2's.
 
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias, TypeVar
 
-from thriftpy2.thrift import TMessageType, TType
+from thriftpy2.thrift import TMessageType, TPayload, TType
 
 MAX_STRING_BYTES = 64 << 20
 """As long as the longest program that the engine takes."""
@@ -31,6 +31,12 @@ _FIXED: dict[int, struct.Struct] = {
     TType.DOUBLE: struct.Struct("!d"),
 }
 _I32 = _FIXED[TType.I32]
+
+
+Payload = TypeVar("Payload", bound=TPayload)
+
+_Spec: TypeAlias = "type[TPayload] | int | tuple[int, _Spec] | None"
+"""What thriftpy2 keeps beside a type: of a struct its class, of a list its elements' type."""
 
 
 class MessageError(Exception):
@@ -59,11 +65,11 @@ class Reader:
         (sequence,) = _I32.unpack(self._read(4))
         return name, kind, sequence
 
-    def struct(self, kind: type, depth: int = MAX_DEPTH) -> Any:
+    def struct(self, kind: type[Payload], depth: int = MAX_DEPTH) -> Payload:
         """A struct of a type of the interface. Fields of another type than the interface's are left out."""
         self._enter(depth)
         result = kind()
-        fields = kind.thrift_spec  # type: ignore[attr-defined]
+        fields = kind.thrift_spec
         while (wire := self._type()) != TType.STOP:
             (number,) = _FIXED[TType.I16].unpack(self._read(2))
             field = fields.get(number)
@@ -79,7 +85,7 @@ class Reader:
         """Passes over the arguments of a method that is not there."""
         self._skip(TType.STRUCT, MAX_DEPTH)
 
-    def _value(self, kind: int, spec: Any, depth: int) -> Any:
+    def _value(self, kind: int, spec: _Spec, depth: int) -> object:
         self._count()
         fixed = _FIXED.get(kind)
         if fixed is not None:
@@ -89,9 +95,9 @@ class Reader:
             return self._bytes(MAX_STRING_BYTES, "string")
         if kind == TType.STRING:
             return self._bytes(MAX_STRING_BYTES, "string").decode("utf-8", "replace")
-        if kind == TType.STRUCT:
+        if isinstance(spec, type):
             return self.struct(spec, depth)
-        if kind == TType.LIST:
+        if kind == TType.LIST and spec is not None:
             self._enter(depth)
             element, element_spec = spec if isinstance(spec, tuple) else (spec, None)
             wire, size = self._type(), self._size()

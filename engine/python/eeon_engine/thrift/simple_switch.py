@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 from ..exceptions import EngineError, InvalidValueError, NoSuchHandleError
 from .interface import signed, simple_switch, unsigned
@@ -23,7 +22,7 @@ class SimpleSwitchCalls:
 
     # ---- clone sessions
 
-    def mirroring_session_add(self, session: int, target: Any) -> None:
+    def mirroring_session_add(self, session: int, target: simple_switch.MirroringSessionConfig) -> None:
         # The only declared refusal is "not found". BMv2 logs what cannot be and answers that it is done; any
         # other answer would end simple_switch_CLI.
         _result(lambda: self._add(session, target.port, target.mgid))
@@ -41,7 +40,7 @@ class SimpleSwitchCalls:
     def mirroring_session_delete(self, session: int) -> None:
         self._control.mirroring_session_delete(_session(session))
 
-    def mirroring_session_get(self, session: int) -> Any:
+    def mirroring_session_get(self, session: int) -> simple_switch.MirroringSessionConfig:
         found = self._control.mirroring_session_get(_session(session))
         if found is None:
             raise NoSuchHandleError(f"clone session {session}: is not configured", "SESSION_NOT_FOUND")

@@ -1,7 +1,5 @@
 """Calls on tables: entries, default entries, the counters and meters of entries."""
 
-from typing import Any
-
 from ..exceptions import ControlError, ImmutableError, InvalidValueError, NoSuchHandleError
 from ..values import Entry, EntryAction, MatchParam, MeterRate
 from .interface import signed, standard, unsigned
@@ -25,13 +23,15 @@ class TableCalls:
     def bm_mt_clear_entries(self, cxt: int, table: str, reset_default: bool) -> None:
         self._control.mt_clear_entries(table, reset_default)
 
-    def bm_mt_get_entries(self, cxt: int, table: str) -> list[Any]:
+    def bm_mt_get_entries(self, cxt: int, table: str) -> list[standard.BmMtEntry]:
         return [self._entry(table, entry) for entry in self._control.mt_get_entries(table)]
 
-    def bm_mt_get_entry(self, cxt: int, table: str, entry: int) -> Any:
+    def bm_mt_get_entry(self, cxt: int, table: str, entry: int) -> standard.BmMtEntry:
         return self._entry(table, self._control.mt_get_entry(table, unsigned(entry, 32)))
 
-    def bm_mt_get_entry_from_key(self, cxt: int, table: str, key: list[Any], options: Any) -> Any:
+    def bm_mt_get_entry_from_key(
+        self, cxt: int, table: str, key: list[standard.BmMatchParam], options: standard.BmAddEntryOptions
+    ) -> standard.BmMtEntry:
         if not key:
             return standard.BmMtEntry(
                 match_key=[],
@@ -44,7 +44,7 @@ class TableCalls:
             raise NoSuchHandleError(f"table '{table}': no entry has this key", "BAD_MATCH_KEY")
         return self._entry(table, found)
 
-    def bm_mt_get_default_entry(self, cxt: int, table: str) -> Any:
+    def bm_mt_get_default_entry(self, cxt: int, table: str) -> standard.BmActionEntry:
         action = self._control.mt_get_default_entry(table)
         if action is None:
             return standard.BmActionEntry(action_type=standard.BmActionEntryType.NONE)
@@ -53,7 +53,13 @@ class TableCalls:
     # ---- entries with actions of their own
 
     def bm_mt_add_entry(
-        self, cxt: int, table: str, key: list[Any], action: str, data: list[bytes], options: Any
+        self,
+        cxt: int,
+        table: str,
+        key: list[standard.BmMatchParam],
+        action: str,
+        data: list[bytes],
+        options: standard.BmAddEntryOptions,
     ) -> int:
         handle = self._control.mt_add_entry(table, match_key(key), action, data, _priority(options))
         return signed(handle, 32)
@@ -86,7 +92,12 @@ class TableCalls:
     # ---- entries that point at members or groups
 
     def bm_mt_indirect_add_entry(
-        self, cxt: int, table: str, key: list[Any], member: int, options: Any
+        self,
+        cxt: int,
+        table: str,
+        key: list[standard.BmMatchParam],
+        member: int,
+        options: standard.BmAddEntryOptions,
     ) -> int:
         handle = self._control.mt_indirect_add_entry(
             table, match_key(key), unsigned(member, 32), _priority(options)
@@ -111,7 +122,12 @@ class TableCalls:
         self._control.mt_reset_default_entry(table)
 
     def bm_mt_indirect_ws_add_entry(
-        self, cxt: int, table: str, key: list[Any], group: int, options: Any
+        self,
+        cxt: int,
+        table: str,
+        key: list[standard.BmMatchParam],
+        group: int,
+        options: standard.BmAddEntryOptions,
     ) -> int:
         handle = self._control.mt_indirect_ws_add_entry(
             table, match_key(key), unsigned(group, 32), _priority(options)
@@ -126,19 +142,21 @@ class TableCalls:
 
     # ---- counters and meters of entries
 
-    def bm_mt_read_counter(self, cxt: int, table: str, entry: int) -> Any:
+    def bm_mt_read_counter(self, cxt: int, table: str, entry: int) -> standard.BmCounterValue:
         return counter_value(*self._control.mt_read_counters(table, unsigned(entry, 32)))
 
-    def bm_mt_write_counter(self, cxt: int, table: str, entry: int, value: Any) -> None:
+    def bm_mt_write_counter(self, cxt: int, table: str, entry: int, value: standard.BmCounterValue) -> None:
         self._control.mt_write_counters(table, unsigned(entry, 32), *counter_cell(value))
 
     def bm_mt_reset_counters(self, cxt: int, table: str) -> None:
         self._control.mt_reset_counters(table)
 
-    def bm_mt_set_meter_rates(self, cxt: int, table: str, entry: int, rates: list[Any]) -> None:
+    def bm_mt_set_meter_rates(
+        self, cxt: int, table: str, entry: int, rates: list[standard.BmMeterRateConfig]
+    ) -> None:
         self._control.mt_set_meter_rates(table, unsigned(entry, 32), meter_rates(rates))
 
-    def bm_mt_get_meter_rates(self, cxt: int, table: str, entry: int) -> list[Any]:
+    def bm_mt_get_meter_rates(self, cxt: int, table: str, entry: int) -> list[standard.BmMeterRateConfig]:
         return meter_configs(self._control.mt_get_meter_rates(table, unsigned(entry, 32)))
 
     # ---- helpers
@@ -152,7 +170,7 @@ class TableCalls:
                 "WRONG_TABLE_TYPE",
             )
 
-    def _entry(self, table: str, entry: Entry) -> Any:
+    def _entry(self, table: str, entry: Entry) -> standard.BmMtEntry:
         handle, key, priority, action = entry
         shape = self._context.table(table)
         shown = priority if shape and shape.has_priorities else -1
@@ -170,18 +188,18 @@ class TableCalls:
         )
 
 
-def _life(ttl_ns: int, idle_ns: int) -> Any:
+def _life(ttl_ns: int, idle_ns: int) -> standard.BmMtEntryLife:
     return standard.BmMtEntryLife(
         timeout_ms=signed(ttl_ns // _NS_PER_MS, 32), time_since_hit_ms=signed(idle_ns // _NS_PER_MS, 32)
     )
 
 
-def match_key(params: list[Any]) -> list[MatchParam]:
+def match_key(params: list[standard.BmMatchParam]) -> list[MatchParam]:
     """The engine's key."""
     return [_engine_param(param) for param in params]
 
 
-def _engine_param(param: Any) -> MatchParam:
+def _engine_param(param: standard.BmMatchParam) -> MatchParam:
     kinds = standard.BmMatchParamType
     kind = param.type or kinds.EXACT
     # A field that the client left out is an empty value, which no key accepts.
@@ -203,7 +221,7 @@ def _engine_param(param: Any) -> MatchParam:
     raise InvalidValueError(f"match type {kind}: there are 0 to {kinds.RANGE}", "BAD_MATCH_KEY")
 
 
-def _match_param(param: MatchParam) -> Any:
+def _match_param(param: MatchParam) -> standard.BmMatchParam:
     kinds = standard.BmMatchParamType
     match param:
         case ("exact", value):
@@ -222,7 +240,7 @@ def _match_param(param: MatchParam) -> Any:
     raise AssertionError(param)
 
 
-def _action_entry(action: EntryAction) -> Any:
+def _action_entry(action: EntryAction) -> standard.BmActionEntry:
     kinds = standard.BmActionEntryType
     match action:
         case ("action", name, data):
@@ -236,7 +254,7 @@ def _action_entry(action: EntryAction) -> Any:
     raise AssertionError(action)
 
 
-def _priority(options: Any) -> int:
+def _priority(options: standard.BmAddEntryOptions) -> int:
     priority = options.priority or 0
     if priority < 0:
         raise InvalidValueError(f"priority {priority}: is negative; the low number wins, from 0", "ERROR")
@@ -248,17 +266,17 @@ def shortest(data: list[bytes]) -> list[bytes]:
     return [value.lstrip(b"\0") or b"\0" for value in data]
 
 
-def counter_value(bytes_: int, packets: int) -> Any:
+def counter_value(bytes_: int, packets: int) -> standard.BmCounterValue:
     """A counter cell as it travels."""
     return standard.BmCounterValue(bytes=signed(bytes_, 64), packets=signed(packets, 64))
 
 
-def counter_cell(value: Any) -> tuple[int, int]:
+def counter_cell(value: standard.BmCounterValue) -> tuple[int, int]:
     """Bytes and packets of a counter cell that came."""
     return unsigned(value.bytes or 0, 64), unsigned(value.packets or 0, 64)
 
 
-def meter_rates(rates: list[Any]) -> list[MeterRate]:
+def meter_rates(rates: list[standard.BmMeterRateConfig]) -> list[MeterRate]:
     """The engine's rates."""
     for rate in rates:
         if (rate.burst_size or 0) < 0:
@@ -269,7 +287,7 @@ def meter_rates(rates: list[Any]) -> list[MeterRate]:
     return [(rate.units_per_micros or 0.0, rate.burst_size or 0) for rate in rates]
 
 
-def meter_configs(rates: list[MeterRate]) -> list[Any]:
+def meter_configs(rates: list[MeterRate]) -> list[standard.BmMeterRateConfig]:
     """Rates as they travel."""
     return [
         standard.BmMeterRateConfig(units_per_micros=rate, burst_size=signed(burst, 32))

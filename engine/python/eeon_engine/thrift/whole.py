@@ -3,10 +3,10 @@
 import hashlib
 import json
 import threading
-from typing import Any
 
 from .._engine import Program
 from ..exceptions import ControlError, EngineError, InvalidValueError, NoSuchObjectError
+from ..values import Group
 from .interface import signed, standard
 from .names import Context
 
@@ -92,7 +92,7 @@ class WholeCalls:
         }
         return json.dumps({"config_md5": self.bm_get_config_md5().hex(), "state": state})
 
-    def _groups(self, profile: str) -> Any:
+    def _groups(self, profile: str) -> list[Group]:
         try:
             return self._control.mt_act_prof_get_groups(profile)
         except InvalidValueError:
@@ -101,10 +101,10 @@ class WholeCalls:
 
     # ---- the switch, its ports, its objects
 
-    def bm_mgmt_get_info(self) -> Any:
+    def bm_mgmt_get_info(self) -> standard.BmConfig:
         return standard.BmConfig(device_id=signed(self._control.device_id, 64), thrift_port=self._port)
 
-    def bm_dev_mgr_show_ports(self) -> list[Any]:
+    def bm_dev_mgr_show_ports(self) -> list[standard.DevMgrPortInfo]:
         return [
             standard.DevMgrPortInfo(port_num=port, iface_name=interface, is_up=is_up, extra={})
             for port, interface, is_up in self._control.port_info()
@@ -136,7 +136,7 @@ def _port(port: int) -> int:
     return port
 
 
-def _jsonable(value: Any) -> Any:
+def _jsonable(value: object) -> object:
     """Tuples as lists, bytes as hexadecimal digits."""
     if isinstance(value, bytes):
         return value.hex()
