@@ -1,7 +1,7 @@
 """A program's JSON as the servers need it: what a control plane names, without what packets do."""
 
 import json
-from typing import Any
+from typing import NotRequired, TypedDict
 
 # States, primitives, expressions and places in the source are most of a program and name nothing.
 _LEFT_OUT = frozenset(
@@ -18,12 +18,134 @@ _LEFT_OUT = frozenset(
 )
 
 
-def objects(program: bytes) -> Any:
-    """The parsed JSON without the parts that no control plane names. `Any`: it is as the compiler wrote it,
-    and who reads it must expect anything. Raises `ValueError` when it is no JSON.
+class Object(TypedDict):
+    """What every named object has."""
+
+    name: str
+    id: int
+
+
+class KeyField(TypedDict):
+    """One field of a table's key."""
+
+    match_type: str
+    target: object
+    """Header and field, where it is a plain field of a header."""
+
+
+class DefaultEntry(TypedDict):
+    """A table's default entry."""
+
+    action_entry_const: NotRequired[bool]
+
+
+class Table(Object):
+    """A table."""
+
+    match_type: str
+    type: str
+    key: list[KeyField]
+    actions: list[str]
+    action_ids: list[int]
+    with_counters: bool
+    direct_meters: NotRequired[str | None]
+    support_timeout: NotRequired[bool]
+    action_profile: NotRequired[str]
+    default_entry: NotRequired[DefaultEntry | None]
+
+
+class ActionProfile(Object):
+    """An action profile."""
+
+    selector: NotRequired[object]
+
+
+class Pipeline(TypedDict):
+    """Ingress or egress."""
+
+    tables: list[Table]
+    action_profiles: list[ActionProfile]
+
+
+class Cells(Object):
+    """An array of counters or meters."""
+
+    is_direct: NotRequired[bool]
+    size: int
+
+
+class RegisterArray(Object):
+    """An array of registers."""
+
+    size: int
+    bitwidth: int
+
+
+class ValueSet(Object):
+    """A parser value set."""
+
+    compressed_bitwidth: int
+
+
+class LearnList(Object):
+    """A digest."""
+
+    elements: list[object]
+
+
+class Calculation(Object):
+    """A hash calculation."""
+
+    algo: str
+
+
+class HeaderType(Object):
+    """A header type. A field is its name, its width in bits (`*`: any), and whether it is signed."""
+
+    fields: list[list[object]]
+
+
+class Header(Object):
+    """A header."""
+
+    header_type: str
+
+
+class Param(TypedDict):
+    """A parameter of an action."""
+
+    bitwidth: int
+
+
+class Action(Object):
+    """An action."""
+
+    runtime_data: list[Param]
+
+
+class Objects(TypedDict):
+    """A program, as p4c-bm2-ss writes it. The engine has checked what it needs itself; the rest may be
+    missing, or be something else, in a program that p4c did not write."""
+
+    actions: list[Action]
+    header_types: list[HeaderType]
+    headers: list[Header]
+    calculations: NotRequired[list[Calculation]]
+    counter_arrays: NotRequired[list[Cells]]
+    learn_lists: NotRequired[list[LearnList]]
+    meter_arrays: NotRequired[list[Cells]]
+    parse_vsets: NotRequired[list[ValueSet]]
+    pipelines: NotRequired[list[Pipeline]]
+    register_arrays: NotRequired[list[RegisterArray]]
+
+
+def objects(program: bytes) -> Objects:
+    """The parsed JSON without the parts that no control plane names. Nothing of it is checked: who reads it
+    must expect `LookupError`, `TypeError` and `AttributeError`. Raises `ValueError` when it is no JSON.
     """
-    return json.loads(program, object_pairs_hook=_without)
+    found: Objects = json.loads(program, object_pairs_hook=_without)
+    return found
 
 
-def _without(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return {key: value for key, value in pairs if key not in _LEFT_OUT}

@@ -6,13 +6,16 @@ be cut down for a role (§3.4.4). A P4Info that names nothing of a program that 
 to another one.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from .. import program_json
+from ..program_json import Objects
 from . import data_types
 from .errors import StatusError, invalid
-from .schema import Schema, Table
+from .schema import Counter, Meter, Schema, Table
+
+_T = TypeVar("_T")
 
 # What p4c makes of P4Info's match kinds: `optional` becomes a mask, and so does what stands beside one.
 _KINDS = {
@@ -37,34 +40,27 @@ def check(schema: Schema, program: bytes) -> None:
         ) from error
 
 
-def _check(schema: Schema, parsed: Any) -> None:
+def _check(schema: Schema, parsed: Objects) -> None:
     shapes = _Shapes(parsed)
     tables = {t["name"]: t for pipeline in parsed.get("pipelines", []) for t in pipeline["tables"]}
     for table in schema.tables.values():
         _check_table(table, _found("table", table.name, tables), shapes)
     _check_profiles(schema, parsed)
-    for kind, array in (
-        ("counter", [*schema.counters.values(), *schema.direct_counters.values()]),
-        ("meter", [*schema.meters.values(), *schema.direct_meters.values()]),
-    ):
-        found = {item["name"]: item for item in parsed.get(f"{kind}_arrays", [])}
-        for item in array:
-            cells = _found(kind, item.name, found)
-            if bool(cells.get("is_direct")) != (item.table is not None):
-                raise _differs(kind, item.name, "is direct in one of them only")
-            if item.table is None:
-                _same(kind, item.name, "cells", item.size, cells["size"])
+    counters = [*schema.counters.values(), *schema.direct_counters.values()]
+    _check_cells("counter", counters, parsed.get("counter_arrays", []))
+    meters = [*schema.meters.values(), *schema.direct_meters.values()]
+    _check_cells("meter", meters, parsed.get("meter_arrays", []))
     registers = {item["name"]: item for item in parsed.get("register_arrays", [])}
     for register in schema.registers.values():
-        cells = _found("register", register.name, registers)
-        _same("register", register.name, "cells", register.size, cells["size"])
+        array = _found("register", register.name, registers)
+        _same("register", register.name, "cells", register.size, array["size"])
         if isinstance(register.type, data_types.Scalar):
-            _same("register", register.name, "bits a cell", register.type.width, cells["bitwidth"])
+            _same("register", register.name, "bits a cell", register.type.width, array["bitwidth"])
     value_sets = {item["name"]: item for item in parsed.get("parse_vsets", [])}
     for value_set in schema.value_sets.values():
         bits = sum(field.width for field in value_set.fields)
-        cells = _found("value set", value_set.name, value_sets)
-        _same("value set", value_set.name, "bits", bits, cells["compressed_bitwidth"])
+        in_program = _found("value set", value_set.name, value_sets)["compressed_bitwidth"]
+        _same("value set", value_set.name, "bits", bits, in_program)
     learn_lists = {item["name"]: item for item in parsed.get("learn_lists", [])}
     for digest in schema.digests.values():
         elements = _found("digest", digest.name, learn_lists)["elements"]
@@ -72,7 +68,7 @@ def _check(schema: Schema, parsed: Any) -> None:
     _check_something_is_named(schema, parsed, tables.values())
 
 
-def _check_table(table: Table, found: Any, shapes: "_Shapes") -> None:
+def _check_table(table: Table, found: program_json.Table, shapes: "_Shapes") -> None:
     key = found["key"]
     _same("table", table.name, "match fields", len(table.fields), len(key))
     for field, part in zip(table.fields, key, strict=True):
@@ -108,7 +104,17 @@ def _check_table(table: Table, found: Any, shapes: "_Shapes") -> None:
         )
 
 
-def _check_profiles(schema: Schema, parsed: Any) -> None:
+def _check_cells(kind: str, named: Iterable[Counter | Meter], arrays: Iterable[program_json.Cells]) -> None:
+    found = {array["name"]: array for array in arrays}
+    for item in named:
+        array = _found(kind, item.name, found)
+        if bool(array.get("is_direct")) != (item.table is not None):
+            raise _differs(kind, item.name, "is direct in one of them only")
+        if item.table is None:
+            _same(kind, item.name, "cells", item.size, array["size"])
+
+
+def _check_profiles(schema: Schema, parsed: Objects) -> None:
     found = {
         item["name"]: item for pipeline in parsed.get("pipelines", []) for item in pipeline["action_profiles"]
     }
@@ -118,7 +124,7 @@ def _check_profiles(schema: Schema, parsed: Any) -> None:
             raise _differs("action profile", profile.name, "has a selector in one of them only")
 
 
-def _check_something_is_named(schema: Schema, parsed: Any, tables: Iterable[Any]) -> None:
+def _check_something_is_named(schema: Schema, parsed: Objects, tables: Iterable[program_json.Table]) -> None:
     named = (
         schema.tables,
         schema.profiles,
@@ -132,8 +138,17 @@ def _check_something_is_named(schema: Schema, parsed: Any, tables: Iterable[Any]
         return
     # Tables without a key are p4c's own, most of them; the others are the programmer's.
     keyed = [table["name"] for table in tables if table["key"]]
-    arrays = ("counter_arrays", "meter_arrays", "register_arrays", "parse_vsets", "learn_lists")
-    found = keyed or [item["name"] for kind in arrays for item in parsed.get(kind, [])]
+    found = keyed or [
+        item["name"]
+        for array in (
+            parsed.get("counter_arrays", []),
+            parsed.get("meter_arrays", []),
+            parsed.get("register_arrays", []),
+            parsed.get("parse_vsets", []),
+            parsed.get("learn_lists", []),
+        )
+        for item in array
+    ]
     if found:
         raise invalid(
             f"the P4Info names no object of the program, which has '{found[0]}' and {len(found) - 1} "
@@ -144,14 +159,14 @@ def _check_something_is_named(schema: Schema, parsed: Any, tables: Iterable[Any]
 class _Shapes:
     """Widths, looked up in the program."""
 
-    def __init__(self, parsed: Any) -> None:
+    def __init__(self, parsed: Objects) -> None:
         types = {
             kind["name"]: {field[0]: field[1] for field in kind["fields"]} for kind in parsed["header_types"]
         }
         self._headers = {header["name"]: types[header["header_type"]] for header in parsed["headers"]}
         self._actions = {action["id"]: action for action in parsed["actions"]}
 
-    def width(self, target: Any, match_type: str) -> int | None:
+    def width(self, target: object, match_type: str) -> int | None:
         """Bits of a key field; None where it is no plain field of a header."""
         if match_type == "valid" or not isinstance(target, list) or len(target) != 2:
             return 1 if match_type == "valid" else None
@@ -165,7 +180,7 @@ class _Shapes:
         return [param["bitwidth"] for param in self._actions[action]["runtime_data"]]
 
 
-def _found(kind: str, name: str, objects: dict[str, Any]) -> Any:
+def _found(kind: str, name: str, objects: Mapping[str, _T]) -> _T:
     if name not in objects:
         raise _missing(kind, name)
     return objects[name]

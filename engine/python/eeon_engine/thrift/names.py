@@ -3,8 +3,8 @@
 Read from the program's JSON once for each program; holds nothing that a control call changes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from .. import program_json
 from .._engine import Program, SwitchHandle
@@ -41,21 +41,25 @@ class Names:
         """Those of a program; the engine has accepted its JSON."""
         document = program_json.objects(program.json)
         pipelines = document.get("pipelines", [])
-        kinds: dict[str, list[Any]] = {
-            "tables": [table for pipeline in pipelines for table in pipeline.get("tables", [])],
+        tables = [table for pipeline in pipelines for table in pipeline.get("tables", [])]
+        registers = document.get("register_arrays", [])
+        kinds: dict[str, Sequence[program_json.Object]] = {
+            "tables": tables,
             "action_profiles": [p for pipeline in pipelines for p in pipeline.get("action_profiles", [])],
+            "counter_arrays": document.get("counter_arrays", []),
+            "meter_arrays": document.get("meter_arrays", []),
+            "register_arrays": registers,
+            "learn_lists": document.get("learn_lists", []),
         }
-        for kind in ("counter_arrays", "meter_arrays", "register_arrays", "learn_lists"):
-            kinds[kind] = document.get(kind, [])
         return Names(
             ids={kind: {item["name"]: item["id"] for item in items} for kind, items in kinds.items()},
-            tables={table["name"]: _table(table) for table in kinds["tables"]},
-            register_widths={item["name"]: item["bitwidth"] for item in kinds["register_arrays"]},
+            tables={table["name"]: _table(table) for table in tables},
+            register_widths={item["name"]: item["bitwidth"] for item in registers},
             algorithms={item["name"]: item["algo"] for item in document.get("calculations", [])},
         )
 
 
-def _table(table: dict[str, Any]) -> Table:
+def _table(table: program_json.Table) -> Table:
     default = table.get("default_entry") or {}
     return Table(
         match_type=table["match_type"],
