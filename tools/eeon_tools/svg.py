@@ -8,9 +8,13 @@ from __future__ import annotations
 import io
 import re
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 import matplotlib
 from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.typing import RcKeyType
 
 # Okabe and Ito's palette, which people with any colour vision can tell apart.
 BLUE, SKY, GREEN, YELLOW, ORANGE, VERMILION, PURPLE, GREY = (
@@ -33,7 +37,7 @@ CLASS_COLOURS = {
     "other": GREY,
 }
 INK = "#333333"
-_STYLE = {
+_STYLE: dict[RcKeyType, object] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "eeon",
     "font.family": "sans-serif",
@@ -56,8 +60,7 @@ _STYLE = {
 
 def styled() -> AbstractContextManager[None]:
     """What is drawn inside looks as all drawings of the project do."""
-    context: AbstractContextManager[None] = matplotlib.rc_context(_STYLE)
-    return context
+    return matplotlib.rc_context(_STYLE)
 
 
 def new_figure(width: float, height: float) -> Figure:

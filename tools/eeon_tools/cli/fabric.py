@@ -22,7 +22,7 @@ from eeon_tools.cli.support import console, output_file, reports_errors
 _TARGETS_FILE = Path("out/targets.yaml")
 
 
-class _Scale(click.ParamType):
+class _Scale(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
     name = "factor"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -137,7 +136,7 @@ def replay(
 
 
 def _write(
-    result: dict[str, Any], json_path: Path | None, page: Callable[[], str], html_path: Path | None
+    result: dict[str, object], json_path: Path | None, page: Callable[[], str], html_path: Path | None
 ) -> None:
     if json_path is not None:
         json_path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 import click
 from eeon_control.errors import EeonError, UnitError
@@ -19,10 +19,11 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from eeon_tools.errors import ToolsError, UnavailableError
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 
-class QuantityType(click.ParamType):
+class QuantityType(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
     """An option such as `64KB` or `30us`, converted to a quantity with its unit in the type."""
 
     def __init__(self, quantity: type[Quantity], minimum: int = 0) -> None:
@@ -30,7 +31,7 @@ class QuantityType(click.ParamType):
         self._quantity = quantity
         self._minimum = minimum
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Quantity:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Quantity:
         try:
             parsed = self._quantity.parse(value)
         except UnitError as error:
@@ -43,18 +44,18 @@ class QuantityType(click.ParamType):
 class NumberRange(click.FloatRange):
     """A number within bounds. click's own range lets NaN through, because it compares false with both."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number: float = super().convert(value, param, ctx)
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value} is not a number", param, ctx)
         return number
 
 
-def reports_errors(function: Function) -> Function:
+def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Turn this project's errors into one message on stderr and exit status 1."""
 
     @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+    def wrapper(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         try:
             return function(*args, **kwargs)
         except (ToolsError, EeonError) as error:
@@ -63,7 +64,7 @@ def reports_errors(function: Function) -> Function:
             where = f"{error.filename}: " if error.filename else ""
             raise click.ClickException(f"{where}{error.strerror or error}") from error
 
-    return wrapper  # type: ignore[return-value]
+    return wrapper
 
 
 def needs_plots(what: str) -> None:

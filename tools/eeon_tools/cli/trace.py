@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, TypeVar, Unpack
 
 import click
 from eeon_control import topology as topologies
@@ -40,7 +40,22 @@ def trace() -> None:
     """Make and describe traces: pcap files of the frames that the hosts of a fabric send."""
 
 
-def _common(function: Callable[..., Any]) -> Callable[..., Any]:
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+class _Common(TypedDict):
+    """What `_common` gives besides where to, over which fabric and with which seed."""
+
+    window: Bytes
+    one_way_delay: Duration
+    ce_threshold: Bytes
+    ecn: bool
+    ipv6: bool
+    whole_frames: bool
+    max_packets: int
+
+
+def _common(function: _Command) -> _Command:
     """Options of every generator: where to, over which fabric, and how TCP behaves."""
     options = [
         click.option("-o", "--output", type=_FILE, required=True, help="Trace to write: .pcap or .pcapng."),
@@ -138,7 +153,7 @@ def shuffle(
     cycles_per_byte: float,
     noise: float,
     heartbeat: Duration,
-    **common: Any,
+    **common: Unpack[_Common],
 ) -> None:
     """Write the trace of one MapReduce job's shuffle (a model after MRPerf)."""
     topology = topologies.load(topology_name)
@@ -193,7 +208,7 @@ def coflow(
     span: str,
     scale: float,
     time_scale: float,
-    **common: Any,
+    **common: Unpack[_Common],
 ) -> None:
     """Write the trace of COFLOWS, a file in the Facebook 2010 coflow format (default: a sample).
 
@@ -225,25 +240,19 @@ def _generate(
     hosts: list[trace_hosts.TraceHost],
     workload: Workload,
     seed: int,
-    window: Bytes,
-    one_way_delay: Duration,
-    ce_threshold: Bytes,
-    ecn: bool,
-    ipv6: bool,
-    whole_frames: bool,
-    max_packets: int,
+    **common: Unpack[_Common],
 ) -> None:
     tcp = TcpModel(
-        one_way_delay_ns=one_way_delay // _PS_PER_NS,
-        window_bytes=window,
-        ce_threshold_bytes=ce_threshold,
-        ecn=ecn,
-        ipv6=ipv6,
+        one_way_delay_ns=common["one_way_delay"] // _PS_PER_NS,
+        window_bytes=common["window"],
+        ce_threshold_bytes=common["ce_threshold"],
+        ecn=common["ecn"],
+        ipv6=common["ipv6"],
     )
     with packet_progress(f"writing {output.name}") as progress:
         manifest = generate(
             output_file(output), topology, hosts, workload, tcp, seed,
-            whole_frames=whole_frames, max_packets=max_packets, progress=progress,
+            whole_frames=common["whole_frames"], max_packets=common["max_packets"], progress=progress,
         )  # fmt: skip
     total = sum(manifest.packets.values())
     classes = ", ".join(f"{count:,} {name}" for name, count in manifest.packets.items() if count)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 
@@ -19,7 +18,7 @@ _LATENCY = {"type": ["number", "null"], "minimum": 0}
 _JOULES = {"type": "number", "minimum": 0}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def _object(**properties: object) -> dict[str, object]:
     return {
         "type": "object",
         "required": list(properties),
@@ -37,7 +36,7 @@ _PACKETS = _object(
     other_dropped=_COUNT,
 )
 
-SCHEMA: dict[str, Any] = _object(
+SCHEMA: dict[str, object] = _object(
     program_digest={"type": "string", "pattern": "^[0-9a-f]{64}$"},
     trace={"type": "string"},
     seed=_COUNT,
@@ -62,7 +61,7 @@ SCHEMA: dict[str, Any] = _object(
 """JSON schema of summary.json. Latencies of a class of which nothing arrived are null."""
 
 
-def summarise(seed: int, runs: Sequence[tuple[DemoRun, RunResult]]) -> dict[str, Any]:
+def summarise(seed: int, runs: Sequence[tuple[DemoRun, RunResult]]) -> dict[str, object]:
     """The document. All runs must have used one trace and one program."""
     digests = {result.program_digest for _, result in runs}
     traces = {(result.trace, result.trace_sha256) for _, result in runs}
@@ -89,7 +88,7 @@ def summarise(seed: int, runs: Sequence[tuple[DemoRun, RunResult]]) -> dict[str,
     }
 
 
-def write(path: Path, document: dict[str, Any]) -> None:
+def write(path: Path, document: dict[str, object]) -> None:
     """Check the document against its schema and write it."""
     jsonschema.validate(document, SCHEMA)
     path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

@@ -7,26 +7,31 @@ last parts of the program's full names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from eeon_control.plan import Action, Entry, Lpm
+from eeon_control.plan import Action, Entry, Exact, Lpm
 
 from eeon_tools.errors import InputError
 from eeon_tools.explain.source import Source
+
+if TYPE_CHECKING:
+    from eeon_engine.values import ExactParam, LpmParam, MatchParam
 
 
 class Control(Protocol):
     """The part of `eeon_engine.SwitchHandle` that is used."""
 
     def mt_add_entry(
-        self, table: str, key: Any, action: str, data: list[bytes], priority: int = 0
+        self, table: str, key: Sequence[MatchParam], action: str, data: list[bytes], priority: int = 0
     ) -> int: ...
     def mt_set_default_action(self, table: str, action: str, data: list[bytes]) -> None: ...
     def mt_act_prof_add_member(self, profile: str, action: str, data: list[bytes]) -> int: ...
     def mt_act_prof_create_group(self, profile: str) -> int: ...
     def mt_act_prof_add_member_to_group(self, profile: str, member: int, group: int) -> None: ...
-    def mt_indirect_ws_add_entry(self, table: str, key: Any, group: int, priority: int = 0) -> int: ...
+    def mt_indirect_ws_add_entry(
+        self, table: str, key: Sequence[MatchParam], group: int, priority: int = 0
+    ) -> int: ...
 
 
 def install(switch: Control, source: Source, entries: Iterable[Entry]) -> int:
@@ -40,13 +45,13 @@ def install(switch: Control, source: Source, entries: Iterable[Entry]) -> int:
 
 def _install(switch: Control, source: Source, entry: Entry) -> None:
     table = _full_name(source.tables, entry.table, "table")
-    actions = dict.fromkeys(source.tables[table].get("actions", []))
+    actions = source.actions(table)
     calls = [(_full_name(actions, action.name, "action"), _data(action)) for action in entry.actions]
     key = [_match(part) for part in entry.match]
     if entry.is_default:
         switch.mt_set_default_action(table, *calls[0])
     elif entry.selector:
-        profile = str(source.tables[table].get("action_profile"))
+        profile = source.profile(table)
         group = switch.mt_act_prof_create_group(profile)
         for name, data in calls:
             member = switch.mt_act_prof_add_member(profile, name, data)
@@ -64,7 +69,7 @@ def _full_name(names: Iterable[str], alias: str, kind: str) -> str:
     raise InputError("program", alias, f"the program has no {kind} of this name; it is not the E-EON program")
 
 
-def _match(part: Any) -> tuple[Any, ...]:
+def _match(part: Exact | Lpm) -> ExactParam | LpmParam:
     if isinstance(part, Lpm):
         return ("lpm", _bytes(part.value), part.prefix_length)
     return ("exact", _bytes(part.value))

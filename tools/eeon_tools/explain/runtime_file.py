@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from finsy import (
     P4CloneSessionEntry,
@@ -28,8 +28,11 @@ from eeon_tools.errors import InputError
 
 _MAX_FILE_BYTES = 16 << 20
 
+# JSON that people write: what is of the wrong shape ends as one of the errors that `_of_json` names.
+_Written: TypeAlias = Any
 
-def read_p4info(path: Path) -> Any:
+
+def read_p4info(path: Path) -> p4i.P4Info:
     """A P4Info in text format. Raises InputError."""
     try:
         return text_format.Parse(_read(path), p4i.P4Info())
@@ -37,7 +40,7 @@ def read_p4info(path: Path) -> Any:
         raise InputError(path, "", f"is no P4Info in text format: {error}") from error
 
 
-def read_entries(path: Path, p4info: Any) -> Any:
+def read_entries(path: Path, p4info: p4i.P4Info) -> p4r.WriteRequest:
     """The `WriteRequest` that a file stands for. Raises InputError."""
     text = _read(path)
     if path.suffix == ".json":
@@ -68,7 +71,7 @@ def _read(path: Path) -> str:
 # ---- the tutorials' form
 
 
-def _of_json(path: Path, text: str, schema: P4Schema) -> Any:
+def _of_json(path: Path, text: str, schema: P4Schema) -> p4r.WriteRequest:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -95,7 +98,7 @@ def _of_json(path: Path, text: str, schema: P4Schema) -> Any:
     return request
 
 
-def _table_entry(item: Mapping[str, Any], schema: P4Schema) -> Any:
+def _table_entry(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
     table = schema.tables[item["table"]]
     is_default = bool(item.get("default_action", False))
     match = {
@@ -114,7 +117,7 @@ def _table_entry(item: Mapping[str, Any], schema: P4Schema) -> Any:
     return p4r.Update(type=kind, entity=entry.encode(schema))
 
 
-def _match_value(kind: P4MatchType | str, value: Any) -> Any:
+def _match_value(kind: P4MatchType | str, value: _Written) -> object:
     if kind in (P4MatchType.EXACT, P4MatchType.OPTIONAL):
         # Some write an exact value as a list of one.
         (value,) = value if isinstance(value, list) else [value]
@@ -125,23 +128,23 @@ def _match_value(kind: P4MatchType | str, value: Any) -> Any:
     return _value(first), _value(second)
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> int | str:
     """A number, or a number or an address as text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"value {value!r}: write a number, or a number or an address as text")
     return value
 
 
-def _replicas(item: Mapping[str, Any]) -> Iterable[tuple[int, int]]:
+def _replicas(item: Mapping[str, _Written]) -> Iterable[tuple[int, int]]:
     return [(int(one["egress_port"]), int(one.get("instance", 0))) for one in item["replicas"]]
 
 
-def _multicast_group(item: Mapping[str, Any], schema: P4Schema) -> Any:
+def _multicast_group(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
     group = P4MulticastGroupEntry(int(item["multicast_group_id"]), replicas=list(_replicas(item)))
     return p4r.Update(type=p4r.Update.INSERT, entity=group.encode(schema))
 
 
-def _clone_session(item: Mapping[str, Any], schema: P4Schema) -> Any:
+def _clone_session(item: Mapping[str, _Written], schema: P4Schema) -> p4r.Update:
     session = P4CloneSessionEntry(
         int(item["clone_session_id"]),
         packet_length_bytes=int(item.get("packet_length_bytes", 0)),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eeon_control import config as configs
 from eeon_control import plan
@@ -29,6 +29,7 @@ from eeon_tools.replay.spec import GATE_REGISTER, TICK_PS
 
 if TYPE_CHECKING:
     from eeon_engine import Program, Switch, SwitchHandle
+    from finsy.proto import p4i, p4r
 
 BMV2_TICK_PS = 1_000_000
 """Timestamps of another program count microseconds, as on BMv2."""
@@ -49,8 +50,8 @@ class Fabric:
 class Write:
     """Entries for any program: its `P4Info` and a P4Runtime `WriteRequest`, both messages."""
 
-    p4info: Any
-    request: Any
+    p4info: p4i.P4Info
+    request: p4r.WriteRequest
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _write(switch: Switch, entries: Write) -> None:
         raise InputError("--entries", "", str(error)) from error
 
 
-def load_engine() -> Any:
+def load_engine() -> ModuleType:
     """The engine's module, or UnavailableError."""
     try:
         import eeon_engine

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Collection
 
 _STRUCT = re.compile(r"(\w+?)(_t)?\.(.+)")
 _PREFIX = {"not": "!", "~": "~", "-": "-"}
@@ -23,7 +23,7 @@ class Source:
     already accepted the program, and an explanation with a gap is better than none."""
 
     def __init__(self, text: bytes) -> None:
-        self._json: dict[str, Any] = json.loads(text)
+        self._json: object = json.loads(text)
         self._actions = _list(self._json, "actions")
         self._pipelines = {_text(p, "name"): p for p in _list(self._json, "pipelines")}
         self._parsers = {_text(p, "name"): p for p in _list(self._json, "parsers")}
@@ -35,9 +35,17 @@ class Source:
         return _text(self._json, "program").rpartition("/")[2].removesuffix(".p4i") or "program"
 
     @property
-    def tables(self) -> dict[str, Any]:
-        """Tables by full name, as the JSON has them."""
-        return self._tables
+    def tables(self) -> Collection[str]:
+        """Full names of the tables."""
+        return self._tables.keys()
+
+    def actions(self, table: str) -> list[str]:
+        """Full names of a table's actions, in order."""
+        return [name for name in _list(self._tables[table], "actions") if isinstance(name, str)]
+
+    def profile(self, table: str) -> str:
+        """Full name of a table's action profile."""
+        return _text(self._tables[table], "action_profile")
 
     def has_field(self, name: str) -> bool:
         """Whether a header instance has such a field: `scalars.metadata_t.verdict`."""
@@ -45,7 +53,7 @@ class Source:
         kinds = {_text(h, "name"): _text(h, "header_type") for h in _list(self._json, "headers")}
         for kind in _list(self._json, "header_types"):
             if _text(kind, "name") == kinds.get(header):
-                return any(f and f[0] == field for f in _list(kind, "fields"))
+                return any(isinstance(f, list) and f[:1] == [field] for f in _list(kind, "fields"))
         return False
 
     def state(self, parser: str, index: int) -> str:
@@ -81,7 +89,7 @@ class Source:
             text = f"{operation}({shown})"
         return operation, text, _place(written)
 
-    def expression(self, node: Any, params: list[str], depth: int = 0) -> str:
+    def expression(self, node: object, params: list[str], depth: int = 0) -> str:
         """An expression as P4 would have it. Masks that p4c adds to keep widths are left out."""
         if depth > _MAX_DEPTH:
             return "..."
@@ -102,7 +110,7 @@ class Source:
             return ".last.".join(str(part) for part in value)
         return str(value)
 
-    def _operation(self, node: dict[str, Any], params: list[str], depth: int) -> str:
+    def _operation(self, node: dict[str, object], params: list[str], depth: int) -> str:
         operation = str(node.get("op"))
         left, right = node.get("left"), node.get("right")
         shown = self.expression(right, params, depth + 1)
@@ -127,7 +135,7 @@ class Source:
             f"{self._side(right, params, depth)}"
         )
 
-    def _side(self, node: Any, params: list[str], depth: int) -> str:
+    def _side(self, node: object, params: list[str], depth: int) -> str:
         text = self.expression(node, params, depth + 1)
         return f"({text})" if " " in text and not _is_wrapped(text) else text
 
@@ -158,7 +166,7 @@ def _is_wrapped(text: str) -> bool:
     return False
 
 
-def _is_width_mask(node: Any) -> bool:
+def _is_width_mask(node: object) -> bool:
     while isinstance(node, dict) and node.get("type") == "expression":
         node = node.get("value")
     if not isinstance(node, dict) or node.get("type") != "hexstr":
@@ -170,14 +178,14 @@ def _is_width_mask(node: Any) -> bool:
     return value > 1 and value & (value + 1) == 0
 
 
-def _valid_test(node: Any) -> bool:
+def _valid_test(node: object) -> bool:
     while isinstance(node, dict) and "left" in node and node.get("op") == "d2b":
         node = node.get("right")
     value = node.get("value") if isinstance(node, dict) else None
     return isinstance(value, list) and value[-1:] == ["$valid$"]
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     try:
         number = int(str(value), 16)
     except ValueError:
@@ -185,22 +193,22 @@ def _number(value: Any) -> str:
     return str(number) if number < 1 << 16 else hex(number)
 
 
-def _place(written: Any) -> str:
+def _place(written: object) -> str:
     file = _text(written, "filename").rpartition("/")[2]
     line = written.get("line") if isinstance(written, dict) else None
     return f"{file}:{line}" if file and isinstance(line, int) else ""
 
 
-def _text(value: Any, key: str) -> str:
+def _text(value: object, key: str) -> str:
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""
 
 
-def _list(value: Any, key: str) -> list[Any]:
+def _list(value: object, key: str) -> list[object]:
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, list) else []
 
 
-def _at(items: list[Any], index: int) -> Any:
+def _at(items: list[object], index: int) -> dict[str, object]:
     found = items[index] if 0 <= index < len(items) else None
     return found if isinstance(found, dict) else {}

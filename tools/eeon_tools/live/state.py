@@ -107,6 +107,7 @@ def load(name: str) -> State:
     except FileNotFoundError:
         raise UnavailableError(f"no live fabric named {name} is up; `eeon fabric up` brings one up") from None
     try:
+        # Whatever is of another shape ends as one of the errors below.
         found: dict[str, Any] = json.loads(text)
         switches = {name: Process(**process) for name, process in found.pop("switches").items()}
         supervisor = found.pop("supervisor")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from eeon_tools.replay.result import ClassPackets, Latency
 
@@ -93,6 +92,6 @@ class LiveResult:
         """Whether at most one frame in a hundred left its host late."""
         return self.lateness.late <= LATE_SHARE * self.total().sent
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
         return asdict(self) | {"kept_its_times": self.kept_its_times}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from eeon_tools.trace.frames import CLASSES
 
@@ -150,6 +150,6 @@ class RunResult:
         queues = [queue for queue in self.queues if role is None or queue.role == role]
         return max(queues, key=lambda queue: queue.highest, default=None)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Plain data for JSON."""
         return asdict(self)

@@ -85,7 +85,7 @@ class _PcapWriter:
         self._writer.close()
 
 
-class _NanosecondPcapNgWriter(RawPcapNgWriter):  # type: ignore[misc]
+class _NanosecondPcapNgWriter(RawPcapNgWriter):
     """scapy's writer says microseconds; this one says nanoseconds in the interface block (if_tsresol = 9)."""
 
     def __init__(self, filename: str) -> None:
@@ -112,12 +112,14 @@ class _PcapNgWriter:
         self._writer.close()
 
 
-class _BlockReader(RawPcapNgReader):  # type: ignore[misc]
+class _BlockReader(RawPcapNgReader):
     """Tells its file where each block begins; blocks that hold no packet come and go inside one call of
     scapy's."""
 
-    def _read_block(self, size: int = MAX_FRAME_BYTES) -> Any:
-        self.f.between_records = True
+    def _read_block(self, size: int = MAX_FRAME_BYTES) -> tuple[bytes, RawPcapNgReader.PacketMetadata] | None:
+        file: object = self.f
+        assert isinstance(file, _ExactFile), "`_opened` gives no other"
+        file.between_records = True
         return super()._read_block(size)
 
 
@@ -249,11 +251,14 @@ def _read_pcapng(path: Path, file: _ExactFile, warnings: _FirstWarning) -> Itera
         start = file.offset
 
 
-def _opened(path: Path, reader_class: type, file: _ExactFile, warnings: _FirstWarning) -> RawPcapReader:
+def _opened(
+    path: Path, reader_class: type[RawPcapReader], file: _ExactFile, warnings: _FirstWarning
+) -> RawPcapReader:
     # The metaclass of scapy's readers guesses formats and swallows errors; the class itself does neither.
-    reader: RawPcapReader = object.__new__(reader_class)
+    reader = object.__new__(reader_class)
     try:
-        reader.__init__(str(path), file, file.read(4))
+        # scapy asks for a whole IO, and reads and closes it.
+        reader_class.__init__(reader, str(path), file, file.read(4))  # type: ignore[arg-type]
     except (Scapy_Exception, EOFError) as error:
         problem = warnings.message or str(error)
         raise TraceError(path, f"file header, offset {file.offset}", problem) from error
@@ -262,7 +267,7 @@ def _opened(path: Path, reader_class: type, file: _ExactFile, warnings: _FirstWa
 
 def _packets(
     path: Path, reader: RawPcapReader, file: _ExactFile, warnings: _FirstWarning
-) -> Iterator[tuple[bytes, Any]]:
+) -> Iterator[tuple[bytes, Any]]:  # scapy says of both formats' metadata that they are pcap's
     packets = iter(reader)
     while True:
         problem: str | None = None

@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from eeon_tools.errors import CoflowError
 from eeon_tools.trace.hosts import TraceHost
@@ -208,7 +207,7 @@ class CoflowReplay:
         self.local_bytes = 0
         self._position = 0
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """For the manifest: what was taken, how it was scaled, and what came out."""
         return {
             "source": self._path.name,

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from eeon_tools.errors import ToolsError, TraceError
 from eeon_tools.trace import manifest as manifests
@@ -24,7 +24,7 @@ class Workload(Protocol):
 
     kind: str
 
-    def settings(self) -> dict[str, Any]: ...
+    def settings(self) -> dict[str, object]: ...
 
     def start(self, model: SegmentModel) -> None: ...
 

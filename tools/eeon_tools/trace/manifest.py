@@ -11,7 +11,6 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 
@@ -23,7 +22,7 @@ FORMAT = "eeon-trace-1"
 _MAX_BYTES = 16 << 20
 
 _COUNT = {"type": "integer", "minimum": 0}
-SCHEMA: dict[str, Any] = {
+SCHEMA: dict[str, object] = {
     "type": "object",
     "required": [
         "format",
@@ -67,7 +66,7 @@ class Manifest:
     sha256: str
     topology: str
     hosts: tuple[dict[str, str], ...]
-    generator: dict[str, Any]
+    generator: dict[str, object]
     seed: int
     packets: dict[str, int]
     duration_ns: int

@@ -25,7 +25,6 @@ import random
 from collections import deque
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
 
 from eeon_tools.errors import InputError
 from eeon_tools.trace.segments import Fetch, SegmentModel
@@ -91,7 +90,7 @@ class Shuffle:
         self.last_fetch_ns = 0
         self._model: SegmentModel
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """For the manifest: the job, and what became of it when the trace was made."""
         outcome = {
             "partition_bytes": self._partition,

@@ -199,6 +199,7 @@ class SegmentModel:
         while events:
             now, _, kind, what = heapq.heappop(events)
             self._now = now
+            # What an event holds follows from its kind; a check of each would take longer than the event.
             if kind == _ENTER:
                 yield self._enter(now, now - delay, what)  # type: ignore[arg-type]
             elif kind == _DELIVER:
