@@ -292,8 +292,12 @@ impl Sender {
         let first_partial = self.recovery_progress(acked);
         if event.ece {
             self.answer_mark(now, config);
-        } else if !was_recovering && self.uses_window(prior_flight) {
-            self.congestion.grow(&mut self.congestion_window, &event);
+        } else if !was_recovering {
+            if self.uses_window(prior_flight) {
+                self.congestion.grow(&mut self.congestion_window, &event);
+            } else {
+                self.congestion.unused(now);
+            }
         }
         // RFC 6298, 5.2 and 5.3; RFC 6582, 3.2 step 3: in recovery without SACK only the first partial ACK restarts it.
         if self.una == self.max {
@@ -450,6 +454,8 @@ impl Sender {
             let initial = u64::from(config.initial_window_segments) * self.mss();
             self.congestion_window.cwnd = self.congestion_window.cwnd.min(initial);
             self.congestion.after_idle();
+        } else {
+            self.congestion.unused(now);
         }
     }
 

@@ -16,7 +16,10 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// A stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
+    /// When it began, moved on by all time that does not count.
     start: Time,
+    /// Time up to here counts, or has been taken out.
+    accounted: Time,
     /// Seconds until the window is back at `w_max` (equation 2).
     k: f64,
     /// What Reno would have.
@@ -47,8 +50,10 @@ impl Cubic {
         let epoch = self.epoch.get_or_insert_with(|| {
             // RFC 9438, 4.2 and 4.8: a stage that starts above W_max starts at its plateau.
             self.w_max = self.w_max.max(cwnd);
-            Epoch { start: ack.now, k: cube_root((self.w_max - cwnd) / C), w_est: cwnd }
+            let k = cube_root((self.w_max - cwnd) / C);
+            Epoch { start: ack.now, accounted: ack.now, k, w_est: cwnd }
         });
+        epoch.accounted = ack.now;
         // RFC 9438, 4.3, equation 4.
         let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
         epoch.w_est += alpha * acked / cwnd;
@@ -91,7 +96,16 @@ impl Cubic {
         self.after_idle();
     }
 
-    /// RFC 9438, 4.2: time in which the flow did not use its window does not count.
+    /// RFC 9438, 4.2 and 5.8: time in which the application limited the flow, so that its window did not grow, does not count.
+    #[inline]
+    pub(super) fn unused(&mut self, now: Time) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start += now.saturating_since(epoch.accounted);
+            epoch.accounted = now;
+        }
+    }
+
+    /// The window starts again from the initial one: a new stage.
     pub(super) fn after_idle(&mut self) {
         self.epoch = None;
     }

@@ -157,6 +157,14 @@ impl Congestion {
         }
     }
 
+    /// Until now the application, and not the window, has limited what was sent: since the last ACK, or since nothing was under way.
+    #[inline]
+    pub(crate) fn unused(&mut self, now: Time) {
+        if let Self::Cubic(cubic) = self {
+            cubic.unused(now);
+        }
+    }
+
     /// DCTCP's estimate of the fraction of marked bytes.
     pub(crate) fn alpha(&self) -> Option<f64> {
         match self {

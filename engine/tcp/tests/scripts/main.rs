@@ -6,6 +6,7 @@ mod common;
 
 mod acknowledging;
 mod closing;
+mod cubic;
 mod dctcp;
 mod ecn;
 mod handshake;
