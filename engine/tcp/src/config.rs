@@ -81,6 +81,8 @@ pub struct Config {
     pub restart_after_idle: bool,
     /// RTO before there is a measurement. Default 1 s (RFC 6298, 2.1).
     pub initial_rto: Duration,
+    /// After a lost SYN that nothing has measured, data starts with an RTO of at least this. Default 3 s (RFC 6298, 5.7).
+    pub syn_lost_rto: Duration,
     /// Smallest RTO. Default 200 ms, as ns-2 and Linux; RFC 6298, 2.4 says 1 s.
     pub min_rto: Duration,
     /// Largest RTO. Default 60 s (RFC 6298, 2.5).
@@ -114,6 +116,7 @@ impl Default for Config {
             limited_transmit: true,
             restart_after_idle: true,
             initial_rto: Duration::from_secs(1),
+            syn_lost_rto: Duration::from_secs(3),
             min_rto: Duration::from_ms(200),
             max_rto: Duration::from_secs(60),
             clock_granularity: Duration::from_us(1),
@@ -179,6 +182,7 @@ impl Config {
         }
         for (field, value) in [
             ("initial_rto", self.initial_rto),
+            ("syn_lost_rto", self.syn_lost_rto),
             ("min_rto", self.min_rto),
             ("max_rto", self.max_rto),
             ("timestamps", self.timestamps.unwrap_or(Duration::from_ms(1))),

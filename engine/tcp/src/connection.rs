@@ -254,8 +254,8 @@ impl Connection {
             return;
         }
         if self.state == State::SynReceived && segment.has(SYN) && !segment.has(ACK) && start == 0 {
-            // The peer sends its SYN again, so our answer is lost.
-            self.syn_due = true;
+            // The peer sends its SYN again, so our answer is lost, unless the timer has just sent another.
+            self.syn_due |= !self.sender.has_sent_syn_at(now);
             return;
         }
         if self.state == State::TimeWait && segment.has(FIN) {
@@ -304,7 +304,7 @@ impl Connection {
                 return false;
             }
             let window = u64::from(segment.window) << self.peer_scale;
-            self.establish(now, start.max(0) as u64, window);
+            self.establish(now, start.max(0) as u64, window, segment);
             return true;
         }
         if offset > self.sender.max as i64 || offset < self.sender.oldest_acknowledgement() {
@@ -388,7 +388,7 @@ impl Connection {
     }
 
     /// RFC 7323, 4.1, in whole ticks, at least one.
-    fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Duration> {
+    pub(crate) fn timestamp_rtt(&self, now: Time, segment: &Segment) -> Option<Duration> {
         let tick = self.settings.timestamps.filter(|_| self.timestamps)?;
         let ticks = self.timestamp(now).wrapping_sub(segment.options.timestamps?.echo_reply);
         (ticks <= i32::MAX as u32).then(|| tick.saturating_mul(u64::from(ticks.max(1))))

@@ -5,6 +5,7 @@ use units::Time;
 use wire::tcp::{ACK, CWR, ECE, RST, SYN};
 
 use crate::connection::{Connection, End, Reset, State};
+use crate::sender::SynAcknowledgement;
 use crate::Segment;
 
 /// Segment size of a peer that does not say (RFC 9293, 3.7.1, for IPv4).
@@ -65,7 +66,7 @@ impl Connection {
             self.agree_on_ecn(segment.has(ECE) && !segment.has(CWR));
             self.syn_due = false;
             // RFC 7323, 2.2: the window of a SYN is not scaled.
-            self.establish(now, 0, segment.window.into());
+            self.establish(now, 0, segment.window.into(), segment);
             self.receiver.must_ack();
         } else {
             // Simultaneous open.
@@ -98,11 +99,12 @@ impl Connection {
         }
     }
 
-    /// Both SYNs are acknowledged.
-    pub(crate) fn establish(&mut self, now: Time, sequence: u64, window: u64) {
+    /// Both SYNs are acknowledged, ours by this segment, whose sequence number is at this offset.
+    pub(crate) fn establish(&mut self, now: Time, sequence: u64, window: u64, segment: &Segment) {
         let options = if self.timestamps { TIMESTAMPS_LEN } else { 0 };
         let mss = u64::from(self.settings.mss.min(self.peer_mss)).max(LEAST_MSS) - options;
-        self.sender.established(now, mss, window, sequence, &self.settings);
+        let ack = SynAcknowledgement { sequence, window, timestamp_rtt: self.timestamp_rtt(now, segment) };
+        self.sender.established(now, mss, &ack, &self.settings);
         self.state = if self.closing { State::FinWait1 } else { State::Established };
     }
 }

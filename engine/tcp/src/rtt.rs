@@ -34,10 +34,9 @@ impl RttEstimator {
         self.backoff += 1;
     }
 
-    /// RFC 6298, 5.7: the timer fired for a SYN, so data starts with an RTO of at least 3 s.
-    pub(crate) fn after_lost_syn(&mut self) {
-        const RTO: Duration = Duration::from_secs(3);
-        (self.rto, self.backoff) = (self.rto.max(RTO), 0);
+    /// RFC 6298, 5.7: the timer fired for a SYN, so data starts with an RTO of at least 3 s, or what is set instead.
+    pub(crate) fn after_lost_syn(&mut self, config: &Config) {
+        (self.rto, self.backoff) = (self.rto.max(config.syn_lost_rto).min(config.max_rto), 0);
     }
 
     /// RFC 6298, 2.2 to 2.5: a measurement `r`, of a segment that was sent once (Karn).

@@ -53,6 +53,17 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) timestamp_rtt: Option<Duration>,
 }
 
+/// What the segment that acknowledges our SYN says to the sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SynAcknowledgement {
+    /// Offset of SEG.SEQ.
+    pub(crate) sequence: u64,
+    /// SEG.WND, scaled if it is.
+    pub(crate) window: u64,
+    /// Round-trip time by the timestamp that came back.
+    pub(crate) timestamp_rtt: Option<Duration>,
+}
+
 /// State of the sending half.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
@@ -208,27 +219,38 @@ impl Sender {
 
     /// SYN or SYN-ACK has left.
     pub(crate) fn syn_sent(&mut self, now: Time, config: &Config) {
-        (self.next, self.max) = (1, 1);
-        self.timed = (self.timeouts == 0).then_some((1, now));
+        // Karn: one that is sent again does not measure, whoever asked for it: our timer, or the peer's SYN that came again.
+        self.timed = (self.max == 0).then_some((1, now));
+        (self.next, self.max, self.last_sent) = (1, 1, now);
         self.retransmit_at = now.saturating_add(self.rtt.rto(config));
     }
 
-    /// Our SYN is acknowledged; `mss` is what the peer takes, `window` as its segment says. Sending starts.
-    pub(crate) fn established(&mut self, now: Time, mss: u64, window: u64, sequence: u64, config: &Config) {
+    /// Whether a SYN or SYN-ACK has left in this very instant: another one would say the same.
+    pub(crate) fn has_sent_syn_at(&self, now: Time) -> bool {
+        self.max > 0 && self.last_sent == now
+    }
+
+    /// Our SYN is acknowledged by `ack`, and the peer takes segments of `mss` bytes. Sending starts.
+    pub(crate) fn established(&mut self, now: Time, mss: u64, ack: &SynAcknowledgement, config: &Config) {
         self.una = 1;
-        if let Some((_, sent)) = self.timed.take() {
-            self.rtt.sample(now.saturating_since(sent), config);
+        let timed = self.timed.take().map(|(_, sent)| now.saturating_since(sent));
+        // RFC 7323, 4.1: a timestamp that came back tells which of several SYNs it answers.
+        let rtt = timed.or(ack.timestamp_rtt);
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt, config);
         }
         self.congestion_window = Window::new(config, mss);
         if self.timeouts > 0 {
             // RFC 5681, 3.1: when the SYN or SYN-ACK was lost the initial window is one segment.
             self.congestion_window.cwnd = mss;
-            self.rtt.after_lost_syn();
+            if rtt.is_none() {
+                self.rtt.after_lost_syn(config);
+            }
         }
         self.timeouts = 0;
         self.retransmit_at = Time::MAX;
         self.last_sent = now;
-        (self.window, self.max_window, self.window_at) = (window, window, (sequence, 1));
+        (self.window, self.max_window, self.window_at) = (ack.window, ack.window, (ack.sequence, 1));
     }
 
     /// Takes in an acceptable ACK.

@@ -136,13 +136,98 @@ fn after_a_lost_syn_data_starts_with_one_segment_and_an_rto_of_three_seconds() {
     assert_eq!((script.cwnd(), script.tcp.rto()), (1_000, Duration::from_secs(3)));
 }
 
+/// In a data centre 3 s are ten thousand round trips: whoever sets a small initial RTO sets this one, too.
+#[test]
+fn the_rto_after_a_lost_syn_is_what_is_set() {
+    for (syn_lost_rto_ms, rto_ms) in [(20, 20), (1, 10)] {
+        let config = Config {
+            initial_rto: Duration::from_ms(10),
+            min_rto: Duration::from_ms(5),
+            syn_lost_rto: Duration::from_ms(syn_lost_rto_ms),
+            ..config("newreno")
+        };
+        let mut script = Script::connect(config);
+        let syn = script.expect_one();
+        script.time_out();
+        script.expect_one();
+        script.receive(Segment {
+            flags: SYN | ACK,
+            options: answer(&syn),
+            ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
+        });
+        script.expect_one();
+        assert_eq!(script.tcp.rto(), Duration::from_ms(rto_ms));
+    }
+}
+
 #[test]
 fn a_syn_that_comes_again_is_answered_again() {
     let mut script = Script::listen(config("newreno"));
     for _ in 0..2 {
         script.receive(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) });
         assert_eq!(flags(&script.expect_one()), "SYN|ACK");
+        script.wait(Duration::from_ms(1));
     }
+}
+
+/// Karn's rule (RFC 6298, 3) for a SYN-ACK: nobody knows which of the two the ACK answers.
+#[test]
+fn a_syn_ack_that_was_sent_twice_measures_nothing() {
+    let mut script = Script::listen(config("newreno"));
+    for _ in 0..2 {
+        script.receive(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) });
+        script.expect_one();
+        script.wait(Duration::from_us(10));
+    }
+    script.receive(script.peer_segment(theirs(0), ours(0)));
+    assert_eq!((script.tcp.srtt(), script.tcp.rto()), (None, Duration::from_secs(1)));
+}
+
+/// The client's SYN comes again when the timer of the lost SYN-ACK has just fired, because both waited for 1 s.
+#[test]
+fn a_timer_and_a_syn_that_comes_again_in_one_instant_give_one_syn_ack() {
+    let mut script = Script::listen(config("newreno"));
+    let syn = Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) };
+    script.receive(syn);
+    script.expect_one();
+    script.time_out();
+    assert_eq!((script.now, flags(&script.expect_one()).as_str()), (ms(1_000), "SYN|ACK"));
+    script.receive(syn);
+    script.expect_nothing();
+    script.wait(Duration::from_us(1));
+    script.receive(syn);
+    assert_eq!(flags(&script.expect_one()), "SYN|ACK");
+}
+
+/// RFC 7323, 4.1: the echo says which SYN is answered, so it measures, and RFC 6298, 5.7 has no reason for 3 s.
+#[test]
+fn with_timestamps_a_syn_that_was_sent_twice_measures() {
+    let timestamps = || Config { timestamps: Some(Duration::from_ms(1)), ..config("newreno") };
+    let mut script = Script::connect(timestamps());
+    script.expect_one();
+    script.time_out();
+    let syn = script.expect_one();
+    script.wait(Duration::from_ms(100));
+    script.receive(Segment {
+        flags: SYN | ACK,
+        options: answer(&syn),
+        ..script.peer_segment(PEER_ISN, OUR_ISN + 1)
+    });
+    script.expect_one();
+    let measured = (Some(Duration::from_ms(100)), Duration::from_ms(300));
+    assert_eq!((script.tcp.srtt(), script.tcp.rto()), measured, "the side that opens");
+    assert_eq!(script.cwnd(), 1_000 - 12, "RFC 5681, 3.1, whatever has been measured");
+
+    let mut script = Script::listen(timestamps());
+    let options = Options { timestamps: Some(Timestamps { value: 42, echo_reply: 0 }), ..Options::default() };
+    script.receive(Segment { flags: SYN, options, ..script.peer_segment(PEER_ISN, 0) });
+    script.expect_one();
+    script.time_out();
+    let echo_reply = script.expect_one().options.timestamps.unwrap().value;
+    script.wait(Duration::from_ms(100));
+    let options = Options { timestamps: Some(Timestamps { value: 43, echo_reply }), ..Options::default() };
+    script.receive(Segment { options, ..script.peer_segment(theirs(0), ours(0)) });
+    assert_eq!((script.tcp.srtt(), script.tcp.rto()), measured, "the side that waits");
 }
 
 /// Options count when both offer them: RFC 7323, 2.2 and 3.2; RFC 2018, 2; RFC 9293, 3.7.1.
