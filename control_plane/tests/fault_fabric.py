@@ -26,7 +26,7 @@ import grpc
 from eeon_control import config, operations, program, state, topology
 from eeon_control.fabric import Step, Targets
 from eeon_control.fabric.sync import run
-from finsy.proto import p4r, p4r_grpc, rpc_code
+from finsy.proto import U128, p4r, p4r_grpc, rpc_code
 
 TICK_PS = 1000
 TOPOLOGY_TEXT = """
@@ -298,7 +298,7 @@ def primacy(switch: SwitchProcess, election_id: int) -> Iterator[p4r_grpc.P4Runt
     largest id that a switch has seen stays the least that it takes."""
     asked: queue.SimpleQueue = queue.SimpleQueue()
     device_id = TOPOLOGY.switches[switch.name].device_id
-    bid = p4r.MasterArbitrationUpdate(device_id=device_id, election_id=p4r.Uint128(low=election_id))
+    bid = p4r.MasterArbitrationUpdate(device_id=device_id, election_id=U128.encode(election_id))
     asked.put(p4r.StreamMessageRequest(arbitration=bid))
     with grpc.insecure_channel(f"127.0.0.1:{switch.port}") as channel:
         stub = p4r_grpc.P4RuntimeStub(channel)

@@ -10,6 +10,7 @@ from controller_model import TIMING, Client, Stream, World, entry, intended
 from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
 from eeon_control.controller.machine import State
+from eeon_control.fabric.election import LARGEST
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -300,6 +301,117 @@ def test_nobody_bids_while_an_apply_has_lost_its_stream_and_still_runs():
     world.end_apply(committed=False)
     world.settle(5)
     assert world.states() == {10: State.IN_SYNC}
+
+
+def bids_of(client: Client) -> list[int]:
+    """The ids that it bids from now on."""
+    found: list[int] = []
+    take = client._take
+
+    def note(action: m.Action) -> None:
+        if isinstance(action, m.Bid):
+            found.append(action.election_id)
+        take(action)
+
+    client._take = note
+    return found
+
+
+def told(client: Client) -> list[m.Say]:
+    """The lines that it says from now on."""
+    found: list[m.Say] = []
+    take = client._take
+    client._take = lambda action: (isinstance(action, m.Say) and found.append(action), take(action))[1]
+    return found
+
+
+@BOTH_SERVERS
+def test_client_that_bid_the_largest_id_and_left_does_not_lock_the_controller_out(promotes):
+    world = in_sync(promotes=promotes)
+    stranger = Stream()
+    world.switch.bid(stranger, LARGEST)
+    world.switch.entries.clear()
+    world.run()
+    assert world.states() == {10: State.BACKUP}
+    world.switch.leave(stranger)
+    world.settle(30)
+    assert world.states() == {10: State.IN_SYNC} and world.switch.holds(intended(1))
+    assert world.clients[10].machine.election_id == (10 if promotes else LARGEST)
+
+
+@BOTH_SERVERS
+def test_client_that_keeps_the_largest_id_is_named_once_and_no_id_is_bid_above_it(promotes):
+    world = in_sync(promotes=promotes)
+    client = world.clients[10]
+    bids, lines = bids_of(client), told(client)
+    world.switch.bid(Stream(), LARGEST)
+    world.settle(300)
+    assert world.states() == {10: State.BACKUP} and bids == []
+    (line,) = [one for one in lines if one.event == "backup"]
+    assert line.level == "warning"
+    assert line.reason == (
+        "election id 340282366920938463463374607431768211455 (the largest there is) is primary, held by a client "
+        "that is no controller on this state folder; nobody can take over before that client ends or the switch "
+        "restarts"
+    )
+
+
+def test_standby_with_the_largest_id_is_not_bid_against_with_an_id_that_does_not_exist():
+    world = in_sync(promotes=False, ranks=(5,))
+    stranger = Stream()
+    world.switch.bid(stranger, LARGEST)
+    world.switch.leave(stranger)
+    world.settle(30)
+    assert world.clients[5].machine.election_id == LARGEST and world.states() == {5: State.IN_SYNC}
+    world.start(10)
+    bids, lines = bids_of(world.clients[10]), told(world.clients[10])
+    world.settle(300)
+    assert bids == [10] and world.states() == {5: State.IN_SYNC, 10: State.BACKUP}
+    assert [one.reason for one in lines if "held by a standby on this state folder" in one.reason]
+
+
+def test_switch_that_ends_every_stream_after_its_answer_is_connected_to_ever_more_rarely():
+    world = in_sync(promotes=False)
+    client = world.clients[10]
+    bids = bids_of(client)
+    world.switch.bid(Stream(), LARGEST)  # it is told to be a backup, and cut off then
+    world.run()
+    hear = client.hear
+
+    def cut_off() -> bool:
+        heard = hear()
+        if heard and client.machine.state is State.BACKUP:
+            client.lose("connection reset")
+        return heard
+
+    client.hear = cut_off
+    client.lose("connection reset")
+    world.settle(60)
+    # The delays double from 0.1 s to 5 s, each cut by half at most.
+    assert 12 <= len(bids) <= 30
+
+
+def test_switch_that_names_nobody_whatever_is_bid_is_asked_ever_more_rarely():
+    world = World(promotes=False, ranks=(10,))
+    client = world.clients[10]
+    bids = bids_of(client)
+    world.switch.primary = lambda: None
+    world.settle(60)
+    assert 5 <= len(bids) <= 20 and world.states() == {10: State.BACKUP}
+    del world.switch.primary
+    world.settle(60)
+    assert world.states() == {10: State.IN_SYNC}
+
+
+def test_stream_that_lasted_is_connected_to_anew_at_once_also_by_a_standby():
+    world = in_sync(promotes=False, ranks=(10, 5))
+    for _ in range(8):  # as many restarts of the switch, days apart
+        world.settle(100)
+        world.break_streams()
+        assert world.clients[5].hear()
+        assert world.clients[5].machine.wake_at <= world.now + 0.1
+    world.settle(30)
+    assert world.states() == {10: State.IN_SYNC, 5: State.BACKUP}
 
 
 def test_switch_that_does_not_answer_a_bid_is_connected_to_anew():

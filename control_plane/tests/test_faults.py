@@ -18,6 +18,9 @@ from eeon_control.cli import main
 from eeon_control.errors import ApplyError, FabricError
 from eeon_control.fabric import Step, planning, sync
 from eeon_control.fabric import session as sessions
+from eeon_control.fabric.election import LARGEST
+from eeon_control.fabric.targets import resolve
+from eeon_control.program import load as load_program
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
@@ -376,6 +379,49 @@ def test_apply_beside_the_controller_of_the_same_folder_takes_one_id_above_it(fa
     with primacy(faulty.switches["leaf2"], ours), store.controller_lock(ours):
         faulty.apply(store, NEW)
     assert faulty.image() == new
+
+
+def test_client_that_bid_the_largest_id_and_left_stops_no_apply_and_no_undoing(faulty, store, old, new):
+    leaf2 = faulty.switches["leaf2"]
+    try:
+        with primacy(leaf2, LARGEST):
+            pass
+        faulty.apply(store, NEW)
+        assert faulty.image() == new
+        faulty.switches["spine1"].refuses_update(1)
+        with pytest.raises(ApplyError, match="every switch is as it was before"):
+            faulty.apply(store, OLD)
+        assert faulty.image() == new
+    finally:
+        leaf2.kill()  # it takes no smaller id any more
+
+
+def test_session_above_the_largest_id_has_that_one_again(faulty, store):
+    async def primary_id(name: str) -> int | None:
+        target = resolve(TOPOLOGY, faulty.targets().switches)[name]
+        schema = load_program().schema()
+        async with sessions.P4RuntimeSession(name, target, schema, election_id=LARGEST, fresh=True) as one:
+            await one.write_changes([])
+            return one._election_id
+
+    try:
+        assert sync.run(primary_id("leaf2")) == LARGEST
+    finally:
+        faulty.switches["leaf2"].kill()
+
+
+def test_client_that_keeps_the_largest_id_stops_an_apply_which_names_no_larger_one(faulty, store, old):
+    leaf2 = faulty.switches["leaf2"]
+    try:
+        says = pytest.raises(
+            FabricError, match=r"leaf2 .*455 \(the largest there is\).*end that client, or restart"
+        )
+        with primacy(leaf2, LARGEST), says as error:
+            faulty.apply(store, NEW)
+        assert "--election-id" not in str(error.value)
+        assert faulty.image() == old
+    finally:
+        leaf2.kill()
 
 
 def test_write_of_a_dead_controller_that_arrives_after_the_recovery_is_refused(faulty, store, old):

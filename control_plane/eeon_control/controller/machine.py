@@ -34,6 +34,7 @@ from enum import StrEnum
 
 from eeon_control.controller import messages as m
 from eeon_control.controller.backoff import Backoff
+from eeon_control.fabric import election
 from eeon_control.fabric.diff import Change, difference
 
 
@@ -75,6 +76,8 @@ class Timing:
 
 # A write that is accepted but does not read back is tried again this often before it counts as a refusal.
 _ROUNDS = 3
+# So many bids on one stream in a row, all answered with "nobody is primary", are made without a pause.
+_BIDS = 5
 
 
 class SwitchMachine:
@@ -106,6 +109,8 @@ class SwitchMachine:
         self._primary_since = 0.0
         self._left_behind = 0  # the election id of the stream that was lost last
         self._in_use = False
+        self._connected_at = 0.0
+        self._bids = 0  # since this stream was last primary
         self._writers = m.Writers()
         self._recheck = ""
         self._settings_due = True
@@ -138,6 +143,7 @@ class SwitchMachine:
             case m.Tick():
                 return self._tick(now)
             case m.Connected(ticket) if ticket == self._connection and self.state is State.CONNECTING:
+                self._connected_at, self._bids = now, 0
                 return self._bid(self._first_bid(), now)
             case m.StreamLost(ticket, reason, id_in_use) if ticket == self._connection:
                 self._left_behind = self._left_behind if id_in_use else self.election_id
@@ -193,6 +199,9 @@ class SwitchMachine:
         said = self.role is not None or reason != self._last_loss
         if self.role is not None:
             self.connections_lost += 1
+        # Until a stream has lasted, a switch that ends each one at once must not be asked ten times a second.
+        if self.role is not None and now - self._connected_at >= self._timing.reconnect_most:
+            self._reconnect.reset()
         self.state, self.role, self._busy, self._recheck = State.WAITING, None, 0, ""
         self._was_in_sync, self._settings_due, self._last_loss = False, True, reason
         self.wake_at = now + self._reconnect.next()
@@ -206,17 +215,21 @@ class SwitchMachine:
         nothing was lost, the id belongs to somebody else, who is not to be outbid.
         """
         if self._in_use and self._left_behind >= self.rank:
-            self._left_behind += 1
+            self._left_behind = election.above(self._left_behind)
             return self._left_behind
         return self.rank
 
     def _next_id(self) -> int:
-        """The id to become primary with where nobody is: not below the highest seen, and nobody's own."""
-        return self.rank if self._primary_id <= self.rank else self._primary_id + 1
+        """The id to become primary with where nobody is: not below the highest seen, and nobody's own.
+
+        A client that bid the largest id and left is nobody's primary: the id is free, and is bid.
+        """
+        return self.rank if self._primary_id <= self.rank else election.above(self._primary_id)
 
     def _bid(self, election_id: int, now: float) -> list[m.Action]:
         self.state = State.ARBITRATING
         self.election_id = election_id
+        self._bids += 1
         self.wake_at = now + self._timing.answer
         return [m.Bid(self._connection, election_id)]
 
@@ -226,21 +239,30 @@ class SwitchMachine:
         if role is m.ArbitrationStatus.PRIMARY:
             if before is m.ArbitrationStatus.PRIMARY and self.state is not State.ARBITRATING:
                 return []
-            self._primary_since = now
+            self._primary_since, self._bids = now, 0
             fields = (("election_id", self.election_id),)
             return [m.Say("primary", "", fields=fields), *self._begin("", now)]
         said: list[m.Action] = []
         if before is not role or self.state is State.ARBITRATING:
-            why = (
-                f"election id {election_id} is primary"
-                if role is m.ArbitrationStatus.OTHER
-                else "nobody is primary"
-            )
-            said = [m.Say("backup", why)]
+            said = [self._why_backup(role, election_id)]
         self._was_in_sync = False
-        self._reconnect.reset()
         self.state, self.wake_at = State.BACKUP, None
         return said + self._stand_by(now)
+
+    def _why_backup(self, role: m.ArbitrationStatus, election_id: int) -> m.Say:
+        if role is not m.ArbitrationStatus.OTHER:
+            return m.Say("backup", "nobody is primary")
+        why = f"election id {election.name_of(election_id)} is primary"
+        if election_id < election.LARGEST:
+            return m.Say("backup", why)
+        if election_id == self._left_behind:
+            who = "the stream that this controller lost, as long as the switch does not notice"
+        elif election_id in self._writers.inferior_bids:
+            who = "a standby on this state folder"
+        else:
+            who = "a client that is no controller on this state folder"
+        ending = "nobody can take over before that client ends or the switch restarts"
+        return m.Say("backup", f"{why}, held by {who}; {ending}", "warning")
 
     def _stand_by(self, now: float) -> list[m.Action]:
         """Not primary: bid, wait for a while, or wait until told."""
@@ -248,10 +270,17 @@ class SwitchMachine:
         if others.apply_running:
             return []
         if self.role is m.ArbitrationStatus.NOBODY:
-            if not others.superior:
+            if others.superior:
+                self.wake_at = now + self._timing.grace
+            elif self._bids < _BIDS:
                 return self._bid(self._next_id(), now)
-            self.wake_at = now + self._timing.grace
-        elif self._primary_id in others.inferior_bids and not others.superior:
+            else:  # a server that names nobody, whatever is bid
+                self.wake_at = now + self._retry.next()
+        elif (
+            self._primary_id in others.inferior_bids
+            and not others.superior
+            and self._primary_id < election.LARGEST
+        ):
             return self._bid(self._primary_id + 1, now)
         return []
 

@@ -20,6 +20,7 @@ from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code
 
 from eeon_control.errors import FabricError
+from eeon_control.fabric import election
 from eeon_control.fabric import tls as tls_files
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.table_entries import decode, encode
@@ -38,6 +39,7 @@ _BIDS = 5
 _ID_FREE_SECONDS = 1.0
 _ID_RETRY_SECONDS = 0.05
 _TAKE_OVER = "stop it, or use --election-id with a larger number to take over"
+_NO_TAKE_OVER = "no larger one can take over: end that client, or restart the switch"
 
 # How gRPC says that nobody answers at an address, which the message names already.
 _NOT_CONNECTED = re.compile(
@@ -57,7 +59,7 @@ class P4RuntimeSession:
     in arbitration, so that looking at a fabric never gets in the way of its controller. `fresh`: with an id
     that nobody has had before, so that a write which somebody sent under an older one and which is still on
     its way is refused when it arrives (P4Runtime 1.5, section 5: a write in flight ends before a new primary
-    is accepted).
+    is accepted). Above the largest id there is none: then it is that one again.
     """
 
     def __init__(
@@ -89,8 +91,8 @@ class P4RuntimeSession:
             if self._election_id is not None:
                 async with asyncio.timeout(_CONNECT_SECONDS):
                     await self._arbitrate(self._election_id)
-                    if self._fresh:
-                        await self._arbitrate(self._election_id + 1)
+                    if self._fresh and self._election_id < election.LARGEST:
+                        await self._arbitrate(election.above(self._election_id))
         except TimeoutError:
             await self._client.close()
             raise self._error(f"no answer within {_CONNECT_SECONDS:g} s") from None
@@ -214,14 +216,19 @@ class P4RuntimeSession:
             except P4ClientError as error:
                 raise self._error(await self._reason(error)) from None
             if reply is None:
-                raise self._error(f"election id {bid} is in use by another controller; {_TAKE_OVER}")
+                raise self._error(
+                    f"election id {election.name_of(bid)} is in use by another controller; {_way_out(bid)}"
+                )
             if reply.status.code == rpc_code.OK:
                 self._election_id = bid
                 return
             primary = U128.decode(reply.election_id)
             if reply.status.code != rpc_code.NOT_FOUND:
-                raise self._error(f"another controller is primary (election id {primary}); {_TAKE_OVER}")
-            bid = max(bid + 1, primary)  # nobody is primary, but a larger id has been seen
+                raise self._error(
+                    f"another controller is primary (election id {election.name_of(primary)}); "
+                    f"{_way_out(primary)}"
+                )
+            bid = max(election.above(bid), primary)  # nobody is primary, but a larger id has been seen
         raise self._error("no election id was accepted")
 
     async def _bid(self, bid: int) -> p4r.MasterArbitrationUpdate | None:
@@ -266,6 +273,10 @@ class P4RuntimeSession:
 
     def _error(self, reason: str) -> FabricError:
         return FabricError(f"{self.name} ({self._target.address}, device id {self._device_id}): {reason}")
+
+
+def _way_out(primary: int) -> str:
+    return _NO_TAKE_OVER if primary == election.LARGEST else _TAKE_OVER
 
 
 class _Options(GRPCOptions):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from eeon_control.fabric import election
 from eeon_control.fabric.progress import Observer, nobody
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 from eeon_control.fabric.targets import Targets
@@ -39,7 +40,7 @@ class Work:
         if self.election_id is not None:
             return self.election_id
         highest = self.store.highest_bid()
-        return highest + 1 if highest else DEFAULT_ELECTION_ID
+        return election.above(highest) if highest else DEFAULT_ELECTION_ID
 
     def draft(self, meant: Intended, action: str, comment: str) -> Draft:
         """A revision to be. It takes the place of what waits to be confirmed, if something does."""
