@@ -9,7 +9,7 @@ use crate::{FabricSpec, Report};
 pub fn add_specs(generator: &mut SchemaGenerator) {
     generator.subschema_for::<FabricSpec>();
     generator.subschema_for::<TcpSpec>();
-    workload::schema::add_to(generator);
+    workload::add_to_schema(generator);
 }
 
 /// Adds everything that is written: a run's report.

@@ -1,9 +1,12 @@
-//! What every model is.
+//! What every model is, and where it puts what is to be done.
 
-use units::Time;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use units::{Duration, Time};
 
 use crate::report::Measures;
-use crate::{Out, Outcome};
+use crate::transfer::{Action, Connection, Outcome, Transfer, TransferId};
 
 /// One application. Its calls are in order of time.
 pub(crate) trait Application: Send {
@@ -21,4 +24,99 @@ pub(crate) trait Application: Send {
 
     /// What it has measured.
     fn report(&self) -> Measures;
+}
+
+/// Where an application puts what is to be done.
+pub(crate) struct Out<'a> {
+    /// The time.
+    pub(crate) now: Time,
+    /// The application's number.
+    pub(crate) application: u32,
+    pub(crate) timers: &'a mut Timers,
+    pub(crate) actions: &'a mut VecDeque<Action>,
+}
+
+impl Out<'_> {
+    /// `handle_timer` is called with `token` at `at`, or now if that has passed.
+    pub(crate) fn timer(&mut self, at: Time, token: u64) {
+        self.timers.push(at.max(self.now), self.application, token);
+    }
+
+    /// `handle_timer` is called with `token` after `span`.
+    pub(crate) fn after(&mut self, span: Duration, token: u64) {
+        self.timer(self.now.saturating_add(span), token);
+    }
+
+    /// A transfer over a connection of its own.
+    pub(crate) fn transfer(
+        &mut self,
+        token: u64,
+        from: u32,
+        to: u32,
+        request_bytes: u64,
+        response_bytes: u64,
+    ) {
+        self.exchange(token, from, to, request_bytes, response_bytes, Connection::Own);
+    }
+
+    /// A transfer over a connection.
+    pub(crate) fn exchange(
+        &mut self,
+        token: u64,
+        from: u32,
+        to: u32,
+        request_bytes: u64,
+        response_bytes: u64,
+        connection: Connection,
+    ) {
+        let id = TransferId { application: self.application, token };
+        let transfer = Transfer { id, from, to, request_bytes, response_bytes, connection };
+        self.actions.push_back(Action::Transfer(transfer));
+    }
+
+    /// A connection that is shared is opened now.
+    pub(crate) fn open(&mut self, connection: u32, from: u32, to: u32) {
+        self.actions.push_back(Action::Open { application: self.application, connection, from, to });
+    }
+
+    /// A UDP frame.
+    pub(crate) fn frame(&mut self, from: u32, to: u32, frame_bytes: u32) {
+        self.actions.push_back(Action::Frame { from, to, frame_bytes });
+    }
+}
+
+/// Timers, in order of time, and of setting for the same time.
+#[derive(Default)]
+pub(crate) struct Timers {
+    heap: BinaryHeap<Reverse<Timer>>,
+    next_sequence: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Timer {
+    pub(crate) at: Time,
+    sequence: u64,
+    pub(crate) application: u32,
+    pub(crate) token: u64,
+}
+
+impl Timers {
+    fn push(&mut self, at: Time, application: u32, token: u64) {
+        self.heap.push(Reverse(Timer { at, sequence: self.next_sequence, application, token }));
+        self.next_sequence += 1;
+    }
+
+    /// When the first fires.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse(timer)| timer.at)
+    }
+
+    pub(crate) fn pop_due(&mut self, now: Time) -> Option<Timer> {
+        let Reverse(first) = self.heap.peek()?;
+        let first = *first;
+        (first.at <= now).then(|| {
+            self.heap.pop();
+            first
+        })
+    }
 }

@@ -4,10 +4,11 @@
 use serde::Deserialize;
 use units::Time;
 
-use crate::application::Application;
+use crate::application::{Application, Out};
+use crate::error::WorkloadError;
+use crate::fields::{Context, FieldPath, Hosts, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 use crate::report::{CoflowReport, Measures};
-use crate::spec::{Context, FieldPath, Hosts, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
-use crate::{Out, Outcome, WorkloadError};
+use crate::transfer::Outcome;
 
 /// Maximum number of transfers of a workload's coflows.
 pub const MAX_TRANSFERS: usize = 1 << 20;

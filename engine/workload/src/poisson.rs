@@ -3,11 +3,12 @@
 use serde::Deserialize;
 use units::{Bytes, Duration, Time};
 
-use crate::application::Application;
+use crate::application::{Application, Out};
+use crate::error::WorkloadError;
+use crate::fields::{Context, FieldPath, ReadByHead, MAX_TIME_PS};
 use crate::random::{seconds, Purpose, Stream};
 use crate::report::Measures;
-use crate::spec::{Context, FieldPath, ReadByHead, MAX_TIME_PS};
-use crate::{Out, Outcome, WorkloadError};
+use crate::transfer::Outcome;
 
 /// Maximum number of flows of an application.
 pub const MAX_FLOWS: usize = 1 << 16;

@@ -5,8 +5,6 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::Duration;
 
-use crate::time_of;
-
 /// What a stream is for.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose {
@@ -85,9 +83,9 @@ fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Seconds as a span, rounded to a picosecond; what is not a number or negative is nothing.
+/// Seconds as a span, rounded to a picosecond; what is not a number or negative is nothing, what is too long the longest.
 pub(crate) fn seconds(seconds: f64) -> Duration {
-    time_of(seconds * 1e12)
+    Duration::from_ps((seconds * 1e12).round() as u64)
 }
 
 #[cfg(test)]

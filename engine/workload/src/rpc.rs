@@ -4,11 +4,12 @@
 use serde::Deserialize;
 use units::{Duration, Histogram, Time};
 
-use crate::application::Application;
+use crate::application::{Application, Out};
+use crate::error::WorkloadError;
+use crate::fields::{Context, FieldPath, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 use crate::random::{Purpose, Stream};
 use crate::report::{Distribution, Measures};
-use crate::spec::{Context, FieldPath, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
-use crate::{ConnectionKind, Out, Outcome, WorkloadError};
+use crate::transfer::{ConnectionKind, Outcome};
 
 /// Maximum number of pairs of an application.
 pub const MAX_PAIRS: usize = 1 << 16;

@@ -1,32 +1,10 @@
-//! The JSON Schema of a workload's description, of which the Python types are made. The description is read in two steps, what all
-//! kinds have and then the rest by kind; here both are one object for each kind.
+//! How JSON Schemas differ from what serde reads: a description is read in two steps, what all kinds have and then the rest by
+//! kind; in its schema both are one object for each kind.
 
-use schemars::{json_schema, JsonSchema, Schema, SchemaGenerator};
+use schemars::{json_schema, Schema, SchemaGenerator};
 use serde_json::{json, Value};
 
-use crate::coflows::CoflowsSpec;
-use crate::incast::IncastSpec;
-use crate::mapreduce::MapReduceSpec;
-use crate::poisson::PoissonSpec;
-use crate::rpc::RpcSpec;
-use crate::spec::{Head, Top};
-
-/// Adds a workload's description and all that it consists of, but for `TcpSpec`, which is whoever's who runs TCP.
-pub fn add_to(generator: &mut SchemaGenerator) {
-    generator.subschema_for::<Top<'_>>();
-}
-
-/// One application, of one kind.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[allow(dead_code)] // It is a schema only.
-pub(crate) enum ApplicationSpec<'a> {
-    MapReduce(MapReduceSpec),
-    Coflows(CoflowsSpec<'a>),
-    Incast(IncastSpec),
-    Rpc(RpcSpec),
-    Poisson(PoissonSpec),
-}
+use crate::fields::Head;
 
 /// Puts what all kinds have into the schema of `kind`.
 pub(crate) fn application(kind: &'static str) -> impl FnMut(&mut Schema) {

@@ -1,33 +1,24 @@
 //! The description of a workload: what is the same for all applications. Each kind reads and checks its own part.
 
-use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
-use std::fmt::Display;
+use std::collections::BTreeSet;
 
-use serde::de::IgnoredAny;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::application::Application;
 use crate::coflows::CoflowsSpec;
+use crate::error::WorkloadError;
+use crate::fields::{Context, FieldPath, Head, HostInfo, Hosts};
 use crate::incast::IncastSpec;
 use crate::mapreduce::MapReduceSpec;
 use crate::poisson::PoissonSpec;
-use crate::random::{Purpose, Stream};
 use crate::rpc::RpcSpec;
-use crate::{HostInfo, WorkloadError};
 
 /// Longest description.
 pub const MAX_JSON_BYTES: usize = 256 << 20;
 
 /// Maximum number of applications of a workload.
 pub const MAX_APPLICATIONS: usize = 256;
-
-/// Latest time in a description: 26 days, as long as any run lasts.
-pub(crate) const MAX_TIME_PS: u64 = u64::MAX >> 3;
-
-/// Maximum size of one transfer in bytes: 1 PB.
-pub(crate) const MAX_TRANSFER_BYTES: u64 = 1_000_000_000_000_000;
 
 /// An application, checked and ready to start.
 pub(crate) struct Parsed {
@@ -36,71 +27,6 @@ pub(crate) struct Parsed {
     pub(crate) kind: &'static str,
     pub(crate) background: bool,
     pub(crate) application: Box<dyn Application>,
-}
-
-/// The hosts by name and number.
-pub(crate) struct Hosts<'a> {
-    pub(crate) list: &'a [HostInfo],
-    numbers: HashMap<&'a str, u32>,
-}
-
-impl<'a> Hosts<'a> {
-    fn new(list: &'a [HostInfo]) -> Self {
-        let numbers =
-            list.iter().enumerate().map(|(number, host)| (host.name.as_str(), number as u32)).collect();
-        Self { list, numbers }
-    }
-
-    pub(crate) fn find(&self, name: &str, place: impl FnOnce() -> String) -> Result<u32, WorkloadError> {
-        self.numbers.get(name).copied().ok_or_else(|| {
-            let reason = format!("no host has this name; the fabric has {} hosts", self.list.len());
-            WorkloadError::value(place(), name, reason)
-        })
-    }
-}
-
-/// What a description is checked against.
-pub(crate) struct Context<'a> {
-    pub(crate) hosts: &'a Hosts<'a>,
-    pub(crate) seed: u64,
-    /// The application's number.
-    pub(crate) number: u64,
-    pub(crate) background: bool,
-}
-
-impl Context<'_> {
-    /// A stream of the application.
-    pub(crate) fn stream(&self, purpose: Purpose, place: &[u64]) -> Stream {
-        let place: Vec<_> = [self.number].into_iter().chain(place.iter().copied()).collect();
-        Stream::new(self.seed, purpose, &place)
-    }
-}
-
-/// The path of a field's parent, which errors name.
-pub(crate) struct FieldPath<'a>(pub(crate) &'a str);
-
-impl FieldPath<'_> {
-    pub(crate) fn of(&self, field: &str) -> String {
-        format!("{}.{field}", self.0)
-    }
-
-    pub(crate) fn wrong(&self, field: &str, value: impl Display, reason: impl Into<String>) -> WorkloadError {
-        WorkloadError::value(self.of(field), value, reason)
-    }
-
-    pub(crate) fn count(&self, field: &str, value: u64, least: u64, most: u64) -> Result<(), WorkloadError> {
-        if (least..=most).contains(&value) {
-            return Ok(());
-        }
-        Err(self.wrong(field, value, format!("must be {least} to {most}")))
-    }
-
-    pub(crate) fn number(&self, field: &str, value: f64, least: f64, most: f64) -> Result<(), WorkloadError> {
-        if (least..=most).contains(&value) {
-            return Ok(());
-        }
-        Err(self.wrong(field, value, format!("must be {least} to {most}")))
-    }
 }
 
 /// Applications that run over a fabric, and their settings.
@@ -116,38 +42,27 @@ pub(crate) struct Top<'a> {
     tcp: Option<&'a RawValue>,
     /// The applications.
     #[serde(borrow)]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::schema::ApplicationSpec<'a>>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<ApplicationSpec<'a>>"))]
     applications: Vec<&'a RawValue>,
 }
 
-/// What all kinds have.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct Head<'a> {
-    /// Which kind of application it is.
-    #[serde(borrow)]
-    kind: Cow<'a, str>,
-    /// Name, unlike every other application's.
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    /// Whether a run ends without waiting for it. Default no.
-    #[serde(default)]
-    background: bool,
-    /// Its own TCP, in place of the common one.
-    #[serde(borrow, default)]
-    #[cfg_attr(feature = "schema", schemars(schema_with = "crate::schema::tcp"))]
-    tcp: Option<&'a RawValue>,
+/// Adds a workload's description and all that it consists of, but for `TcpSpec`, which is whoever's who runs TCP.
+#[cfg(feature = "schema")]
+pub fn add_to_schema(generator: &mut schemars::SchemaGenerator) {
+    generator.subschema_for::<Top<'_>>();
 }
 
-/// A field that [`Head`] has read. It stands in each kind's description because every other unknown field is refused there.
-#[derive(Default)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
-pub(crate) struct ReadByHead;
-
-impl<'de> Deserialize<'de> for ReadByHead {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
+/// One application, of one kind.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[allow(dead_code)] // It is a schema only.
+enum ApplicationSpec<'a> {
+    MapReduce(MapReduceSpec),
+    Coflows(CoflowsSpec<'a>),
+    Incast(IncastSpec),
+    Rpc(RpcSpec),
+    Poisson(PoissonSpec),
 }
 
 /// Reads JSON; `place` is where it stands, with a space in front.
@@ -227,11 +142,4 @@ pub(crate) fn parse_one<'a, T: Deserialize<'a>, A>(
 ) -> Result<A, WorkloadError> {
     let context = Context { hosts: &Hosts::new(hosts), seed: 7, number: 0, background: false };
     check(read(json, "")?, &FieldPath("it"), &context)
-}
-
-/// A value that is there, `null` included, told from one that is not.
-pub(crate) fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }

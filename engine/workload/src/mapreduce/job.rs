@@ -1,11 +1,35 @@
 //! The tasks of one job: where splits lie, which maps and reducers run where, and what reducers still have to fetch.
 
-use units::Time;
+use units::{Duration, Time};
 
 use super::cost::Cost;
-use super::spec::Settings;
 use crate::random::{Purpose, Stream};
 use crate::report::JobReport;
+
+/// A cluster as it was described and checked, but for its jobs and machine.
+pub(super) struct Settings {
+    pub(super) seed: u64,
+    pub(super) application: u64,
+    /// Hosts by worker.
+    pub(super) workers: Vec<u32>,
+    pub(super) map_slots: u32,
+    pub(super) reduce_slots: u32,
+    pub(super) heartbeat: Duration,
+    pub(super) tasks_per_heartbeat: u32,
+    pub(super) parallel_fetches: u32,
+    pub(super) noise_sigma: f64,
+    pub(super) request_bytes: u64,
+    pub(super) slowstart: f64,
+    pub(super) replicas: u32,
+    pub(super) output_replication: u32,
+}
+
+impl Settings {
+    /// The stream of one task of a job.
+    pub(super) fn stream(&self, purpose: Purpose, job: u32, task: u32) -> Stream {
+        Stream::new(self.seed, purpose, &[self.application, job.into(), task.into()])
+    }
+}
 
 /// A job as it was described and checked.
 #[derive(Clone, Debug)]

@@ -14,13 +14,12 @@ pub use spec::{MAX_FETCHES, MAX_JOBS, MAX_MAPS, MAX_REDUCERS};
 
 use units::{Duration, Time};
 
-use crate::application::Application;
+use crate::application::{Application, Out};
 use crate::random::{Purpose, Stream};
 use crate::report::Measures;
-use crate::{Out, Outcome};
+use crate::transfer::Outcome;
 use cost::Machine;
-use job::{Fetch, Job};
-use spec::Settings;
+use job::{Fetch, Job, Settings};
 
 /// A transfer that has failed is begun again after this.
 const RETRY_AFTER: Duration = Duration::from_secs(1);

@@ -4,11 +4,10 @@ use serde::Deserialize;
 use units::{Duration, Time};
 
 use super::cost::{Cost, Machine};
-use super::job::{Job, JobSettings};
+use super::job::{Job, JobSettings, Settings};
 use super::{MapReduce, JOB_BITS, MAP_BITS, REDUCER_BITS};
-use crate::random::{Purpose, Stream};
-use crate::spec::{Context, FieldPath, Hosts, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
-use crate::WorkloadError;
+use crate::error::WorkloadError;
+use crate::fields::{Context, FieldPath, Hosts, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
 
 /// Maximum number of jobs of a cluster.
 pub const MAX_JOBS: usize = 1 << JOB_BITS;
@@ -56,7 +55,7 @@ pub(crate) struct MapReduceSpec {
     /// Rate at which it is written.
     disk_write_bytes_per_second: f64,
     /// Maximum number of fetches of a reducer at a time; `null` is all. Default 5.
-    #[serde(deserialize_with = "crate::spec::given")]
+    #[serde(deserialize_with = "crate::fields::given")]
     parallel_fetches: Option<Option<u32>>,
     /// Sigma of the log-normal factor of a task's own work.
     noise_sigma: f64,
@@ -166,31 +165,6 @@ impl Default for CostSpec {
             reduce_start_cycles: 6.0e9,
             reduce_cycles_per_byte: 90.0,
         }
-    }
-}
-
-/// What has been checked, but for jobs and machine.
-pub(super) struct Settings {
-    pub(super) seed: u64,
-    pub(super) application: u64,
-    /// Hosts by worker.
-    pub(super) workers: Vec<u32>,
-    pub(super) map_slots: u32,
-    pub(super) reduce_slots: u32,
-    pub(super) heartbeat: Duration,
-    pub(super) tasks_per_heartbeat: u32,
-    pub(super) parallel_fetches: u32,
-    pub(super) noise_sigma: f64,
-    pub(super) request_bytes: u64,
-    pub(super) slowstart: f64,
-    pub(super) replicas: u32,
-    pub(super) output_replication: u32,
-}
-
-impl Settings {
-    /// The stream of one task of a job.
-    pub(super) fn stream(&self, purpose: Purpose, job: u32, task: u32) -> Stream {
-        Stream::new(self.seed, purpose, &[self.application, job.into(), task.into()])
     }
 }
 

@@ -8,8 +8,10 @@ use serde_json::json;
 use units::{Bytes, DataRate};
 
 use super::*;
+use crate::application::Timers;
+use crate::fields::HostInfo;
 use crate::spec::parse_one;
-use crate::{Action, HostInfo, Timers, Transfer};
+use crate::transfer::{Action, Transfer};
 
 fn hosts(count: usize) -> Vec<HostInfo> {
     let host = |number| HostInfo {
@@ -63,7 +65,7 @@ fn run(cluster: &mut MapReduce, fail_every: Option<u64>) -> Seen {
     while cluster.finished_at().is_none() {
         steps += 1;
         assert!(steps < 2_000_000, "it does not come to an end");
-        let timer = timers.heap.peek().map(|Reverse(timer)| timer.at);
+        let timer = timers.next();
         let transfer = under_way.peek().map(|Reverse((at, ..))| *at);
         if timer.is_none_or(|timer| transfer.is_some_and(|transfer| transfer < timer)) {
             let Reverse((at, _, token, ok)) = under_way.pop().expect("something is left to happen");
