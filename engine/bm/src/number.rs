@@ -136,7 +136,7 @@ pub(crate) fn parse_cut(text: &str, width: u32) -> Result<Vec<u64>, String> {
 pub(crate) fn decimal(value: &[u64], signed: bool) -> String {
     let negative = signed && value.last().is_some_and(|&top| top >> 63 == 1);
     let mut left = if negative { negated(value) } else { value.to_vec() };
-    // The most decimal digits that a word holds.
+    // The maximum number of decimal digits that a word holds.
     const GROUP: u64 = 10_000_000_000_000_000_000;
     let mut groups = Vec::new();
     while left.iter().any(|&word| word != 0) {

@@ -147,7 +147,7 @@ fn processor_nanoseconds() -> Option<u64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The most memory that this process had (`VmHWM` of proc(5)).
+/// The maximum memory that this process had (`VmHWM` of proc(5)).
 fn peak_resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

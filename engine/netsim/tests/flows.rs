@@ -71,9 +71,9 @@ fn a_long_flow_fills_the_link() {
     start(&mut fabric, "dctcp", &[(0, 2, 10_000_000, 0)]);
     let report = finish(&mut fabric);
     // 1460 of 1538 bytes are payload.
-    let most = 1e9 * 1460.0 / 1538.0;
+    let max_goodput = 1e9 * 1460.0 / 1538.0;
     let goodput = report.flows[0].goodput_bps.unwrap() as f64;
-    assert!(goodput > 0.99 * most && goodput <= most, "{goodput} of {most}");
+    assert!(goodput > 0.99 * max_goodput && goodput <= max_goodput, "{goodput} of {max_goodput}");
 }
 
 #[test]

@@ -22,8 +22,8 @@ const CLOCK: u64 = 1 << 48;
 const FRAME_TICKS: u64 = 8_192;
 const PACKETS: usize = 80;
 /// Maximum number of ports of a fabric: four leaves of two hosts and two uplinks, two spines.
-const MOST_PORTS: usize = 4 * 4 + 2 * 4;
-const MOST_SWITCHES: usize = 6;
+const MAX_PORTS: usize = 4 * 4 + 2 * 4;
+const MAX_SWITCHES: usize = 6;
 
 /// `verdict_t` of types.p4.
 const MARKED: u64 = 1;
@@ -61,9 +61,9 @@ fn cases() -> BoxedStrategy<Case> {
     let transition = || (prop_oneof![Just(0), 0..60_000u64], prop_oneof![Just(0), 0..20_000u64]);
     let gap = prop_oneof![3 => Just(0), 4 => 0..8_000u64, 3 => 0..80_000u64, 1 => 0..2_000_000u64];
     let traffic = prop::collection::vec((gap, 0..8usize, 0..8usize, packets()), 1..=PACKETS);
-    let all_ports = || prop::collection::vec(settings(FRAME_TICKS), MOST_PORTS);
+    let all_ports = || prop::collection::vec(settings(FRAME_TICKS), MAX_PORTS);
     let clock = prop_oneof![2 => Just(0), 1 => 0..CLOCK, 2 => CLOCK - 2_000_000..CLOCK];
-    let clocks = prop::collection::vec(clock, MOST_SWITCHES);
+    let clocks = prop::collection::vec(clock, MAX_SWITCHES);
     let change = prop::option::of((0..PACKETS, all_ports()));
     (
         size,

@@ -864,10 +864,10 @@ class PortStats(TypedDict):
     """Frames sent after one that was first queued later, at the same priority."""
 
     max_queue_packets: int
-    """Most packets that ever waited, over all priorities."""
+    """Maximum number of packets that ever waited, over all priorities."""
 
     max_queue_bytes: int
-    """Most bytes that ever waited, over all priorities."""
+    """Maximum number of bytes that ever waited, over all priorities."""
 
     drops: dict[str, int]
     """

@@ -68,9 +68,9 @@ pub struct PortConfig {
     pub rate: Option<DataRate>,
     /// Added to each frame's length for its time on the wire: preamble, FCS and inter-frame gap (24 for Ethernet).
     pub overhead: Bytes,
-    /// Most packets waiting in one queue (one priority); `None` is without limit. BMv2: 64.
+    /// Maximum number of packets waiting in one queue (one priority); `None` is without limit. BMv2: 64.
     pub queue_limit_packets: Option<usize>,
-    /// Most bytes waiting in one queue; a packet that would exceed it is dropped and counted.
+    /// Maximum number of bytes waiting in one queue; a packet that would exceed it is dropped and counted.
     pub queue_limit_bytes: Option<Bytes>,
 }
 

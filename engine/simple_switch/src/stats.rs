@@ -124,9 +124,9 @@ pub struct PortStats {
     pub tx_bytes: u64,
     /// Frames sent after one that was first queued later, at the same priority.
     pub reordered: u64,
-    /// Most packets that ever waited, over all priorities.
+    /// Maximum number of packets that ever waited, over all priorities.
     pub max_queue_packets: u64,
-    /// Most bytes that ever waited, over all priorities.
+    /// Maximum number of bytes that ever waited, over all priorities.
     pub max_queue_bytes: u64,
     /// Drops by cause: those in ingress and of copies at the port where the packet came in, those at a queue or in
     /// egress at the port where it was to leave.

@@ -164,9 +164,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes up to `most` bytes that have arrived in order; with `reads_at_once` there are never any.
-    pub fn read(&mut self, most: u64) -> u64 {
-        self.receiver.take(most, self.sender.mss())
+    /// Takes up to `limit` bytes that have arrived in order; with `reads_at_once` there are never any.
+    pub fn read(&mut self, limit: u64) -> u64 {
+        self.receiver.take(limit, self.sender.mss())
     }
 
     /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4). Unlike there, in SYN-SENT, too: to give

@@ -146,9 +146,9 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// The application takes up to `most` bytes.
-    pub(crate) fn take(&mut self, most: u64, mss: u64) -> u64 {
-        let taken = most.min(self.unread());
+    /// The application takes up to `limit` bytes.
+    pub(crate) fn take(&mut self, limit: u64, mss: u64) -> u64 {
+        let taken = limit.min(self.unread());
         self.read += taken;
         // RFC 9293, 3.8.6.2.2: a window that has opened by enough is announced without waiting for data.
         if taken > 0 && self.window_grows_by(mss) && self.edge - self.next < mss {

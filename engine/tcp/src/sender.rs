@@ -564,8 +564,8 @@ impl Sender {
     fn time_out(&mut self, now: Time, config: &Config) -> bool {
         self.timeouts += 1;
         self.stats.timeouts += 1;
-        let most = if self.una == 0 { config.syn_retries } else { config.retries };
-        if self.timeouts > most {
+        let max_timeouts = if self.una == 0 { config.syn_retries } else { config.retries };
+        if self.timeouts > max_timeouts {
             self.retransmit_at = Time::MAX;
             return false;
         }

@@ -56,12 +56,12 @@ fn dctcps_queue_swings_as_its_analysis_says() {
     for count in [1, 2, 4, 10] {
         let channel = Channel { threshold: Some(K), ..Channel::new(10, RTT) };
         let swing = 0.5 * (2.0 * count as f64 * (channel.bandwidth_delay_packets() + K as f64)).sqrt();
-        let Steady { throughput, queue: (least, most), .. } =
+        let Steady { throughput, queue: (min, max), .. } =
             steady(channel, &settings("dctcp"), &flows(count), 20, 20);
-        let measured = (most - least) as f64;
-        println!("N {count}: swing {measured}, theory {swing:.1}; most {most}, theory {}", K + count);
+        let measured = (max - min) as f64;
+        println!("N {count}: swing {measured}, theory {swing:.1}; max {max}, theory {}", K + count);
         assert!((measured / swing - 1.0).abs() < 0.3, "{count} flows: {measured}, theory {swing:.1}");
-        assert!(most.abs_diff(K + count) <= 1, "{count} flows: at most {most}");
+        assert!(max.abs_diff(K + count) <= 1, "{count} flows: at max {max}");
         assert!(throughput > 0.999, "{count} flows: {throughput}");
     }
 }

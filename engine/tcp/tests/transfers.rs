@@ -39,7 +39,7 @@ impl Faults {
 }
 
 fn faults() -> impl Strategy<Value = Faults> {
-    let rate = |most: u32| prop_oneof![Just(0), most..4 * most, most..100 * most];
+    let rate = |min: u32| prop_oneof![Just(0), min..4 * min, min..100 * min];
     (rate(5), rate(10), rate(3), rate(5), any::<u64>()).prop_map(|(lost, twice, late, marked, seed)| Faults {
         lost,
         twice,

@@ -79,18 +79,18 @@ impl FieldPath<'_> {
         WorkloadError::value(self.of(field), value, reason)
     }
 
-    pub(crate) fn count(&self, field: &str, value: u64, least: u64, most: u64) -> Result<(), WorkloadError> {
-        if (least..=most).contains(&value) {
+    pub(crate) fn count(&self, field: &str, value: u64, min: u64, max: u64) -> Result<(), WorkloadError> {
+        if (min..=max).contains(&value) {
             return Ok(());
         }
-        Err(self.wrong(field, value, format!("must be {least} to {most}")))
+        Err(self.wrong(field, value, format!("must be {min} to {max}")))
     }
 
-    pub(crate) fn number(&self, field: &str, value: f64, least: f64, most: f64) -> Result<(), WorkloadError> {
-        if (least..=most).contains(&value) {
+    pub(crate) fn number(&self, field: &str, value: f64, min: f64, max: f64) -> Result<(), WorkloadError> {
+        if (min..=max).contains(&value) {
             return Ok(());
         }
-        Err(self.wrong(field, value, format!("must be {least} to {most}")))
+        Err(self.wrong(field, value, format!("must be {min} to {max}")))
     }
 }
 

@@ -31,7 +31,7 @@ pub use entry::{
 
 type Result<T> = std::result::Result<T, RuntimeError>;
 
-/// Most names that a "no such object" error lists.
+/// Maximum number of names that a "no such object" error lists.
 const HINT_NAMES: usize = 12;
 
 /// A dense id by name, or an error that lists what there is.

@@ -85,7 +85,7 @@ pub(super) fn load_signatures<'a>(
     let mut sources = Vec::new();
     let mut ids = HashMap::new();
     let mut infos = Vec::new();
-    let mut most = 0;
+    let mut max_words = 0;
     for json in root.list("actions", limits.max_objects)? {
         let id = json.get("id")?.number(u64::from(u32::MAX))?;
         if ids.insert(id, sources.len() as u32).is_some() {
@@ -107,11 +107,11 @@ pub(super) fn load_signatures<'a>(
             words += number::words(width as u32);
             infos_of.push(ParamInfo { name: param.get("name")?.str()?.to_owned(), bitwidth: width as u32 });
         }
-        most = most.max(words);
+        max_words = max_words.max(words);
         infos.push(ActionInfo { name: json.get("name")?.str()?.to_owned(), id: id as u32, params: infos_of });
         sources.push(ActionSource { json, params, words, pc: None });
     }
-    Ok((sources, ids, infos, most))
+    Ok((sources, ids, infos, max_words))
 }
 
 impl Loader<'_> {

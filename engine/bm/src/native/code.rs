@@ -95,7 +95,7 @@ impl Entry {
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     code: WriterCode,
-    /// Most bytes that it writes, and those that it writes over behind them.
+    /// Maximum number of bytes that it writes, and those that it writes over behind them.
     room: usize,
     slots: usize,
     variable_bytes: usize,

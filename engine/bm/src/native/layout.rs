@@ -27,7 +27,7 @@ enum Content {
 }
 
 impl Part {
-    /// Most bytes that it takes.
+    /// Maximum number of bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         match &self.content {
             Content::Fields { layout, .. } => layout.bytes as usize,
@@ -198,8 +198,8 @@ pub(super) fn write_parts(
             }
             Content::Variable(store) => {
                 let length = load_slot(&mut b, slots, store.length);
-                let most = b.ins().iconst(types::I64, store.capacity as i64);
-                let length = b.ins().umin(length, most);
+                let max_length = b.ins().iconst(types::I64, store.capacity as i64);
+                let length = b.ins().umin(length, max_length);
                 let (copy, after) = (b.create_block(), b.create_block());
                 b.ins().brif(length, copy, &[], after, &[]);
                 b.switch_to_block(copy);

@@ -47,8 +47,8 @@ impl Translation<'_> {
             Op::Shl { w, d, a, b } => self.shift(w, d, a, b, |i, a, b| i.ishl(a, b)),
             Op::Shr { w, d, a, b } => self.shift(w, d, a, b, |i, a, b| i.ushr(a, b)),
             Op::Sar { w, d, a, b } => {
-                let (value, by, most) = (self.get(a), self.get(b), self.number(63));
-                let by = self.b.ins().umin(by, most);
+                let (value, by, max) = (self.get(a), self.get(b), self.number(63));
+                let by = self.b.ins().umin(by, max);
                 let value = self.b.ins().sshr(value, by);
                 self.set_cut(d, value, w);
             }
@@ -63,21 +63,20 @@ impl Translation<'_> {
             }
             Op::Sat { w, d, a } => {
                 let limit = i64::MAX >> (64 - w);
-                let (value, most, least) =
-                    (self.get(a), self.number(limit as u64), self.number(!limit as u64));
-                let value = self.b.ins().smin(value, most);
-                let value = self.b.ins().smax(value, least);
+                let (value, max, min) = (self.get(a), self.number(limit as u64), self.number(!limit as u64));
+                let value = self.b.ins().smin(value, max);
+                let value = self.b.ins().smax(value, min);
                 self.set(d, value);
             }
             Op::USatSigned { w, d, a } => {
-                let (value, most, zero) = (self.get(a), self.number(u64::MAX >> (64 - w)), self.number(0));
+                let (value, max, zero) = (self.get(a), self.number(u64::MAX >> (64 - w)), self.number(0));
                 let value = self.b.ins().smax(value, zero);
-                let value = self.b.ins().umin(value, most);
+                let value = self.b.ins().umin(value, max);
                 self.set(d, value);
             }
             Op::USat { w, d, a } => {
-                let (value, most) = (self.get(a), self.number(u64::MAX >> (64 - w)));
-                let value = self.b.ins().umin(value, most);
+                let (value, max) = (self.get(a), self.number(u64::MAX >> (64 - w)));
+                let value = self.b.ins().umin(value, max);
                 self.set(d, value);
             }
             Op::Eq { d, a, b } => self.compare_into(IntCC::Equal, d, a, b),

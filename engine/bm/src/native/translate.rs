@@ -2,8 +2,8 @@
 //! `straight`.
 //!
 //! An action's code is made once for each node that may follow it, so that its end is a plain jump; an `exit` that
-//! was met is part of the program point too. All values are kept in the slot array, as the interpreter does, which is what
-//! callbacks and later runs read; Cranelift forwards a value from a store to the loads behind it.
+//! was met is part of the program point too. All values are kept in the slot array, as the interpreter does, which is
+//! what callbacks and later runs read; Cranelift forwards a value from a store to the loads behind it.
 
 use std::collections::HashMap;
 
@@ -16,8 +16,8 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use super::frame::{offset, status};
 use crate::program::{Op, Pc, Program, Slot};
 
-/// Most instructions of one parser, pipeline or condition, counted as often as they are compiled. A longer one is
-/// interpreted, so that loading takes bounded time.
+/// Maximum number of instructions of one parser, pipeline or condition, counted as often as they are compiled. A longer
+/// one is interpreted, so that loading takes bounded time.
 const MAX_OPS: usize = 20_000;
 
 /// Longest select whose cases are compared one by one in the code.

@@ -17,10 +17,10 @@ use crate::program::{
     Calculation, DeparserId, Field, Input, LogValue, Op, Pc, PipelineId, Program, Slot, WideOp,
 };
 
-/// Most instructions that are analysed, counted as often as they are reached in different ways.
+/// Maximum number of instructions that are analysed, counted as often as they are reached in different ways.
 const MAX_NODES: usize = 20_000;
 
-/// Most words of all sets together.
+/// Maximum number of words of all sets together.
 const MAX_SET_WORDS: usize = 1 << 21;
 
 /// How often the instructions are gone through, so that loading takes bounded time. Loops need the most.

@@ -478,13 +478,13 @@ impl Program {
         &self.code.core_errors
     }
 
-    /// Most backward jumps and table applications of one pipeline run.
+    /// Maximum number of backward jumps and table applications of one pipeline run.
     #[inline]
     pub(crate) fn max_steps(&self) -> u32 {
         self.code.max_steps
     }
 
-    /// Most parse states that one packet enters.
+    /// Maximum number of parse states that one packet enters.
     #[inline]
     pub(crate) fn max_parser_steps(&self) -> u32 {
         self.code.max_parser_steps

@@ -18,7 +18,7 @@ pub struct Phv {
     kept: Vec<u64>,
     /// Where [`Phv::save`] notes which blocks of words are not all zeros.
     pub(crate) present: Vec<u64>,
-    /// Most words that [`Phv::save`] has put aside.
+    /// Maximum number of words that [`Phv::save`] has saved.
     pub(crate) largest_saved: usize,
     /// As many of [`Phv::save_kept`].
     pub(crate) largest_kept: usize,

@@ -27,7 +27,7 @@ pub(crate) struct EntryKey {
 /// Bits of a handle that name the row; the eight above tell its successive entries apart, as in BMv2.
 const ROW_BITS: u32 = 24;
 
-/// Most entries of one table: as many rows as a handle can name.
+/// Maximum number of entries of one table: as many rows as a handle can name.
 pub(crate) const MAX_ENTRIES: usize = 1 << ROW_BITS;
 
 /// Why a handle names no entry.

@@ -99,7 +99,7 @@ fn an_intermediate_value_that_could_need_more_than_8320_bits_is_refused() {
     let compare = json!({"type": "expression", "value": {"op": "<", "left": shifted, "right": wide}});
     program["actions"][action]["primitives"][primitive]["parameters"][0] = compare;
     let text = refusal(&program);
-    assert!(text.contains("8320 bits signed is the most supported"), "{text}");
+    assert!(text.contains("8320 bits signed is the maximum"), "{text}");
 }
 
 #[test]

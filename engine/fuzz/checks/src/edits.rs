@@ -1,13 +1,15 @@
-//! Edits of a program's JSON, or of another document's: a member or element is taken out, put in twice, exchanged with another, or given another
-//! value. One edit is six bytes of input; so a fuzzer that changes bytes changes the program's structure, not its text.
+//! Edits of a program's JSON, or of another document's: a member or element is taken out, put in twice, exchanged with
+//! another, or given another value. One edit is six bytes of input; so a fuzzer that changes bytes changes the
+//! program's structure, not its text.
 
 use serde_json::{json, Map, Value};
 
 use crate::input::Input;
 
-/// Most edits of one program.
+/// Maximum number of edits of one program.
 const MAX_EDITS: u8 = 12;
-/// Most values that an edited program has: copies of copies would otherwise be larger than what the fuzzer looks for.
+/// Maximum number of values that an edited program has: copies of copies would otherwise be larger than what the fuzzer
+/// looks for.
 const MAX_VALUES: usize = 40_000;
 
 /// Applies the edits that the input holds: their number, then each as what to do (1 byte), where (2 bytes), where

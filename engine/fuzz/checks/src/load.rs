@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::programs::{limits, sources};
 use crate::traffic::Traffic;
 
-/// Most calls of the runtime interface, and most packets, that a loaded program gets.
+/// Maximum number of calls of the runtime interface, and of packets, that a loaded program gets.
 const MAX_CALLS: u8 = 16;
 const MAX_PACKETS: usize = 6;
 

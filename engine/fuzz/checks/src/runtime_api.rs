@@ -8,7 +8,7 @@ use crate::input::Input;
 use crate::model::Model;
 use crate::programs;
 
-/// Most calls of one input.
+/// Maximum number of calls of one input.
 const MAX_CALLS: usize = 120;
 
 /// The target: 1 byte for the program, then calls.

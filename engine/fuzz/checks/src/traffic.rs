@@ -12,7 +12,7 @@ use units::{Duration, Time};
 /// A gate that opens later than this counts as one that stays shut: 53 days.
 const FOREVER: Time = Time::from_ps(1 << 62);
 
-/// Most things that a switch is left to do by itself between two events.
+/// Maximum number of things that a switch is left to do by itself between two events.
 const MAX_WAKEUPS: usize = 1000;
 
 /// Runs of ingress after which an input is left as it is: a program that copies and recirculates doubles its packets

@@ -10,7 +10,7 @@ use workload::{Action, Connection, HostInfo, Outcome, TransferId, Workload};
 
 use crate::input::Input;
 
-/// Most happenings of a run: timers and ends of transfers.
+/// Maximum number of events of a run: timers and ends of transfers.
 const MAX_STEPS: usize = 3000;
 /// A transfer of more than this is not possible (`docs/models/mapreduce.md`).
 const MAX_BYTES: u64 = 1_000_000_000_000_000;

@@ -1,5 +1,5 @@
-//! A little fuzzing wherever tests run, without a fuzzer: every committed corpus and every input that once found a fault
-//! goes through its target, and so do some thousands of changed ones, drawn from a fixed seed.
+//! A little fuzzing wherever tests run, without a fuzzer: every committed corpus and every input that once found a
+//! fault goes through its target, and so do some thousands of changed ones, drawn from a fixed seed.
 
 #![allow(unsafe_code)] // A global allocator, whose trait is unsafe; it only counts and forwards. See `bounded`.
 
@@ -12,8 +12,8 @@ use std::path::Path;
 use fuzz_checks::mutation::{mutate, Draws};
 use fuzz_checks::{seeds, Target, TARGETS};
 
-/// Most inputs of a corpus that are replayed, spread over it, and most that are made by changing them. Inputs that load
-/// a program or make a switch take milliseconds each.
+/// Maximum number of inputs of a corpus that are replayed, spread over it, and of those that are made by changing them.
+/// Inputs that load a program or make a switch take milliseconds each.
 const REPLAYED: usize = 250;
 const MUTATIONS: usize = 600;
 

@@ -148,7 +148,7 @@ impl Case {
     }
 }
 
-pub fn cases(changes: Changes, most_steps: usize) -> BoxedStrategy<Case> {
+pub fn cases(changes: Changes, max_steps: usize) -> BoxedStrategy<Case> {
     let of_pace = move |pace: usize| {
         let pace = PACES[pace];
         let settings = || settings(pace.frame_ticks());
@@ -158,18 +158,18 @@ pub fn cases(changes: Changes, most_steps: usize) -> BoxedStrategy<Case> {
             (gap, in_port, packets()).prop_map(|(gap, port, packet)| Step::Packet(gap, port, packet));
         let change = (0..2usize, settings()).prop_map(|(port, settings)| Step::Change(port, settings));
         let steps =
-            prop::collection::vec(prop_oneof![12 => packet.boxed(), 1 => change.boxed()], 1..=most_steps);
+            prop::collection::vec(prop_oneof![12 => packet.boxed(), 1 => change.boxed()], 1..=max_steps);
         let clock = prop_oneof![
             2 => Just(Clock::At(0)),
             2 => (0..CLOCK).prop_map(Clock::At),
             1 => (0..200 * pace.frame_ticks()).prop_map(|before| Clock::At(CLOCK - 1 - before)),
             1 => (0..200 * pace.frame_ticks()).prop_map(|before| Clock::At(CLOCK / 2 - before)),
             2 => Just(Clock::ZeroAtFirstGate),
-            1 => (0..most_steps).prop_map(Clock::ZeroAtPacket),
+            1 => (0..max_steps).prop_map(Clock::ZeroAtPacket),
         ]
         .boxed();
         let silence =
-            prop::option::weighted(0.2, (0..most_steps, prop::sample::select(LONG_SILENCES.to_vec())));
+            prop::option::weighted(0.2, (0..max_steps, prop::sample::select(LONG_SILENCES.to_vec())));
         let of_ports = [settings(), settings()];
         // A loop that is longer than a frame's time leaves gaps between held frames, which a PHY takes for sleeps.
         let longest_loop = if changes == Changes::AllButThePhy { 256u64 } else { 1024 };

@@ -11,18 +11,18 @@
 
 mod cli;
 mod constructs;
+mod outcome;
 mod run;
 mod samples;
 mod script;
-mod outcome;
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
-use samples::{Compiled, Sample, GROUPS};
 use outcome::{summary, Outcome};
+use samples::{Compiled, Sample, GROUPS};
 
 fn judge(sample: &Sample, scratch: &Path) -> Outcome {
     let json = match samples::compile(sample, scratch) {

@@ -21,7 +21,7 @@ use vegas::Vegas;
 pub(crate) struct Window {
     pub(crate) cwnd: u64,
     pub(crate) ssthresh: u64,
-    /// SMSS: most payload in a segment.
+    /// SMSS: maximum payload of a segment, in bytes.
     pub(crate) mss: u64,
     /// An ECN mark leaves at least this.
     pub(crate) min_cwnd: u64,

@@ -177,7 +177,7 @@ proptest! {
                     tcp.handle_timeout(now);
                 },
                 Step::Send(bytes) => { let _ = tcp.send(bytes); }
-                Step::Read(most) => { tcp.read(most); }
+                Step::Read(limit) => { tcp.read(limit); }
                 Step::Close => tcp.close(),
                 Step::Abort => tcp.abort(),
             }

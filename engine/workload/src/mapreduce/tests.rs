@@ -44,7 +44,7 @@ struct Seen {
     transfers: Vec<(Time, Transfer)>,
     /// By job and reducer: bytes that it had when it began to write.
     inputs: BTreeMap<(u32, u32), u64>,
-    most_fetches: BTreeMap<(u32, u32), u32>,
+    max_fetches: BTreeMap<(u32, u32), u32>,
 }
 
 /// Runs to the end; a transfer takes 1 ms and 8 ns a byte, every `fail_every`th fails.
@@ -97,8 +97,8 @@ fn run(cluster: &mut MapReduce, fail_every: Option<u64>) -> Seen {
             if let Token::Fetch { job, reducer, .. } = Token::unpack(transfer.id.token) {
                 let count = fetching.entry((job, reducer)).or_default();
                 *count += 1;
-                let most = seen.most_fetches.entry((job, reducer)).or_default();
-                *most = (*most).max(*count);
+                let max = seen.max_fetches.entry((job, reducer)).or_default();
+                *max = (*max).max(*count);
             }
         }
         check_slots(cluster);
@@ -296,8 +296,8 @@ proptest! {
             prop_assert!(report.runtime_ps.is_some() && report.shuffle_network_bytes <= *shuffle);
             prop_assert_eq!(report.refetches > 0 && fail_every.is_none(), false);
         }
-        let most = fetches.unwrap_or(u32::MAX);
-        prop_assert!(seen.most_fetches.values().all(|count| *count <= most));
+        let max = fetches.unwrap_or(u32::MAX);
+        prop_assert!(seen.max_fetches.values().all(|count| *count <= max));
         prop_assert!(seen.transfers.iter().all(|(_, transfer)| transfer.from != transfer.to && transfer.from > 0));
         // Heartbeats of a worker are one interval apart, from its phase on.
         for worker in 0..workers as u32 {

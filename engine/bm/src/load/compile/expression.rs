@@ -276,14 +276,14 @@ fn binary_range(op: Binary, a: Range, b: Range, right: &Expr) -> Range {
             }
         }
         Binary::Shl => {
-            let most = match right {
+            let max_shift = match right {
                 Expr::Const(c) if !c.negative => u32::try_from(c.magnitude).unwrap_or(u32::MAX / 2),
                 _ if b.pos < 16 => (1 << b.pos) - 1,
                 _ => u32::MAX / 2,
             };
             Range {
-                pos: if a.pos == 0 { 0 } else { a.pos.saturating_add(most) },
-                neg: if a.neg == 0 { 0 } else { a.neg.saturating_add(most) },
+                pos: if a.pos == 0 { 0 } else { a.pos.saturating_add(max_shift) },
+                neg: if a.neg == 0 { 0 } else { a.neg.saturating_add(max_shift) },
             }
         }
         Binary::Shr => match right {

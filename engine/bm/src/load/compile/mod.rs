@@ -17,7 +17,7 @@ use expression::{Binary, Bool, Compare, Expr, HeaderRef, Range, Representation, 
 /// Slots kept for the temporaries of one primitive or condition.
 pub(crate) const TEMP_SLOTS: u32 = 4096;
 
-/// Most words of an intermediate value: a product of two of p4c's widest.
+/// Maximum number of words of an intermediate value: a product of two of p4c's widest.
 const MAX_WORDS: u32 = 130;
 
 type Result<T> = std::result::Result<T, String>;
@@ -809,7 +809,7 @@ fn words_for(range: Range) -> Result<u32> {
     let words = range.signed_bits().div_ceil(64);
     if words > MAX_WORDS {
         return Err(format!(
-            "an intermediate value of {}; {} bits signed is the most supported",
+            "an intermediate value of {}; {} bits signed is the maximum",
             bits(range),
             64 * MAX_WORDS
         ));

@@ -182,9 +182,9 @@ pub enum Event {
     },
     /// A random number was drawn.
     Random {
-        /// Least.
+        /// Minimum.
         low: u64,
-        /// Most.
+        /// Maximum.
         high: u64,
         /// What came.
         drawn: u64,
