@@ -13,8 +13,8 @@ ENGINE := --manifest-path engine/Cargo.toml
 CARGO_FUZZ   := $(or $(shell command -v cargo-fuzz),$(CURDIR)/.tools/bin/cargo-fuzz)
 FUZZ_TARGETS ?= frame edited_program runtime_api load wire pcap peer workload
 FUZZ_SECONDS ?= 60
-DOOR_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
-DOORS        := PYTHONPATH=engine/python/fuzz $(PY) -m doors
+SERVER_TARGETS ?= p4runtime_write p4runtime_bytes p4runtime_pipeline thrift_calls thrift_bytes
+SERVER_FUZZ  := PYTHONPATH=engine/python/fuzz $(PY) -m server_fuzz
 FUZZ_CORPUS  := $(CARGO) run $(ENGINE) --package fuzz_checks --bin corpus --quiet --
 # pyo3's `extension-module` leaves Python's symbols to the interpreter, so that crate is tested from Python.
 RUST_TESTED := --workspace --exclude eeon-python
@@ -23,7 +23,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-doors fuzz-doors-corpus man p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,11 +78,11 @@ fuzz-corpus: $(CARGO_FUZZ) ## keep the new inputs of `make fuzz`: minimise engin
 	done
 	$(FUZZ_CORPUS) pack engine/fuzz/corpus engine/fuzz/corpora
 
-fuzz-doors: $(VENV)/.atheris ## fuzz the P4Runtime and Thrift servers: each of DOOR_TARGETS for FUZZ_SECONDS (60)
-	for target in $(DOOR_TARGETS); do $(DOORS) fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
+fuzz-servers: $(VENV)/.atheris ## fuzz the P4Runtime and Thrift servers: each of SERVER_TARGETS for FUZZ_SECONDS (60)
+	for target in $(SERVER_TARGETS); do $(SERVER_FUZZ) fuzz $$target --seconds $(FUZZ_SECONDS) || exit 1; done
 
-fuzz-doors-corpus: $(VENV)/.atheris ## keep the new inputs of `make fuzz-doors`, as `make fuzz-corpus` does
-	for target in $(DOOR_TARGETS); do $(DOORS) minimise $$target || exit 1; done
+fuzz-servers-corpus: $(VENV)/.atheris ## keep the new inputs of `make fuzz-servers`, as `make fuzz-corpus` does
+	for target in $(SERVER_TARGETS); do $(SERVER_FUZZ) minimise $$target || exit 1; done
 
 bench-control: setup ## measure the controller: a plan of 1,000 switches (fails above 10 s or 1 GB); one change applied to a twin
 	$(PY) control_plane/benches/scale.py

@@ -77,8 +77,8 @@ def free_port() -> int:
         return port
 
 
-def local_doors() -> list[str]:
-    """Arguments in front of the program, and behind it, that keep the doors off well-known ports."""
+def local_thrift() -> list[str]:
+    """Options in front of the program that put Thrift on a free local port."""
     return ["--thrift-port", str(free_port())]
 
 

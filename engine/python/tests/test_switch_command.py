@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from p4rt_client import INSERT, Client
-from switch_process import PATCH, free_port, local_doors, local_grpc, running
+from switch_process import PATCH, free_port, local_grpc, local_thrift, running
 from thrift_client import ThriftClient
 
 HEADER = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
@@ -50,7 +50,7 @@ def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(t
         HEADER + b"".join(record(frame, 10 * i) for i, frame in enumerate(sent))
     )
     (tmp_path / "b_in.pcap").write_bytes(HEADER + record(b"the other way" + bytes(47)))
-    arguments = ["-i 0@a", "-i 1@b", "--use-files", "0", "--log-console", *local_doors(), str(PATCH)]
+    arguments = ["-i 0@a", "-i 1@b", "--use-files", "0", "--log-console", *local_thrift(), str(PATCH)]
     with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
         switch.wait_for("Adding interface a as port 0 (files)")
         switch.wait_for("Server listening on 127.0.0.1:")
@@ -65,7 +65,7 @@ def test_frames_of_files_come_out_at_the_other_port_and_the_switch_ends_with_0(t
 def test_fifos_deliver_frames_while_they_are_open(tmp_path: Path) -> None:
     for name in ("a", "b"):
         os.mkfifo(tmp_path / f"{name}_in.pcap")
-    arguments = ["-i", "0@a", "-i", "1@b", "--use-files", "0", *local_doors(), str(PATCH)]
+    arguments = ["-i", "0@a", "-i", "1@b", "--use-files", "0", *local_thrift(), str(PATCH)]
     with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
         with (
             (tmp_path / "b_in.pcap").open("wb", buffering=0) as b,
@@ -117,7 +117,7 @@ class NanomsgPeer:
 
 def test_all_ports_are_reached_through_one_nanomsg_socket_and_peers_may_come_and_go(tmp_path: Path) -> None:
     address = f"ipc://{tmp_path}/p"
-    with running("--packet-in", address, *local_doors(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
+    with running("--packet-in", address, *local_thrift(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
         for _ in range(2):
             peer = NanomsgPeer(tmp_path / "p")
             peer.send(6, ethernet(6))
@@ -133,7 +133,7 @@ def test_ptfs_nn_platform_exchanges_frames_with_the_switch(tmp_path: Path) -> No
     pytest.importorskip("pynng", reason="PTF's nn platform needs pynng")
     dataplane = pytest.importorskip("ptf.dataplane")
     address = f"ipc://{tmp_path}/ptf"
-    with running("--packet-in", address, *local_doors(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
+    with running("--packet-in", address, *local_thrift(), str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
         switch.wait_for("Server listening")
         source = dataplane.DataPlanePacketSourceNN(0, address, 10_000, 1_000)
         source.port_add(1)
@@ -148,7 +148,7 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
     from switch_process import PATCH_P4INFO
 
     address = f"ipc://{tmp_path}/p"
-    arguments = ["--packet-in", address, "--no-p4", "--device-id", "1", *local_doors()]
+    arguments = ["--packet-in", address, "--no-p4", "--device-id", "1", *local_thrift()]
     with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
         listening = switch.wait_for("Server listening on ").rpartition(" ")[2]
         client = Client(listening)
@@ -195,7 +195,7 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
 def test_what_cannot_be_started_ends_with_1_and_says_why(
     arguments: list[str], reason: str, tmp_path: Path
 ) -> None:
-    with running(*local_doors(), *arguments, cwd=tmp_path) as switch:
+    with running(*local_thrift(), *arguments, cwd=tmp_path) as switch:
         status = switch.process.wait(SECONDS)
         output = switch.end()[1]
     assert (status, reason in output) == (1, True), output
@@ -204,7 +204,7 @@ def test_what_cannot_be_started_ends_with_1_and_says_why(
 
 def test_a_log_file_has_bmv2s_name_and_lines(tmp_path: Path) -> None:
     (tmp_path / "a_in.pcap").write_bytes(HEADER)
-    arguments = ["-i", "0@a", "--use-files", "0", "--log-file", "switch.log", "--log-flush", *local_doors()]
+    arguments = ["-i", "0@a", "--use-files", "0", "--log-file", "switch.log", "--log-flush", *local_thrift()]
     with running(*arguments, str(PATCH), *local_grpc(), cwd=tmp_path) as switch:
         switch.wait_for("Server listening")
         end = time.monotonic() + SECONDS
@@ -229,26 +229,26 @@ def test_the_names_of_bmv2_are_put_where_the_user_says_and_never_over_a_real_one
 
 
 def test_simple_switch_serves_thrift_and_no_p4runtime(tmp_path: Path) -> None:
-    doors = local_doors()
-    arguments = ["--packet-in", f"ipc://{tmp_path}/p", *doors, "--log-console", str(PATCH)]
+    thrift_options = local_thrift()
+    arguments = ["--packet-in", f"ipc://{tmp_path}/p", *thrift_options, "--log-console", str(PATCH)]
     with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
         switch.wait_for("Thrift server was started")
         peer = NanomsgPeer(tmp_path / "p")
         peer.send(4, ethernet(1))
         assert peer.receive() == (5, ethernet(1))
-        with ThriftClient(f"127.0.0.1:{doors[1]}") as client:
+        with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
             assert client.standard.bm_register_read(0, "PatchIngress.frames", 4) == 1
             assert client.switch.get_time_elapsed_us() > 0
         with pytest.raises(ConnectionRefusedError):  # Would be taken if it listened on every address.
-            socket.create_connection(("127.0.0.2", int(doors[1])), timeout=SECONDS).close()
+            socket.create_connection(("127.0.0.2", int(thrift_options[1])), timeout=SECONDS).close()
         peer.close()
         assert "Server listening" not in switch.end()[1]
 
 
 def test_two_switches_at_one_p4runtime_address_are_told_apart_by_the_second_ending(tmp_path: Path) -> None:
     target = ["--", "--grpc-server-addr", f"127.0.0.1:{free_port()}"]
-    with running("--no-p4", *local_doors(), *target, cwd=tmp_path) as first:
+    with running("--no-p4", *local_thrift(), *target, cwd=tmp_path) as first:
         first.wait_for("Server listening")
-        with running("--no-p4", *local_doors(), *target, cwd=tmp_path) as second:
+        with running("--no-p4", *local_thrift(), *target, cwd=tmp_path) as second:
             assert second.process.wait(SECONDS) == 1
             assert "address '127.0.0.1:" in second.end()[1]

@@ -20,7 +20,7 @@ import pytest
 from finsy.proto import p4i, p4r
 from google.protobuf import text_format
 from p4rt_client import Client, Failed
-from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, local_doors, running
+from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, local_thrift, running
 from test_switch_command import NanomsgPeer, ethernet
 from thrift_client import ThriftClient
 
@@ -98,8 +98,16 @@ def traffic_through(path: Path) -> Iterator[Traffic]:
 
 
 @contextlib.contextmanager
-def switch_at(folder: Path, doors: list[str], grpc_port: int) -> Iterator[SwitchProcess]:
-    arguments = ["--packet-in", f"ipc://{folder}/p", "--device-id", "1", "--log-console", *doors, str(PATCH)]
+def switch_at(folder: Path, thrift_options: list[str], grpc_port: int) -> Iterator[SwitchProcess]:
+    arguments = [
+        "--packet-in",
+        f"ipc://{folder}/p",
+        "--device-id",
+        "1",
+        "--log-console",
+        *thrift_options,
+        str(PATCH),
+    ]
     target = ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}"]
     with running(*arguments, *target, cwd=folder) as switch:
         switch.wait_for("Server listening on ")
@@ -122,8 +130,8 @@ def accounts(output: str) -> tuple[int, int, int]:
 
 
 def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_path: Path) -> None:
-    doors, port = local_doors(), free_port()
-    with switch_at(tmp_path, doors, port) as first, traffic_through(tmp_path / "p"):
+    thrift_options, port = local_thrift(), free_port()
+    with switch_at(tmp_path, thrift_options, port) as first, traffic_through(tmp_path / "p"):
         client = Client(f"127.0.0.1:{port}")
         client.arbitrate()
         client.push(COMMIT, pipeline())
@@ -131,7 +139,7 @@ def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_pat
         assert first.process.wait(SECONDS) == -signal.SIGKILL
         client.close()
     assert (tmp_path / "p").exists(), "nobody could tidy up, or this test shows nothing"
-    with switch_at(tmp_path, doors, port) as second:
+    with switch_at(tmp_path, thrift_options, port) as second:
         with traffic_through(tmp_path / "p") as traffic:
             client = Client(f"127.0.0.1:{port}")
             # Nobody is primary any more, and the pipeline that was pushed is gone.
@@ -148,15 +156,15 @@ def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_pat
     assert not (tmp_path / "p").exists()
 
 
-@pytest.mark.parametrize("door", ["thrift", "p4runtime"])
-def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path: Path, door: str) -> None:
-    doors, port = local_doors(), free_port()
-    with switch_at(tmp_path, doors, port) as switch:
+@pytest.mark.parametrize("interface", ["thrift", "p4runtime"])
+def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path: Path, interface: str) -> None:
+    thrift_options, port = local_thrift(), free_port()
+    with switch_at(tmp_path, thrift_options, port) as switch:
         with traffic_through(tmp_path / "p") as traffic:
-            thrift, client = ThriftClient(f"127.0.0.1:{doors[1]}"), Client(f"127.0.0.1:{port}")
+            thrift, client = ThriftClient(f"127.0.0.1:{thrift_options[1]}"), Client(f"127.0.0.1:{port}")
             client.arbitrate()
             for _ in range(15):
-                if door == "thrift":
+                if interface == "thrift":
                     thrift.standard.bm_load_new_config(PATCH.read_text())
                     thrift.standard.bm_swap_configs()
                 else:
@@ -183,24 +191,24 @@ def reset(address: tuple[str, int], content: bytes) -> None:
 
 
 def test_clients_that_vanish_or_talk_nonsense_hold_nobody_up(tmp_path: Path) -> None:
-    doors, port = local_doors(), free_port()
+    thrift_options, port = local_thrift(), free_port()
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
     half_headers = b"\0\x40\0\x01\x04\0\0\0\x01" + b"\x83\x86\x44"
     half_call = struct.pack("!IIs", 0x80010001, 30, b"s")
-    with switch_at(tmp_path, doors, port) as switch, traffic_through(tmp_path / "p") as traffic:
+    with switch_at(tmp_path, thrift_options, port) as switch, traffic_through(tmp_path / "p") as traffic:
         primary = Client(f"127.0.0.1:{port}", election_id=7)
         primary.arbitrate()
         for _ in range(20):
             for content in (b"", preface, preface + half_headers, b"\xff" * 500, b"GET / HTTP/1.1\r\n\r\n"):
                 reset(("127.0.0.1", port), content)
             for content in (b"", half_call, b"\xff" * 500, b"\0\0\0\x10garbage"):
-                reset(("127.0.0.1", int(doors[1])), content)
+                reset(("127.0.0.1", int(thrift_options[1])), content)
         # The primary vanishes without a word, in the middle of its stream.
         primary.channel.close()
         successor = Client(f"127.0.0.1:{port}", election_id=8)
         assert successor.arbitrate().status.code == 0
         successor.push(COMMIT, pipeline())
-        with ThriftClient(f"127.0.0.1:{doors[1]}") as client:
+        with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
             assert client.standard.bm_mt_get_num_entries(0, "PatchIngress.forward") == 0
         bad = successor.channel.unary_unary("/p4.v1.P4Runtime/Write")
         with pytest.raises(grpc.RpcError) as refused:
@@ -228,8 +236,8 @@ def test_clients_that_vanish_or_talk_nonsense_hold_nobody_up(tmp_path: Path) -> 
 def test_a_pipeline_that_cannot_be_is_refused_logged_and_changes_nothing(
     tmp_path: Path, config: p4r.ForwardingPipelineConfig, code: int, reason: str
 ) -> None:
-    doors, port = local_doors(), free_port()
-    with switch_at(tmp_path, doors, port) as switch, traffic_through(tmp_path / "p") as traffic:
+    thrift_options, port = local_thrift(), free_port()
+    with switch_at(tmp_path, thrift_options, port) as switch, traffic_through(tmp_path / "p") as traffic:
         client = Client(f"127.0.0.1:{port}")
         client.arbitrate()
         client.push(COMMIT, pipeline())

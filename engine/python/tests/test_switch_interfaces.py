@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from p4rt_client import Client
-from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, local_doors, local_grpc, running
+from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, local_grpc, local_thrift, running
 from test_switch_command import ethernet
 
 SECONDS = 60.0
@@ -98,7 +98,7 @@ def links() -> Iterator[list[Link]]:
 @contextlib.contextmanager
 def switch_on(links: list[Link], tmp_path: Path, *more: str) -> Iterator[SwitchProcess]:
     interfaces = [f"-i {port}@{link.switch}" for port, link in enumerate(links)]
-    arguments = [*interfaces, "--log-console", *more, *local_doors(), str(PATCH)]
+    arguments = [*interfaces, "--log-console", *more, *local_thrift(), str(PATCH)]
     with running(*arguments, *local_grpc(), cwd=tmp_path) as switch:
         for port, link in enumerate(links):
             switch.wait_for(f"port {port}: interface {link.switch}: up")
@@ -239,12 +239,12 @@ def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
 ) -> None:
     from thrift_client import ThriftClient
 
-    doors = local_doors()
-    arguments = ["-i", f"0@{links[0].switch}", "--log-console", *doors, str(PATCH)]
+    thrift_options = local_thrift()
+    arguments = ["-i", f"0@{links[0].switch}", "--log-console", *thrift_options, str(PATCH)]
     with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
         switch.wait_for("Thrift server was started")
         switch.wait_for(f"interface {links[0].switch}: up")
-        with ThriftClient(f"127.0.0.1:{doors[1]}") as client, links[0].socket() as left:
+        with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client, links[0].socket() as left:
             client.standard.bm_dev_mgr_add_port(links[1].switch, 1, "")
             with links[1].socket() as right:
                 left.send(ethernet(1))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from finsy.proto import p4r
 from p4rt_client import INSERT, Client, Names, frame, p4info, program_json
-from switch_process import local_doors, local_grpc, running
+from switch_process import local_grpc, local_thrift, running
 from test_p4rt_watch_port import one_shot
 from test_switch_interfaces import Link, ip
 
@@ -45,7 +45,7 @@ def links() -> Iterator[list[Link]]:
 @contextlib.contextmanager
 def engine(links: list[Link], folder: Path) -> Iterator[str]:
     interfaces = [f"-i {port}@{link.switch}" for port, link in enumerate(links)]
-    arguments = [*interfaces, "--no-p4", "--device-id", "1", "--log-console", *local_doors(), *local_grpc()]
+    arguments = [*interfaces, "--no-p4", "--device-id", "1", "--log-console", *local_thrift(), *local_grpc()]
     with running(*arguments, cwd=folder) as switch:
         switch.wait_for("Server listening")
         yield next(line for line in switch.lines if "Server listening" in line).rpartition(" ")[2]

@@ -24,7 +24,7 @@ TABLE = "EverythingIngress.exact_table"
 
 
 @pytest.fixture
-def door(switch: Switch) -> Iterator[Server]:
+def server(switch: Switch) -> Iterator[Server]:
     with serve(switch, "127.0.0.1:0") as server:
         yield server
 
@@ -85,62 +85,62 @@ GET_NUM = header(b"standard:bm_mt_get_num_entries")
     ],
 )
 def test_bytes_that_are_no_call_end_that_connection_with_a_log_line_and_no_other(
-    door: Server, caplog: pytest.LogCaptureFixture, sent: bytes, said: str
+    server: Server, caplog: pytest.LogCaptureFixture, sent: bytes, said: str
 ) -> None:
-    with caplog.at_level(logging.WARNING), connect(door) as stranger:
+    with caplog.at_level(logging.WARNING), connect(server) as stranger:
         stranger.sendall(sent)
         assert is_ended(stranger)
-        assert is_alive(door)
+        assert is_alive(server)
     assert said in caplog.text
     assert "Traceback" not in caplog.text
 
 
-def test_a_call_with_more_values_than_the_limit_ends_the_connection(door: Server) -> None:
+def test_a_call_with_more_values_than_the_limit_ends_the_connection(server: Server) -> None:
     # A list of empty structs costs a byte for each.
     begin = GET_NUM + struct.pack("!bhbi", TType.LIST, 9, TType.STRUCT, MAX_VALUES)
-    with connect(door) as stranger:
+    with connect(server) as stranger:
         stranger.sendall(begin + b"\0" * MAX_VALUES)
         assert is_ended(stranger)
-    assert is_alive(door)
+    assert is_alive(server)
 
 
-def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_nothing_behind(door: Server) -> None:
+def test_a_client_that_vanishes_in_the_middle_of_a_call_leaves_nothing_behind(server: Server) -> None:
     before = threading.active_count()
     for _ in range(20):
-        with connect(door) as stranger:
+        with connect(server) as stranger:
             stranger.sendall(GET_NUM + string_field(2, 1000) + b"half")
     deadline = time.monotonic() + 20
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() <= before
-    assert is_alive(door)
+    assert is_alive(server)
 
 
 def test_a_call_that_does_not_come_to_its_end_is_given_up(
-    door: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(connection, "CALL_SECONDS", 0.2)
-    with connect(door) as stranger:
+    with connect(server) as stranger:
         stranger.sendall(GET_NUM)
         assert is_ended(stranger)
     assert "no more than part of a call" in caplog.text
 
 
-def test_only_one_long_call_is_read_at_a_time(door: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_long_call_is_read_at_a_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "LONG_CALL_BYTES", 1000)
     config = header(b"standard:bm_load_new_config") + string_field(1, 5000)
-    with connect(door) as first:
+    with connect(server) as first:
         first.sendall(config)
-        while not door._long_calls.locked():
+        while not server._long_calls.locked():
             time.sleep(0.001)
         monkeypatch.setattr(connection, "CALL_SECONDS", 0.2)
-        with connect(door) as second:
+        with connect(server) as second:
             second.sendall(config + b"{" * 5000 + b"\0")
             assert is_ended(second)
         monkeypatch.setattr(connection, "CALL_SECONDS", 30.0)
         first.sendall(b"{" * 5000 + b"\0")
         assert first.recv(4) == struct.pack("!I", 0x80010003)
-    assert not door._long_calls.locked()
+    assert not server._long_calls.locked()
 
 
 def test_clients_beyond_the_limit_are_refused_until_one_goes(
@@ -171,8 +171,8 @@ def test_a_server_stops_with_clients_connected_and_calls_begun(switch: Switch) -
     server.stop()
 
 
-def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(door: Server) -> None:
-    with ThriftClient(door.address) as client, connect(door) as stranger:
+def test_a_name_that_is_no_method_gets_an_answer_and_the_connection_goes_on(server: Server) -> None:
+    with ThriftClient(server.address) as client, connect(server) as stranger:
         for name in (b"standard:nothing", b"nobody:bm_get_config", b"bm_get_config", b"\xff\xfe"):
             stranger.sendall(header(name) + struct.pack("!bhi", TType.I32, 1, 5) + b"\0")
             assert stranger.recv(4) == struct.pack("!I", 0x80010003)
@@ -227,7 +227,7 @@ def test_arguments_of_any_bytes_are_read_or_refused_and_nothing_else(
 
 
 @pytest.fixture(scope="module")
-def fuzzed_door() -> Iterator[Server]:
+def fuzzed_server() -> Iterator[Server]:
     with serve(Switch(Program(program_json())), "127.0.0.1:0") as server:
         yield server
 
@@ -235,10 +235,10 @@ def fuzzed_door() -> Iterator[Server]:
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(METHODS), st.lists(piece, max_size=20).map(b"".join))
 def test_calls_of_any_bytes_are_answered_or_end_the_connection(
-    fuzzed_door: Server, method: tuple[str, str], content: bytes
+    fuzzed_server: Server, method: tuple[str, str], content: bytes
 ) -> None:
     answer = b""
-    with connect(fuzzed_door) as stranger, contextlib.suppress(ConnectionError):
+    with connect(fuzzed_server) as stranger, contextlib.suppress(ConnectionError):
         stranger.sendall(header(":".join(method).encode()) + content)
         stranger.shutdown(socket.SHUT_WR)
         while chunk := stranger.recv(1 << 16):

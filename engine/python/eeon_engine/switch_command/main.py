@@ -97,7 +97,7 @@ def _run(options: Options, log: logging.Logger) -> int:
     with ExitStack() as stack:
         switch = _make(options)
         stack.callback(switch.stop)
-        _open_doors(options, switch, log, stack)
+        _start_servers(options, switch, log, stack)
         switch.start()
         while not stopping.is_set() and not switch.has_ended:
             for event in switch.take_events(_POLL_MS):
@@ -153,7 +153,7 @@ ETHERNET_OVERHEAD_BYTES = 24
 """Preamble, FCS and inter-frame gap of one frame (IEEE 802.3, 3.1.1 and 4.4.2)."""
 
 
-def _open_doors(options: Options, switch: LiveSwitch, log: logging.Logger, stack: ExitStack) -> None:
+def _start_servers(options: Options, switch: LiveSwitch, log: logging.Logger, stack: ExitStack) -> None:
     if options.grpc_address is not None:
         # Imported here: gRPC takes longer to load than the rest, and simple_switch does without it.
         from ..p4runtime import Tls, serve

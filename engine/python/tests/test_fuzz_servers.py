@@ -1,7 +1,7 @@
-"""A little fuzzing of the P4Runtime and the Thrift door wherever tests run, without a fuzzer: inputs of the
+"""A little fuzzing of the P4Runtime and the Thrift server wherever tests run, without a fuzzer: inputs of the
 committed corpora, every input that once showed a fault, and changed ones from a fixed seed.
 
-What must hold is in `engine/python/fuzz/doors`; the last test sees that a broken server is noticed.
+What must hold is in `engine/python/fuzz/server_fuzz`; the last test sees that a broken server is noticed.
 """
 
 import random
@@ -12,12 +12,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 
-from doors import corpora
-from doors.draws import Draws
-from doors.targets import TARGETS
-from doors.world import Finding
 from eeon_engine.p4runtime import batch
 from eeon_engine.thrift.cells import CellCalls
+from server_fuzz import corpora
+from server_fuzz.draws import Draws
+from server_fuzz.targets import TARGETS
+from server_fuzz.world import Finding
 
 # Spread over the corpus, whose longest inputs take the longest.
 _REPLAYED = 40

@@ -1,4 +1,4 @@
-"""Runs the targets: `python -m doors fuzz TARGET`, `minimise TARGET`, `run TARGET FILE...`.
+"""Runs the targets: `python -m server_fuzz fuzz TARGET`, `minimise TARGET`, `run TARGET FILE...`.
 
 `fuzz` and `minimise` need atheris, which is a development tool and on PyPI for Linux on x86-64 and for macOS.
 """
@@ -24,7 +24,9 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="doors", description="Fuzz the P4Runtime and the Thrift door.")
+    parser = argparse.ArgumentParser(
+        prog="server_fuzz", description="Fuzz the P4Runtime and the Thrift server."
+    )
     commands = parser.add_subparsers(required=True)
     fuzz = commands.add_parser("fuzz", help="fuzz one target for some time")
     fuzz.add_argument("target")
@@ -81,7 +83,7 @@ def _minimise(arguments: argparse.Namespace) -> int:
         again, kept = Path(scratch, "again"), Path(scratch, "kept")
         kept.mkdir()
         again.write_text(
-            f'#!/bin/sh\nexec {sys.executable} -m doors libfuzzer {arguments.target} "$0" "$@"\n'
+            f'#!/bin/sh\nexec {sys.executable} -m server_fuzz libfuzzer {arguments.target} "$0" "$@"\n'
         )
         again.chmod(0o700)
         subprocess.run([again, "-merge=1", kept, folder], check=True)

@@ -11,7 +11,7 @@ from eeon_engine.thrift.interface import SERVICES, standard
 from thriftpy2.thrift import TApplicationException, TType
 
 from .draws import Draws
-from .thrift_stream import Door
+from .thrift_stream import Caller
 from .world import PROGRAMS, World, check_books, engine_state, no_bug_is_logged, require, traffic, world
 
 _MOST_CALLS = 24
@@ -34,7 +34,7 @@ def run(data: bytes) -> None:
     chosen = world(draws.pick(PROGRAMS))
     with no_bug_is_logged():
         switch = chosen.switch()
-        door = Door(switch)
+        caller = Caller(switch)
         for _ in range(_MOST_CALLS):
             if draws.is_over:
                 break
@@ -42,7 +42,7 @@ def run(data: bytes) -> None:
                 traffic(switch, draws)
                 check_books(switch)
             else:
-                _call(chosen, switch, door, draws)
+                _call(chosen, switch, caller, draws)
         _goes_on(chosen, switch)
 
 
@@ -56,12 +56,12 @@ def _goes_on(chosen: World, switch: Switch) -> None:
     check_books(switch)
 
 
-def _call(chosen: World, switch: Switch, door: Door, draws: Draws) -> None:
+def _call(chosen: World, switch: Switch, caller: Caller, draws: Draws) -> None:
     service, name = draws.pick(METHODS)
     given = arguments(chosen, service, name, draws)
     same = switch.program is chosen.program
     before = engine_state(switch, chosen) if same else None
-    outcome = door.call(service, name, given, draws.pick((1, 1, 2, 7)))
+    outcome = caller.call(service, name, given, draws.pick((1, 1, 2, 7)))
     refusal = getattr(outcome, "refusal", None)
     if refusal is not None:
         enum = refusal.thrift_spec[1][2]

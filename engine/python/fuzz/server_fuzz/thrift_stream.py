@@ -49,18 +49,18 @@ class Wire:
         pass
 
 
-class Door:
-    """The calls of one switch. Each `talk` is a connection of its own."""
+class Caller:
+    """The calls of one switch. Each `exchange` is a connection of its own."""
 
     def __init__(self, switch: Switch) -> None:
         self._dispatcher = dispatcher(switch, _PORT)
         self._long_calls = threading.Lock()
 
-    def talk(self, pieces: list[bytes]) -> bytes:
+    def exchange(self, pieces: list[bytes]) -> bytes:
         """What the server sends to a client that sends these pieces and goes."""
         wire = Wire(pieces)
         Connection(wire, "fuzzer", self._dispatcher, self._long_calls, lambda: False).run()  # type: ignore[arg-type]
-        require(not self._long_calls.locked(), "the place of long calls is not given back")
+        require(not self._long_calls.locked(), "the lock of long calls is not released")
         return bytes(wire.sent)
 
     def call(self, service: str, name: str, arguments: Any, pieces: int) -> Any:
@@ -68,7 +68,7 @@ class Door:
         sent = message(f"{service}:{name}", arguments)
         length = max(1, len(sent) // max(1, pieces))
         (answer,) = answers(
-            self.talk([sent[at : at + length] for at in range(0, len(sent), length)]), service
+            self.exchange([sent[at : at + length] for at in range(0, len(sent), length)]), service
         )
         return answer[1]
 

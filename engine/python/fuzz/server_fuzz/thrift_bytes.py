@@ -1,10 +1,10 @@
-"""Target: bytes at the Thrift door. Where pieces end makes no difference; what is answered are answers; the
+"""Target: bytes at the Thrift server. Where pieces end makes no difference; what is answered are answers; the
 switch goes on."""
 
 from itertools import pairwise
 
 from .draws import Draws
-from .thrift_stream import Door, answers
+from .thrift_stream import Caller, answers
 from .world import PROGRAMS, Finding, World, check_books, no_bug_is_logged, require, traffic, world
 
 _MOST_PIECES = 8
@@ -30,7 +30,7 @@ def run(data: bytes) -> None:
 
 def _talk(chosen: World, pieces: list[bytes], frames: Draws | None) -> bytes:
     switch = chosen.switch()
-    answer = Door(switch).talk(pieces)
+    answer = Caller(switch).exchange(pieces)
     if frames is not None:
         traffic(switch, frames)
         check_books(switch)
