@@ -4,7 +4,7 @@
 2. let the controller apply the configuration to all of them, at virtual time zero
 3. give the hosts their workload, and run until its foreground has finished
 4. read counters and registers back over P4Runtime, at that instant
-5. check the books, and make the columns of a row
+5. check the packet counts, and make the columns of a row
 
 Everything is done in the calling process, which may do many runs one after the other: the compiled program is
 kept between them.
@@ -23,10 +23,10 @@ from eeon_control.errors import EeonError
 from eeon_control.program import Program
 from eeon_control.units import Duration
 from eeon_tools.errors import ReplayError, ToolsError
-from eeon_tools.replay import accounts
+from eeon_tools.replay import packet_counts
 from eeon_tools.replay.twin import RunningTwin
 
-from eeon_experiments import books, memory
+from eeon_experiments import conservation, memory
 from eeon_experiments.fabric import spec_of, workload_of
 from eeon_experiments.measure import measured, with_nics
 from eeon_experiments.resolve import Run
@@ -71,8 +71,8 @@ def _run(run: Run) -> tuple[dict[str, Value], object]:
             raise ReplayError(_unfinished(settings, report))
         counters = twin.counters()
         registers = twin.registers(_REGISTERS)
-    packets = with_nics(accounts.class_packets(report, counters), report)
-    books.check(topology, report, counters, registers, packets)
+    packets = with_nics(packet_counts.class_packets(report, counters), report)
+    conservation.check(topology, report, counters, registers, packets)
     queues = report["queue_depth"] if settings.queue_samples else None
     return measured(settings, topology, spec, report, packets, registers), queues
 

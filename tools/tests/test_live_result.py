@@ -1,4 +1,4 @@
-"""The books of a replay in real time, without one."""
+"""The packet counts of a replay in real time, without one."""
 
 from __future__ import annotations
 

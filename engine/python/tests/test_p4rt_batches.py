@@ -106,7 +106,7 @@ def test_an_atomic_batch_is_taken_back_whole(
     failed = client.refused(*batch, atomicity=atomicity)
     assert codes(failed) == [rpc_code.ABORTED] * 14 + [rpc_code.ALREADY_EXISTS]
     assert sorted(map(str, everything(client))) == sorted(map(str, before))
-    # The books are right too: the same batch without its last update works, and can be undone by hand.
+    # What the server knows is right too: the same batch without its last update works, and can be undone.
     client.write(*batch[:-1], atomicity=atomicity)
     switch.inject(1, frame(2))
     assert ports(switch.advance_to(2000)) == [3]

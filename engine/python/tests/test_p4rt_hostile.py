@@ -1,4 +1,4 @@
-"""Messages that no honest client sends: the server refuses them, goes on, and keeps its books in step with
+"""Messages that no honest client sends: the server refuses them, goes on, and what it knows agrees with
 the switch.
 """
 

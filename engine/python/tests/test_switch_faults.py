@@ -121,7 +121,7 @@ def pipeline(p4info: str | None = None, json: bytes | None = None) -> p4r.Forwar
     )
 
 
-def accounts(output: str) -> tuple[int, int, int]:
+def packet_counts(output: str) -> tuple[int, int, int]:
     """Frames received, sent and dropped for any reason, as the switch prints them at its end."""
     line = next(line for line in reversed(output.splitlines()) if "received=" in line)
     counts = {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", line)}
@@ -152,7 +152,7 @@ def test_a_switch_that_was_killed_comes_back_clean_on_the_same_addresses(tmp_pat
             client.close()
         status, output = second.end()
     assert status == 0
-    assert accounts(output)[:2] == (traffic.sent, len(traffic.received))
+    assert packet_counts(output)[:2] == (traffic.sent, len(traffic.received))
     assert not (tmp_path / "p").exists()
 
 
@@ -175,7 +175,7 @@ def test_every_frame_of_a_swap_under_load_has_passed_or_is_counted(tmp_path: Pat
             thrift.close()
         status, output = switch.end()
     assert status == 0
-    received, sent, dropped = accounts(output)
+    received, sent, dropped = packet_counts(output)
     assert received == traffic.sent
     assert sent == len(traffic.received)
     assert received == sent + dropped

@@ -222,6 +222,6 @@ def _conditions(results: Results, manifest: Manifest) -> list[str]:
         "Configurations: the controller's examples `drop_tail`, `red_ect`, `red_ack_syn`, `mark_threshold`, "
         "each with `eee_off`, `eee_standard` or `eee_120us100`. RED: target delay 100 us, that is 13 to 38 "
         "packets of instantaneous queue at 1 Gbit/s, marking or dropping all above the second.",
-        "Books checked in every run: of each class, what was sent was delivered or is counted as dropped by "
-        "the P4 program, and every queue's occupancy returned to zero.",
+        "Packet counts checked in every run: of each class, what was sent was delivered or is counted as "
+        "dropped by the P4 program, and every queue's occupancy returned to zero.",
     ]

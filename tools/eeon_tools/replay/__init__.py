@@ -6,7 +6,7 @@ virtual time or a live one in real time.
     feed       a trace, frame by frame, as the fabric's hosts send it
     session    one replay on a twin, from beginning to end
     live       one replay on a live fabric; `live_result`: what it says; `live_table`, `live_page` show it
-    result     what a replay says; `accounts` checks that no packet is missing from it
+    result     what a replay says; `packet_counts` checks that no packet is missing from it
     table      results as tables in a terminal
     html       results as a page; `plots` draws them
 

@@ -32,7 +32,7 @@ from eeon_tools.errors import ReplayError, TraceError, UnavailableError
 from eeon_tools.live import network, state
 from eeon_tools.live.plan import HOST_INTERFACE, MTU_BYTES
 from eeon_tools.live.silence import silent_hosts
-from eeon_tools.replay import accounts
+from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import AddressMap, Feed, Offer
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
@@ -222,7 +222,7 @@ def live_packets(report: TrafficReport, counted: FabricCounters) -> dict[str, Li
     there were: then something else has used the fabric."""
     found = {
         name: _with_losses(packets, report["classes"][name]["arrived_marked"])
-        for name, packets in accounts.class_packets(report, counted).items()
+        for name, packets in packet_counts.class_packets(report, counted).items()
     }
     wrong = [f"{name} {-packets.lost} too many" for name, packets in found.items() if packets.lost < 0]
     if wrong:
@@ -245,7 +245,7 @@ def losses(topology: Topology, counted: FabricCounters, packets: Mapping[str, Li
     left = sum(
         count.packets
         for count in counted.verdicts
-        if count.verdict in accounts.LEFT and (count.switch, count.port) in to_hosts
+        if count.verdict in packet_counts.LEFT and (count.switch, count.port) in to_hosts
     )
     before = sum(packets[name].sent for name in CLASS_NAMES) - entered
     after = left - sum(packets[name].delivered for name in CLASS_NAMES)

@@ -130,7 +130,7 @@ def conditions(run: RunResult) -> str:
             f"{run.tick_ps / 1000:g} ns; seed of random draws {run.seed}.",
             f"{run.reordered} packets left a port out of order; {run.phy_violations} transmissions began "
             "before their PHY was awake.",
-            "Books checked: of every class, what was sent was delivered or counted as dropped by the P4 "
-            "program; every queue's occupancy returned to zero.",
+            "Packet counts checked: of every class, what was sent was delivered or counted as dropped by the "
+            "P4 program; every queue's occupancy returned to zero.",
         ]
     )

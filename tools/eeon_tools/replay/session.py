@@ -4,7 +4,7 @@
 2. let the controller apply the configuration to all of them, at virtual time zero
 3. feed the trace in order of time, a bounded batch at a time, letting virtual time follow
 4. run until nothing is left to happen, then on to the common end of the measurement
-5. read counters and registers back over P4Runtime, check the books, and make a result of it
+5. read counters and registers back over P4Runtime, check the packet counts, and make a result of it
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from eeon_control import topology as topologies
 from eeon_control.topology import Topology
 
 from eeon_tools.errors import ReplayError, TraceError
-from eeon_tools.replay import accounts
+from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import AddressMap, Feed
 from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
@@ -72,7 +72,7 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
     """Run one replay. `progress` hears how many packets have been fed.
 
     Raises TraceError, the controller's errors, UnavailableError without an engine, and ReplayError when the
-    run's books do not balance.
+    packet counts do not add up.
     """
     started = time.monotonic()
     topology = topologies.load(settings.topology)
@@ -94,8 +94,8 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
         report = twin.report()
         counters = twin.counters()
         registers = twin.registers(_REGISTERS)
-    packets = accounts.class_packets(report, counters)
-    accounts.check(topology, report, counters, registers, packets, feed.counts.offered)
+    packets = packet_counts.class_packets(report, counters)
+    packet_counts.check(topology, report, counters, registers, packets, feed.counts.offered)
     return RunResult(
         name=settings.name,
         topology=topology.name,

@@ -75,7 +75,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         try:
             while not isinstance(item := outbox.take(), End):
                 yield item
-            # First the books, then the status: a client that sees its stream end may come back at once.
+            # First the arbitration, then the status: a client that sees its stream end may come back at once.
             self._device.leave(client)
             if item.error is not None:
                 abort(context, item.error)

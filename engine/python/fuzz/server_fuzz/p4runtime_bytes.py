@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from .draws import Draws
 from .p4runtime_session import Refused, Session, Stream
 from .p4runtime_write import forwards
-from .world import PROGRAMS, check_books, no_bug_is_logged, traffic, world
+from .world import PROGRAMS, check_conservation, no_bug_is_logged, traffic, world
 
 _MOST_CALLS = 12
 _STREAMS = 3
@@ -45,7 +45,7 @@ def run(data: bytes) -> None:
             for stream in streams:
                 stream.end()
             session.close()
-        check_books(session.switch)
+        check_conservation(session.switch)
         # A server anew over the same switch, as after a restart: no election id is in the way.
         after = Session(session.switch, None)
         after.arbitrate()

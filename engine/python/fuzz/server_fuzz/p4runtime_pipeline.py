@@ -15,7 +15,16 @@ from .draws import Draws
 from .entities import Maker
 from .p4runtime_session import Refused, Session
 from .p4runtime_write import forwards
-from .world import PROGRAMS, World, check_books, engine_state, no_bug_is_logged, require, traffic, world
+from .world import (
+    PROGRAMS,
+    World,
+    check_conservation,
+    engine_state,
+    no_bug_is_logged,
+    require,
+    traffic,
+    world,
+)
 
 # E-EON's own program takes a hundred times as long to be checked, and has little that these have not.
 _SMALL = PROGRAMS[1:]
@@ -36,7 +45,7 @@ def run(data: bytes) -> None:
                 _push(session, first, draws)
                 _write(session, first, draws)
                 traffic(session.switch, draws)
-                check_books(session.switch)
+                check_conservation(session.switch)
             forwards(session, first)
         finally:
             session.close()

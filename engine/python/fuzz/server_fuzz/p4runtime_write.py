@@ -14,8 +14,17 @@ from . import messages
 from .draws import Draws
 from .entities import Maker
 from .p4runtime_session import Refused, Session
-from .readback import Books, canonical
-from .world import PROGRAMS, World, check_books, engine_state, no_bug_is_logged, require, traffic, world
+from .readback import WrittenEntities, canonical
+from .world import (
+    PROGRAMS,
+    World,
+    check_conservation,
+    engine_state,
+    no_bug_is_logged,
+    require,
+    traffic,
+    world,
+)
 
 _MOST_STEPS = 12
 _MOST_UPDATES = 8
@@ -58,7 +67,7 @@ def forwards(session: Session, world: World) -> None:
     session.device.stream_message(client, p4r.StreamMessageRequest(packet=packet))
     sent = switch.advance_to(switch.now_ps + 10**12)
     require([port for _, port, _ in sent] == [_PROOF_PORT], f"a packet-out left as {sent}")
-    check_books(switch)
+    check_conservation(switch)
 
 
 class _Case:
@@ -68,7 +77,7 @@ class _Case:
         self.world = world
         self._draws = draws
         self._maker = Maker(world.info, draws)
-        self._books = Books(world.info)
+        self._written = WrittenEntities(world.info)
         self._past: list[Any] = []
         self.session = Session(world.switch(), world.pipeline)
         self.session.arbitrate()
@@ -80,11 +89,11 @@ class _Case:
                 self._read()
             case 1:
                 traffic(self.session.switch, self._draws)
-                self._books.forget()
+                self._written.forget()
                 self.session.device.notify(self.session.switch.now_ps // 1000, 0)
                 for packet in self.session.switch.take_packets_in(0):
                     self.session.device.packet_in(packet)
-                check_books(self.session.switch)
+                check_conservation(self.session.switch)
             case 2:
                 self._stream_message()
             case _:
@@ -124,8 +133,8 @@ class _Case:
                 )
         for update, code in zip(request.updates, codes, strict=True):
             if code == rpc_code.OK:
-                self._books.note(update.type, update.entity)
-        self._check_books()
+                self._written.note(update.type, update.entity)
+        self._check_readback()
 
     def _state(self) -> dict[str, Any]:
         """Everything that can be read, and what the engine has."""
@@ -146,9 +155,9 @@ class _Case:
         state["read"] = sorted(entity.SerializeToString(deterministic=True) for entity in found)
         return state
 
-    def _check_books(self) -> None:
+    def _check_readback(self) -> None:
         """What was written is what is read, and tables hold as many entries here as in the engine."""
-        for key, answer in self._books.expected():
+        for key, answer in self._written.expected():
             found = [canonical(entity) for entity in self.session.read_all(key)]
             require(found == ([] if answer is None else [answer]), f"{key} reads {found}, not {answer}")
         for table in self.world.info.tables:

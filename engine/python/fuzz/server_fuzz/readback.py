@@ -29,7 +29,7 @@ def _shorten(message: Any) -> None:
             setattr(message, field.name, value.lstrip(b"\0") or (b"\0" if value else b""))
 
 
-class Books:
+class WrittenEntities:
     """The last that was written under each key and can be read back by it."""
 
     def __init__(self, info: Any) -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from .draws import Draws
 from .thrift_stream import Caller, answers
-from .world import PROGRAMS, Finding, World, check_books, no_bug_is_logged, require, traffic, world
+from .world import PROGRAMS, Finding, World, check_conservation, no_bug_is_logged, require, traffic, world
 
 _MOST_PIECES = 8
 
@@ -33,7 +33,7 @@ def _talk(chosen: World, pieces: list[bytes], frames: Draws | None) -> bytes:
     answer = Caller(switch).exchange(pieces)
     if frames is not None:
         traffic(switch, frames)
-        check_books(switch)
+        check_conservation(switch)
     return answer
 
 

@@ -12,7 +12,16 @@ from thriftpy2.thrift import TApplicationException, TType
 
 from .draws import Draws
 from .thrift_stream import Caller
-from .world import PROGRAMS, World, check_books, engine_state, no_bug_is_logged, require, traffic, world
+from .world import (
+    PROGRAMS,
+    World,
+    check_conservation,
+    engine_state,
+    no_bug_is_logged,
+    require,
+    traffic,
+    world,
+)
 
 _MOST_CALLS = 24
 METHODS = [
@@ -40,7 +49,7 @@ def run(data: bytes) -> None:
                 break
             if draws.one_in(8):
                 traffic(switch, draws)
-                check_books(switch)
+                check_conservation(switch)
             else:
                 _call(chosen, switch, caller, draws)
         _goes_on(chosen, switch)
@@ -49,11 +58,11 @@ def run(data: bytes) -> None:
 def _goes_on(chosen: World, switch: Switch) -> None:
     """A new program is taken, over the same switch, and forwards nothing that it should not."""
     switch.advance_to(switch.now_ps + 10**12)
-    check_books(switch)
+    check_conservation(switch)
     switch.load_program(chosen.program)
     switch.inject(1, bytes(64))
     switch.advance_to(switch.now_ps + 10**12)
-    check_books(switch)
+    check_conservation(switch)
 
 
 def _call(chosen: World, switch: Switch, caller: Caller, draws: Draws) -> None:

@@ -121,12 +121,12 @@ def traffic(switch: Switch, draws: Draws) -> None:
         switch.advance_to(switch.now_ps + draws.pick((0, 1, _FAST_PS, 10**12)))
 
 
-def check_books(switch: Switch) -> None:
+def check_conservation(switch: Switch) -> None:
     """No packet is lost or made out of nothing."""
     stats: dict[str, Any] = switch.stats()
     came = stats["received"] + stats["copies"]
     gone = stats["sent"] + sum(stats["drops"].values()) + stats["in_flight"]
-    require(came == gone, f"the books do not balance: {stats}")
+    require(came == gone, f"packets are not conserved: {stats}")
 
 
 def engine_state(switch: Switch, world: World) -> Any:

@@ -1,8 +1,8 @@
-"""The books of a replay: what hosts sent and got (the engine's measures) against what switches counted (P4
-counters).
+"""The packet counts of a replay: what hosts sent and got (the engine's measures) against what switches
+counted (P4 counters).
 
 Two witnesses that share no code: the engine's hosts judge frames by their own reading of the headers, and the
-counters are written by the P4 program and read back over P4Runtime. A replay whose books do not balance is an
+counters are written by the P4 program and read back over P4Runtime. A replay whose counts do not add up is an
 error, never a number in a table.
 """
 
@@ -70,7 +70,7 @@ def check(
     if problems:
         shown = "\n  ".join(problems[:12])
         more = f"\n  and {len(problems) - 12} more" if len(problems) > 12 else ""
-        raise ReplayError(f"the books of this replay do not balance:\n  {shown}{more}")
+        raise ReplayError(f"the packet counts of this replay do not add up:\n  {shown}{more}")
 
 
 def _sent(report: Report, packets: Mapping[str, ClassPackets], offered: int) -> Iterable[str]:
@@ -79,10 +79,10 @@ def _sent(report: Report, packets: Mapping[str, ClassPackets], offered: int) -> 
     sent = sum(found.sent for found in packets.values())
     if sent != offered:
         yield f"{offered} packets of the trace were handed to hosts, {sent} were sent"
-    books = report["conservation"]
+    counted = report["conservation"]
     for name in _LOST:
-        if books[name]:
-            yield f"{books[name]} packets {name.replace('_', ' ')}"
+        if counted[name]:
+            yield f"{counted[name]} packets {name.replace('_', ' ')}"
 
 
 def _classes(packets: Mapping[str, ClassPackets]) -> Iterable[str]:

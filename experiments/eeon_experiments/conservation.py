@@ -1,9 +1,10 @@
-"""The books of a run that ends at an instant: what hosts and switches counted must add up, with what is still
-under way named.
+"""Conservation in a run that ends at an instant: what hosts and switches counted must add up, with what is
+still under way named.
 
-Two witnesses that share no code, as for a replay (`replay.accounts`): the engine's hosts and the P4 program's
-counters. A replay ends idle; a closed-loop run ends when the last application has finished, and packets may
-still be queued or on the wire then. How many, the engine says; that number must close every sum.
+Two witnesses that share no code, as for a replay (`replay.packet_counts`): the engine's hosts and the P4
+program's counters. A replay ends idle; a closed-loop run ends when the last application has
+finished, and packets may still be queued or on the wire then. How many, the engine says; that number must
+close every sum.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from eeon_control.fabric import FabricCounters
 from eeon_control.topology import Topology
 from eeon_tools.errors import ReplayError
-from eeon_tools.replay import accounts
+from eeon_tools.replay import packet_counts
 from eeon_tools.replay.result import ClassPackets
 
 _SHOWN = 12
@@ -38,16 +39,16 @@ def check(
     if report["conservation"]["misdelivered"]:
         problems.append(f"{report['conservation']['misdelivered']} packets came to a wrong host")
     if not report["conservation"]["queued"]:
-        problems += accounts.deliveries(topology, counters, packets)
-        problems += accounts.occupancy(registers)
+        problems += packet_counts.deliveries(topology, counters, packets)
+        problems += packet_counts.occupancy(registers)
     if problems:
         shown = "\n  ".join(problems[:_SHOWN])
         more = f"\n  and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-        raise ReplayError(f"the books of this run do not balance:\n  {shown}{more}")
+        raise ReplayError(f"the packet counts of this run do not add up:\n  {shown}{more}")
 
 
 def _under_way(report: Mapping[str, Any], packets: Mapping[str, ClassPackets]) -> Iterator[str]:
-    books = report["conservation"]
+    counted = report["conservation"]
     missing = 0
     for name, found in packets.items():
         gap = found.sent - found.delivered - found.dropped
@@ -57,8 +58,8 @@ def _under_way(report: Mapping[str, Any], packets: Mapping[str, ClassPackets]) -
                 f"{-gap} too many"
             )
         missing += gap
-    if missing != books["queued"]:
-        yield f"{missing} packets neither arrived nor were dropped, but {books['queued']} are under way"
+    if missing != counted["queued"]:
+        yield f"{missing} packets neither arrived nor were dropped, but {counted['queued']} are under way"
 
 
 def _switches(report: Mapping[str, Any], counters: FabricCounters) -> Iterator[str]:
