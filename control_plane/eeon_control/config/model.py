@@ -55,7 +55,7 @@ class Profiles(Strict):
     """EEE profiles by name. The presets exist already and cannot be redefined."""
 
 
-class Roles(Strict):
+class PortRoles(Strict):
     """Profiles by port role, the least specific level."""
 
     host_facing: Attachment = Attachment()
@@ -123,7 +123,7 @@ class FabricConfig(Strict):
     phy: Annotated[dict[RateText, PhyTimes], BeforeValidator(no_speed_twice)] = Field(default_factory=dict)
     """EEE times of PHYs by link speed, for all profiles without times of their own, presets included. The
     default is the times of IEEE 802.3az-2010 for 100BASE-TX, 1000BASE-T and 10GBASE-T."""
-    roles: Roles = Roles()
+    roles: PortRoles = PortRoles()
     """Profiles by port role, the least specific level."""
     switches: dict[str, Attachment] = Field(default_factory=dict)
     """Profiles of a switch's ports; more specific than roles."""

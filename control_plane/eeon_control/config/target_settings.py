@@ -66,7 +66,7 @@ class Bmv2Queue(Strict):
     frames), or `unlimited`. Without a limit hardly any queue builds up, so nothing is marked."""
 
 
-class Bmv2Roles(Strict):
+class Bmv2PortRoles(Strict):
     """BMv2's queues by port role."""
 
     host_facing: Bmv2Queue = Bmv2Queue()
@@ -80,7 +80,7 @@ class Bmv2Roles(Strict):
 class Bmv2(Bmv2Queue):
     """Settings of BMv2 over Thrift, for all ports and, more specifically, by role, switch and port."""
 
-    roles: Bmv2Roles = Bmv2Roles()
+    roles: Bmv2PortRoles = Bmv2PortRoles()
     """By port role."""
     switches: dict[str, Bmv2Queue] = Field(default_factory=dict)
     """By switch."""
