@@ -6,7 +6,7 @@
       ^ back-off                 |    ^          |  the primary has gone
       |                          |    +----------+               |
       |                          v primary                       |
-      |        +------> HELD (an apply runs, or a superior may come back)
+      |        +------> DEFERRED (an apply runs, or a superior may come back)
       |        |                 |
       |        |                 v
       |        |   REFRESHING --> READING --> PUSHING            the program is another
@@ -19,7 +19,7 @@
 What must hold, whatever happens (tests/test_controller_machine.py):
 
 * PushPipeline, Write and ApplySettings are only given out while the switch's last word was that this stream
-  is primary, and with the election id that it holds;
+  is primary, and with the election id that it has;
 * one request is under way at a time, so that an answer is never about something that a later request changed;
 * IN_SYNC is entered only after the program and all entries were read back as intended, and the settings set,
   since the stream began, since the promotion, and since what is intended was read from the state folder.
@@ -45,7 +45,7 @@ class State(StrEnum):
     CONNECTING = "connecting"
     ARBITRATING = "arbitrating"
     BACKUP = "backup"
-    HELD = "held"
+    DEFERRED = "deferred"
     REFRESHING = "refreshing"
     READING = "reading"
     PUSHING = "pushing"
@@ -187,7 +187,7 @@ class SwitchMachine:
                 return self._bid(self._next_id(), now)
             case State.IN_SYNC:
                 return self._begin("", now)
-            case State.HELD | State.RETRYING:
+            case State.DEFERRED | State.RETRYING:
                 return self._begin("", now)
             case _:
                 return []
@@ -289,7 +289,7 @@ class SwitchMachine:
         if self.state is State.BACKUP and writers != before:
             self.wake_at = None
             return self._stand_by(now)
-        if self.state is State.HELD:
+        if self.state is State.DEFERRED:
             return self._begin("", now)
         return []
 
@@ -321,7 +321,7 @@ class SwitchMachine:
     def _begin(self, reason: str, now: float) -> list[m.Action]:
         """Compare, if this is the time to; the stream is primary."""
         assert self.is_primary, f"{self.name}: compared while {self.role}"
-        self.state, self.wake_at = State.HELD, None
+        self.state, self.wake_at = State.DEFERRED, None
         if self._busy:
             return []  # its answer comes first; see _answer
         if self._writers.apply_running:
@@ -340,7 +340,7 @@ class SwitchMachine:
             self._pushed = True
         if not self.is_primary:
             return []  # demoted meanwhile
-        if self.state is State.HELD:
+        if self.state is State.DEFERRED:
             return self._begin("", now)
         if self._writers.apply_running or self._recheck:
             return self._begin(self._recheck, now)
