@@ -191,17 +191,17 @@ class Client:
                 elif self.world.refusals:
                     self.world.refusals -= 1
                     if isinstance(action, m.Write):
-                        self._carry_out(action.changes[: len(action.changes) // 2])
+                        self._write(action.changes[: len(action.changes) // 2])
                     self.answers.append(m.Refused(ticket, "RESOURCE_EXHAUSTED"))
                 elif isinstance(action, m.PushPipeline):
                     switch.program, switch.entries, switch.settings = True, {}, 0
                     self.answers.append(m.Done(ticket))
                 else:
-                    self._carry_out(action.changes)
+                    self._write(action.changes)
                     self.answers.append(m.Done(ticket))
         return True
 
-    def _carry_out(self, changes) -> None:
+    def _write(self, changes) -> None:
         for change in changes:
             if change.kind is ChangeKind.DELETE:
                 self.world.switch.entries.pop(change.entry.key, None)

@@ -50,7 +50,7 @@ def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refu
     from eeon_engine import _engine, p4runtime
     from eeon_engine.p4runtime import batch, errors
 
-    carry_out = batch._one
+    write_one = batch._one
 
     def faulty(forwarding, role, update):
         for left in (dies_at, refuses_at):
@@ -61,7 +61,7 @@ def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refu
         if refuses_at.value == 0:
             refuses_at.value = 0 if refuses_on.value else -1
             return errors.StatusError(rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test")
-        return carry_out(forwarding, role, update)
+        return write_one(forwarding, role, update)
 
     batch._one = faulty
     switch = _engine.Switch(

@@ -194,7 +194,7 @@ def test_refused_write_is_tried_again_with_growing_patience(promotes):
 def test_switch_that_loses_what_it_accepts_is_a_refusal_that_names_the_first_entry():
     world = in_sync(promotes=True)
     client = world.clients[10]
-    client._carry_out = lambda changes: None
+    client._write = lambda changes: None
     world.switch.entries.pop(entry(1, 0).key)
     told: list[m.Say] = []
     take = client._take

@@ -80,7 +80,7 @@ def journal(store: state.StateStore, comment: str) -> state.Journal:
     )
 
 
-def carry_out(store: state.StateStore, action: str, comment: str) -> None:
+def perform(store: state.StateStore, action: str, comment: str) -> None:
     number = store.current_number()
     pending = state.Pending(revision=number + 1, back_to=max(1, number), since=MOMENT, seconds=600)
     with store.lock("test") as lock:
@@ -125,13 +125,13 @@ def test_kill_at_any_disk_operation_leaves_a_store_that_opens_and_names_old_or_n
         with tempfile.TemporaryDirectory() as folder:
             store = state.StateStore.open(Path(folder) / "state")
             for number, action in enumerate(earlier):
-                carry_out(store, action, f"earlier {number}")
+                perform(store, action, f"earlier {number}")
             before = seen(store)
             # What waits to be confirmed is confirmed or taken back before the next apply.
             assume(not (before[1] and last == "apply_to_confirm"))
             dying = state.StateStore.open(store.folder, disk=DyingDisk(kill_at, power_cut))
             try:
-                carry_out(dying, last, "last")
+                perform(dying, last, "last")
                 survived = True
             except Killed:
                 survived = False
@@ -142,7 +142,7 @@ def test_kill_at_any_disk_operation_leaves_a_store_that_opens_and_names_old_or_n
                 assert found == possible[-1]
                 return
             # And the next command goes on from there.
-            carry_out(again, "apply", "next")
+            perform(again, "apply", "next")
             assert seen(again) == ([*found[0], "next"], False, False)
 
 
@@ -150,10 +150,10 @@ def test_revision_is_in_force_once_current_is_renamed_and_not_before(tmp_path):
     numbers = []
     for kill_at in range(20):
         store = state.StateStore.open(tmp_path / str(kill_at))
-        carry_out(store, "commit", "first")
+        perform(store, "commit", "first")
         disk = DyingDisk(kill_at, power_cut=False)
         try:
-            carry_out(state.StateStore.open(store.folder, disk=disk), "apply", "second")
+            perform(state.StateStore.open(store.folder, disk=disk), "apply", "second")
         except Killed:
             numbers.append(store.current_number())
     # Journal: write, rename, sync. Revision: the same. `current`: write, rename | sync. Journal: unlink, sync.
