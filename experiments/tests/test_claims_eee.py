@@ -144,9 +144,9 @@ def test_every_claim_has_a_judge() -> None:
 
 @pytest.mark.parametrize(("experiment", "name"), ALL)
 def test_rows_as_the_paper_has_them_reproduce_its_claim(experiment: str, name: str) -> None:
-    verdict = claim_of(experiment, name).judge(results(experiment))
-    assert verdict.outcome == "reproduced", verdict.measured
-    assert verdict.numbers
+    judgment = claim_of(experiment, name).judge(results(experiment))
+    assert judgment.outcome == "reproduced", judgment.measured
+    assert judgment.numbers
     spread = claim_of(experiment, name).judge(results(experiment, seeds=(1, 2, 3)))
     assert spread.outcome == "reproduced", spread.measured
 
@@ -185,21 +185,21 @@ BENT: list[tuple[str, str, Bend]] = [
 
 @pytest.mark.parametrize(("experiment", "name", "bend"), BENT)
 def test_a_number_outside_its_band_differs(experiment: str, name: str, bend: Bend) -> None:
-    verdict = claim_of(experiment, name).judge(results(experiment, bend))
-    assert verdict.outcome == "differs", verdict.measured
+    judgment = claim_of(experiment, name).judge(results(experiment, bend))
+    assert judgment.outcome == "differs", judgment.measured
 
 
 @pytest.mark.parametrize(("experiment", "name"), ALL)
 def test_without_rows_a_claim_is_not_measured(experiment: str, name: str) -> None:
-    verdict = claim_of(experiment, name).judge(Results([]))
-    assert verdict.outcome == "not measured"
-    assert "measured: " in verdict.measured
+    judgment = claim_of(experiment, name).judge(Results([]))
+    assert judgment.outcome == "not measured"
+    assert "measured: " in judgment.measured
 
 
 @pytest.mark.parametrize(("experiment", "name"), ALL)
 def test_rows_without_their_columns_are_not_measured(experiment: str, name: str) -> None:
-    verdict = claim_of(experiment, name).judge(results(experiment, lambda axes, values: {}))
-    assert verdict.outcome == "not measured"
+    judgment = claim_of(experiment, name).judge(results(experiment, lambda axes, values: {}))
+    assert judgment.outcome == "not measured"
 
 
 @pytest.mark.parametrize(("experiment", "name"), ALL)
@@ -218,5 +218,5 @@ def test_the_runs_of_an_experiment_measure_every_claim(experiment: str, quick: b
     points = expand(files.load(experiment), Versions("program", "engine"), quick=quick)
     rows = Results([row(one.axes, one.run.seed, columns) for one in points])
     for claim in claims_of(experiment):
-        verdict = claim.judge(rows)
-        assert verdict.outcome != "not measured", f"{claim.id}: {verdict.measured}"
+        judgment = claim.judge(rows)
+        assert judgment.outcome != "not measured", f"{claim.id}: {judgment.measured}"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from eeon_experiments import files
 from eeon_experiments.claims.bands import CLASSES
-from eeon_experiments.claims.model import Verdict
+from eeon_experiments.claims.model import Judgment
 from eeon_experiments.expand import Point, expand
 from eeon_experiments.results import Results, Row
 from eeon_experiments.versions import Versions
@@ -116,7 +116,7 @@ def rows_of(experiment: str, quick: bool = False) -> list[Values]:
     return found
 
 
-def verdict_of(id: str, rows: list[Values]) -> Verdict:
+def judgment_of(id: str, rows: list[Values]) -> Judgment:
     return CLAIMS[id][1].judge(Results([Row(row) for row in rows]))
 
 
@@ -195,9 +195,9 @@ WRONG: list[tuple[str, Change, str]] = [
 
 @pytest.mark.parametrize("id", CLAIMS)
 def test_a_claim_is_reproduced_by_the_figures_of_the_papers(id: str) -> None:
-    verdict = verdict_of(id, rows_of(CLAIMS[id][0]))
-    assert (verdict.outcome, verdict.measured.partition("Outside")[2]) == ("reproduced", "")
-    assert verdict.numbers
+    judgment = judgment_of(id, rows_of(CLAIMS[id][0]))
+    assert (judgment.outcome, judgment.measured.partition("Outside")[2]) == ("reproduced", "")
+    assert judgment.numbers
 
 
 @pytest.mark.parametrize(("id", "change", "words"), WRONG, ids=[f"{id}-{words}" for id, _, words in WRONG])
@@ -207,9 +207,9 @@ def test_a_claim_differs_when_a_figure_does(id: str, change: Change, words: str)
     for row in rows:
         change(row)
     assert rows != before, "the test changes something"
-    verdict = verdict_of(id, rows)
-    assert verdict.outcome == "differs"
-    assert words in (verdict.measured.partition("Outside its band:")[2] or verdict.measured)
+    judgment = judgment_of(id, rows)
+    assert judgment.outcome == "differs"
+    assert words in (judgment.measured.partition("Outside its band:")[2] or judgment.measured)
 
 
 def test_every_claim_has_a_figure_that_would_refute_it() -> None:
@@ -218,7 +218,7 @@ def test_every_claim_has_a_figure_that_would_refute_it() -> None:
 
 @pytest.mark.parametrize("id", CLAIMS)
 def test_a_claim_without_rows_is_not_measured(id: str) -> None:
-    assert verdict_of(id, []).outcome == "not measured"
+    assert judgment_of(id, []).outcome == "not measured"
 
 
 @pytest.mark.parametrize("id", CLAIMS)
@@ -226,11 +226,11 @@ def test_a_claim_without_its_columns_is_not_measured(id: str) -> None:
     measured = ("_seconds", "_bps", "_us", "_data")
     rows = rows_of(CLAIMS[id][0])
     rows = [{key: value for key, value in row.items() if not key.endswith(measured)} for row in rows]
-    assert verdict_of(id, rows).outcome == "not measured"
+    assert judgment_of(id, rows).outcome == "not measured"
 
 
 @pytest.mark.parametrize("experiment", MAKERS)
 def test_the_quick_form_measures_every_claim(experiment: str) -> None:
     rows = rows_of(experiment, quick=True)
-    outcomes = {claim.id: verdict_of(claim.id, rows).outcome for claim in claims_of(experiment)}
+    outcomes = {claim.id: judgment_of(claim.id, rows).outcome for claim in claims_of(experiment)}
     assert "not measured" not in outcomes.values(), outcomes

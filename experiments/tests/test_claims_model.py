@@ -58,19 +58,19 @@ def test_what_cannot_be_compared_is_named(values: list[dict[str, Any]], words: s
         model.change(rows(*values), "t", RED, PLAIN)
 
 
-def verdict(*checks: Check) -> claims.Verdict:
+def judgment(*checks: Check) -> claims.Judgment:
     found = claim("X1", "s", "w", "b", lambda results: Checks(checks, {"n": 1.0}))
     return found.judge(Results([]))
 
 
 def test_a_claim_is_reproduced_when_every_check_holds() -> None:
-    assert verdict(Check("a 1", True), Check("b 2", True)) == claims.Verdict(
+    assert judgment(Check("a 1", True), Check("b 2", True)) == claims.Judgment(
         "reproduced", "a 1; b 2.", {"n": 1.0}
     )
 
 
 def test_a_claim_differs_when_one_does_not_and_says_which() -> None:
-    found = verdict(Check("a 1", True), Check("b 2", False))
+    found = judgment(Check("a 1", True), Check("b 2", False))
     assert (found.outcome, found.measured) == ("differs", "a 1; b 2. Outside its band: b 2.")
 
 
@@ -79,7 +79,7 @@ def test_a_claim_whose_rows_are_not_there_is_not_measured() -> None:
         raise Missing("no t of red")
 
     found = claim("X1", "s", "w", "b", examine).judge(Results([]))
-    assert found == claims.Verdict("not measured", "Not measured: no t of red.", {})
+    assert found == claims.Judgment("not measured", "Not measured: no t of red.", {})
 
 
 def test_a_band_includes_its_ends() -> None:

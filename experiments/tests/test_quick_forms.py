@@ -33,12 +33,12 @@ def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_every_claim_is_measured_and_those_that_hold_on_any_fabric_hold(quick: tuple[str, Results]) -> None:
     name, results = quick
-    verdicts = {claim.id: claim.judge(results) for claim in claims_of(name)}
+    judgments = {claim.id: claim.judge(results) for claim in claims_of(name)}
     unmeasured = {
-        id: verdict.measured for id, verdict in verdicts.items() if verdict.outcome == "not measured"
+        id: judgment.measured for id, judgment in judgments.items() if judgment.outcome == "not measured"
     }
     assert not unmeasured
-    lost = {id: verdicts[id].measured for id in HOLDS.get(name, ()) if verdicts[id].outcome != "reproduced"}
+    lost = {id: judgments[id].measured for id in HOLDS.get(name, ()) if judgments[id].outcome != "reproduced"}
     assert not lost
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from eeon_experiments.claims.model import Claim, Verdict
+from eeon_experiments.claims.model import Claim, Judgment
 from eeon_experiments.report import markdown, output
 from eeon_experiments.report.draw import draw
 from eeon_experiments.report.drawing import Drawing, Panel, Series
@@ -32,15 +32,15 @@ HOSTILE = "<script>alert(1)</script> | a_b*c* [x](javascript:y) `code` & ]]> @so
 
 
 def made(
-    id: str, outcome: Any = "reproduced", text: str = "", judge: Callable[[Results], Verdict] | None = None
+    id: str, outcome: Any = "reproduced", text: str = "", judge: Callable[[Results], Judgment] | None = None
 ) -> Claim:
-    verdict = Verdict(outcome, text or "it rose by 9.1 % (8.0 to 10.2)", {"rise": 0.091})
+    judgment = Judgment(outcome, text or "it rose by 9.1 % (8.0 to 10.2)", {"rise": 0.091})
     return Claim(
         id,
         text or "throughput rises by 10 %",
         text or "paper, figure 7",
         text or "5 % to 20 %",
-        judge or (lambda _: verdict),
+        judge or (lambda _: judgment),
     )
 
 
@@ -82,7 +82,7 @@ def written(whole: list[Family]) -> dict[str, str]:
     return output.files(whole, "eeon experiment report")
 
 
-def test_every_claim_stands_on_the_page_once_with_its_verdict(written: dict[str, str]) -> None:
+def test_every_claim_stands_on_the_page_once_with_its_outcome(written: dict[str, str]) -> None:
     page = written["README.md"]
     told = re.findall(r"^#### (M\d+): (.*)$", page, re.MULTILINE)
     assert told == [
@@ -200,7 +200,7 @@ def test_two_runs_of_one_seed_at_one_point_are_not_averaged() -> None:
 
 
 def test_a_judge_that_fails_costs_only_its_own_claim() -> None:
-    def broken(_: Results) -> Verdict:
+    def broken(_: Results) -> Judgment:
         raise ZeroDivisionError("no baseline")
 
     found = judged((made("M1", judge=broken), made("M2"), made("M3", "splendid")), Results([]), {})

@@ -45,11 +45,11 @@ assumptions:
   - {what: delayed ACKs, value: "off", source: ns-2}
 """
 CLAIMS = """\
-from eeon_experiments.claims import Claim, Verdict
+from eeon_experiments.claims import Claim, Judgment
 
 from .numbers import LEGACY
 
-_FOUND = Verdict("differs", "6.1 instead of 5", {"legacy": LEGACY})
+_FOUND = Judgment("differs", "6.1 instead of 5", {"legacy": LEGACY})
 CLAIMS = (Claim("J1", "legacy above 5x ideal", "thesis 7.4", "5 to 6", lambda _: _FOUND),)
 """
 

@@ -92,7 +92,7 @@ def test_a_replay_that_did_not_keep_its_times_says_so_first_of_all() -> None:
     late = result(late=11)
     assert not late.kept_its_times
     assert any("NOT KEPT: 11 of 1,000 frames" in remark for remark in live_table.remarks(late))
-    assert '<div class="verdict no">' in live_page.run_page(late)
+    assert '<div class="outcome no">' in live_page.run_page(late)
     assert late.as_dict()["kept_its_times"] is False
 
 

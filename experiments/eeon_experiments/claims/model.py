@@ -1,7 +1,7 @@
-"""Claims, verdicts, and how rows are compared.
+"""Claims, judgments, and how rows are compared.
 
 A judge is written as a function of Results that returns checks, and raises Missing where rows or columns are
-not there; `claim` makes of it one that returns a Verdict and raises nothing. Comparisons are made seed
+not there; `claim` makes of it one that returns a Judgment and raises nothing. Comparisons are made seed
 by seed, so that a difference between two settings is not one between two draws.
 """
 
@@ -19,7 +19,7 @@ Point = Mapping[str, Chosen]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgment:
     """What a judge says: the outcome, a sentence with figures, and the figures by name."""
 
     outcome: Outcome
@@ -35,7 +35,7 @@ class Claim:
     statement: str
     where: str
     band: str
-    judge: Callable[[Results], Verdict]
+    judge: Callable[[Results], Judgment]
 
 
 class Missing(Exception):
@@ -85,17 +85,17 @@ class Checks:
 def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Results], Checks]) -> Claim:
     """A claim whose judge is `examine`: reproduced when every check holds, not measured when rows lack."""
 
-    def judge(results: Results) -> Verdict:
+    def judge(results: Results) -> Judgment:
         try:
             found = examine(results)
         except Missing as missing:
-            return Verdict("not measured", f"Not measured: {missing}.", {})
+            return Judgment("not measured", f"Not measured: {missing}.", {})
         outcome: Outcome = "reproduced" if all(check.holds for check in found.checks) else "differs"
         failed = [check.measured for check in found.checks if not check.holds]
         words = "; ".join(check.measured for check in found.checks) + "."
         if failed and len(failed) < len(found.checks):
             words += f" Outside its band: {'; '.join(failed)}."
-        return Verdict(outcome, words, dict(found.numbers))
+        return Judgment(outcome, words, dict(found.numbers))
 
     return Claim(id, statement, where, band, judge)
 

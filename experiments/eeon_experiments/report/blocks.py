@@ -80,7 +80,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimOutcome:
     """What one claim came to. `facts` are (name, text) in order."""
 
     anchor: str
@@ -96,7 +96,7 @@ class Code:
     text: str
 
 
-Block = Heading | Paragraph | Bullets | Table | Fold | Picture | Verdict | Code
+Block = Heading | Paragraph | Bullets | Table | Fold | Picture | ClaimOutcome | Code
 
 
 @dataclass(frozen=True)

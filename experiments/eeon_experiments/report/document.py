@@ -11,6 +11,7 @@ from eeon_experiments.report.blocks import (
     Block,
     Bullets,
     Cell,
+    ClaimOutcome,
     Code,
     Document,
     Fold,
@@ -20,7 +21,6 @@ from eeon_experiments.report.blocks import (
     Picture,
     Status,
     Table,
-    Verdict,
 )
 from eeon_experiments.report.drawing import Drawing
 from eeon_experiments.report.family import DIFFERS, NOT_MEASURED, OUTCOMES, REPRODUCED, Family, Judged
@@ -105,7 +105,7 @@ def _quick_warning(families: Sequence[Family]) -> list[Block]:
     return [
         Paragraph(
             f"Of {', '.join(quick)} this page shows the scaled-down form, which is smaller than the papers' "
-            "set-up: its verdicts are about that form only."
+            "set-up: its outcomes are about that form only."
         )
     ]
 
@@ -192,7 +192,7 @@ def _state(family: Family) -> list[Block]:
     return [Bullets(items)] if items else []
 
 
-def _claim(claim: Judged) -> Verdict:
+def _claim(claim: Judged) -> ClaimOutcome:
     facts = [("The paper", f"{claim.statement} ({claim.where})")]
     if claim.band:
         facts.append(("Counts as reproduced", claim.band))
@@ -205,7 +205,7 @@ def _claim(claim: Judged) -> Verdict:
             facts.append(("Evidence", claim.finding.evidence))
     elif claim.outcome == DIFFERS:
         facts.append(("Reason", _UNEXPLAINED))
-    return Verdict(anchor(claim), claim.id, _status(claim.outcome), facts)
+    return ClaimOutcome(anchor(claim), claim.id, _status(claim.outcome), facts)
 
 
 def _figure(one: Rendered, inline: bool) -> list[Block]:

@@ -87,9 +87,9 @@ def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Fin
     found = []
     for claim in claims:
         try:
-            verdict = claim.judge(results)
-            outcome: str = verdict.outcome
-            measured, numbers = verdict.measured, dict(verdict.numbers)
+            judgment = claim.judge(results)
+            outcome: str = judgment.outcome
+            measured, numbers = judgment.measured, dict(judgment.numbers)
             if outcome not in OUTCOMES:
                 outcome, measured, numbers = NOT_MEASURED, f"the judge says {outcome!r}: {measured}", {}
         except Exception as error:  # a mistake in one judge must not take the page from all others

@@ -50,10 +50,10 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
     declared = {axis: list(values) for axis, values in experiment.file.axes.items()}
     planned, not_run = _planned(experiment, results, quick)
     parts = _parts(experiment)
-    verdicts = judged(parts.claims, results, parts.findings)
+    judgments = judged(parts.claims, results, parts.findings)
     scaled_down = place.with_name(place.name + QUICK) if not quick else None
     if scaled_down is not None and (scaled_down / store.MANIFEST).is_file():
-        verdicts = with_scaled_down(verdicts, judged(parts.claims, store.load(scaled_down), {}))
+        judgments = with_scaled_down(judgments, judged(parts.claims, store.load(scaled_down), {}))
     else:
         scaled_down = None
     return Family(
@@ -62,7 +62,7 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         title=experiment.file.title,
         description=experiment.file.description,
         quick=quick,
-        claims=verdicts,
+        claims=judgments,
         scaled_down=scaled_down,
         runs=runs_of(results.finished, declared if not quick else {}),
         rows=results.rows,

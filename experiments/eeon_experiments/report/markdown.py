@@ -11,6 +11,7 @@ from eeon_experiments.report.blocks import (
     Block,
     Bullets,
     Cell,
+    ClaimOutcome,
     Code,
     Document,
     Fold,
@@ -20,7 +21,6 @@ from eeon_experiments.report.blocks import (
     Picture,
     Status,
     Table,
-    Verdict,
 )
 
 _SIGNS = {"good": "✔", "bad": "✘", "none": "–"}
@@ -60,7 +60,7 @@ def _block(block: Block) -> Iterable[str]:
         case Picture():
             yield f"![{_text(block.alt)}]({block.file})"
             yield _wrapped(block.caption)
-        case Verdict():
+        case ClaimOutcome():
             yield _anchor(block.anchor)
             yield f"#### {_text(block.title)}: {_status(block.outcome)}"
             yield "\n".join(_item(text, f"**{_text(name)}:** ") for name, text in block.facts)

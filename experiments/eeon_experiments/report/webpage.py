@@ -11,6 +11,7 @@ from eeon_experiments.report.blocks import (
     Block,
     Bullets,
     Cell,
+    ClaimOutcome,
     Code,
     Document,
     Fold,
@@ -20,7 +21,6 @@ from eeon_experiments.report.blocks import (
     Picture,
     Status,
     Table,
-    Verdict,
 )
 
 
@@ -49,19 +49,19 @@ def _block(block: Block) -> str:
             return f"<details><summary>{escape.escape(block.title)}</summary>\n{inside}\n</details>"
         case Picture():
             return html.figure(block.svg, block.caption)
-        case Verdict():
-            return _verdict(block)
+        case ClaimOutcome():
+            return _claim_outcome(block)
         case Code():
             return f"<pre>{escape.escape(block.text)}</pre>"
 
 
-def _verdict(verdict: Verdict) -> str:
-    css_class = {"good": "verdict", "bad": "verdict no", "none": "verdict unknown"}[verdict.outcome.kind]
+def _claim_outcome(claim: ClaimOutcome) -> str:
+    css_class = {"good": "outcome", "bad": "outcome no", "none": "outcome unknown"}[claim.outcome.kind]
     facts = "".join(
-        f"<p><strong>{escape.escape(name)}:</strong> {html.inline(text)}</p>" for name, text in verdict.facts
+        f"<p><strong>{escape.escape(name)}:</strong> {html.inline(text)}</p>" for name, text in claim.facts
     )
-    title = f"{escape.escape(verdict.title)}: {escape.escape(verdict.outcome.text)}"
-    return f'<div class="{css_class}" id="{escape.escape(verdict.anchor)}"><h4>{title}</h4>{facts}</div>'
+    title = f"{escape.escape(claim.title)}: {escape.escape(claim.outcome.text)}"
+    return f'<div class="{css_class}" id="{escape.escape(claim.anchor)}"><h4>{title}</h4>{facts}</div>'
 
 
 def _table(table: Table) -> str:

@@ -98,7 +98,7 @@ def _fabric() -> str:
 
 def _finding(finding: Finding) -> str:
     word = "Seen" if finding.holds else "Not seen"
-    return html.verdict(
+    return html.outcome(
         f"{finding.claim} (thesis, {finding.source}). {word}: {finding.measured}."
         if finding.source.startswith("section")
         else f"{finding.claim}. {word}: {finding.measured}.",

@@ -26,12 +26,12 @@ td.good { color: #00694b; }
 figure { margin: 1em 0; }
 figure svg { width: 100%; height: auto; }
 figcaption { font-size: .88rem; color: #555; max-width: 48rem; }
-.verdict { border-left: 4px solid #009E73; background: #f0faf6; padding: .5em 1em;
+.outcome { border-left: 4px solid #009E73; background: #f0faf6; padding: .5em 1em;
            margin: 1em 0; }
-.verdict.no { border-color: #D55E00; background: #fdf3ec; }
-.verdict.unknown { border-color: #999; background: #f5f5f5; }
-.verdict h4 { margin: .2em 0; }
-.verdict p { margin: .3em 0; }
+.outcome.no { border-color: #D55E00; background: #fdf3ec; }
+.outcome.unknown { border-color: #999; background: #f5f5f5; }
+.outcome h4 { margin: .2em 0; }
+.outcome p { margin: .3em 0; }
 h3 { font-size: 1.08rem; margin: 1.8em 0 .4em; }
 table.text th, table.text td { text-align: left; white-space: normal; vertical-align: top; }
 table.text td.good, table.text td.bad, table.text td.none { white-space: nowrap; }
@@ -79,9 +79,9 @@ def inline(text: str) -> str:
     return "".join(f"<code>{part}</code>" if index % 2 else part for index, part in enumerate(parts))
 
 
-def verdict(text: str, holds: bool) -> str:
+def outcome(text: str, holds: bool) -> str:
     """A finding set off from the text, green when what was expected was seen."""
-    css_class = "verdict" if holds else "verdict no"
+    css_class = "outcome" if holds else "outcome no"
     return f'<div class="{css_class}">{inline(text)}</div>'
 
 

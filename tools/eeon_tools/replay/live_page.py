@@ -28,7 +28,7 @@ def run_page(run: LiveResult) -> str:
             "drops, marks or delay. Its numbers are those of one run on one computer; energy and queue "
             "depths are not measured, because no PHY is there to sleep."
         ),
-        html.verdict(" ".join(live_table.remarks(run)), run.kept_its_times),
+        html.outcome(" ".join(live_table.remarks(run)), run.kept_its_times),
         html.heading("By class"),
         html.table(live_table.HEAD, rows),
         html.figure(
