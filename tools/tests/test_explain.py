@@ -134,7 +134,7 @@ def test_a_tail_drop_is_explained_with_occupancy_packet_and_buffer() -> None:
 
 def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: Path) -> None:
     from eeon_tools.explain import follow, of_topology, tell
-    from eeon_tools.explain.scene import Fabric, Scene
+    from eeon_tools.explain.scene import Scene, SceneFabric
 
     scene = of_topology("leaf-spine-4", ["drop_tail"], "leaf1", 1)
     assert scene.fabric is not None
@@ -142,7 +142,7 @@ def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: P
 
     to_cpu = Entry("ipv4_route", (Lpm("dst", 0x63000000, 8, 32),), (Action("to_cpu"),), selector=True)
     entries = {**scene.fabric.entries, "leaf1": (*scene.fabric.entries["leaf1"], to_cpu)}
-    fabric = Fabric(scene.fabric.topology, scene.fabric.config, entries)
+    fabric = SceneFabric(scene.fabric.topology, scene.fabric.config, entries)
     scene = Scene(**{**scene.__dict__, "fabric": fabric})
     journey = follow(scene, bytes.fromhex(frame(dst="99.1.1.1")), 1)
     lines = list(tell(scene, journey).lines())

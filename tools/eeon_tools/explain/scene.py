@@ -38,7 +38,7 @@ _MAX_VALUE_BITS = 2048
 
 
 @dataclass(frozen=True)
-class Fabric:
+class SceneFabric:
     """The topology and configuration that a switch is part of, and what each switch is to hold."""
 
     topology: Topology
@@ -64,7 +64,7 @@ class Scene:
     switch: str
     tick_ps: int
     seed: int
-    fabric: Fabric | None = None
+    fabric: SceneFabric | None = None
     ports: Mapping[int, str] = field(default_factory=dict)
     is_eeon: bool = False
     write: Write | None = None
@@ -156,7 +156,7 @@ def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: 
         switch=name,
         tick_ps=TICK_PS,
         seed=seed,
-        fabric=Fabric(fabric, settings, entries),
+        fabric=SceneFabric(fabric, settings, entries),
         ports={port.number: port.peer.node for port in fabric.switches[name].ports},
         is_eeon=True,
     )
