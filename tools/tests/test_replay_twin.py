@@ -18,7 +18,7 @@ from eeon_tools.cli.replay import replay as replay_command
 from eeon_tools.demo import runs as demo_runs
 from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.replay.result import RunResult
-from eeon_tools.replay.session import ReplaySettings, replay
+from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.hosts import TraceHost
@@ -194,7 +194,7 @@ def test_a_fabric_beyond_the_engines_limits_ends_in_a_message_with_the_place(
 def test_a_result_that_could_not_be_written_is_known_before_the_run(
     tmp_path: Path, incast: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eeon_tools.replay.session.replay", lambda *_: pytest.fail("it ran"))
+    monkeypatch.setattr("eeon_tools.replay.twin_run.replay", lambda *_: pytest.fail("it ran"))
     (tmp_path / "file").write_text("")
     words = [str(incast), "-c", "drop_tail", "--json", str(tmp_path / "file" / "result.json")]
     done = CliRunner().invoke(replay_command, words)
@@ -205,7 +205,7 @@ def test_a_result_that_could_not_be_written_is_known_before_the_run(
 _PEAK_OF_A_REPLAY = """
 import sys
 from pathlib import Path
-from eeon_tools.replay.session import ReplaySettings, replay
+from eeon_tools.replay.twin_run import ReplaySettings, replay
 replay(ReplaySettings("peak", Path(sys.argv[1]), "leaf-spine-4", ("mark_threshold",)))
 """
 

@@ -155,8 +155,8 @@ def _on_twin(
     seed: int | None,
     name: str,
 ) -> RunResult:
-    from eeon_tools.replay.session import ReplaySettings
-    from eeon_tools.replay.session import replay as run_replay
+    from eeon_tools.replay.twin_run import ReplaySettings
+    from eeon_tools.replay.twin_run import replay as run_replay
 
     if topology is None:
         manifest = manifests.read(trace)

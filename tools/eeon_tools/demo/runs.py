@@ -20,7 +20,7 @@ from eeon_control.topology import PortRole
 from eeon_control.units import Packets
 
 from eeon_tools.replay.result import RunResult
-from eeon_tools.replay.session import ReplaySettings, replay
+from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.generate import generate
 from eeon_tools.trace.manifest import Manifest

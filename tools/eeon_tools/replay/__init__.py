@@ -4,11 +4,11 @@ virtual time or a live one in real time.
     spec       topology + configuration -> the fabric that the engine builds
     twin       a running twin with every switch served over P4Runtime, configured by the controller
     feed       a trace, frame by frame, as the fabric's hosts send it
-    session    one replay on a twin, from beginning to end
+    twin_run   one replay on a twin, from beginning to end
     live       one replay on a live fabric; `live_result`: what it says; `live_table`, `live_page` show it
     result     what a replay says; `packet_counts` checks that no packet is missing from it
     table      results as tables in a terminal
     html       results as a page; `plots` draws them
 
-Read `session` first.
+Read `twin_run` first.
 """

@@ -36,7 +36,7 @@ from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import AddressMap, Feed, Offer
 from eeon_tools.replay.live_result import Lateness, LivePackets, LiveResult, Losses
 from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
-from eeon_tools.replay.session import latencies, own_manifest
+from eeon_tools.replay.twin_run import latencies, own_manifest
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
 
