@@ -81,7 +81,7 @@ class Stopwatch:
 
 
 def peak_bytes() -> int:
-    """The most memory that this process had at any time."""
+    """The maximum memory that this process had at any time."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 

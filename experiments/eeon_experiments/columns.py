@@ -72,7 +72,7 @@ MEASURED = (
     Column("cpu_seconds", "number", "CPU time of the run, start-up included"),
     Column("p4_passes", "whole", "runs of parser and ingress of all switches"),
     Column("events", "whole", "events of the engine"),
-    Column("peak_rss_bytes", "whole", "most memory of the process during the run"),
+    Column("peak_rss_bytes", "whole", "maximum memory of the process during the run"),
     Column(
         "runtime_seconds",
         "number",

@@ -1,5 +1,5 @@
-"""The most memory that this process had since a moment, where the system tells (Linux); otherwise since its
-start."""
+"""The maximum memory that this process had since a moment, where the system tells (Linux); otherwise since
+its start."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Tcp(Strict):
     dctcp_gain: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.0625
     """DCTCP's estimation gain g."""
     mss: SmallSizeText = Bytes(1460)
-    """Most payload of a segment."""
+    """Maximum payload of a segment."""
     initial_window_segments: Segments = 10
     """Initial window, in segments (RFC 6928)."""
     min_window_segments: Segments = 2

@@ -16,7 +16,7 @@ def small_job(maps: int = 4, split_bytes: int = 200_000) -> ShuffleSettings:
 
 
 def peak_kib(script: str, *arguments: object) -> tuple[int, str]:
-    """Most memory that a Python process of its own ever had in use, in KiB, and what it printed.
+    """Maximum memory that a Python process of its own ever had in use, in KiB, and what it printed.
 
     `ru_maxrss` would not do: it starts from what the parent had at the fork, and pytest is large.
     """

@@ -78,7 +78,7 @@ def test_the_window_starts_at_ten_segments_and_never_exceeds_its_limit(hosts: li
     segments = run(hosts, [Fetch(0, 2, 200 * MSS)], model)
     isn = tcp(segments[1])[0]
     in_flight = acked = sent = 0
-    before_first_ack = most = 0
+    before_first_ack = maximum = 0
     for segment in segments[2:]:
         if segment.source == 2 and segment.payload_bytes:
             sent += segment.payload_bytes
@@ -88,9 +88,9 @@ def test_the_window_starts_at_ten_segments_and_never_exceeds_its_limit(hosts: li
         if not acked:
             before_first_ack = sent
         in_flight = sent - acked
-        most = max(most, in_flight)
+        maximum = max(maximum, in_flight)
     assert before_first_ack == 10 * MSS
-    assert most <= 20 * MSS
+    assert maximum <= 20 * MSS
 
 
 def test_no_host_sends_faster_than_its_link(hosts: list[TraceHost]) -> None:

@@ -68,13 +68,13 @@ class PortRoles(Strict):
     """The hosts' own NICs. Only the hosts of a twin have EEE."""
 
 
-def _whole(least: int, most: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
+def _whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
     def read(value: object) -> object:
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ValueError(f"{what} is a whole number from {least} to {most}")
+        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+            raise ValueError(f"{what} is a whole number from {minimum} to {maximum}")
         return value
 
-    return BeforeValidator(read), WithJsonSchema({"type": "integer", "minimum": least, "maximum": most})
+    return BeforeValidator(read), WithJsonSchema({"type": "integer", "minimum": minimum, "maximum": maximum})
 
 
 ECMP_PATHS_LIMIT = 64  # max_group_size of the program's ecmp_selector

@@ -6,22 +6,22 @@ import random
 
 
 class Backoff:
-    """Delays in seconds that double from `first` to `most`, each drawn from the upper half of its step.
+    """Delays in seconds that double from `first` to `maximum`, each drawn from the upper half of its step.
 
     The draw keeps a thousand links that broke together from coming back together; it never makes a delay
-    longer than its step, so that `first` and `most` are limits one can rely on.
+    longer than its step, so that `first` and `maximum` are limits one can rely on.
     """
 
-    def __init__(self, first: float, most: float, seed: str) -> None:
-        assert 0 < first <= most
+    def __init__(self, first: float, maximum: float, seed: str) -> None:
+        assert 0 < first <= maximum
         self._first = first
-        self._most = most
+        self._maximum = maximum
         self._random = random.Random(seed)
         self._step = first
 
     def next(self) -> float:
         """The delay before the next attempt, in seconds."""
-        step, self._step = self._step, min(self._step * 2, self._most)
+        step, self._step = self._step, min(self._step * 2, self._maximum)
         return step * self._random.uniform(0.5, 1.0)
 
     def reset(self) -> None:

@@ -60,16 +60,16 @@ class Timing:
     """In seconds.
 
     `check`: how often a switch in sync is compared without a reason; 0 is never. `reconnect_first` and
-    `reconnect_most`: back-off between attempts to connect. `retry_first` and `retry_most`: back-off after a
+    `reconnect_max`: back-off between attempts to connect. `retry_first` and `retry_max`: back-off after a
     refusal. `answer`: how long a switch may take to answer a bid. `grace`: how long a standby leaves a switch
     without a primary, or a primary switch unwritten, while a controller of larger rank is alive.
     """
 
     check: float = 60.0
     reconnect_first: float = 0.1
-    reconnect_most: float = 5.0
+    reconnect_max: float = 5.0
     retry_first: float = 0.2
-    retry_most: float = 30.0
+    retry_max: float = 30.0
     answer: float = 10.0
     grace: float = 5.0
 
@@ -100,8 +100,8 @@ class SwitchMachine:
         self.refusals = 0
         self._timing = timing
         self._random = random.Random(f"{seed}:check:{name}")
-        self._reconnect = Backoff(timing.reconnect_first, timing.reconnect_most, f"{seed}:connect:{name}")
-        self._retry = Backoff(timing.retry_first, timing.retry_most, f"{seed}:retry:{name}")
+        self._reconnect = Backoff(timing.reconnect_first, timing.reconnect_max, f"{seed}:connect:{name}")
+        self._retry = Backoff(timing.retry_first, timing.retry_max, f"{seed}:retry:{name}")
         self._tickets = 0
         self._connection = 0
         self._busy = 0
@@ -200,7 +200,7 @@ class SwitchMachine:
         if self.role is not None:
             self.connections_lost += 1
         # Until a stream has lasted, a switch that ends each one at once must not be asked ten times a second.
-        if self.role is not None and now - self._connected_at >= self._timing.reconnect_most:
+        if self.role is not None and now - self._connected_at >= self._timing.reconnect_max:
             self._reconnect.reset()
         self.state, self.role, self._busy, self._recheck = State.WAITING, None, 0, ""
         self._was_in_sync, self._settings_due, self._last_loss = False, True, reason

@@ -15,7 +15,7 @@ from eeon_control.state import Clock, LockHeld, StateStore, SystemClock
 
 _COMMAND = "eeon controller run"
 _RETRY_FIRST_SECONDS = 2.0
-_RETRY_MOST_SECONDS = 60.0
+_RETRY_MAX_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Finisher:
         self._store = store
         self._counts = counts
         self._clock = clock or SystemClock()
-        self._backoff = Backoff(_RETRY_FIRST_SECONDS, _RETRY_MOST_SECONDS, str(store.folder))
+        self._backoff = Backoff(_RETRY_FIRST_SECONDS, _RETRY_MAX_SECONDS, str(store.folder))
         self._not_before = 0.0
         self._found = Found()
         self._tried = False

@@ -219,9 +219,9 @@ def test_frames_out_of_order_are_refused(twin: Twin) -> None:
 
 
 def test_feeding_stops_when_enough_waits(twin: Twin) -> None:
-    most = 1 << 20
-    assert twin.feed("h1", **batch(most + 5, 10)) == most
-    assert twin.pending == most
+    limit = 1 << 20
+    assert twin.feed("h1", **batch(limit + 5, 10)) == limit
+    assert twin.pending == limit
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"seed": 1}', '{"seed": "x"}', '{"surprise": 1}'])

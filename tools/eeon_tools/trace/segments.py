@@ -78,8 +78,8 @@ class TcpModel:
     """From a frame's first bit leaving its host to the receiver's access queue. Default: four hops of a
     leaf-spine with one full frame each at 1, 10, 10 Gbit/s, and about 15 us in the hosts' own stacks."""
     window_bytes: int = 65_536
-    """Most a sender has in flight. The thesis uses 64 KB (Hadoop's default buffers) and 1 MB (tuned), section
-    4.2."""
+    """Maximum number of bytes that a sender has in flight. The thesis uses 64 KB (Hadoop's default buffers)
+    and 1 MB (tuned), section 4.2."""
     ce_threshold_bytes: int = 97_500
     """Depth of the receiver's access queue above which data counts as CE. Default 65 frames of 1500 bytes,
     the DCTCP authors' setting for 10 Gbit/s, which on 1 Gbit/s is 780 us."""

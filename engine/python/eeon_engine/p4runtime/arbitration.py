@@ -58,10 +58,10 @@ class Arbitration:
         if election_id is not None and any(other.election_id == election_id for other in others):
             raise invalid(f"Election id {election_id} is used by another client of this device and role")
         if role not in self._highest and len(self._highest) >= _MAX_ROLES:
-            raise exhausted(f"this device has seen {_MAX_ROLES} roles, the most that it keeps")
+            raise exhausted(f"this device has seen {_MAX_ROLES} roles, the maximum that it keeps")
         if first:
             if len(self._clients) >= MAX_STREAMS:
-                raise exhausted(f"this device has {MAX_STREAMS} clients, the most that it serves")
+                raise exhausted(f"this device has {MAX_STREAMS} clients, the maximum that it serves")
             self._clients.append(client)
             client.role = role
         was_primary = self.is_primary(client)

@@ -33,7 +33,7 @@ def rates_from_message(meter: Meter, config: p4r.MeterConfig) -> list[MeterRate]
         if value < 0:
             raise invalid(f"{what}: {name} {value} is negative")
         if value > limit:
-            raise unimplemented(f"{what}: {name} {value} is beyond {limit}, the most that a meter takes")
+            raise unimplemented(f"{what}: {name} {value} is beyond {limit}, the maximum of a meter")
     if meter.type == MeterType.TWO_RATE_THREE_COLOR:
         if config.eburst:
             raise invalid(f"{what} is {meter.type.value}: eburst {config.eburst} must not be set")

@@ -117,9 +117,9 @@ class ReplicationEngine:
         return entry
 
 
-def _check_id(what: str, number: int, most: int) -> None:
-    if not 0 < number <= most:
-        raise invalid(f"{what}: ids go from 1 to {most}")
+def _check_id(what: str, number: int, maximum: int) -> None:
+    if not 0 < number <= maximum:
+        raise invalid(f"{what}: ids go from 1 to {maximum}")
 
 
 def _check_there(what: str, kind: int, is_there: bool) -> None:

@@ -28,13 +28,13 @@ class SimpleSwitchCalls:
         _result(lambda: self._add(session, target.port, target.mgid))
 
     def _add(self, session: int, port: int | None, mgid: int | None) -> None:
-        for name, value, most in (
+        for name, value, maximum in (
             ("id", session, _MAX_SESSION),
             ("port", port, _MAX_U16),
             ("multicast group", mgid, _MAX_U16),
         ):
-            if value is not None and not 0 <= value <= most:
-                raise InvalidValueError(f"clone session {session}: {name} {value} is not 0 to {most}")
+            if value is not None and not 0 <= value <= maximum:
+                raise InvalidValueError(f"clone session {session}: {name} {value} is not 0 to {maximum}")
         self._control.mirroring_session_add(session, port, mgid)
 
     def mirroring_session_delete(self, session: int) -> None:

@@ -13,7 +13,7 @@ from .p4runtime_session import Refused, Session, Stream
 from .p4runtime_write import forwards
 from .world import PROGRAMS, check_conservation, no_bug_is_logged, traffic, world
 
-_MOST_CALLS = 12
+_MAX_CALLS = 12
 _STREAMS = 3
 _MESSAGES = (
     p4r.WriteRequest,
@@ -36,7 +36,7 @@ def run(data: bytes) -> None:
         session.arbitrate()
         streams = [Stream(session.service) for _ in range(_STREAMS)]
         try:
-            for _ in range(_MOST_CALLS):
+            for _ in range(_MAX_CALLS):
                 if draws.is_over:
                     break
                 _call(session, streams, draws)

@@ -28,8 +28,8 @@ from .world import (
 
 # E-EON's own program takes a hundred times as long to be checked, and has little that these have not.
 _SMALL = PROGRAMS[1:]
-_MOST_PUSHES = 4
-_MOST_ENTITIES = 4
+_MAX_PUSHES = 4
+_MAX_ENTITIES = 4
 
 
 def run(data: bytes) -> None:
@@ -40,7 +40,7 @@ def run(data: bytes) -> None:
         session = Session(first.switch(), first.pipeline)
         session.arbitrate()
         try:
-            for _ in range(1 + draws.below(_MOST_PUSHES)):
+            for _ in range(1 + draws.below(_MAX_PUSHES)):
                 _write(session, first, draws)
                 _push(session, first, draws)
                 _write(session, first, draws)
@@ -54,7 +54,7 @@ def run(data: bytes) -> None:
 def _write(session: Session, of: World, draws: Draws) -> None:
     maker = Maker(of.info, draws)
     request = p4r.WriteRequest()
-    for _ in range(draws.below(_MOST_ENTITIES)):
+    for _ in range(draws.below(_MAX_ENTITIES)):
         request.updates.add(
             type=p4r.Update.INSERT if draws.below(2) else p4r.Update.MODIFY, entity=maker.entity()
         )

@@ -26,8 +26,8 @@ from .world import (
     world,
 )
 
-_MOST_STEPS = 12
-_MOST_UPDATES = 8
+_MAX_STEPS = 12
+_MAX_UPDATES = 8
 _KINDS = (p4r.Update.INSERT, p4r.Update.INSERT, p4r.Update.MODIFY, p4r.Update.DELETE)
 _PROOF_PORT = 3
 _PROOF_PAYLOAD = bytes.fromhex("0200000000010200000000029999") + bytes(50)
@@ -39,7 +39,7 @@ def run(data: bytes) -> None:
     with no_bug_is_logged():
         case = _Case(world(draws.pick(PROGRAMS)), draws)
         try:
-            for _ in range(_MOST_STEPS):
+            for _ in range(_MAX_STEPS):
                 if draws.is_over:
                     break
                 case.step()
@@ -113,7 +113,7 @@ class _Case:
     def _write(self) -> None:
         draws, session = self._draws, self.session
         request = p4r.WriteRequest(atomicity=draws.pick((0, 1, 2, 1, 2, 0, 0, 3)))
-        for _ in range(1 + draws.below(_MOST_UPDATES)):
+        for _ in range(1 + draws.below(_MAX_UPDATES)):
             kind = 0 if draws.one_in(32) else draws.pick(_KINDS)
             request.updates.add(type=kind, entity=self._entity())
         session.sign(request)

@@ -7,14 +7,14 @@ from .draws import Draws
 from .thrift_stream import Caller, answers
 from .world import PROGRAMS, Finding, World, check_conservation, no_bug_is_logged, require, traffic, world
 
-_MOST_PIECES = 8
+_MAX_PIECES = 8
 
 
 def run(data: bytes) -> None:
     """One input: a program, where to cut, the bytes."""
     draws = Draws(data)
     chosen = world(draws.pick(PROGRAMS))
-    cuts = draws.bytes(draws.below(_MOST_PIECES))
+    cuts = draws.bytes(draws.below(_MAX_PIECES))
     frames = Draws(draws.bytes(4))
     sent = draws.rest()
     with no_bug_is_logged():

@@ -23,7 +23,7 @@ from .world import (
     world,
 )
 
-_MOST_CALLS = 24
+_MAX_CALLS = 24
 METHODS = [
     (service, name)
     for service in ("standard", "simple_pre_lag", "simple_switch")
@@ -44,7 +44,7 @@ def run(data: bytes) -> None:
     with no_bug_is_logged():
         switch = chosen.switch()
         caller = Caller(switch)
-        for _ in range(_MOST_CALLS):
+        for _ in range(_MAX_CALLS):
             if draws.is_over:
                 break
             if draws.one_in(8):
