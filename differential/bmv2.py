@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from thriftpy2.thrift import TException
 
@@ -81,7 +80,7 @@ class Bmv2:
         self._process.wait()
         self._folder.cleanup()
 
-    def control(self, call: Call) -> Any:
+    def control(self, call: Call) -> object:
         """What it answers to a call."""
         try:
             return self._client.make(call)

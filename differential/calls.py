@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from .frames import number
 from .program import Action, Field, Program, Table
 from .thrift import Call, match
 
-Answer = Any
+Answer = object
 Script = Iterator[Call]
 PORT_WIDTH = 9
 
@@ -98,7 +97,7 @@ class Calls:
         for name, width in self._program.value_sets:
             self._change_value_set(rng, name, width, seen, make)
 
-    def _rates(self, rng: Random) -> list[dict[str, Any]]:
+    def _rates(self, rng: Random) -> list[dict[str, object]]:
         # So slow that nothing is refilled, or so fast that everything is: the colours do not depend on time.
         if rng.random() < 0.2:
             return [{"rate": 1e6, "burst": 1_000_000}, {"rate": 2e6, "burst": 2_000_000}]
@@ -121,7 +120,7 @@ class Calls:
             return rng.choice(self._ports)
         return number(rng, width, self._program.constants.get((width + 7) // 8, []))
 
-    def _key(self, rng: Random, table: Table, seen: dict[Field, list[int]]) -> list[dict[str, Any]]:
+    def _key(self, rng: Random, table: Table, seen: dict[Field, list[int]]) -> list[dict[str, object]]:
         key = []
         for kind, target, width in table.keys:
             values = seen.get(target, [])
@@ -134,7 +133,7 @@ class Calls:
             key.append(self._match(rng, kind, value, width))
         return key
 
-    def _match(self, rng: Random, kind: str, value: int, width: int) -> dict[str, Any]:
+    def _match(self, rng: Random, kind: str, value: int, width: int) -> dict[str, object]:
         top = (1 << width) - 1
         if kind == "lpm":
             length = rng.choice((0, 1, width // 2, width - 1, width, rng.randint(0, width)))
@@ -156,6 +155,7 @@ class Calls:
         self, rng: Random, table: Table, seen: dict[Field, list[int]], make: Callable[[Call], Answer]
     ) -> None:
         key, options = self._key(rng, table, seen), self._options(rng, table)
+        member: int | None = None
         if table.kind == "simple":
             name, data = self._action(rng, table.actions)
             call = Call("standard", "bm_mt_add_entry", (0, table.name, key, name, data, options))
@@ -167,15 +167,15 @@ class Calls:
                 arguments = (0, table.name, key, rng.choice(groups), options)
                 call = Call("standard", "bm_mt_indirect_ws_add_entry", arguments)
             elif members:
-                arguments = (0, table.name, key, rng.choice(members), options)
-                call = Call("standard", "bm_mt_indirect_add_entry", arguments)
+                member = rng.choice(members)
+                call = Call("standard", "bm_mt_indirect_add_entry", (0, table.name, key, member, options))
             else:
                 return
         answer = make(call)
         if isinstance(answer, int):
             self._handles.entries.setdefault(table.name, []).append(answer)
-        elif call.method == "bm_mt_indirect_add_entry":
-            self._handles.stuck.setdefault(str(table.profile), set()).add(call.arguments[3])
+        elif member is not None:
+            self._handles.stuck.setdefault(str(table.profile), set()).add(member)
 
     def _change_table(
         self, rng: Random, table: Table, seen: dict[Field, list[int]], make: Callable[[Call], Answer]
@@ -197,7 +197,7 @@ class Calls:
             make(Call("standard", method, (0, table.name, entry)))
         elif kind < 0.75 and table.kind == "simple":
             name, data = self._action(rng, table.actions)
-            arguments: tuple[Any, ...] = (0, table.name, rng.choice(entries), name, data)
+            arguments: tuple[object, ...] = (0, table.name, rng.choice(entries), name, data)
             make(Call("standard", "bm_mt_modify_entry", arguments))
         elif table.has_counters and kind < 0.85:
             value = {"bytes": rng.randrange(1 << 20), "packets": rng.randrange(1 << 10)}
@@ -236,7 +236,7 @@ class Calls:
         elif kind < 0.5 and members:
             actions = next(table.actions for table in self._program.tables if table.profile == profile)
             name, data = self._action(rng, actions)
-            arguments: tuple[Any, ...] = (0, profile, rng.choice(members), name, data)
+            arguments: tuple[object, ...] = (0, profile, rng.choice(members), name, data)
             make(Call("standard", "bm_mt_act_prof_modify_member", arguments))
         elif kind < 0.75 and groups and members:
             group, member = rng.choice(list(groups)), rng.choice(members)

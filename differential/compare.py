@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from .bmv2 import Bmv2, Ended
 from .engine import Engine, Faulted
@@ -30,7 +29,7 @@ Step = Call | tuple[int, bytes]
 class Difference(Exception):
     """The two switches do not do the same."""
 
-    def __init__(self, kind: str, step: Any, bmv2: Any, engine: Any) -> None:
+    def __init__(self, kind: str, step: object, bmv2: object, engine: object) -> None:
         super().__init__(f"{kind}: {step}: BMv2 {bmv2!r}, engine {engine!r}")
         self.kind, self.step, self.bmv2, self.engine = kind, step, bmv2, engine
 
@@ -77,7 +76,7 @@ class Bench:
         self.engine.close()
         self.bmv2.close()
 
-    def control(self, call: Call) -> Any:
+    def control(self, call: Call) -> object:
         """What both answer. Raises `Difference`."""
         self.history.append(call)
         self.counts.calls += 1
@@ -89,9 +88,11 @@ class Bench:
         if bmv2 != engine:
             raise Difference("answer", str(call), bmv2, engine)
         if call.method.endswith("_add_entry") and isinstance(engine, int):
-            self.entries.setdefault(call.arguments[1], []).append(engine)
+            self.entries.setdefault(str(call.arguments[1]), []).append(engine)
         if call.method.endswith("_delete_entry") and engine is None:
-            self.entries[call.arguments[1]].remove(call.arguments[2])
+            entry = call.arguments[2]
+            assert isinstance(entry, int), "a handle"
+            self.entries[str(call.arguments[1])].remove(entry)
         return engine
 
     def packet(self, port: int, frame: bytes) -> None:
@@ -149,7 +150,8 @@ class Bench:
                     self.counts.counters += 1
 
     def _compare(self, call: Call) -> None:
-        engine = bmv2 = None
+        engine: object = None
+        bmv2: object = None
         for _ in range(READINGS):
             engine, bmv2 = self.engine.control(call), self.bmv2.control(call)
             if engine == bmv2:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from eeon_engine import Program, Switch
 from eeon_engine.thrift import serve
 
@@ -40,7 +38,7 @@ class Engine:
         self._client.close()
         self._server.__exit__(None, None, None)
 
-    def control(self, call: Call) -> Any:
+    def control(self, call: Call) -> object:
         """What it answers to a call."""
         return self._client.make(call)
 

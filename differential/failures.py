@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TypedDict, final
 
 from .compare import Bench, Difference, Step
 from .subjects import SUBJECTS, Subject
@@ -13,6 +14,26 @@ from .thrift import Call
 
 RUNS_AT_MOST = 60
 """To make one case smaller."""
+
+
+@final
+class WrittenCall(TypedDict):
+    """A call in a file."""
+
+    call: str
+    service: str
+    arguments: Sequence[object]
+
+
+@final
+class WrittenFrame(TypedDict):
+    """A frame in a file; its bytes are hexadecimal."""
+
+    port: int
+    frame: str
+
+
+Written = WrittenCall | WrittenFrame
 
 
 def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
@@ -87,20 +108,20 @@ def read(path: Path) -> tuple[Subject, list[Step]]:
     return subject, [_from_json(step) for step in case["steps"]]
 
 
-def _hex(value: Any) -> dict[str, str]:
+def _hex(value: object) -> dict[str, str]:
     if isinstance(value, bytes):
         return {"hex": value.hex()}
     raise TypeError(f"{value!r} cannot be written")
 
 
-def _to_json(step: Step) -> dict[str, Any]:
+def _to_json(step: Step) -> Written:
     if isinstance(step, Call):
         return {"call": step.method, "service": step.service, "arguments": step.arguments}
     return {"port": step[0], "frame": step[1].hex()}
 
 
-def _from_json(step: dict[str, Any]) -> Step:
-    if "frame" in step:
+def _from_json(step: Written) -> Step:
+    if "call" not in step:
         return step["port"], bytes.fromhex(step["frame"])
     arguments = json.loads(
         json.dumps(step["arguments"]),

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
-from .program import Field, Program
+from .program import Field, Operation, ParseState, Program, Transition, TransitionKey
 
 WHOLE = "*"
 """Instead of a field's name: the header as one number."""
@@ -21,21 +20,30 @@ HEADERS_AT_MOST = 24
 
 
 @dataclass
-class Layer:
-    """A header of a frame: its name and its fields as (name, width in bits, value)."""
+class LayerField:
+    """A field of a frame's header; its width in bits."""
 
     name: str
-    fields: list[list[Any]]
+    width: int
+    value: int
+
+
+@dataclass
+class Layer:
+    """A header of a frame."""
+
+    name: str
+    fields: list[LayerField]
 
     def get(self, name: str) -> int:
         """The value of a field."""
-        return int(next(f[2] for f in self.fields if f[0] == name))
+        return next(one.value for one in self.fields if one.name == name)
 
     def set(self, name: str, value: int) -> None:
         """Sets a field, cut to its width."""
-        for item in self.fields:
-            if item[0] == name:
-                item[2] = value & ((1 << item[1]) - 1)
+        for one in self.fields:
+            if one.name == name:
+                one.value = value & ((1 << one.width) - 1)
 
 
 @dataclass
@@ -55,14 +63,14 @@ class Walk:
     @property
     def bits(self) -> int:
         """Bits of the headers."""
-        return sum(width for layer in self.layers for _, width, _ in layer.fields)
+        return sum(one.width for layer in self.layers for one in layer.fields)
 
     def encode(self) -> bytes:
         """The frame; bits that do not fill a byte are dropped."""
         number, bits = 1, 0
         for layer in self.layers:
-            for _, width, value in layer.fields:
-                number, bits = number << width | value, bits + width
+            for one in layer.fields:
+                number, bits = number << one.width | one.value, bits + one.width
         data = (
             (number << (-bits % 8)).to_bytes((bits + 7) // 8 + 1, "big")[-((bits + 7) // 8) :]
             if bits
@@ -119,13 +127,13 @@ class Frames:
             self._rule(rng, walk)
             for layer in walk.layers:
                 whole = Walk(layers=[layer])
-                fields = [*layer.fields, [WHOLE, whole.bits, int.from_bytes(whole.encode(), "big")]]
-                for name, _, value in fields:
-                    values = seen.setdefault((layer.name, name), [])
+                number_of_all = int.from_bytes(whole.encode(), "big")
+                for one in (*layer.fields, LayerField(WHOLE, whole.bits, number_of_all)):
+                    values = seen.setdefault((layer.name, one.name), [])
                     if len(values) < 400:
-                        values.append(value)
+                        values.append(one.value)
                     else:
-                        values[rng.randrange(400)] = value
+                        values[rng.randrange(400)] = one.value
             data = self._damaged(rng, walk.encode())
             limited = self._limit(rng, port, data) if len(data) >= self._least_bytes else None
             if limited is not None:
@@ -158,7 +166,7 @@ class Frames:
         walk.payload = rng.randbytes(size)
         return walk
 
-    def _operate(self, rng: Random, walk: Walk, operation: dict[str, Any]) -> None:
+    def _operate(self, rng: Random, walk: Walk, operation: Operation) -> None:
         if operation["op"] not in ("extract", "extract_VL"):
             return
         target = operation["parameters"][0]["value"]
@@ -166,7 +174,7 @@ class Frames:
         fields = []
         for field_name, width in self._program.headers[name].fields:
             bits = width if width is not None else 8 * rng.choice((0, 1, 2, 4, 8, 12, 40))
-            fields.append([field_name, bits, self._value(rng, (name, field_name), bits)])
+            fields.append(LayerField(field_name, bits, self._value(rng, (name, field_name), bits)))
         walk.layers.append(Layer(name, fields))
 
     def _value(self, rng: Random, field: Field, width: int) -> int:
@@ -175,7 +183,7 @@ class Frames:
             return rng.choice(pool) & ((1 << width) - 1)
         return number(rng, width, self._program.constants.get((width + 7) // 8, []))
 
-    def _move(self, rng: Random, walk: Walk, state: dict[str, Any]) -> str | None:
+    def _move(self, rng: Random, walk: Walk, state: ParseState) -> str | None:
         transitions = state["transitions"]
         if not transitions:
             return None
@@ -204,16 +212,17 @@ class Frames:
             mask >>= (width + 7) // 8 * 8
         return _next(transition)
 
-    def _key_width(self, key: dict[str, Any]) -> int:
+    def _key_width(self, key: TransitionKey) -> int:
         if key["type"] == "lookahead":
-            return int(key["value"][1])
+            return key["value"][1]
         if key["type"] == "union_stack_field":
             stack, member, name = key["value"]
             widths = dict(self._program.headers[f"{stack}.{member}"].fields)
             return widths[name] or 0
-        return self._program.widths.get(tuple(key["value"]), 0)
+        header, name = key["value"]
+        return self._program.widths.get((header, name), 0)
 
-    def _write(self, rng: Random, walk: Walk, key: dict[str, Any], value: int) -> None:
+    def _write(self, rng: Random, walk: Walk, key: TransitionKey, value: int) -> None:
         if key["type"] == "lookahead":
             offset, width = key["value"]
             walk.ahead.append((walk.bits + offset, width, value))
@@ -224,9 +233,8 @@ class Frames:
             layer.set(name, value)
 
 
-def _next(transition: dict[str, Any]) -> str | None:
-    state: str | None = transition["next_state"]
-    return state
+def _next(transition: Transition) -> str | None:
+    return transition["next_state"]
 
 
 def _overwrite(data: bytes, offset: int, width: int, value: int) -> bytes:

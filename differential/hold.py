@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from eeon_engine import Program, Switch
 from eeon_engine.thrift import serve
@@ -101,7 +100,7 @@ def number_of(data: bytes) -> int:
     return int.from_bytes(data[18:20], "big")
 
 
-def configure(make: Callable[[Call], Any]) -> None:
+def configure(make: Callable[[Call], object]) -> None:
     """Routes to both ports, and EEE on one."""
     profile, table = "eeon_ingress.route.ecmp_selector", "eeon_ingress.route.ipv4_route"
     for port, net in ((HELD, HELD_NET), (PROBED, PROBED_NET)):

@@ -6,10 +6,58 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 Field = tuple[str, str]
 """Header instance and field name. Elements of a stack go by the stack's name."""
+
+
+class Parameter(TypedDict):
+    """What a parser's operation works on: of a header its name, of a header in a union its path."""
+
+    value: str | list[str]
+
+
+class Operation(TypedDict):
+    """What a parser does in a state."""
+
+    op: str
+    parameters: list[Parameter]
+
+
+class LookaheadKey(TypedDict):
+    """Bits ahead, as their offset and how many."""
+
+    type: Literal["lookahead"]
+    value: list[int]
+
+
+class FieldKey(TypedDict):
+    """A field, as its path."""
+
+    type: Literal["field", "stack_field", "union_stack_field"]
+    value: list[str]
+
+
+TransitionKey = LookaheadKey | FieldKey
+
+
+class Transition(TypedDict):
+    """A state's way out: for a key of a value, of a value set, or for any."""
+
+    type: Literal["hexstr", "parse_vset", "default"]
+    value: str
+    mask: str | None
+    next_state: str | None
+
+
+class ParseState(TypedDict):
+    """A state of a parser."""
+
+    name: str
+    parser_ops: list[Operation]
+    transitions: list[Transition]
+    transition_key: list[TransitionKey]
 
 
 @dataclass(frozen=True)
@@ -54,10 +102,11 @@ class Program:
     """One compiled program."""
 
     path: Path
+    # As p4c writes it, for programs of this repository: what is read of it is there.
     json: dict[str, Any]
     headers: dict[str, Header] = field(default_factory=dict)
     """By the name in the parser: an instance, a stack, or stack.member of a stack of unions."""
-    states: dict[str, Any] = field(default_factory=dict)
+    states: dict[str, ParseState] = field(default_factory=dict)
     tables: list[Table] = field(default_factory=list)
     widths: dict[Field, int] = field(default_factory=dict)
     constants: dict[int, list[int]] = field(default_factory=dict)
@@ -186,7 +235,7 @@ def _read_constants(program: Program) -> None:
     program.constants = {size: sorted(numbers) for size, numbers in found.items()}
 
 
-def _hexadecimal(node: Any) -> Iterator[str]:
+def _hexadecimal(node: object) -> Iterator[str]:
     if isinstance(node, dict):
         if node.get("type") == "hexstr" and isinstance(node.get("value"), str):
             yield node["value"]

@@ -100,8 +100,8 @@ def _agreeing_ip(options_name: str) -> Rule:
             words = 0
             if options is not None:
                 words = rng.choice((1, 2, 5, 10))
-                options.fields[0][1] = 32 * words
-                options.fields[0][2] = rng.getrandbits(32 * words)
+                options.fields[0].width = 32 * words
+                options.fields[0].value = rng.getrandbits(32 * words)
             ipv4.set("version", 4)
             ipv4.set("ihl", 5 + words)
             ipv4.set("total_length", _bytes(walk.layers[at:]) + len(walk.payload) - padding)
@@ -160,10 +160,10 @@ def _varbit_lengths(rng: Random, walk: Walk) -> None:
     for name, field in (("a", "first"), ("b", "second")):
         layer = walk.layer(name)
         if request is not None and layer is not None and rng.random() < 0.93:
-            request.set(field, layer.fields[1][1])
+            request.set(field, layer.fields[1].width)
     a, b = walk.layer("a"), walk.layer("b")
     if a is not None and b is not None and rng.random() < 0.4:
-        a.set("bytes", b.fields[1][2])
+        a.set("bytes", b.fields[1].value)
 
 
 def _varbit_assigned(rng: Random, port: int, data: bytes) -> bytes | None:

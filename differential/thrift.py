@@ -21,7 +21,7 @@ class Call:
 
     service: str
     method: str
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
 
     def __str__(self) -> str:
         return f"{self.method}({', '.join(map(_shown, self.arguments))})"
@@ -33,14 +33,19 @@ class Client:
     def __init__(self, port: int) -> None:
         self._transport = TBufferedTransport(TSocket("127.0.0.1", port, socket_timeout=TIMEOUT_MS))
         self._transport.open()
-        protocol: Any = TBinaryProtocol(self._transport)
-        self._services = {name: TClient(SERVICES[name], _named(protocol, name)) for name in SERVICES}
+        self._services = {name: self._client(name) for name in SERVICES}
+
+    def _client(self, name: str) -> TClient:
+        # thriftpy2's annotations have a module for a service, and a multiplexed protocol is none to them.
+        service: Any = SERVICES[name]
+        protocol: Any = TMultiplexedProtocol(TBinaryProtocol(self._transport), name)
+        return TClient(service, protocol)
 
     def close(self) -> None:
         """Ends the connection."""
         self._transport.close()
 
-    def make(self, call: Call) -> Any:
+    def make(self, call: Call) -> object:
         """What the switch answers, as plain data; a refusal is ("refused", exception, code)."""
         arguments = [_to_thrift(argument) for argument in call.arguments]
         try:
@@ -54,16 +59,12 @@ class Client:
         return _from_thrift(answer)
 
 
-def _named(protocol: Any, service: str) -> Any:
-    return TMultiplexedProtocol(protocol, service)
-
-
-def match(kind: str, *values: bytes | int) -> dict[str, Any]:
+def match(kind: str, *values: bytes | int) -> dict[str, object]:
     """A field of a key, as an argument of a call."""
     return {"match": kind, "values": list(values)}
 
 
-def _to_thrift(value: Any) -> Any:
+def _to_thrift(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_to_thrift(item) for item in value]
     if not isinstance(value, dict):
@@ -94,7 +95,7 @@ def _to_thrift(value: Any) -> Any:
     return standard.BmAddEntryOptions()
 
 
-def _from_thrift(value: Any) -> Any:
+def _from_thrift(value: object) -> object:
     if isinstance(value, list):
         return [_from_thrift(item) for item in value]
     if isinstance(value, TPayload):
@@ -102,5 +103,5 @@ def _from_thrift(value: Any) -> Any:
     return value
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return json.dumps(value, default=lambda item: item.hex())
