@@ -10,7 +10,7 @@ close every sum.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_control.fabric import FabricCounters
 from eeon_control.topology import Topology
@@ -18,12 +18,15 @@ from eeon_tools.errors import ReplayError
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.result import ClassPackets
 
+if TYPE_CHECKING:
+    from eeon_engine.json_types import Report
+
 _SHOWN = 12
 
 
 def check(
     topology: Topology,
-    report: Mapping[str, Any],
+    report: Report,
     counters: FabricCounters,
     registers: Mapping[tuple[str, int], Mapping[str, int]],
     packets: Mapping[str, ClassPackets],
@@ -47,7 +50,7 @@ def check(
         raise ReplayError(f"the packet counts of this run do not add up:\n  {shown}{more}")
 
 
-def _under_way(report: Mapping[str, Any], packets: Mapping[str, ClassPackets]) -> Iterator[str]:
+def _under_way(report: Report, packets: Mapping[str, ClassPackets]) -> Iterator[str]:
     counted = report["conservation"]
     missing = 0
     for name, found in packets.items():
@@ -62,7 +65,7 @@ def _under_way(report: Mapping[str, Any], packets: Mapping[str, ClassPackets]) -
         yield f"{missing} packets neither arrived nor were dropped, but {counted['queued']} are under way"
 
 
-def _switches(report: Mapping[str, Any], counters: FabricCounters) -> Iterator[str]:
+def _switches(report: Report, counters: FabricCounters) -> Iterator[str]:
     open_: dict[str, int] = {switch["name"]: 0 for switch in report["switches"]}
     for entered in counters.received:
         open_[entered.switch] += entered.packets

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_tools.errors import InputError, UnavailableError
 
@@ -11,6 +11,9 @@ from eeon_experiments.resolve import Run
 from eeon_experiments.store import Outcome
 from eeon_experiments.versions import Versions, commit, versions
 from eeon_experiments.workers import Work
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 _CONNECT_SECONDS = 30
 
@@ -46,7 +49,7 @@ def run_all(runs: Iterable[Run], work: Work, address: str) -> Iterator[Outcome]:
             client.cancel([future for future in futures if not future.done()])
 
 
-def _check_versions(client: Any, address: str) -> None:
+def _check_versions(client: Client, address: str) -> None:
     mine = versions()
     theirs: dict[str, Versions] = client.run(versions)
     if not theirs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from eeon_control.config import Eee, FabricConfig
 from eeon_control.topology import Host, Port, Topology
@@ -14,7 +14,7 @@ from eeon_experiments.nic_queue import queue_like
 from eeon_experiments.settings import RunSettings
 
 if TYPE_CHECKING:
-    from eeon_engine.json_types import ApplicationSpec, FabricSpec, TcpSpec, WorkloadSpec
+    from eeon_engine.json_types import FabricSpec, WorkloadSpec
 
 
 def with_added_delay(topology: Topology, added: Duration) -> Topology:
@@ -54,11 +54,11 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
 
 
 def workload_of(settings: RunSettings, topology: Topology, seed: int) -> WorkloadSpec:
-    """The engine's workload. Which members an application and TCP have, their models say."""
+    """The engine's workload."""
     return {
         "seed": seed,
-        "tcp": cast("TcpSpec", settings.tcp.engine()),
-        "applications": cast("list[ApplicationSpec]", settings.workload.engine(topology, seed)),
+        "tcp": settings.tcp.engine(),
+        "applications": settings.workload.engine(topology, seed),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from eeon_control.errors import DataNotFound, InputError
 from eeon_control.model_base import Strict
@@ -39,7 +39,7 @@ def _overlays(value: object) -> object:
 
 Name = Annotated[str, Field(pattern=_NAME)]
 AxisName = Annotated[str, Field(pattern=_AXIS)]
-Overlay = dict[str, Any]
+Overlay = dict[str, object]
 Overlays = Annotated[dict[Name, Overlay], Field(min_length=1), BeforeValidator(_overlays)]
 Values = Literal["all"] | list[Name]
 Seeds = Annotated[
@@ -53,7 +53,7 @@ def _sweep(value: object) -> object:
     return {key: _texts(one) for key, one in value.items()}
 
 
-Sweep = Annotated[dict[str, Any], BeforeValidator(_sweep)]
+Sweep = Annotated[dict[str, object], BeforeValidator(_sweep)]
 
 
 def _quick_axes(value: object) -> object:
@@ -66,7 +66,7 @@ def _quick_axes(value: object) -> object:
 
 
 QuickValues = Annotated[
-    Any, WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]})
+    object, WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "object"}]})
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import DataRate
@@ -15,10 +15,22 @@ from eeon_experiments.results import Value
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.workloads.mapreduce import Cluster
 
+if TYPE_CHECKING:
+    from eeon_engine.json_types import (
+        ApplicationReport,
+        Distribution,
+        FabricSpec,
+        LatencyReport,
+        Report,
+        TransfersReport,
+        WorkloadReport,
+    )
+
+_T = TypeVar("_T")
+
 _PS_PER_US = 10**6
 _PS_PER_S = 10**12
 _SMALL_BYTES = 1_000_000
-_SHARES = ("map_share", "shuffle_share", "reduce_share")
 _QUANTILES = ("mean", "p50", "p99")
 _SPEEDS = {"1g": DataRate(10**9), "10g": DataRate(10**10)}
 _QUEUES = {
@@ -31,22 +43,23 @@ _QUEUES = {
 def measured(
     settings: RunSettings,
     topology: Topology,
-    spec: Mapping[str, Any],
-    report: Mapping[str, Any],
+    spec: FabricSpec,
+    report: Report,
     packets: Mapping[str, ClassPackets],
     registers: Mapping[tuple[str, int], Mapping[str, int]],
 ) -> dict[str, Value]:
     """All columns that the run itself decides: the same settings and seed give the same values."""
+    workload = workload_report(report)
     return {
         "virtual_seconds": report["elapsed_ps"] / _PS_PER_S,
         "p4_passes": report["p4_passes"],
         "events": report["events"],
-        **_jobs(settings, topology, report["workload"]),
+        **_jobs(settings, topology, workload),
         **_latencies(report),
         **_packets(packets),
         **_queues(topology, report),
-        **_flows(report["workload"]["flows"]),
-        **_rpc(report["workload"]["applications"]),
+        **_flows(workload["flows"]),
+        **_rpc(workload["applications"]),
         **_energy(topology, spec, report),
         "wakes": sum(values["wakes"] for values in registers.values()),
         "reordered": sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
@@ -54,7 +67,14 @@ def measured(
     }
 
 
-def with_nics(packets: Mapping[str, ClassPackets], report: Mapping[str, Any]) -> dict[str, ClassPackets]:
+def workload_report(report: Report) -> WorkloadReport:
+    """The report's part about applications, which every run of an experiment has."""
+    workload = report.get("workload")
+    assert workload is not None, "the engine reports on the workload that it was given"
+    return workload
+
+
+def with_nics(packets: Mapping[str, ClassPackets], report: Report) -> dict[str, ClassPackets]:
     """What switches marked and dropped together with what hosts' NICs did, where these have an AQM or a
     limit."""
     found = {}
@@ -69,25 +89,28 @@ def with_nics(packets: Mapping[str, ClassPackets], report: Mapping[str, Any]) ->
     return found
 
 
-def _jobs(settings: RunSettings, topology: Topology, workload: Mapping[str, Any]) -> dict[str, Value]:
-    named: list[tuple[str, Mapping[str, Any]]] = [
+def _jobs(settings: RunSettings, topology: Topology, workload: WorkloadReport) -> dict[str, Value]:
+    named = [
         (f"{application['name']}/{job['name']}", job)
         for application in workload["applications"]
-        if not settings.workload.applications[application["name"]].background
-        for job in application.get("jobs") or ()
+        if application["kind"] == "mapreduce"
+        and not settings.workload.applications[application["name"]].background
+        for job in application["jobs"]
     ]
-    runtime_ps = workload["finished_ps"]
+    runtime_ps = _known(workload["finished_ps"])
     found: dict[str, Value] = {}
     if named:
         jobs = [job for _, job in named]
-        runtime_ps = max(job["arrival_ps"] + job["runtime_ps"] for job in jobs) - min(
+        runtime_ps = max(job["arrival_ps"] + _known(job["runtime_ps"]) for job in jobs) - min(
             job["arrival_ps"] for job in jobs
         )
-        runtimes = {name: job["runtime_ps"] / _PS_PER_S for name, job in named}
+        runtimes = {name: _known(job["runtime_ps"]) / _PS_PER_S for name, job in named}
         found = {
             "job_runtime_mean_seconds": _mean(runtimes.values()),
             "job_runtimes_json": json.dumps(runtimes),
-            **{key: _mean(job[key] for job in jobs) for key in _SHARES},
+            "map_share": _mean(_known(job["map_share"]) for job in jobs),
+            "shuffle_share": _mean(_known(job["shuffle_share"]) for job in jobs),
+            "reduce_share": _mean(_known(job["reduce_share"]) for job in jobs),
         }
     bits = 8 * workload["flows"]["bytes_received"] / _workers(settings, topology)
     return {
@@ -107,12 +130,16 @@ def _workers(settings: RunSettings, topology: Topology) -> int:
     return len(workers) or len(topology.hosts)
 
 
-def _latencies(report: Mapping[str, Any]) -> dict[str, Value]:
+def _latencies(report: Report) -> dict[str, Value]:
     found: dict[str, Value] = {}
     found |= {f"latency_{key}_us": one for key, one in _quantiles(report.get("latency"), _PS_PER_US).items()}
-    arrived = [one for one in report["classes"].values() if one["latency"] is not None]
-    together_ps = sum(one["delivered"]["packets"] * one["latency"]["mean_ps"] for one in arrived)
-    packets = sum(one["delivered"]["packets"] for one in arrived)
+    arrived = [
+        (one["delivered"]["packets"], one["latency"]["mean_ps"])
+        for one in report["classes"].values()
+        if one["latency"] is not None
+    ]
+    together_ps = sum(count * mean_ps for count, mean_ps in arrived)
+    packets = sum(count for count, _ in arrived)
     found["latency_mean_us"] = together_ps / packets / _PS_PER_US if packets else None
     for name, one in report["classes"].items():
         for key, value in _quantiles(one["latency"], _PS_PER_US).items():
@@ -125,45 +152,56 @@ def _packets(packets: Mapping[str, ClassPackets]) -> dict[str, Value]:
     return {f"{key}_{name}": getattr(found, key) for name, found in packets.items() for key in keys}
 
 
-def _queues(topology: Topology, report: Mapping[str, Any]) -> dict[str, Value]:
+def _queues(topology: Topology, report: Report) -> dict[str, Value]:
     roles = {(port.node, port.number): port.role for port in topology.ports()}
-    found: dict[str, Value] = {}
+    deepest: dict[str, int] = {}
     for switch in report["switches"]:
         for port in switch["ports"]:
             column = _QUEUES[roles[switch["name"], port["port"]]]
-            found[column] = max(found.get(column, 0), port["max_queue_bytes"])
-    return found
+            deepest[column] = max(deepest.get(column, 0), port["max_queue_bytes"])
+    return dict(deepest)
 
 
-def _flows(flows: Mapping[str, Any]) -> dict[str, Value]:
-    small = [one for one in flows["by_size"] if one["up_to_bytes"] is not None]
-    small = [one for one in small if one["up_to_bytes"] <= _SMALL_BYTES and one["completion_ps"] is not None]
-    weights = sum(one["count"] for one in small)
-    weighted = sum(one["count"] * one["completion_ps"]["mean_ps"] for one in small)
+def _flows(flows: TransfersReport) -> dict[str, Value]:
+    small = [
+        (one["count"], one["completion_ps"]["mean_ps"])
+        for one in flows["by_size"]
+        if one["up_to_bytes"] is not None
+        and one["up_to_bytes"] <= _SMALL_BYTES
+        and one["completion_ps"] is not None
+    ]
+    weights = sum(count for count, _ in small)
+    weighted = sum(count * mean_ps for count, mean_ps in small)
     below = _quantiles(flows.get("completion_small_ps"), _PS_PER_S)
-    counted = (
-        "data_segments", "retransmitted_segments", "fast_recoveries", "timeouts", "syn_timeouts",
-        "mark_reductions",
-    )  # fmt: skip
     return {
         "flows": flows["started"],
         **{f"fct_{key}_seconds": one for key, one in _quantiles(flows["completion_ps"], _PS_PER_S).items()},
         "fct_small_mean_seconds": weighted / weights / _PS_PER_S if weights else None,
         "fct_small_p99_seconds": below["p99"],
-        **{key: flows[key] for key in counted},
+        "data_segments": flows["data_segments"],
+        "retransmitted_segments": flows["retransmitted_segments"],
+        "fast_recoveries": flows["fast_recoveries"],
+        "timeouts": flows["timeouts"],
+        "syn_timeouts": flows["syn_timeouts"],
+        "mark_reductions": flows["mark_reductions"],
     }
 
 
-def _rpc(applications: Iterable[Mapping[str, Any]]) -> dict[str, Value]:
+def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
     """Of the first application that has response times."""
-    found = next((one["response_ps"] for one in applications if one.get("response_ps")), None)
+    found = next(
+        (one["response_ps"] for one in applications if one["kind"] == "rpc" and one["response_ps"]), None
+    )
     return {f"rpc_{key}_us": value for key, value in _quantiles(found, _PS_PER_US).items()}
 
 
-def _energy(topology: Topology, spec: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Value]:
+def _energy(topology: Topology, spec: FabricSpec, report: Report) -> dict[str, Value]:
     total = report["energy"]["total"]
-    kinds = ("used", "legacy", "ideal")
-    found: dict[str, Value] = {f"energy_{kind}_joules": total[f"{kind}_joules"] for kind in kinds}
+    found: dict[str, Value] = {
+        "energy_used_joules": total["used_joules"],
+        "energy_legacy_joules": total["legacy_joules"],
+        "energy_ideal_joules": total["ideal_joules"],
+    }
     rates = _rates(topology)
     for name, rate in _SPEEDS.items():
         phy = next((one for one in spec["phy"] if one["rate_bps"] == rate), None)
@@ -191,10 +229,20 @@ def _rates(topology: Topology) -> dict[tuple[str, str, int], DataRate]:
     return {(port.node, port.peer.node, number): port.rate for port, number in ports}
 
 
-def _quantiles(distribution: Mapping[str, Any] | None, unit_ps: int) -> dict[str, float | None]:
+def _quantiles(distribution: Distribution | LatencyReport | None, unit_ps: int) -> dict[str, float | None]:
     if distribution is None:
         return dict.fromkeys(_QUANTILES)
-    return {key: distribution[f"{key}_ps"] / unit_ps for key in _QUANTILES}
+    return {
+        "mean": distribution["mean_ps"] / unit_ps,
+        "p50": distribution["p50_ps"] / unit_ps,
+        "p99": distribution["p99_ps"] / unit_ps,
+    }
+
+
+def _known(value: _T | None) -> _T:
+    """What the engine knows of everything that has finished."""
+    assert value is not None, "a run ends when all that is not in the background has finished"
+    return value
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -7,7 +7,6 @@ Mappings are merged key by key, anything else is replaced; `config` is appended 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from eeon_control.errors import Place, Problem
 from eeon_control.sources import Document, KeyPath
@@ -106,7 +105,11 @@ def _keyed(document: Document, path: KeyPath, problems: list[Problem], default: 
     return Document(_replaced(document.value, path, found), places)
 
 
-def _replaced(value: Any, path: KeyPath, new: object) -> Any:
-    if not path:
-        return new
-    return {**value, path[0]: _replaced(value[path[0]], path[1:], new)}
+def _replaced(value: dict[str, object], path: KeyPath, new: object) -> dict[str, object]:
+    """`value` with `new` at `path`, where there is a value already; every step of it is a mapping's key."""
+    key, rest = str(path[0]), path[1:]
+    if not rest:
+        return {**value, key: new}
+    below = value[key]
+    assert isinstance(below, dict), "a value is there"
+    return {**value, key: _replaced(below, rest, new)}

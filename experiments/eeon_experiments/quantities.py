@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from eeon_control.model_base import in_bytes, of_text, positive, text_schema
 from eeon_control.units import Bytes, Duration, Quantity, parse_probability
+from pydantic.json_schema import JsonSchemaValue
 
 
 class Frequency(Quantity):
@@ -44,7 +45,7 @@ def _share_above_zero(text: object) -> float:
     return share
 
 
-_SHARE: dict[str, Any] = {
+_SHARE: JsonSchemaValue = {
     "anyOf": [
         {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*%?\s*$", "examples": ["5%"]},
         {"type": "number", "minimum": 0, "maximum": 1},

@@ -11,7 +11,6 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from eeon_control import config as configs
 from eeon_control import data
@@ -41,9 +40,9 @@ class Run:
 
     id: str
     seed: int
-    settings: dict[str, Any] = field(repr=False)
-    topology: dict[str, Any] = field(repr=False)
-    config: dict[str, Any] = field(repr=False)
+    settings: dict[str, object] = field(repr=False)
+    topology: dict[str, object] = field(repr=False)
+    config: dict[str, object] = field(repr=False)
     source: str = ""
 
     def parts(self) -> tuple[RunSettings, Topology, FabricConfig]:
@@ -151,7 +150,7 @@ class Resolver:
             self._configs[key] = config
         return self._configs[key]
 
-    def _part(self, document: Document, path: KeyPath, one: str | dict[str, Any]) -> Document:
+    def _part(self, document: Document, path: KeyPath, one: str | dict[str, object]) -> Document:
         if isinstance(one, dict):
             return overlay.part(document, path)
         file = self._file(document, path, "examples", one)

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from eeon_control import program as programs
 from eeon_control.errors import EeonError
@@ -28,12 +27,15 @@ from eeon_tools.replay.twin import RunningTwin
 
 from eeon_experiments import conservation, memory
 from eeon_experiments.fabric import spec_of, workload_of
-from eeon_experiments.measure import measured, with_nics
+from eeon_experiments.measure import measured, with_nics, workload_report
 from eeon_experiments.resolve import Run
 from eeon_experiments.results import Value
 from eeon_experiments.settings import RunSettings
 from eeon_experiments.store import Outcome
 from eeon_experiments.versions import commit, versions
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import Report
 
 _REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
 _ERROR_CHARS = 2000
@@ -82,14 +84,15 @@ def _program() -> Program:
     return programs.load()
 
 
-def _unfinished(settings: RunSettings, report: Mapping[str, Any]) -> str:
+def _unfinished(settings: RunSettings, report: Report) -> str:
     """Which applications and jobs have not finished, and why the run has ended."""
     left = []
-    for application in report["workload"]["applications"]:
+    for application in workload_report(report)["applications"]:
         if settings.workload.applications[application["name"]].background:
             continue
         if application["finished_ps"] is None:
-            jobs = [job["name"] for job in application.get("jobs") or () if job["runtime_ps"] is None]
+            of_application = application["jobs"] if application["kind"] == "mapreduce" else ()
+            jobs = [job["name"] for job in of_application if job["runtime_ps"] is None]
             left.append(f"{application['name']}{': ' + ', '.join(jobs[:5]) if jobs else ''}")
     elapsed = Duration(report["elapsed_ps"])
     why = (

@@ -3,7 +3,7 @@ the table."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from eeon_control.config import EEE_PRESETS, Eee
 from eeon_control.model_base import Strict
@@ -56,12 +56,12 @@ def _listed(value: object) -> object:
 class RunSettings(Strict):
     """One run of the twin."""
 
-    topology: Annotated[Any, BeforeValidator(_name_or_mapping), WithJsonSchema(_NAME_OR_MAPPING)]
+    topology: Annotated[object, BeforeValidator(_name_or_mapping), WithJsonSchema(_NAME_OR_MAPPING)]
     """The fabric: a name that ships, a file, or the mapping that such a file holds."""
     link_delay: DurationText = Duration(0)
     """One-way latency that is added to every link's own."""
     config: Annotated[
-        list[Any],
+        list[object],
         BeforeValidator(_listed),
         WithJsonSchema({"anyOf": [{"type": "array", "items": _NAME_OR_MAPPING}, {"type": "string"}]}),
     ]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
 import pyarrow
 import pyarrow.parquet
@@ -56,7 +56,7 @@ class Manifest(TypedDict):
     commits: NotRequired[list[str]]
     seeds: NotRequired[list[int]]
     rows: NotRequired[int]
-    settings: NotRequired[Mapping[str, Any]]
+    settings: NotRequired[Mapping[str, object]]
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Store:
         stems = {path.stem for path in files if not path.name.endswith(".queues.json")}
         return sorted(stems | self._in_rows.keys())
 
-    def collect(self, points: Iterable[Point], versions: Versions, settings: Mapping[str, Any]) -> Results:
+    def collect(self, points: Iterable[Point], versions: Versions, settings: Mapping[str, object]) -> Results:
         """Write rows and manifest of all points that have a result, and give them back. `settings`: what the
         experiment's file says, for the manifest."""
         outcomes: dict[str, Outcome | None] = {}
@@ -202,7 +202,9 @@ class Store:
             kinds[kind] = kinds.get(kind, 0) + 1
         return [f"{count} {kind}" for kind, count in sorted(kinds.items())]
 
-    def _manifest(self, rows: list[Row], versions: Versions | None, settings: Mapping[str, Any]) -> Manifest:
+    def _manifest(
+        self, rows: list[Row], versions: Versions | None, settings: Mapping[str, object]
+    ) -> Manifest:
         return {
             "format": FORMAT,
             "experiment": self.experiment,

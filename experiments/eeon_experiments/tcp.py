@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.units import Bytes
 from pydantic import BeforeValidator, Field
 
 from eeon_experiments.quantities import PositiveDurationText, SmallSizeText
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import TcpSpec
 
 Segments = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 
@@ -76,21 +79,22 @@ class Tcp(Strict):
     restart_after_idle: Annotated[bool, Field(strict=True)] = True
     """After an idle time longer than the time-out start from the initial window (RFC 5681, 4.1)."""
 
-    def engine(self) -> dict[str, Any]:
+    def engine(self) -> TcpSpec:
         """The keys that are given, as the engine reads them."""
-        return {name: value for key in sorted(self.model_fields_set) for name, value in self._one(key)}
+        # Which members there are follows from the fields above.
+        return cast("TcpSpec", dict(self._one(key) for key in sorted(self.model_fields_set)))
 
-    def _one(self, key: str) -> list[tuple[str, Any]]:
+    def _one(self, key: str) -> tuple[str, object]:
         value = getattr(self, key)
         match key:
             case "receive_buffer":
-                return [("receive_buffer_bytes", None if value is None else int(value))]
+                return "receive_buffer_bytes", None if value is None else int(value)
             case "delayed_ack":
                 shown = None if value is None else {"segments": value.segments, "timer_ps": int(value.timer)}
-                return [("delayed_ack", shown)]
+                return "delayed_ack", shown
             case "initial_rto" | "min_rto" | "max_rto":
-                return [(f"{key}_ps", int(value))]
+                return f"{key}_ps", int(value)
             case "mss":
-                return [("mss", int(value))]
+                return "mss", int(value)
             case _:
-                return [(key, value)]
+                return key, value

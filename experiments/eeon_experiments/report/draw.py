@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from eeon_tools.svg import INK, new_figure, styled
 from matplotlib.axes import Axes
@@ -15,8 +15,9 @@ from matplotlib.ticker import FuncFormatter
 from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Spread
 
-Handle = Any
-"""What a legend shows: an artist, or a container of some, which matplotlib's types do not have there."""
+# An artist, or a container of some, which matplotlib's types do not have where it takes them.
+Handle: TypeAlias = Any
+"""What a legend shows."""
 
 _WIDTH = 9.5
 _BESIDE = 0.7

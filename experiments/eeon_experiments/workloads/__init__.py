@@ -5,7 +5,7 @@ A new kind is a model with a `kind` of its own (see `base.Application`), added t
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from eeon_control.model_base import Strict
 from eeon_control.sources import KeyPath
@@ -16,6 +16,9 @@ from eeon_experiments.workloads.base import Application, Broken
 from eeon_experiments.workloads.job_mix import JobMix
 from eeon_experiments.workloads.mapreduce import MapReduce
 from eeon_experiments.workloads.transfers import Coflows, Incast, Poisson, Rpc
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import ApplicationSpec
 
 __all__ = [
     "AnyApplication",
@@ -54,6 +57,6 @@ class Workload(Strict):
             found.append((path, "every application is in the background, so the run would never end"))
         return found
 
-    def engine(self, topology: Topology, seed: int) -> list[dict[str, Any]]:
+    def engine(self, topology: Topology, seed: int) -> list[ApplicationSpec]:
         """The applications as the engine reads them."""
         return [one.engine(name, topology, seed) for name, one in self.applications.items()]

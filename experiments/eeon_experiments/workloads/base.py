@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from eeon_control.model_base import Strict
 from eeon_control.sources import KeyPath
@@ -12,6 +12,9 @@ from eeon_control.validation import did_you_mean
 from pydantic import Field
 
 from eeon_experiments.tcp import Tcp
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import ApplicationSpec
 
 Broken = tuple[KeyPath, str]
 """A place below the application, and the rule that is broken there."""
@@ -25,8 +28,6 @@ Flag = Annotated[bool, Field(strict=True)]
 class Application(Strict):
     """Base of all kinds. A subclass has `kind: Literal["..."]`, `_own`, and `broken` if it names hosts."""
 
-    ENGINE_KIND: ClassVar[str] = ""
-    """What the engine calls it, where that is not its `kind`."""
     background: Flag = False
     """A run ends when everything that is not in the background has finished."""
     tcp: Tcp | None = None
@@ -36,17 +37,17 @@ class Application(Strict):
         """What does not fit this fabric."""
         yield from ()
 
-    def engine(self, name: str, topology: Topology, seed: int) -> dict[str, Any]:
+    def engine(self, name: str, topology: Topology, seed: int) -> ApplicationSpec:
         """The application as the engine reads it. `seed` is the run's."""
-        kind = self.ENGINE_KIND or self.kind  # type: ignore[attr-defined]
-        shown: dict[str, Any] = {"kind": kind, "name": name}
+        spec = self._own(name, topology, seed)
         if self.background:
-            shown["background"] = True
+            spec["background"] = True
         if self.tcp is not None:
-            shown["tcp"] = self.tcp.engine()
-        return {**shown, **self._own(topology, seed)}
+            spec["tcp"] = self.tcp.engine()
+        return spec
 
-    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+    def _own(self, name: str, topology: Topology, seed: int) -> ApplicationSpec:
+        """What its kind decides."""
         raise NotImplementedError
 
 

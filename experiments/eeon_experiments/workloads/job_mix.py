@@ -23,7 +23,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from eeon_control.topology import Topology
 from eeon_control.units import Bytes, Duration
@@ -32,6 +32,9 @@ from pydantic import Field
 from eeon_experiments.quantities import PositiveDurationText, PositiveShareText, SizeText
 from eeon_experiments.workloads.base import Broken, Count
 from eeon_experiments.workloads.mapreduce import COSTS, Cluster
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import CostSpec, JobSpec
 
 PICOSECONDS = 10**12
 MAX_JOBS = 10_000
@@ -49,7 +52,7 @@ class Benchmark:
     """Bytes of all maps' output."""
     output_ratio: Fraction
     """Bytes that the reducers write."""
-    cost: Mapping[str, float]
+    cost: CostSpec
     """Cycles."""
 
 
@@ -63,8 +66,6 @@ BENCHMARKS: Mapping[str, Benchmark] = {
 
 class JobMix(Cluster):
     """Jobs in random order at random times, as many as keep the cores busy to a given share."""
-
-    ENGINE_KIND: ClassVar[str] = "mapreduce"
 
     kind: Literal["job_mix"]
     """`job_mix`."""
@@ -123,7 +124,7 @@ class JobMix(Cluster):
         cores = len(self.worker_hosts(topology)) * self.cores
         return self.load * cores * (int(self.arrivals) / PICOSECONDS) / mean
 
-    def _jobs(self, topology: Topology, seed: int) -> list[dict[str, Any]]:
+    def _jobs(self, topology: Topology, seed: int) -> list[JobSpec]:
         counts = self.counts(topology)
         draw = random.Random(f"job mix {seed}")
         kinds = [name for name in sorted(counts) for _ in range(counts[name])]
@@ -132,7 +133,7 @@ class JobMix(Cluster):
         numbered = enumerate(zip(kinds, times, strict=True), start=1)
         return [self._job(f"{name}_{number}", name, at - times[0]) for number, (name, at) in numbered]
 
-    def _job(self, name: str, kind: str, arrival_ps: int) -> dict[str, Any]:
+    def _job(self, name: str, kind: str, arrival_ps: int) -> JobSpec:
         benchmark = BENCHMARKS[kind]
         read = self.maps * int(self.block)
         return {
@@ -143,5 +144,5 @@ class JobMix(Cluster):
             "input_bytes": read,
             "shuffle_bytes": max(1, round(read * benchmark.shuffle_ratio)),
             "output_bytes": max(1, round(read * benchmark.output_ratio)),
-            "cost": dict(benchmark.cost),
+            "cost": {**benchmark.cost},
         }

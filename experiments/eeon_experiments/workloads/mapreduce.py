@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import Topology
@@ -30,7 +30,10 @@ from eeon_experiments.workloads.base import (
     unknown_hosts,
 )
 
-COSTS: dict[str, dict[str, float]] = {
+if TYPE_CHECKING:
+    from eeon_engine.json_types import CostSpec, JobSpec, MapReduceSpec
+
+COSTS: dict[str, CostSpec] = {
     # MRPerf's job description of Terasort, in cycles.
     "terasort": {
         "startup_cycles": 4e9,
@@ -64,6 +67,18 @@ class Cost(Strict):
     reduce_cycles_per_byte: Number
     """Of a reducer, for each byte that it got."""
 
+    def engine(self) -> CostSpec:
+        """As the engine reads it."""
+        return {
+            "startup_cycles": self.startup_cycles,
+            "map_cycles_per_byte": self.map_cycles_per_byte,
+            "sort_cycles_per_byte": self.sort_cycles_per_byte,
+            "merge_cycles": self.merge_cycles,
+            "wrapup_cycles": self.wrapup_cycles,
+            "reduce_start_cycles": self.reduce_start_cycles,
+            "reduce_cycles_per_byte": self.reduce_cycles_per_byte,
+        }
+
 
 def _named(value: object) -> object:
     if not isinstance(value, str):
@@ -91,7 +106,7 @@ class Job(Strict):
     cost: Annotated[Cost, BeforeValidator(_named)] = Cost(**COSTS["terasort"])
     """CPU work: the name of a profile, or its figures."""
 
-    def engine(self, name: str) -> dict[str, Any]:
+    def engine(self, name: str) -> JobSpec:
         """As the engine reads it."""
         return {
             "name": name,
@@ -101,7 +116,7 @@ class Job(Strict):
             "input_bytes": int(self.input),
             "shuffle_bytes": int(self.shuffle),
             "output_bytes": int(self.output),
-            "cost": self.cost.model_dump(),
+            "cost": self.cost.engine(),
         }
 
 
@@ -165,15 +180,10 @@ class Cluster(Application):
             count = len(self.workers or topology.hosts)
             yield ("reserved",), f"leaves no worker: the cluster has {count} hosts"
 
-    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
-        given = {
-            "cpu_hz": self.cpu,
-            "disk_read_bytes_per_second": self.disk_read,
-            "disk_write_bytes_per_second": self.disk_write,
-            "noise_sigma": self.noise_sigma,
-            "request_bytes": self.request,
-        }
-        return {
+    def _own(self, name: str, topology: Topology, seed: int) -> MapReduceSpec:
+        spec: MapReduceSpec = {
+            "kind": "mapreduce",
+            "name": name,
             "workers": self.workers,
             "reserved": self.reserved,
             "map_slots": self.map_slots,
@@ -184,15 +194,21 @@ class Cluster(Application):
             "slowstart": self.slowstart,
             "locality": {"replicas": self.locality.replicas},
             "output_replication": self.output_replication,
-            **{
-                key: float(value) if key == "noise_sigma" else int(value)
-                for key, value in given.items()
-                if value is not None
-            },
             "jobs": self._jobs(topology, seed),
         }
+        if self.cpu is not None:
+            spec["cpu_hz"] = int(self.cpu)
+        if self.disk_read is not None:
+            spec["disk_read_bytes_per_second"] = int(self.disk_read)
+        if self.disk_write is not None:
+            spec["disk_write_bytes_per_second"] = int(self.disk_write)
+        if self.noise_sigma is not None:
+            spec["noise_sigma"] = float(self.noise_sigma)
+        if self.request is not None:
+            spec["request_bytes"] = int(self.request)
+        return spec
 
-    def _jobs(self, topology: Topology, seed: int) -> list[dict[str, Any]]:
+    def _jobs(self, topology: Topology, seed: int) -> list[JobSpec]:
         raise NotImplementedError
 
 
@@ -204,5 +220,5 @@ class MapReduce(Cluster):
     jobs: Annotated[dict[str, Job], Field(min_length=1)]
     """Jobs by name, or a list of them with `name`; first in, first out by arrival."""
 
-    def _jobs(self, topology: Topology, seed: int) -> list[dict[str, Any]]:
+    def _jobs(self, topology: Topology, seed: int) -> list[JobSpec]:
         return [job.engine(name) for name, job in self.jobs.items()]

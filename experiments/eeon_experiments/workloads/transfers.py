@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from eeon_control.model_base import Strict
 from eeon_control.topology import Topology
@@ -18,6 +18,9 @@ from eeon_experiments.quantities import (
     SmallSizeText,
 )
 from eeon_experiments.workloads.base import Application, Broken, Count, differ, unknown_hosts
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import CoflowsSpec, IncastSpec, PoissonSpec, RpcSpec
 
 
 class Transfer(Strict):
@@ -57,19 +60,21 @@ class Coflows(Application):
                 yield from unknown_hosts(ends, topology)
                 yield from differ(one.source, one.destination, (*path, "destination"))
 
-    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+    def _own(self, name: str, topology: Topology, seed: int) -> CoflowsSpec:
         return {
+            "kind": self.kind,
+            "name": name,
             "coflows": [
                 {
-                    "name": name,
+                    "name": coflow_name,
                     "at_ps": int(coflow.at),
                     "transfers": [
                         {"source": one.source, "destination": one.destination, "bytes": int(one.size)}
                         for one in coflow.transfers
                     ],
                 }
-                for name, coflow in self.coflows.items()
-            ]
+                for coflow_name, coflow in self.coflows.items()
+            ],
         }
 
 
@@ -96,8 +101,10 @@ class Incast(Application):
         for index, name in enumerate(self.servers):
             yield from differ(self.client, name, ("servers", index))
 
-    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+    def _own(self, name: str, topology: Topology, seed: int) -> IncastSpec:
         return {
+            "kind": self.kind,
+            "name": name,
             "client": self.client,
             "servers": self.servers,
             "bytes_per_server": int(self.size_per_server),
@@ -137,15 +144,20 @@ class Rpc(Application):
             yield from unknown_hosts(ends, topology)
             yield from differ(client, server, ("pairs", index))
 
-    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
-        pairs = {"pairs": self.pairs} if self.pairs is not None else {"random_pairs": self.random_pairs}
-        return {
-            **pairs,
+    def _own(self, name: str, topology: Topology, seed: int) -> RpcSpec:
+        spec: RpcSpec = {
+            "kind": self.kind,
+            "name": name,
             "request_bytes": int(self.request),
             "response_bytes": int(self.response),
             "mean_interval_ps": int(self.mean_interval),
             "connection": self.connection,
         }
+        if self.pairs is not None:
+            spec["pairs"] = self.pairs
+        else:
+            spec["random_pairs"] = self.random_pairs
+        return spec
 
 
 class PoissonFlow(Strict):
@@ -179,8 +191,10 @@ class Poisson(Application):
             yield from unknown_hosts(ends, topology)
             yield from differ(flow.source, flow.destination, (*path, "destination"))
 
-    def _own(self, topology: Topology, seed: int) -> dict[str, Any]:
+    def _own(self, name: str, topology: Topology, seed: int) -> PoissonSpec:
         return {
+            "kind": self.kind,
+            "name": name,
             "flows": [
                 {
                     "source": flow.source,
