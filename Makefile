@@ -124,7 +124,7 @@ lint: setup ## check formatting, lints and types
 	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy --config-file differential/mypy.ini
+	for part in differential ptf_tests; do $(VENV)/bin/mypy --config-file $$part/mypy.ini || exit 1; done
 	for part in control_plane tools experiments engine/python; do (cd $$part && $(CURDIR)/$(VENV)/bin/mypy) || exit 1; done
 
 format: setup ## format Rust and Python, and apply ruff's fixes

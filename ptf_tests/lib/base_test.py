@@ -124,7 +124,7 @@ class SwitchTest(BaseTest):
         found: list[Departure] = []
         while True:
             polled = self.dataplane.poll(port_number=port, timeout=0)
-            if isinstance(polled, self.dataplane.PollFailure):
+            if not isinstance(polled, self.dataplane.PollSuccess):
                 return found
             at_ns = getattr(polled.time, "ns", None)
             found.append(Departure(int(polled.time * 1e9) if at_ns is None else at_ns, bytes(polled.packet)))

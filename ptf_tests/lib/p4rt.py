@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
-from typing import Any
+from typing import Protocol, TypeVar
 
 import grpc
 from finsy.proto import p4i, p4r, p4r_grpc, rpc_code, rpc_status
@@ -26,6 +26,24 @@ _RPC_TIMEOUT_SECS = 10.0
 _ELECTION_IDS = itertools.count(1)
 
 Match = int | tuple[int, int]
+
+
+class _Named(Protocol):
+    """An object of a P4Info."""
+
+    @property
+    def preamble(self) -> p4i.Preamble: ...
+
+
+_Object = TypeVar("_Object", bound=_Named)
+_Request = TypeVar("_Request", contravariant=True)
+_Reply = TypeVar("_Reply", covariant=True)
+
+
+class _Method(Protocol[_Request, _Reply]):
+    """A unary call of the stub."""
+
+    def __call__(self, request: _Request, /, *, timeout: float) -> _Reply: ...
 
 
 class P4RuntimeError(Exception):
@@ -90,7 +108,7 @@ class P4InfoIndex:
         return self._find("packet metadata", self.p4info.controller_packet_metadata, name)
 
     @staticmethod
-    def _find(kind: str, objects: Iterable[Any], name: str) -> Any:
+    def _find(kind: str, objects: Iterable[_Object], name: str) -> _Object:
         known = []
         for candidate in objects:
             if name in (candidate.preamble.alias, candidate.preamble.name):
@@ -333,7 +351,7 @@ class P4RuntimeClient:
             # Also when the test itself closes the stream; then no caller waits for it.
             self._stream_end = f"; the stream ended: {error.code().name}: {error.details()}"
 
-    def _call(self, method: Any, request: Any) -> Any:
+    def _call(self, method: _Method[_Request, _Reply], request: _Request) -> _Reply:
         try:
             return method(request, timeout=_RPC_TIMEOUT_SECS)
         except grpc.RpcError as error:
@@ -343,16 +361,16 @@ class P4RuntimeClient:
 def _refusal(error: grpc.RpcError) -> P4RuntimeError:
     """The switch's error, with the per-update errors of a batched write (P4RT 12.3)."""
     message, code, codes = f"{error.code().name}: {error.details()}", error.code().value[0], []
-    for key, value in error.trailing_metadata() or ():
-        if key != "grpc-status-details-bin":
+    for item in error.trailing_metadata() or ():
+        if item.key != "grpc-status-details-bin":
             continue
-        status = rpc_status.Status.FromString(value)
+        status = rpc_status.Status.FromString(item.value)
         for position, detail in enumerate(status.details):
             one = p4r.Error()
             if not detail.Unpack(one):
                 continue
             codes.append(one.canonical_code)
             if one.canonical_code != rpc_code.OK:
-                name = rpc_code.Code.Name(one.canonical_code)
+                name = rpc_code.Code.Name(rpc_code.Code.ValueType(one.canonical_code))
                 message += f"\n  update {position}: {name}: {one.message}"
     return P4RuntimeError(message, code, codes)

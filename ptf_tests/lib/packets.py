@@ -10,10 +10,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from ptf.packet import ICMP, IP, TCP, UDP, Dot1Q, Ether, ICMPv6EchoRequest, IPv6
+from scapy.layers.inet import IPOption
 from scapy.layers.inet6 import IPv6ExtHdrFragment
+from scapy.packet import Packet
 
 from ptf_tests.lib.ports import NUMBERS
 
@@ -82,6 +84,40 @@ def mac_int(mac: str) -> int:
     return int(mac.replace(":", ""), 16)
 
 
+TcpOptions = Sequence[tuple[str, object]]
+"""TCP options as scapy has them: names and values."""
+
+
+class Below(TypedDict, total=False):
+    """What `network` is told besides the IP version; `fl` is an IPv6 flow label."""
+
+    frm: int
+    ecn: int
+    dscp: int
+    ttl: int
+    vlan: int | None
+    host: int
+    ip_options: Sequence[IPOption]
+    fl: int
+
+
+class Network(Below, total=False):
+    """What `network` is told."""
+
+    ipv6: bool
+
+
+class Segment(Network, total=False):
+    """What `tcp` is told besides the length of the payload."""
+
+    flags: str
+    sport: int
+    dport: int
+    seq: int
+    tcp_options: TcpOptions
+    pad_to: int | None
+
+
 def network(
     to: int,
     *,
@@ -92,11 +128,11 @@ def network(
     ttl: int = 64,
     vlan: int | None = None,
     host: int = 1,
-    ip_options: Sequence[Any] = (),
-    **ip_fields: Any,
-) -> Any:
+    ip_options: Sequence[IPOption] = (),
+    **ip_fields: Any,  # any field of scapy's header
+) -> Packet:
     """The headers below the transport, from the host behind `frm` to host `host` behind `to`."""
-    frame = Ether(src=host_mac(frm), dst=switch_mac(frm))
+    frame: Packet = Ether(src=host_mac(frm), dst=switch_mac(frm))
     if vlan is not None:
         frame /= Dot1Q(vlan=vlan, prio=3)
     tos = dscp << 2 | ecn
@@ -131,9 +167,9 @@ def tcp(
     sport: int = 50000,
     dport: int = 13562,
     seq: int = 1000,
-    tcp_options: Sequence[Any] = (),
+    tcp_options: TcpOptions = (),
     pad_to: int | None = None,
-    **below: Any,
+    **below: Unpack[Network],
 ) -> bytes:
     """A TCP segment with `payload` bytes of data; `below` goes to `network`."""
     segment = TCP(sport=sport, dport=dport, seq=seq, ack=2000, flags=flags, options=list(tcp_options))
@@ -147,34 +183,37 @@ def udp(
     sport: int = 50000,
     dport: int = 9,
     pad_to: int | None = None,
-    **below: Any,
+    **below: Unpack[Network],
 ) -> bytes:
     """A UDP datagram with `payload` bytes."""
     return padded(bytes(network(to, **below) / UDP(sport=sport, dport=dport) / bytes(payload)), pad_to)
 
 
-def icmp_echo(to: int, *, ipv6: bool = False, **below: Any) -> bytes:
+def icmp_echo(to: int, *, ipv6: bool = False, **below: Unpack[Below]) -> bytes:
     """An ICMP or ICMPv6 echo request."""
     message = ICMPv6EchoRequest(data=bytes(32)) if ipv6 else ICMP() / bytes(32)
     return bytes(network(to, ipv6=ipv6, **below) / message)
 
 
-def tcp_fragment(to: int, *, first: bool, ipv6: bool = False, payload: int = 64, **below: Any) -> bytes:
+def tcp_fragment(
+    to: int, *, first: bool, ipv6: bool = False, payload: int = 64, **below: Unpack[Below]
+) -> bytes:
     """A fragment of a TCP segment: the first one (which holds the TCP header) or a later one."""
     if ipv6:
         header = IPv6ExtHdrFragment(nh=6, offset=0 if first else 185, m=1 if first else 0, id=77)
         frame = network(to, ipv6=True, **below) / header
+    elif first:
+        frame = network(to, proto=6, flags="MF", frag=0, **below)
     else:
-        fragment = {"flags": "MF", "frag": 0} if first else {"flags": 0, "frag": 185}
-        frame = network(to, proto=6, **fragment, **below)
+        frame = network(to, proto=6, flags=0, frag=185, **below)
     segment = TCP(sport=50000, dport=13562, flags="A") / bytes(payload) if first else bytes(payload)
     return bytes(frame / segment)
 
 
-def data(to: int, *, size: int | None = None, **fields: Any) -> bytes:
+def data(to: int, *, size: int | None = None, **fields: Unpack[Segment]) -> bytes:
     """A TCP segment with payload; `size` is the length of the whole frame (default: 100 bytes of payload)."""
     if size is None:
-        return tcp(to, **{"flags": "A", "payload": 100, **fields})
+        return tcp(to, payload=100, **fields)
     bare = len(tcp(to, payload=0, **fields))
     if size <= bare:
         raise ValueError(f"a data frame of {size} bytes has no payload: headers take {bare}")
@@ -193,7 +232,7 @@ BUILDERS: dict[PacketClass, Callable[..., bytes]] = {
 """The plainest frame of each class."""
 
 
-def of_class(packet_class: PacketClass, to: int, **fields: Any) -> bytes:
+def of_class(packet_class: PacketClass, to: int, **fields: Unpack[Network]) -> bytes:
     """The plainest frame of a class, to the host behind port `to`."""
     return BUILDERS[packet_class](to, **fields)
 
@@ -208,7 +247,7 @@ def l3_offset(frame: bytes) -> int:
 
 def ipv4_checksum(header: bytes) -> int:
     """The checksum of an IPv4 header whose checksum field is zero (RFC 791, section 3.1)."""
-    total = sum(struct.unpack(f"!{len(header) // 2}H", header))
+    total: int = sum(struct.unpack(f"!{len(header) // 2}H", header))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

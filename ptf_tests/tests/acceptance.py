@@ -61,8 +61,17 @@ def at_or_above(limit_bytes: int) -> int:
 class _Burst(FabricTest):
     """Bursts of distinguishable frames to a port whose transmitter is busy: a queue known to the byte."""
 
-    def frames(self, count: int, size: int = KB, to: int = 2, **fields: object) -> list[bytes]:
-        return [packets.data(to, size=size, seq=n, **{"ecn": Ecn.ECT0, **fields}) for n in range(count)]
+    def frames(
+        self,
+        count: int,
+        size: int = KB,
+        to: int = 2,
+        *,
+        ecn: int = Ecn.ECT0,
+        dscp: int = 0,
+        ipv6: bool = False,
+    ) -> list[bytes]:
+        return [packets.data(to, size=size, seq=n, ecn=ecn, dscp=dscp, ipv6=ipv6) for n in range(count)]
 
     def marks(self, frames: Sequence[bytes]) -> list[bool]:
         """Which of a burst to port 2 left with CE; all must leave, in order, otherwise unchanged."""
@@ -84,7 +93,7 @@ class SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast(_Burst):
     """2 x Kmax packets into a paused port, then release it. All arrive; the first leaves 2 x Kmax - 1 behind
     and must carry CE, the last leaves nothing and must not. This is how the plan tells marking at egress."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
         marks = self.marks(self.frames(2 * KMAX))
         self.assertEqual((marks[0], marks[-1]), (True, False))
@@ -93,7 +102,7 @@ class SonicDequeueMarksTheFirstOfTwiceKmaxAndNotTheLast(_Burst):
 class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(_Burst):
     """The mirror image: the first finds nothing ahead of it, the last 2 x Kmax - 1."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB))
         marks = self.marks(self.frames(2 * KMAX))
         self.assertEqual((marks[0], marks[-1]), (False, True))
@@ -107,13 +116,13 @@ class SonicEnqueueMarksTheLastOfTwiceKmaxAndNotTheFirst(_Burst):
 
 
 class SonicAccuracyAtDequeueMarksExactlyTheFirstTen(_Burst):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
         self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [True] * 10 + [False] * 51)
 
 
 class SonicAccuracyAtEnqueueMarksExactlyTheLastTen(_Burst):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB))
         self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 51 + [True] * 10)
 
@@ -122,7 +131,7 @@ class SonicAccuracyAtDequeueMarksNineWithKmaxAsItIs(_Burst):
     """Packet 10 leaves exactly Kmax behind: SONiC's q >= Kmax marks it, RFC 8257's "greater than" does not.
     Nothing else differs."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, KMAX * KB, dequeue=True)
         self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [True] * 9 + [False] * 52)
 
@@ -130,7 +139,7 @@ class SonicAccuracyAtDequeueMarksNineWithKmaxAsItIs(_Burst):
 class SonicAccuracyAtEnqueueMarksNineWithKmaxAsItIs(_Burst):
     """Packet Kmax + 1 finds exactly Kmax: the same one packet, at the other end."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, KMAX * KB)
         self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 52 + [True] * 9)
 
@@ -139,7 +148,7 @@ class SonicAccuracyOfRedMarksExactlyTheLastTen(_Burst):
     """The example profile as `red`, numbers unchanged: at Kmin the probability is 0, at Kmax 1, and no frame
     of 1 kB meets a queue between the two. `red` decides at enqueue: the expectation is the mirrored one."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=KMIN * KB, high=KMAX * KB, probability=PMAX)
         self.assertEqual(self.marks(self.frames(KMAX + BEYOND)), [False] * 51 + [True] * 10)
 
@@ -160,14 +169,14 @@ class _SonicRepeated(_Burst):
 
 @virtual_time_only
 class SonicAccuracyAtDequeueIsTheSameEveryTime(_SonicRepeated):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB), dequeue=True)
         self.assertEqual(self.counts(self.frames(KMAX + BEYOND)), [REPETITIONS] * 10 + [0] * 51)
 
 
 @virtual_time_only
 class SonicAccuracyAtEnqueueIsTheSameEveryTime(_SonicRepeated):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(KMAX * KB))
         self.assertEqual(self.counts(self.frames(KMAX + BEYOND)), [0] * 51 + [REPETITIONS] * 10)
 
@@ -178,7 +187,7 @@ class SonicAccuracyOfRedRisesFromKminTowardsPmax(_SonicRepeated):
     marked with probability (q - Kmin) / (Kmax - Kmin) * Pmax, which stays below Pmax. Kmin is 20 kB here, so
     that there is a between; five standard deviations for each depth, and for the two halves of the line."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         low, high = 20, 40
         self.red(2, low=low * KB, high=high * KB, probability=PMAX)
         counts = self.counts(self.frames(high + BEYOND))
@@ -197,7 +206,7 @@ class SonicAccuracyHoldsAtEveryPortAtOnce(_Burst):
     """The plan wants every port tested and allows for all at the same time. Packets are sent one port after
     the other in turn, so that an account shared between ports would show."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         for port in DATA_PORTS:
             self.mark_threshold(port, at_or_above(KMAX * KB), dequeue=port % 2 == 0)
         self.plug(*DATA_PORTS)
@@ -220,7 +229,7 @@ class SonicAccuracyHoldsAtEveryPortAtOnce(_Burst):
 
 
 class OpenConfigCutOffIsReadBackAsWritten(FabricTest):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
         params = {"threshold_bytes": 79_999, "l4s_threshold_bytes": 79_999, "at_dequeue": 0}
         wanted = self.client.table_entry("port_aqm", {"port": 2}, "mark_threshold", params)
@@ -232,7 +241,7 @@ class OpenConfigCutOffIsReadBackAsWritten(FabricTest):
 class OpenConfigCutOffMarksNothingAByteBelow(_Burst):
     """The last frame finds 79 x 1000 + 999 bytes."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
         burst = self.frames(CUT_OFF - 1) + self.frames(1, size=KB - 1) + self.frames(1)
         self.assertEqual(self.marks(burst), [False] * 81)
@@ -241,7 +250,7 @@ class OpenConfigCutOffMarksNothingAByteBelow(_Burst):
 class OpenConfigCutOffMarksEverythingAtAndAbove(_Burst):
     """Frame 81 finds exactly 80 000 bytes; it and all later ones are marked."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
         self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 80 + [True] * 20)
 
@@ -249,7 +258,7 @@ class OpenConfigCutOffMarksEverythingAtAndAbove(_Burst):
 class OpenConfigCutOffMarksOneFewerWithTheThresholdAsItIs(_Burst):
     """Strictly above 80 000 bytes, as RFC 8257 and DP-1.12 say: frame 81 is the one that differs."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, CUT_OFF_BYTES)
         self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 81 + [True] * 19)
 
@@ -257,7 +266,7 @@ class OpenConfigCutOffMarksOneFewerWithTheThresholdAsItIs(_Burst):
 class OpenConfigCutOffAtDequeueMarksWhatLeavesAsMuchBehind(_Burst):
     """The plan does not say where a switch marks. Of 100 frames, frame 20 leaves exactly 80 000 bytes."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES), dequeue=True)
         self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [True] * 20 + [False] * 80)
 
@@ -265,7 +274,7 @@ class OpenConfigCutOffAtDequeueMarksWhatLeavesAsMuchBehind(_Burst):
 class OpenConfigCutOffAtDequeueMarksNothingThatLeavesAByteLess(_Burst):
     """The first frame leaves 999 + 79 x 1000 bytes behind."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES), dequeue=True)
         burst = self.frames(1) + self.frames(1, size=KB - 1) + self.frames(CUT_OFF - 1)
         self.assertEqual(self.marks(burst), [False] * 81)
@@ -274,7 +283,7 @@ class OpenConfigCutOffAtDequeueMarksNothingThatLeavesAByteLess(_Burst):
 class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(_Burst):
     """The profile as it is written down, min = max, in `red`: inclusive, so no byte is taken off."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=CUT_OFF_BYTES, high=CUT_OFF_BYTES)
         self.assertEqual(self.marks(self.frames(CUT_OFF + 20)), [False] * 80 + [True] * 20)
 
@@ -282,7 +291,7 @@ class OpenConfigCutOffOfRedMarksEverythingAtAndAbove(_Burst):
 class OpenConfigCutOffLeavesNotEctAlone(_Burst):
     """enable-ecn true, drop false: above the line a Not-ECT packet is neither marked nor dropped."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
         self.assertEqual(self.marks(self.frames(CUT_OFF + 20, ecn=Ecn.NOT_ECT)), [False] * 100)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 100})
@@ -293,7 +302,7 @@ class OpenConfigCutOffHoldsForEveryTrafficClassAndIpVersion(_Burst):
     """OpenConfig repeats its tests for every traffic class, over IPv4 and IPv6. Here all share the port's one
     queue and none may have a line of its own."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, at_or_above(CUT_OFF_BYTES))
         for name, dscp in TRAFFIC_CLASSES.items():
             for ipv6 in (False, True):
@@ -378,7 +387,7 @@ class _Oversubscribed(FabricTest):
 
     options = SwitchOptions(port_rate_bps=100_000_000_000)
 
-    def offer(self, **fields: object) -> list[Arrival]:
+    def offer(self, *, ecn: int, ipv6: bool = False) -> list[Arrival]:
         """Send the load and let the queue empty; return what was sent."""
         self.assertEqual((SIZE + WIRE_OVERHEAD_BYTES) * 8 * 10**9 // self.options.port_rate_bps, FRAME_NS)
         self.buffer_limit(3, BUFFER_BYTES)
@@ -387,7 +396,7 @@ class _Oversubscribed(FabricTest):
         arrivals = []
         for ingress, percent in ((1, 51), (2, 50)):
             kinds = [
-                packets.data(3, frm=ingress, size=SIZE, dscp=dscp, **fields)
+                packets.data(3, frm=ingress, size=SIZE, dscp=dscp, ecn=ecn, ipv6=ipv6)
                 for dscp in TRAFFIC_CLASSES.values()
             ]
             arrivals += [
@@ -438,13 +447,13 @@ class _Oversubscribed(FabricTest):
 
 
 class OpenConfigOversubscribedEctIsMarkedAboveTheThreshold(_Oversubscribed):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES)
         self.expect_marked_above(self.offer(ecn=Ecn.ECT0))
 
 
 class OpenConfigOversubscribedEctOverIpv6IsMarkedAboveTheThreshold(_Oversubscribed):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES)
         self.expect_marked_above(self.offer(ecn=Ecn.ECT0, ipv6=True))
 
@@ -452,7 +461,7 @@ class OpenConfigOversubscribedEctOverIpv6IsMarkedAboveTheThreshold(_Oversubscrib
 class OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold(_Oversubscribed):
     """The plan sets either bit of the field: 01 is ECT(1), held to the same threshold here."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES)
         self.expect_marked_above(self.offer(ecn=Ecn.ECT1))
 
@@ -460,7 +469,7 @@ class OpenConfigOversubscribedEct1IsMarkedAboveTheThreshold(_Oversubscribed):
 class OpenConfigOversubscribedEctIsMarkedAtDequeueForWhatItLeavesBehind(_Oversubscribed):
     """The plan does not say where a switch marks; at departure the same line holds for what stays behind."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES, dequeue=True)
         self.expect_marked_above(self.offer(ecn=Ecn.ECT0), dequeue=True)
 
@@ -469,13 +478,13 @@ class OpenConfigOversubscribedNotEctIsNeverMarkedAndItsDropsAreCounted(_Oversubs
     """The plan's second half: the same load with both bits clear. Drops are the buffer's (drop false), none
     early."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES)
         self.expect_never_marked(self.offer(ecn=Ecn.NOT_ECT))
 
 
 class OpenConfigOversubscribedNotEctOverIpv6IsNeverMarkedAndItsDropsAreCounted(_Oversubscribed):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES)
         self.expect_never_marked(self.offer(ecn=Ecn.NOT_ECT, ipv6=True))
 
@@ -483,6 +492,6 @@ class OpenConfigOversubscribedNotEctOverIpv6IsNeverMarkedAndItsDropsAreCounted(_
 class OpenConfigOversubscribedCeStaysCe(_Oversubscribed):
     """What comes marked leaves marked, and counts as forwarded: this switch has not marked it."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(3, CUT_OFF_BYTES)
         self.expect_never_marked(self.offer(ecn=Ecn.CE))

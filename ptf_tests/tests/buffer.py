@@ -27,21 +27,21 @@ class _Buffer(FabricTest):
 class BufferHoldsExactlyItsLimit(_Buffer):
     """5 x 500 bytes fit into 2500; the sixth frame does not."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 5 * SIZE)
         offered = frames(8)
         self.expect_kept(offered, offered[:5])
 
 
 class BufferOneByteShortDropsOneMore(_Buffer):
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 5 * SIZE - 1)
         offered = frames(8)
         self.expect_kept(offered, offered[:4])
 
 
 class BufferOneByteMoreHoldsNoMore(_Buffer):
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 5 * SIZE + 1)
         offered = frames(8)
         self.expect_kept(offered, offered[:5])
@@ -51,7 +51,7 @@ class BufferTakesASmallFrameWhereALargeOneDidNotFit(_Buffer):
     """1200 bytes: two frames of 500 fit, a third does not, one of exactly 200 still does, and then
     nothing."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 2 * SIZE + 200)
         large, small = frames(4), packets.data(2, size=200)
         self.expect_kept([*large, small, packets.tcp(2, flags="A")], [*large[:2], small])
@@ -60,7 +60,7 @@ class BufferTakesASmallFrameWhereALargeOneDidNotFit(_Buffer):
 class BufferTailDropsAreCountedByClass(_Buffer):
     """No class is spared: a full buffer is full. Verdict `tail_dropped` under the egress port."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, SIZE)
         self.burst(2, frames(1) + [packets.of_class(packet_class, 2) for packet_class in PacketClass] * 3)
         counted = {(packet_class, Verdict.TAIL_DROPPED): 3 for packet_class in PacketClass}
@@ -69,7 +69,7 @@ class BufferTailDropsAreCountedByClass(_Buffer):
 
 
 class BufferDropsEctAndNotEctAlike(_Buffer):
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 2 * SIZE)
         self.mark_threshold(2, 0)
         left = self.burst(2, [packets.data(2, size=SIZE, ecn=Ecn.ECT0, seq=n) for n in range(6)])
@@ -77,7 +77,7 @@ class BufferDropsEctAndNotEctAlike(_Buffer):
 
 
 class BufferAdmitsAgainWhenTheQueueHasDrained(_Buffer):
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 3 * SIZE)
         for _ in range(3):
             offered = frames(7)
@@ -88,7 +88,7 @@ class BufferAdmitsAgainWhenTheQueueHasDrained(_Buffer):
 class BufferAdmitsAsSoonAsAFrameHasLeft(_Buffer):
     """The queue is full; one frame goes onto the wire, and exactly one frame more fits."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 3 * SIZE)
         offered = frames(6)
         self.plug(2)
@@ -101,7 +101,7 @@ class BufferAdmitsAsSoonAsAFrameHasLeft(_Buffer):
 
 
 class BufferZeroDropsEverything(_Buffer):
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 0)
         self.send(1, *frames(3))
         self.drain()
@@ -110,7 +110,7 @@ class BufferZeroDropsEverything(_Buffer):
 
 
 class BufferLimitOfAnotherPortDoesNothingHere(_Buffer):
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(3, 0)
         offered = frames(20)
         self.expect_kept(offered, offered)
@@ -120,7 +120,7 @@ class BufferLimitOfAnotherPortDoesNothingHere(_Buffer):
 class BufferWithoutLimitKeepsADeepQueue(_Buffer):
     """The default is no limit of the program's: a thousand full frames wait and all leave."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         offered = frames(1000, size=packets.FULL_FRAME)
         self.expect_kept(offered, offered)
 
@@ -130,7 +130,7 @@ class BufferLimitCanBeChangedWhileFramesWait(_Buffer):
     """Lowered below what is queued: nothing queued is lost, nothing more is admitted. Removed: no limit
     again."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         offered = frames(12)
         self.plug(2)
         self.send(1, *offered[:6])

@@ -29,60 +29,62 @@ class _Classified(FabricTest):
                 self.drain()
                 self.assertEqual(self.received(1), {packet_class: 1})
 
-    def expect_tcp(self, packet_class: PacketClass, **fields: object) -> None:
+    def expect_tcp(self, packet_class: PacketClass, flags: str, payload: int = 0) -> None:
         """The same segment over IPv4 and IPv6, with and without VLAN tag, padding and options."""
         self.expect(
             packet_class,
-            packets.tcp(2, **fields),
-            packets.tcp(2, ipv6=True, **fields),
-            packets.tcp(2, vlan=9, **fields),
-            packets.tcp(2, vlan=9, ipv6=True, **fields),
-            packets.tcp(2, pad_to=200, **fields),
-            packets.tcp(2, pad_to=200, ipv6=True, **fields),
-            packets.tcp(2, tcp_options=_TIMESTAMPS, **fields),
-            packets.tcp(2, tcp_options=_TIMESTAMPS, ipv6=True, **fields),
-            packets.tcp(2, tcp_options=_LONGEST_OPTIONS, pad_to=200, **fields),
-            packets.tcp(2, ip_options=[_RECORD_ROUTE], **fields),
-            packets.tcp(2, ip_options=[_RECORD_ROUTE], tcp_options=_LONGEST_OPTIONS, **fields),
+            packets.tcp(2, flags=flags, payload=payload),
+            packets.tcp(2, ipv6=True, flags=flags, payload=payload),
+            packets.tcp(2, vlan=9, flags=flags, payload=payload),
+            packets.tcp(2, vlan=9, ipv6=True, flags=flags, payload=payload),
+            packets.tcp(2, pad_to=200, flags=flags, payload=payload),
+            packets.tcp(2, pad_to=200, ipv6=True, flags=flags, payload=payload),
+            packets.tcp(2, tcp_options=_TIMESTAMPS, flags=flags, payload=payload),
+            packets.tcp(2, tcp_options=_TIMESTAMPS, ipv6=True, flags=flags, payload=payload),
+            packets.tcp(2, tcp_options=_LONGEST_OPTIONS, pad_to=200, flags=flags, payload=payload),
+            packets.tcp(2, ip_options=[_RECORD_ROUTE], flags=flags, payload=payload),
+            packets.tcp(
+                2, ip_options=[_RECORD_ROUTE], tcp_options=_LONGEST_OPTIONS, flags=flags, payload=payload
+            ),
         )
 
 
 class DataIsTcpWithPayload(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.DATA, flags="A", payload=100)
 
 
 class DataOfOneByteIsData(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.DATA, flags="PA", payload=1)
 
 
 class DataWithEceIsDataNotAckEce(_Classified):
     """A segment that carries payload is data, even when it also echoes congestion."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.DATA, flags="AEC", payload=100)
 
 
 class AckIsPureAckWithoutEce(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.ACK, flags="A")
 
 
 class AckWithCwrIsAnAck(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.ACK, flags="AC")
 
 
 class AckPaddedToTheEthernetMinimumIsAnAck(_Classified):
     """54 bytes of ACK in a frame of 60: the six bytes of padding are no payload."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect(PacketClass.ACK, packets.tcp(2, flags="A", pad_to=60))
 
 
 class AckWithSackBlocksIsAnAck(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         sack = [("NOP", None), ("NOP", None), ("SAck", (1, 2, 3, 4, 5, 6))]
         self.expect(
             PacketClass.ACK, packets.tcp(2, tcp_options=sack), packets.tcp(2, tcp_options=sack, ipv6=True)
@@ -90,75 +92,75 @@ class AckWithSackBlocksIsAnAck(_Classified):
 
 
 class AckEceIsPureAckWithEce(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.ACK_ECE, flags="AE")
 
 
 class AckWithEceAndCwrIsAckEce(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.ACK_ECE, flags="AEC")
 
 
 class SynIsSyn(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.SYN, flags="S")
 
 
 class SynThatNegotiatesEcnIsSyn(_Classified):
     """RFC 3168, 6.1.1: an ECN-setup SYN has ECE and CWR set."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.SYN, flags="SEC")
 
 
 class SynWithDataIsSyn(_Classified):
     """RFC 7413: TCP Fast Open puts data on the SYN."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.SYN, flags="S", payload=100)
 
 
 class SynAckIsSynAck(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.SYN_ACK, flags="SA")
 
 
 class SynAckThatNegotiatesEcnIsSynAck(_Classified):
     """RFC 3168, 6.1.1: an ECN-setup SYN-ACK has ECE set and CWR clear."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.SYN_ACK, flags="SAE")
 
 
 class FinIsFinRst(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.FIN_RST, flags="FA")
 
 
 class FinWithDataIsFinRst(_Classified):
     """The last segment of a transfer: a FIN with payload is the connection's end, not just data."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.FIN_RST, flags="FPA", payload=100)
 
 
 class RstIsFinRst(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.FIN_RST, flags="R")
 
 
 class RstAckIsFinRst(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_tcp(PacketClass.FIN_RST, flags="RA")
 
 
 class UdpIsOther(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect(PacketClass.OTHER, packets.udp(2), packets.udp(2, ipv6=True), packets.udp(2, vlan=9))
 
 
 class IcmpIsOther(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect(PacketClass.OTHER, packets.icmp_echo(2), packets.icmp_echo(2, ipv6=True))
 
 
@@ -166,7 +168,7 @@ class FragmentsAreOther(_Classified):
     """A later fragment holds no TCP header, and the first one's lengths are not the segment's: both are
     other."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect(
             PacketClass.OTHER,
             packets.tcp_fragment(2, first=True),
@@ -177,7 +179,7 @@ class FragmentsAreOther(_Classified):
 
 
 class Ipv4DontFragmentIsNoFragment(_Classified):
-    def runTest(self):
+    def runTest(self) -> None:
         frame = Ether(packets.tcp(2, flags="A"))
         frame[IP].flags = "DF"
         del frame[IP].chksum
@@ -187,7 +189,7 @@ class Ipv4DontFragmentIsNoFragment(_Classified):
 class TcpBehindIpv6ExtensionHeadersIsOther(_Classified):
     """Only TCP directly behind the IPv6 header is looked into; what the switch cannot see is other."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         frame = packets.network(2, ipv6=True) / IPv6ExtHdrHopByHop() / TCP(flags="A")
         self.expect(PacketClass.OTHER, bytes(frame))
 
@@ -195,7 +197,7 @@ class TcpBehindIpv6ExtensionHeadersIsOther(_Classified):
 class TcpWithoutAnyFlagIsOther(_Classified):
     """A segment without SYN, FIN, RST, ACK or payload is none of the named classes."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect(PacketClass.OTHER, packets.tcp(2, flags=""), packets.tcp(2, flags="", ipv6=True))
 
 
@@ -203,7 +205,7 @@ class TcpWithoutAnyFlagIsOther(_Classified):
 class TcpHeaderCutShortIsOther(_Classified):
     """The IP packet ends inside the TCP header: malformed, and nobody's ACK."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         short = packets.network(2, proto=6) / bytes(12)
         self.expect(PacketClass.OTHER, bytes(short))
 
@@ -213,13 +215,13 @@ class TcpHeaderLongerThanItsPacketIsOther(_Classified):
     """A data offset beyond the IP packet's end gives no payload length; padding must not be taken for
     options."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         segment = packets.network(2) / TCP(flags="A", dataofs=15)
         self.expect(PacketClass.OTHER, packets.padded(bytes(segment), 200))
 
 
 class EachPortCountsItsOwnPackets(FabricTest):
-    def runTest(self):
+    def runTest(self) -> None:
         self.send(1, packets.tcp(2, flags="A"))
         self.send(3, packets.tcp(2, flags="S", frm=3), packets.tcp(2, flags="A", frm=3))
         self.drain()
@@ -231,7 +233,7 @@ class EachPortCountsItsOwnPackets(FabricTest):
 class DroppedPacketsAreCountedAsReceived(FabricTest):
     """Classification comes before every decision: a packet without a route is counted with its class too."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.send(1, packets.tcp(200, flags="S"))
         self.drain()
         self.assertEqual(self.received(1), {PacketClass.SYN: 1})

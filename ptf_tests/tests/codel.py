@@ -26,7 +26,11 @@ FRAME_NS = (SIZE + 24) * BYTE_NS
 PORT = 2
 
 # Bits of packet_class_t's kinds that the tests mix: (how to build it, TCP flags or None, class).
-_DATA, _ACK, _ACK_ECE, _SYN_ECE, _UDP = range(5)
+_DATA, _ACK, _ACK_ECE, _SYN_ECE = range(4)
+
+Arrivals = Sequence[tuple[int, int, int, int]]
+"""Time, kind, size and ECN of each."""
+
 _CLASSES = (PacketClass.DATA, PacketClass.ACK, PacketClass.ACK_ECE, PacketClass.SYN, PacketClass.OTHER)
 _ECT_MODE, _ECE_MODE, _ACK_SYN_MODE = range(3)
 _SPARED = {
@@ -41,8 +45,6 @@ def frame(number: int, kind: int = _DATA, size: int = SIZE, ecn: int = Ecn.NOT_E
     be."""
     if kind == _DATA:
         return packets.data(PORT, size=size, seq=number, ecn=ecn)
-    if kind == _UDP:
-        return packets.udp(PORT, payload=size - 42, ip_id=number, ecn=ecn)
     flags = {_ACK: "A", _ACK_ECE: "AE", _SYN_ECE: "SEC"}[kind]
     return packets.tcp(PORT, flags=flags, seq=number, ecn=ecn, pad_to=60)
 
@@ -62,24 +64,24 @@ def number_of(departure: Departure) -> int:
 class _Codel(FabricTest):
     def codel(self, settings: Codel) -> None:
         """Put port 2 under CoDel."""
-        self.settings = settings
+        self.aqm = settings
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
 
     def at(self, time_ns: int) -> None:
         """Let time pass until `time_ns`."""
         self.switch.advance(ns=time_ns - self.switch.now_ns)
 
-    def offer(self, arrivals: Sequence[tuple[int, int, int, int]], opens_at: int = 0) -> Port:
+    def offer(self, arrivals: Arrivals, opens_at: int = 0) -> Port:
         """Send (time, kind, size, ECN) and compare everything with the plain CoDel, whose port it returns."""
         before = {name: self._verdict_total(name) for name in Verdict}
         list_of = []
         for number, (at, kind, size, ecn) in enumerate(arrivals):
             bytes_of = frame(number, kind, size, ecn)
-            list_of.append(Packet(number, at, len(bytes_of), takes(self.settings, kind, ecn)))
+            list_of.append(Packet(number, at, len(bytes_of), takes(self.aqm, kind, ecn)))
             self.at(at)
             self.send(1, bytes_of)
         self.drain()
-        plain = Port(self.settings, opens_at)
+        plain = Port(self.aqm, opens_at)
         plain.run(list_of)
         left = self.departures(PORT)
         self.assertEqual(
@@ -110,7 +112,7 @@ class _Codel(FabricTest):
 class CodelBelowTheTargetDoesNothing(_Codel):
     """The last of ten waits nine frames' time, a nanosecond less than the target."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=9 * FRAME_NS + 1, interval=1))
         self.assertEqual(self.burst_of(10).signals, [])
 
@@ -120,7 +122,7 @@ class CodelDropsWhatIsLateForAnInterval(_Codel):
     """Packet n waits n frames' time. With a target of two and an interval of three, packet 2 misses it
     first, and packet 5 is the first to leave an interval later."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
         plain = self.burst_of(9)
         self.assertEqual(plain.fates[5], Fate.DROPPED)
@@ -129,7 +131,7 @@ class CodelDropsWhatIsLateForAnInterval(_Codel):
 
 @virtual_time_only
 class CodelMarksEctAndDropsNothing(_Codel):
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
         plain = self.burst_of(60, ecn=Ecn.ECT0)
         fates = list(plain.fates.values())
@@ -139,7 +141,7 @@ class CodelMarksEctAndDropsNothing(_Codel):
 
 @virtual_time_only
 class CodelWithEcnOffDropsEctToo(_Codel):
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77, ecn=False))
         fates = list(self.burst_of(60, ecn=Ecn.ECT0).fates.values())
         self.assertGreater(fates.count(Fate.DROPPED), 10)
@@ -150,7 +152,7 @@ class CodelWithEcnOffDropsEctToo(_Codel):
 class CodelLetsCeThroughAsASignalThatWasGiven(_Codel):
     """CE stays, is not counted as a mark, and the next signal is due as after a mark."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=2 * FRAME_NS, interval=12 * FRAME_NS - 77))
         start = self.switch.now_ns + 1_000
         plain = self.offer([(start, _DATA, SIZE, Ecn.CE if n % 2 else Ecn.ECT0) for n in range(120)])
@@ -159,7 +161,7 @@ class CodelLetsCeThroughAsASignalThatWasGiven(_Codel):
 
 @virtual_time_only
 class CodelMarksIpv6AndChangesNothingElse(_Codel):
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=2 * FRAME_NS, interval=3 * FRAME_NS - 77))
         sent = [packets.data(PORT, size=SIZE, ipv6=True, ecn=Ecn.ECT0, dscp=46, seq=n) for n in range(9)]
         self.send(1, *sent)
@@ -174,11 +176,11 @@ class CodelSignalsByItsControlLaw(_Codel):
     """In a queue that stays too long the nth signal comes interval / sqrt(n) after the one before, to
     within the one packet that happens to leave next."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         interval = 12 * FRAME_NS - 77
         self.codel(Codel(target=FRAME_NS, interval=interval))
         signals = self.burst_of(400, ecn=Ecn.ECT0).signals
-        due = signals[0]
+        due = float(signals[0])
         self.assertGreater(len(signals), 200)
         for count, signal in enumerate(signals[1:], start=1):
             due += interval / sqrt(count)
@@ -192,7 +194,7 @@ class CodelSignalsByItsControlLaw(_Codel):
 class CodelDropsSeveralAtOnceWhenSeveralAreDue(_Codel):
     """After a long frame the law is behind: packets are dropped until it has caught up, at one instant."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=FRAME_NS, interval=FRAME_NS - 77))
         plain = self.burst_of(120)
         self.assertGreater(len(plain.signals) - len(set(plain.signals)), 5)
@@ -202,7 +204,7 @@ class CodelDropsSeveralAtOnceWhenSeveralAreDue(_Codel):
 class CodelRestsWithAnMtuOrLessLeft(_Codel):
     """Packets wait far longer than target and interval; the third of four leaves exactly `mtu` behind."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=1, interval=1, mtu=SIZE))
         self.assertEqual(self.burst_of(4).signals, [])
 
@@ -211,7 +213,7 @@ class CodelRestsWithAnMtuOrLessLeft(_Codel):
 class CodelJudgesTheBytesLeftNotThePackets(_Codel):
     """The same with an `mtu` of a byte less: two packets are above it for longer than the interval."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=1, interval=1, mtu=SIZE - 1))
         self.assertEqual(self.burst_of(5).fates[2], Fate.DROPPED)
 
@@ -221,7 +223,7 @@ class CodelStartsFromItsLastCountSoonAfter(_Codel):
     """Two long queues within sixteen intervals, and a third a long time after. The second starts with the
     count that the first had gained, the third from one."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         interval = 10 * FRAME_NS - 77
         self.codel(Codel(target=FRAME_NS, interval=interval))
         start = self.switch.now_ns + 1_000
@@ -240,12 +242,12 @@ class CodelStartsFromItsLastCountSoonAfter(_Codel):
 class CodelSparesWhomItProtects(_Codel):
     """Each mode and each kind of packet, alone in a queue that is too long: all pass, or some are dropped."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         for mode, spared in _SPARED.items():
             for kind in (_DATA, _ACK, _ACK_ECE, _SYN_ECE):
                 with self.subTest(mode=mode, kind=kind):
                     settings = Codel(target=FRAME_NS // 4, interval=FRAME_NS // 4 - 7, protect=mode)
-                    self.settings = settings
+                    self.aqm = settings
                     entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
                     first = mode == _ECT_MODE and kind == _DATA
                     if first:
@@ -261,7 +263,7 @@ class CodelGivesASparedPacketsSignalToTheNext(_Codel):
     """When the first signal is due ACKs leave, and the first data packet behind them gets it; and one
     signal only, however long the ACKs took."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=FRAME_NS, interval=2 * FRAME_NS - 77, protect=_ACK_SYN_MODE))
         start = self.switch.now_ns + 1_000
         kinds = [_DATA] * 2 + [_ACK] * 60 + [_DATA] * 12
@@ -274,7 +276,7 @@ class CodelGivesASparedPacketsSignalToTheNext(_Codel):
 class CodelKeepsItsPortsApart(_Codel):
     """A queue that is too long at port 2 does nothing to one at port 3 that has no entry."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.codel(Codel(target=1, interval=1))
         self.send(1, *(packets.data(3, size=SIZE, seq=n) for n in range(40)))
         self.drain()
@@ -288,7 +290,7 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
 
     trials = 16
 
-    def runTest(self):
+    def runTest(self) -> None:
         source = random.Random(8289)
         signals = 0
         for trial in range(self.trials):
@@ -305,14 +307,14 @@ class CodelFollowsThePlainOneUnderRandomTraffic(_Codel):
                     self.client.write(self.client.update("MODIFY", entry))
                 else:
                     self.insert(entry)
-                self.settings = settings
+                self.aqm = settings
                 # The port has been idle for long, but its counts live on: start both from nothing.
                 for register in ("codel_count", "codel_last_count", "codel_drop_next", "codel_state"):
                     self.clear(register)
                 signals += len(self.offer(self.arrivals(source)).signals)
         self.assertGreater(signals, 8 * self.trials)
 
-    def arrivals(self, source: random.Random) -> list[tuple[int, int, int, int]]:
+    def arrivals(self, source: random.Random) -> Arrivals:
         """Bursts and gaps, above the port's rate and below."""
         now = self.switch.now_ns + 1_000_000
         found = []
@@ -346,13 +348,13 @@ class CodelControlLawIsAccurateForEveryCount(_Codel):
     """interval / sqrt(count) to the nearest tick, and 2^-28 of it. Counts from 1 to 2^32 - 1, intervals
     up to the largest."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         source = random.Random(5)
         counts = [*range(1, 34), *(2**n + d for n in range(6, 32, 2) for d in (-1, 0, 1)), 2**32 - 1]
         counts += [source.randrange(1, 2 ** source.randrange(2, 33)) for _ in range(20)]
         for interval in (1_000_000, 100_000_000, 2**32 - 1):
             settings = Codel(target=1, interval=interval, mtu=0)
-            self.settings = settings
+            self.aqm = settings
             entry = self.client.table_entry("port_aqm", {"port": PORT}, "codel", settings.params())
             if interval == 1_000_000:
                 self.insert(entry)
@@ -377,21 +379,18 @@ class CodelControlLawIsAccurateForEveryCount(_Codel):
 
 class _CodelBehindAHold(EeeTest, _Codel):
     """Port 2 sleeps; a queue gathers while it is held, and the hold counts as sojourn. (`settings` are
-    CoDel's here, `sleeps` those of EEE.)"""
+    EEE's, `aqm` CoDel's.)"""
 
-    def held_burst(self) -> tuple[list[tuple[int, int, int, int]], int]:
+    def held_burst(self) -> tuple[Arrivals, int]:
         """300 arrivals from an instant at which the port has slept for long, and when its gate opens."""
-        codel, self.settings = self.settings, self.sleeps
         self.asleep_since_long()
-        self.settings = codel
         start = self.switch.now_ns + 100_000
         arrivals = [(start + 900 * n, _DATA, SIZE, (Ecn.NOT_ECT, Ecn.ECT0)[n % 3 == 0]) for n in range(300)]
-        return arrivals, start + self.sleeps.hold + self.sleeps.wake
+        return arrivals, start + self.settings.hold + self.settings.wake
 
     def prepare(self, codel: Codel) -> None:
         """EEE with a hold of 500 us, without a stall short enough to sleep again, and CoDel."""
         self.eee(Eee(hold=500_000, stall=100_000))
-        self.sleeps = self.settings
         self.codel(codel)
 
 
@@ -399,7 +398,7 @@ class CodelCountsTheHoldAsSojourn(_CodelBehindAHold):
     """Held packets have been late for as long as they were held: the first one that leaves opens the
     interval, an interval later signals begin, and all departures after the gate are the plain CoDel's."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.prepare(Codel(target=200_000, interval=100_000))
         arrivals, gate = self.held_burst()
         plain = self.offer(arrivals, gate)
@@ -420,17 +419,15 @@ class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
     options = SwitchOptions(gate=False)
     late_ns = 1_000
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.prepare(Codel(target=200_000, interval=100_000))
         arrivals, gate = self.held_burst()
         for number, (at, kind, size, ecn) in enumerate(arrivals):
             self.at(at)
             self.send(1, frame(number, kind, size, ecn))
         self.drain()
-        plain = Port(self.settings, gate)
-        plain.run(
-            [Packet(n, at, size, takes(self.settings, k, e)) for n, (at, k, size, e) in enumerate(arrivals)]
-        )
+        plain = Port(self.aqm, gate)
+        plain.run([Packet(n, at, size, takes(self.aqm, k, e)) for n, (at, k, size, e) in enumerate(arrivals)])
         left = self.departures(PORT)
         numbers = [number_of(d) for d in left]
         self.assertEqual(numbers, sorted(numbers), "order")
@@ -450,7 +447,7 @@ class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):
     options = SwitchOptions(gate=False)
     late_ns = 1_000
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.prepare(Codel(target=700_000, interval=1_000))
         arrivals, _ = self.held_burst()
         for number, (at, *_) in enumerate(arrivals[:10]):
@@ -466,7 +463,7 @@ class CodelInRealTime(FabricTest):
     in all. On the engine, packet times are exact and so is the count; a real-time target sends 10 packets
     a second, give or take."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         spacing = FRAME_NS if self.switch.virtual_time else 100_000_000
         settings = Codel(target=3 * spacing // 2, interval=4 * spacing)
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))
@@ -482,7 +479,7 @@ class CodelInRealTime(FabricTest):
 class CodelDropsInRealTime(FabricTest):
     """The same with Not-ECT packets: dropped ones are counted, and leave the account with the others."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         spacing = FRAME_NS if self.switch.virtual_time else 100_000_000
         settings = Codel(target=3 * spacing // 2, interval=4 * spacing)
         self.table_add("port_aqm", {"port": PORT}, "codel", settings.params(self.switch.tick_ns))

@@ -70,13 +70,13 @@ class _Ecmp(FabricTest):
 
 
 class EcmpSpreadsIpv4FlowsFairlyOverAllMembers(_Ecmp):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
 
 
 class EcmpSpreadsIpv6FlowsFairlyOverAllMembers(_Ecmp):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         self.assert_fair(self.paths([flow(n, ipv6=True) for n in range(_FLOWS)]), self.members)
 
@@ -86,7 +86,7 @@ class EcmpSpreadsFairlyOverThreeMembers(_Ecmp):
 
     members = (3, 4, 5)
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
 
@@ -94,7 +94,7 @@ class EcmpSpreadsFairlyOverThreeMembers(_Ecmp):
 class EcmpKeepsAFlowOnOnePath(_Ecmp):
     """Packets of one flow with different lengths, flags, sequence numbers, ECN and TTL take the same path."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         for sport in range(40000, 40016):
             variants = [
@@ -111,14 +111,14 @@ class EcmpKeepsAFlowOnOnePath(_Ecmp):
 class EcmpUsesTheTransportPorts(_Ecmp):
     """Flows between the same two hosts spread over all members."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         frames = [packets.tcp(_NETWORK, sport=10000 + n, payload=1) for n in range(64)]
         self.assertEqual(set(self.paths(frames)), set(self.members))
 
 
 class EcmpSpreadsUdpFlows(_Ecmp):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         frames = [packets.udp(_NETWORK, sport=10000 + n) for n in range(64)]
         self.assertEqual(set(self.paths(frames)), set(self.members))
@@ -127,7 +127,7 @@ class EcmpSpreadsUdpFlows(_Ecmp):
 class EcmpKeepsFragmentsOfADatagramTogether(_Ecmp):
     """Later fragments have no ports, so the first fragment's must not count either."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         fragments = [
             packets.tcp_fragment(_NETWORK, first=True),
@@ -139,7 +139,7 @@ class EcmpKeepsFragmentsOfADatagramTogether(_Ecmp):
 class EcmpSameSeedGivesTheSameChoices(_Ecmp):
     """The negative control of the next case: two switches with one seed choose alike (they polarise)."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         frames = [flow(n) for n in range(128)]
         self.set_default("switch_config", "set_ecmp_seed", {"seed": 5})
@@ -154,7 +154,7 @@ class EcmpDifferentSeedsDoNotPolarise(_Ecmp):
 
     members = (3, 4)
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group()
         frames = [flow(n) for n in range(_FLOWS)]
         choices = {}
@@ -188,13 +188,13 @@ class _EcmpGroup(_Ecmp):
 
 
 class EcmpMembersOfAGroupAreAllUsed(_EcmpGroup):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_members()
         self.assert_fair(self.paths([flow(n) for n in range(_FLOWS)]), self.members)
 
 
 class EcmpGroupWithoutAMemberNoLongerUsesIt(_EcmpGroup):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_members()
         smaller = self.client.group("ecmp_selector", 1, {1: 1, 2: 1, 3: 1}, max_size=16)
         self.client.write(self.client.update("MODIFY", smaller))
@@ -206,7 +206,7 @@ class EcmpWeightsAreKept(_Ecmp):
 
     members = (3, 4)
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_group({3: 3, 4: 1})
         chosen = self.paths([flow(n) for n in range(_FLOWS)])
         allowed = _SIGMAS * sqrt(_FLOWS * 0.75 * 0.25)

@@ -34,7 +34,7 @@ class _Coarse(FabricTest):
 
 
 class CoarseWakeDelaysThePacketThatFindsThePortAsleep(_Coarse):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=200 * _MS))
         frames = self.frames(3)
         self.send(1, *frames)
@@ -46,7 +46,7 @@ class CoarseWakeDelaysThePacketThatFindsThePortAsleep(_Coarse):
 
 
 class CoarseHoldByTimerReleasesEverythingInOrder(_Coarse):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))
         for frames in (self.frames(5), self.frames(40)):
             self.send(1, *frames)
@@ -59,7 +59,7 @@ class CoarseHoldByTimerReleasesEverythingInOrder(_Coarse):
 
 
 class CoarseHoldByTriggerReleasesEverythingInOrder(_Coarse):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, trigger_packets=20))
         frames = self.frames(20)
         self.send(1, *frames[:19])
@@ -71,7 +71,7 @@ class CoarseHoldByTriggerReleasesEverythingInOrder(_Coarse):
 
 
 class CoarseHoldByByteTriggerReleasesEverythingInOrder(_Coarse):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=_LONG_MS * _MS, trigger_bytes=2_500))
         frames = self.frames(5)
         self.send(1, *frames[:4])
@@ -85,7 +85,7 @@ class CoarseHoldByByteTriggerReleasesEverythingInOrder(_Coarse):
 class CoarseHoldMarksByWhatIsHeld(_Coarse):
     """The fifth frame finds 2000 bytes held, the threshold; the sixth is the first to find more."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=200 * _MS))
         self.mark_threshold(2, 2_000)
         frames = self.frames(8)
@@ -96,7 +96,7 @@ class CoarseHoldMarksByWhatIsHeld(_Coarse):
 
 
 class CoarseHoldOfOnePortDelaysNoOther(_Coarse):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(sleep=1 * _MS, wake=1 * _MS, hold=400 * _MS))
         held, free = self.frames(1)[0], packets.udp(3)
         self.send(1, held, free)

@@ -35,7 +35,7 @@ class _Holding(EeeTest):
 
 
 class HoldByTimerReleasesAfterHoldAndWake(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -50,7 +50,7 @@ class HoldByTimerReleasesAfterHoldAndWake(_Holding):
 class HoldTimerIsNotRestartedByLaterArrivals(_Holding):
     """All that is held leaves back to back when the gate opens, which the first arrival alone has settled."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -66,7 +66,7 @@ class HoldTimerRunsDuringTheSleepTransition(_Holding):
     """Arrival 10 us into the transition: the timer fires at 130 us, the link is asleep at 182 us and wakes at
     once."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         idle = self.prime()
         self.send_at(idle + 10_000)
@@ -77,7 +77,7 @@ class HoldTimerRunsDuringTheSleepTransition(_Holding):
 class HoldTimerThatOutlastsTheSleepTransitionDecides(_Holding):
     """Arrival 100 us into the transition: the timer fires at 220 us, 38 us after the link fell asleep."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         idle = self.prime()
         self.send_at(idle + 100_000)
@@ -86,7 +86,7 @@ class HoldTimerThatOutlastsTheSleepTransitionDecides(_Holding):
 
 
 class HoldWithinTheStallIsNoHold(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, stall=30_000))
         idle = self.prime()
         self.send_at(idle + 29_999)
@@ -95,7 +95,7 @@ class HoldWithinTheStallIsNoHold(_Holding):
 
 
 class HoldBeginsWhenTheStallIsOver(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=300_000, stall=30_000))
         idle = self.prime()
         self.send_at(idle + 30_000)
@@ -104,7 +104,7 @@ class HoldBeginsWhenTheStallIsOver(_Holding):
 
 
 class HoldPacketTriggerWakesAtTheNthPacket(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=4))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -117,7 +117,7 @@ class HoldPacketTriggerWakesAtTheNthPacket(_Holding):
 
 
 class HoldPacketTriggerOneShortWaitsForTheTimer(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=4))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -130,7 +130,7 @@ class HoldPacketTriggerOneShortWaitsForTheTimer(_Holding):
 class HoldTriggerInTheSleepTransitionWaitsForItsEnd(_Holding):
     """Three packets within the transition reach the trigger; the link cannot wake before it is asleep."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=3))
         idle = self.prime()
         self.send_at(idle + 100_000, idle + 110_000, idle + 120_000)
@@ -142,7 +142,7 @@ class HoldTriggerInTheSleepTransitionWaitsForItsEnd(_Holding):
 class HoldTriggerAfterTheTimerChangesNothing(_Holding):
     """The third packet comes while the link already wakes: the gate stays where the timer put it."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=3))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -155,7 +155,7 @@ class HoldTriggerAfterTheTimerChangesNothing(_Holding):
 class HoldTriggerReachedTwiceChangesNothing(_Holding):
     """After the trigger the port wakes; three more packets during the wake do not move the gate again."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=3))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -166,7 +166,7 @@ class HoldTriggerReachedTwiceChangesNothing(_Holding):
 
 
 class HoldTriggerOfOnePacketIsStandardEee(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=1))
         self.settings = Eee()  # what priming the port must reckon with: no hold
         self.asleep_since_long()
@@ -177,7 +177,7 @@ class HoldTriggerOfOnePacketIsStandardEee(_Holding):
 
 
 class HoldWithoutTriggersWaitsForTheTimerHoweverMuchComes(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -190,7 +190,7 @@ class HoldWithoutTriggersWaitsForTheTimerHoweverMuchComes(_Holding):
 class HoldByteTriggerWakesWhenEnoughBytesAreHeld(_Holding):
     """1500 bytes: the third frame of 500 brings them up to exactly the trigger."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_bytes=3 * SIZE))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -201,7 +201,7 @@ class HoldByteTriggerWakesWhenEnoughBytesAreHeld(_Holding):
 
 
 class HoldByteTriggerOneByteShortNeedsOneMore(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_bytes=3 * SIZE + 1))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -212,7 +212,7 @@ class HoldByteTriggerOneByteShortNeedsOneMore(_Holding):
 
 
 class HoldByteTriggerReachedByTheFirstPacketIsStandardEee(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_bytes=SIZE))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -224,7 +224,7 @@ class HoldByteTriggerReachedByTheFirstPacketIsStandardEee(_Holding):
 class HoldWakesByWhicheverTriggerIsFirst(_Holding):
     """Ten packets or 1000 bytes: small packets reach the one, large ones the other."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=10, trigger_bytes=1000))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -239,7 +239,7 @@ class HoldWakesByWhicheverTriggerIsFirst(_Holding):
 
 
 class HoldRegistersTellWhatIsHeld(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=9))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -259,7 +259,7 @@ class HoldRegistersTellWhatIsHeld(_Holding):
 class HoldAccountsLpiAndWakes(_Holding):
     """By timer and by trigger: the time from asleep to the start of the wake."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=3))
         asleep = self.asleep_since_long()
         lpi, wakes = self.register("lpi_ticks", 2), self.register("wakes", 2)
@@ -283,7 +283,7 @@ class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
     """The gate stays as it was settled and opens; nothing is stuck or overtaken, and the next packet is not
     held."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -301,7 +301,7 @@ class HoldCanBeSwitchedOffWhilePacketsAreHeld(_Holding):
 class HoldFillsTheBufferAndTailDrops(_Holding):
     """Held bytes are queued bytes: the buffer limit applies to them, and the gate opens all the same."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.buffer_limit(2, 4 * SIZE)
         self.asleep_since_long()
@@ -319,7 +319,7 @@ class HoldFillsTheBufferAndTailDrops(_Holding):
 class HoldDroppedPacketsDoNotCountForTheTrigger(_Holding):
     """Two frames fit the buffer; eight more are dropped. The trigger of five packets is never reached."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD, trigger_packets=5))
         self.buffer_limit(2, 2 * SIZE)
         self.asleep_since_long()
@@ -333,7 +333,7 @@ class HoldDroppedPacketsDoNotCountForTheTrigger(_Holding):
 class HoldMarksByWhatIsHeld(_Holding):
     """The marking threshold sees held bytes as it sees any other queue."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.mark_threshold(2, 3 * SIZE)
         self.asleep_since_long()
@@ -343,7 +343,7 @@ class HoldMarksByWhatIsHeld(_Holding):
 
 
 class HoldMarksAtDequeueByWhatIsLeftBehind(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.mark_threshold(2, 3 * SIZE, dequeue=True)
         self.asleep_since_long()
@@ -353,7 +353,7 @@ class HoldMarksAtDequeueByWhatIsLeftBehind(_Holding):
 
 
 class HoldsOfTwoPortsRunByThemselves(_Holding):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=2 * HOLD), port=3)
         self.eee(Eee(hold=HOLD), port=2)
         self.drain()
@@ -373,7 +373,7 @@ class HoldSurvivesTheWrapOfTheClock(_Holding):
 
     options = SwitchOptions(clock_start_ns=2**47 - 1_000_000)
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.prime()
         self.at(2**47 + 2**46)
@@ -393,7 +393,7 @@ class HoldFirstPacketAfterDaysIsHeld(_Holding):
     """Idle for 45 hours, more than half of the clock's circle: the port sleeps all the same, and goes on
     doing so."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(hold=HOLD))
         self.prime()
         for pause in (45 * 3600 * 10**9, 10**6):
@@ -410,7 +410,7 @@ class HoldFollowsTheModelUnderRandomTraffic(_Holding):
 
     needs_gate = True
 
-    def runTest(self):
+    def runTest(self) -> None:
         random_source = random.Random(20)
         for trial in range(12):
             settings = Eee(

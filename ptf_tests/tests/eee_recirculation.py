@@ -18,7 +18,7 @@ _ROUND_NS = 1_000
 
 
 def _without_gate(case: type[EeeTest]) -> type[EeeTest]:
-    settings = {
+    settings: dict[str, object] = {
         "__module__": __name__,
         "__doc__": case.__doc__,
         "options": replace(case.options, gate=False),

@@ -14,7 +14,7 @@ _STALL = 50_000
 
 
 class EeeOffPacketLeavesAtOnce(EeeTest):
-    def runTest(self):
+    def runTest(self) -> None:
         now = self.switch.now_ns
         self.send(1, packets.udp(2))
         self.drain()
@@ -22,7 +22,7 @@ class EeeOffPacketLeavesAtOnce(EeeTest):
 
 
 class EeeOffByNamePacketLeavesAtOnce(EeeTest):
-    def runTest(self):
+    def runTest(self) -> None:
         self.table_add("port_eee", {"port": 2}, "eee_off")
         now = self.switch.now_ns
         self.send(1, packets.udp(2))
@@ -31,7 +31,7 @@ class EeeOffByNamePacketLeavesAtOnce(EeeTest):
 
 
 class EeeOffBurstLeavesAtLinkRate(EeeTest):
-    def runTest(self):
+    def runTest(self) -> None:
         now = self.switch.now_ns
         self.send(1, *[packets.data(2, size=1000)] * 5)
         self.drain()
@@ -39,7 +39,7 @@ class EeeOffBurstLeavesAtLinkRate(EeeTest):
 
 
 class StandardEeeSleepingPortTakesTwToWake(EeeTest):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -51,7 +51,7 @@ class StandardEeeSleepingPortTakesTwToWake(EeeTest):
 class StandardEeePortIsAsleepSinceTheSwitchStarted(EeeTest):
     """A port that has never sent sleeps: the very first packet waits for a wake."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         now = self.switch.now_ns
         self.send(1, packets.udp(2))
@@ -64,7 +64,7 @@ class StandardEeePortThatNeverSentSleepsForDays(EeeTest):
 
     options = SwitchOptions(clock_start_ns=45 * 3600 * 10**9)
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         for _ in range(2):
             now = self.switch.now_ns
@@ -76,7 +76,7 @@ class StandardEeePortThatNeverSentSleepsForDays(EeeTest):
 class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):
     """A sleep that has begun is never aborted: idle + Ts + Tw, wherever in the transition the packet came."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         for into in (1, 1_000, 100_000, SLEEP_NS - 1):
             with self.subTest(into_transition_ns=into):
@@ -89,7 +89,7 @@ class StandardEeeArrivalInTheSleepTransitionWaitsForItsEnd(EeeTest):
 
 
 class StandardEeeArrivalAsTheTransitionEndsWakesAtOnce(EeeTest):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         idle = self.prime()
         self.at(idle + SLEEP_NS)
@@ -101,7 +101,7 @@ class StandardEeeArrivalAsTheTransitionEndsWakesAtOnce(EeeTest):
 class StandardEeeArrivalWithinTheStallLeavesAtOnce(EeeTest):
     """One tick before the stall is over the port is still awake."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(stall=_STALL))
         idle = self.prime()
         self.at(idle + _STALL - 1)
@@ -113,7 +113,7 @@ class StandardEeeArrivalWithinTheStallLeavesAtOnce(EeeTest):
 class StandardEeeArrivalAsTheStallEndsFindsSleepBegun(EeeTest):
     """A packet that finds the port idle for exactly the stall is one tick too late."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(stall=_STALL))
         idle = self.prime()
         self.at(idle + _STALL)
@@ -126,7 +126,7 @@ class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
     """Stall 0: the packet that comes as the last bit has gone finds sleep begun, one a tick earlier does
     not."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         idle = self.prime()
         self.at(idle)
@@ -143,7 +143,7 @@ class StandardEeeWithoutStallSleepsAsTheWireGoesIdle(EeeTest):
 class StandardEeeStallCountsFromTheLastDeparture(EeeTest):
     """Packets that keep coming within the stall keep the port awake, for ever."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(stall=_STALL))
         idle = self.prime()
         wakes = self.register("wakes", 2)
@@ -160,7 +160,7 @@ class StandardEeeStallCountsFromTheLastDeparture(EeeTest):
 
 
 class StandardEeeArrivalsDuringTheWakeLeaveBehindTheFirst(EeeTest):
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -175,7 +175,7 @@ class StandardEeeArrivalsDuringTheWakeLeaveBehindTheFirst(EeeTest):
 class StandardEeeArrivalAfterTheGateOpenedIsNotDelayed(EeeTest):
     """The port is awake and busy with the first packet: the second waits for the wire, not for a wake."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         self.asleep_since_long()
         now = self.switch.now_ns
@@ -191,7 +191,7 @@ class StandardEeeRegistersTellTheWake(EeeTest):
     """While the packet waits: state WAKE, the gate at the end of the wake, the sleep it interrupts.
     Afterwards: ACTIVE, no gate, busy until the wire is idle."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         asleep = self.asleep_since_long()
         now = self.switch.now_ns
@@ -210,7 +210,7 @@ class StandardEeeRegistersTellTheWake(EeeTest):
 class StandardEeeBusyUntilFollowsTheWire(EeeTest):
     """After a burst the port has been busy until the last bit of the last frame, overhead included."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         self.asleep_since_long()
         sizes = (60, 1514, 333, 1000)
@@ -224,7 +224,7 @@ class StandardEeeBusyUntilFollowsTheWire(EeeTest):
 class StandardEeeAccountsLpiAndWakes(EeeTest):
     """Each cycle adds the time from the end of the sleep transition to the start of the wake."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(stall=_STALL))
         lpi = 0
         self.drain()
@@ -252,7 +252,7 @@ class StandardEeeWakeWithoutLowPowerAddsNothing(EeeTest):
     """A packet in the sleep transition makes the port wake as soon as it is asleep: a wake, but no time in
     LPI."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         idle = self.prime()
         lpi, wakes = self.register("lpi_ticks", 2), self.register("wakes", 2)
@@ -267,7 +267,7 @@ class StandardEeeWakeWithoutLowPowerAddsNothing(EeeTest):
 class StandardEeePortsSleepByThemselves(EeeTest):
     """Port 3 has EEE and sleeps; port 2 has none. One does not delay the other."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee(), port=3)
         now = self.switch.now_ns
         self.send(1, packets.udp(3), packets.udp(2))
@@ -280,7 +280,7 @@ class EeeSwitchedOffWhilePacketsWaitKeepsThemInOrder(EeeTest):
     """The wake that is under way ends as planned; what comes after the change neither overtakes nor waits for
     ever."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.eee(Eee())
         self.asleep_since_long()
         now = self.switch.now_ns

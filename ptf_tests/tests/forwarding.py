@@ -37,17 +37,17 @@ class _Dropped(FabricTest):
 
 
 class Ipv4PacketLeavesWithNewMacsAndTtlLessOne(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.udp(2))
 
 
 class Ipv6PacketLeavesWithNewMacsAndHopLimitLessOne(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.udp(2, ipv6=True))
 
 
 class Ipv4PacketReturnsThroughItsIngressPortWhenTheRouteSaysSo(FabricTest):
-    def runTest(self):
+    def runTest(self) -> None:
         frame = packets.udp(1, frm=1)
         self.send(1, frame)
         self.drain()
@@ -55,46 +55,46 @@ class Ipv4PacketReturnsThroughItsIngressPortWhenTheRouteSaysSo(FabricTest):
 
 
 class Ipv4TtlTwoIsForwardedAsOne(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.udp(2, ttl=2))
 
 
 class Ipv4TtlOneExpiresAndIsCounted(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(packets.udp(2, ttl=1), Verdict.TTL_EXPIRED)
 
 
 class Ipv4TtlZeroExpiresAndIsCounted(_Dropped):
     """RFC 1812, 5.3.1: a router must not forward a packet whose TTL is zero."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(packets.udp(2, ttl=0), Verdict.TTL_EXPIRED)
 
 
 class Ipv6HopLimitTwoIsForwardedAsOne(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.udp(2, ipv6=True, ttl=2))
 
 
 class Ipv6HopLimitOneExpiresAndIsCounted(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(packets.udp(2, ipv6=True, ttl=1), Verdict.TTL_EXPIRED)
 
 
 class Ipv4WithoutRouteIsDroppedAndCounted(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(packets.udp(200), Verdict.NO_ROUTE)
 
 
 class Ipv6WithoutRouteIsDroppedAndCounted(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(packets.udp(200, ipv6=True), Verdict.NO_ROUTE)
 
 
 class Ipv4LongestPrefixWins(FabricTest):
     """Host 7 behind port 2 has a /32 of its own to port 3; its neighbours keep the /24 to port 2."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         key = {"dst": (int(IPv4Address(packets.host_ipv4(2, 7))), 32)}
         self.insert(self.client.one_shot_entry("ipv4_route", key, [("forward", self.next_hop(3), 1)]))
         special, plain = packets.udp(2, host=7), packets.udp(2, host=6)
@@ -105,7 +105,7 @@ class Ipv4LongestPrefixWins(FabricTest):
 
 
 class Ipv6LongestPrefixWins(FabricTest):
-    def runTest(self):
+    def runTest(self) -> None:
         key = {"dst": (int(IPv6Address(packets.host_ipv6(2, 7))), 128)}
         self.insert(self.client.one_shot_entry("ipv6_route", key, [("forward", self.next_hop(3), 1)]))
         special, plain = packets.udp(2, host=7, ipv6=True), packets.udp(2, host=6, ipv6=True)
@@ -116,7 +116,7 @@ class Ipv6LongestPrefixWins(FabricTest):
 
 
 class Ipv4DefaultRouteCatchesTheRest(FabricTest):
-    def runTest(self):
+    def runTest(self) -> None:
         self.insert(self.client.one_shot_entry("ipv4_route", {}, [("forward", self.next_hop(4), 1)]))
         frame = packets.udp(200)
         self.send(1, frame)
@@ -125,7 +125,7 @@ class Ipv4DefaultRouteCatchesTheRest(FabricTest):
 
 
 class Ipv4DeletedRouteNoLongerForwards(FabricTest):
-    def runTest(self):
+    def runTest(self) -> None:
         key = {"dst": (int(IPv4Address("10.0.2.0")), 24)}
         self.client.write(self.client.update("DELETE", self.client.table_entry("ipv4_route", key)))
         self.send(1, packets.udp(2))
@@ -137,31 +137,31 @@ class Ipv4DeletedRouteNoLongerForwards(FabricTest):
 class Ipv4OptionsAreKeptAndTheChecksumIsRight(_Forwarded):
     """The checksum covers the options: a 40-byte record-route option, the longest header there is."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         option = IPOption_RR(routers=["0.0.0.0"] * 9)
         self.expect_forwarded(packets.tcp(2, payload=40, ip_options=[option]))
 
 
 class Ipv4ShortOptionIsKeptAndTheChecksumIsRight(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         option = IPOption_Timestamp(internet_address="0.0.0.0", flg=0, length=8)
         self.expect_forwarded(packets.udp(2, ip_options=[option]))
 
 
 class Ipv4PacketWithVlanTagKeepsItsTag(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.tcp(2, payload=40, vlan=100))
 
 
 class Ipv6PacketWithVlanTagKeepsItsTag(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.tcp(2, payload=40, vlan=100, ipv6=True))
 
 
 class Ipv4PacketWithTwoVlanTagsKeepsThem(_Forwarded):
     """IEEE 802.1ad: a service tag in front of a customer tag."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         frame = packets.tcp(2, payload=40, vlan=100)
         self.expect_forwarded(frame[:12] + bytes.fromhex("88a80007") + frame[12:])
 
@@ -169,14 +169,14 @@ class Ipv4PacketWithTwoVlanTagsKeepsThem(_Forwarded):
 class Ipv4PaddingIsForwardedUntouched(_Forwarded):
     """A 54-byte ACK padded to the 60-byte Ethernet minimum stays 60 bytes long."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.tcp(2, flags="A", pad_to=60))
 
 
 class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
     """Every value of the 8-bit traffic class field goes through an empty queue as it came."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         frames = [packets.udp(2, dscp=tos >> 2, ecn=tos & 3) for tos in range(256)]
         for frame in frames:
             self.send(1, frame)
@@ -186,37 +186,37 @@ class Ipv4DscpAndEcnPassUnchangedThroughAnEmptyQueue(FabricTest):
 
 
 class Ipv6FlowLabelAndTrafficClassPassUnchanged(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.tcp(2, ipv6=True, payload=9, fl=0xABCDE, dscp=46, ecn=Ecn.ECT0))
 
 
 class Ipv6ExtensionHeadersPassUnchanged(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         base = packets.network(2, ipv6=True)
         self.expect_forwarded(bytes(base / IPv6ExtHdrHopByHop() / IPv6ExtHdrDestOpt() / bytes(30)))
 
 
 class Ipv4FullFramePassesWhole(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.data(2, size=packets.FULL_FRAME))
 
 
 class Ipv4JumboFramePassesWhole(_Forwarded):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_forwarded(packets.data(2, size=9014))
 
 
 class Ipv4EveryPossibleChecksumCarryIsRight(FabricTest):
     """The checksum after a TTL decrement, over addresses and identifiers that exercise end-around carries."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         frames = []
         for identifier in range(0, 65536, 257):
-            frame = bytearray(packets.udp(2))
-            frame[18:20] = identifier.to_bytes(2, "big")
-            frame[24:26] = b"\0\0"
-            frame[24:26] = packets.ipv4_checksum(bytes(frame[14:34])).to_bytes(2, "big")
-            frames.append(bytes(frame))
+            edited = bytearray(packets.udp(2))
+            edited[18:20] = identifier.to_bytes(2, "big")
+            edited[24:26] = b"\0\0"
+            edited[24:26] = packets.ipv4_checksum(bytes(edited[14:34])).to_bytes(2, "big")
+            frames.append(bytes(edited))
         for frame in frames:
             self.send(1, frame)
             self.switch.advance(us=1)
@@ -238,7 +238,7 @@ def _damaged(frame: bytes, offset: int, value: int) -> bytes:
 class Ipv4HeaderLengthBelowFiveIsMalformed(_Dropped):
     """RFC 1812, 5.2.2 (4): the header length field must be at least 5."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(_damaged(packets.udp(2), 0, 0x44), Verdict.MALFORMED)
 
 
@@ -246,7 +246,7 @@ class Ipv4HeaderLengthBelowFiveIsMalformed(_Dropped):
 class Ipv4WrongVersionIsMalformed(_Dropped):
     """RFC 1812, 5.2.2 (3): the version number must be 4."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         frame = bytearray(packets.udp(2))
         frame[14] = 0x75
         self.expect_dropped(bytes(frame), Verdict.MALFORMED)
@@ -256,7 +256,7 @@ class Ipv4WrongVersionIsMalformed(_Dropped):
 class Ipv4WrongChecksumIsMalformed(_Dropped):
     """RFC 1812, 5.2.2 (2): the checksum must be correct."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         frame = bytearray(packets.udp(2))
         frame[24] ^= 0x10
         self.expect_dropped(bytes(frame), Verdict.MALFORMED)
@@ -266,32 +266,32 @@ class Ipv4WrongChecksumIsMalformed(_Dropped):
 class Ipv4TotalLengthShorterThanItsHeaderIsMalformed(_Dropped):
     """RFC 1812, 5.2.2 (5): the total length must hold the header."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(_damaged(packets.udp(2), 3, 19), Verdict.MALFORMED)
 
 
 @group("malformed")
 class Ipv4HeaderCutShortIsMalformed(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(packets.udp(2)[: 14 + 12], Verdict.MALFORMED)
 
 
 @group("malformed")
 class Ipv4OptionsCutShortAreMalformed(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         frame = packets.udp(2, ip_options=[IPOption_RR(routers=["0.0.0.0"] * 9)])
         self.expect_dropped(frame[: 14 + 30], Verdict.MALFORMED)
 
 
 @group("malformed")
 class Ipv6HeaderCutShortIsMalformed(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(packets.udp(2, ipv6=True)[: 14 + 39], Verdict.MALFORMED)
 
 
 @group("malformed")
 class Ipv6WrongVersionIsMalformed(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         frame = bytearray(packets.udp(2, ipv6=True))
         frame[14] = 0x40
         self.expect_dropped(bytes(frame), Verdict.MALFORMED)
@@ -301,14 +301,14 @@ class Ipv6WrongVersionIsMalformed(_Dropped):
 class Ipv4TotalLengthBeyondTheFrameIsMalformed(_Dropped):
     """Padding may make a frame longer than its packet; nothing may make it shorter."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         frame = packets.udp(2)
         self.expect_dropped(_damaged(frame, 3, len(frame) - 14 + 1), Verdict.MALFORMED)
 
 
 @group("malformed")
 class Ipv6PayloadLengthBeyondTheFrameIsMalformed(_Dropped):
-    def runTest(self):
+    def runTest(self) -> None:
         frame = packets.udp(2, ipv6=True)
         self.expect_dropped(_damaged(frame, 5, len(frame) - 54 + 1), Verdict.MALFORMED)
 
@@ -317,7 +317,7 @@ class Ipv6PayloadLengthBeyondTheFrameIsMalformed(_Dropped):
 class TcpHeaderBeyondItsPacketIsMalformed(_Dropped):
     """An unfragmented packet that says TCP and has no room for its header."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.expect_dropped(bytes(packets.network(2, proto=6) / bytes(12)), Verdict.MALFORMED)
 
 
@@ -325,7 +325,7 @@ class TcpHeaderBeyondItsPacketIsMalformed(_Dropped):
 class EthernetHeaderAloneIsNotForwarded(FabricTest):
     """A frame with nothing behind its Ethernet header is dropped and counted once, whatever the reason."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.send(1, packets.udp(2)[:14])
         self.drain()
         self.assert_silent()
@@ -336,7 +336,7 @@ class EthernetHeaderAloneIsNotForwarded(FabricTest):
 class ArpIsNotRoutedButCounted(FabricTest):
     """The switch routes; it does not bridge. A frame that is not IP is dropped and counted once."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.send(1, bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src=packets.host_mac(1)) / ARP() / bytes(18)))
         self.drain()
         self.assert_silent()
@@ -347,7 +347,7 @@ class ArpIsNotRoutedButCounted(FabricTest):
 class ForwardedPacketIsCountedAtIngressAndEgress(FabricTest):
     """`received` at the ingress port with its class; verdict `forwarded` at the egress port."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.send(3, packets.tcp(5, frm=3, payload=10))
         self.drain()
         self.departures(5)
@@ -359,7 +359,7 @@ class ForwardedPacketIsCountedAtIngressAndEgress(FabricTest):
 class CountersCountFrameBytes(FabricTest):
     """Bytes are those of the frame as it came (received) and as it left (verdicts): here the same."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.send(1, packets.data(2, size=777), packets.data(2, size=333))
         self.drain()
         received = self.client.counter_read("received", 1 << 3 | PacketClass.DATA)

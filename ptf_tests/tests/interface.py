@@ -14,7 +14,7 @@ from ptf_tests.lib.ports import CPU_PORT
 class NumbersOfTheCasesAreThoseOfTheProgram(BaseTest):
     """compiled/constants.json is generated from the P4 sources."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         constants = Path(test_param_get("p4info")).with_name("constants.json")
         if not constants.is_file():
             self.skipTest(f"{constants}: no such file beside the P4Info")
@@ -29,7 +29,7 @@ class NumbersOfTheCasesAreThoseOfTheProgram(BaseTest):
 class PipelineLoadsAndTheSwitchStartsEmpty(SwitchTest):
     """The program is accepted over P4Runtime, and no table has an entry that no client wrote."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         for table in self.client.index.p4info.tables:
             entries = list(self.client.read(self.client.table_entry(table.preamble.alias, {})))
             written = [entry for entry in entries if not entry.table_entry.is_default_action]

@@ -17,9 +17,11 @@ SIZE = 500
 class _Marking(FabricTest):
     """Bursts of equal frames to port 2; reports which of them left marked."""
 
-    def frames(self, count: int, ecn: int = Ecn.ECT0, **fields: object) -> list[bytes]:
+    def frames(
+        self, count: int, ecn: int = Ecn.ECT0, *, ipv6: bool = False, vlan: int | None = None
+    ) -> list[bytes]:
         """Frames that differ by their TCP sequence number."""
-        return [packets.data(2, size=SIZE, ecn=ecn, seq=n, **fields) for n in range(count)]
+        return [packets.data(2, size=SIZE, ecn=ecn, seq=n, ipv6=ipv6, vlan=vlan) for n in range(count)]
 
     def marks(self, frames: list[bytes]) -> list[bool]:
         """Which of a burst left with CE. Everything must arrive, in order and otherwise unchanged."""
@@ -36,7 +38,7 @@ class _Marking(FabricTest):
 class MarkThresholdNeverMarksBelow(_Marking):
     """Ten frames, threshold ten frames: the last one finds nine."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 10 * SIZE)
         self.assertEqual(self.marks(self.frames(10)), [False] * 10)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 10})
@@ -45,7 +47,7 @@ class MarkThresholdNeverMarksBelow(_Marking):
 class MarkThresholdDoesNotMarkAtExactlyTheThreshold(_Marking):
     """RFC 8257, 3.1: "greater than". The frame that finds exactly K bytes is the last one unmarked."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 4 * SIZE)
         self.assertEqual(self.marks(self.frames(8)), [False] * 5 + [True] * 3)
 
@@ -53,13 +55,13 @@ class MarkThresholdDoesNotMarkAtExactlyTheThreshold(_Marking):
 class MarkThresholdMarksOneByteAbove(_Marking):
     """The same burst, threshold one byte lower: the frame that found exactly four frames is marked now."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 4 * SIZE - 1)
         self.assertEqual(self.marks(self.frames(8)), [False] * 4 + [True] * 4)
 
 
 class MarkThresholdAlwaysMarksAbove(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
         self.assertEqual(self.marks(self.frames(60)), [False] * 3 + [True] * 57)
         counted = {
@@ -70,19 +72,19 @@ class MarkThresholdAlwaysMarksAbove(_Marking):
 
 
 class MarkThresholdZeroMarksWhateverFindsAQueue(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 0)
         self.assertEqual(self.marks(self.frames(3)), [False, True, True])
 
 
 class MarkThresholdMarksIpv6(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
         self.assertEqual(self.marks(self.frames(6, ipv6=True)), [False] * 3 + [True] * 3)
 
 
 class MarkThresholdMarksBehindAVlanTag(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
         self.assertEqual(self.marks(self.frames(6, vlan=5)), [False] * 3 + [True] * 3)
 
@@ -90,7 +92,7 @@ class MarkThresholdMarksBehindAVlanTag(_Marking):
 class MarkThresholdMarksUdp(FabricTest):
     """ECT is what counts, not the transport (QUIC, RoCEv2)."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 0)
         left = self.burst(2, [packets.udp(2, ecn=Ecn.ECT0, sport=n) for n in range(1, 4)])
         self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE, Ecn.CE])
@@ -100,7 +102,7 @@ class MarkChangesOnlyEcnAndChecksum(_Marking):
     """DSCP, options, payload, padding, flow label: all as before. The IPv4 checksum is right for the new
     byte."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 0)
         first = self.frames(1)
         varied = [
@@ -119,7 +121,7 @@ class MarkChangesOnlyEcnAndChecksum(_Marking):
 class MarkThresholdNeverMarksNotEct(_Marking):
     """RFC 3168, section 5: only ECT may become CE. And in this mode nothing is dropped instead."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
         self.assertEqual(self.marks(self.frames(40, ecn=Ecn.NOT_ECT)), [False] * 40)
         self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.FORWARDED): 40})
@@ -128,7 +130,7 @@ class MarkThresholdNeverMarksNotEct(_Marking):
 class MarkThresholdNeverDropsAnyClass(FabricTest):
     """Far above the threshold, a Not-ECT packet of every class gets through unmarked (the papers' answer)."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 0)
         frames = [packets.of_class(packet_class, 2) for packet_class in PacketClass] * 20
         left = self.burst(2, frames)
@@ -140,7 +142,7 @@ class MarkThresholdNeverDropsAnyClass(FabricTest):
 class CeStaysCeBelowAndAboveTheThreshold(FabricTest):
     """RFC 3168, section 5: a router never clears CE."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE)
         frames = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
@@ -149,7 +151,7 @@ class CeStaysCeBelowAndAboveTheThreshold(FabricTest):
 class Ect1HasAThresholdOfItsOwn(_Marking):
     """L4S (RFC 9331) marks ECT(1) at a shallower depth; ECT(0) in the same queue keeps its own threshold."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 6 * SIZE, l4s=2 * SIZE)
         frames = [packets.data(2, size=SIZE, ecn=Ecn.ECT1 if n % 2 else Ecn.ECT0, seq=n) for n in range(12)]
         ect0, ect1 = (self.marks(frames)[kind::2] for kind in (0, 1))
@@ -160,7 +162,7 @@ class Ect1HasAThresholdOfItsOwn(_Marking):
 
 
 class Ect1CanHaveTheDeeperThreshold(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 1 * SIZE, l4s=3 * SIZE)
         self.assertEqual(self.marks(self.frames(6, ecn=Ecn.ECT1)), [False] * 4 + [True] * 2)
 
@@ -169,7 +171,7 @@ class MarkAtDequeueMarksWhatLeavesABacklog(_Marking):
     """At departure the queue left behind decides. Of eight equal frames the Nth leaves 7 - N behind it: more
     than three for the first four."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 3 * SIZE, dequeue=True)
         self.assertEqual(self.marks(self.frames(8)), [True] * 4 + [False] * 4)
 
@@ -178,7 +180,7 @@ class EnqueueAndDequeueMarkOppositeEndsOfABurst(_Marking):
     """SONiC's ECN test plan tells the two by exactly this: marking at dequeue marks the first packet of a
     burst and not its last, marking at enqueue the last and not the first."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 10 * SIZE, dequeue=True)
         at_dequeue = self.marks(self.frames(22))
         self.assertEqual((at_dequeue[0], at_dequeue[-1]), (True, False))
@@ -194,19 +196,19 @@ class EnqueueAndDequeueMarkOppositeEndsOfABurst(_Marking):
 
 
 class MarkAtDequeueNeverMarksNotEct(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 0, dequeue=True)
         self.assertEqual(self.marks(self.frames(20, ecn=Ecn.NOT_ECT)), [False] * 20)
 
 
 class MarkAtDequeueUsesTheEct1Threshold(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 100 * SIZE, l4s=1 * SIZE, dequeue=True)
         self.assertEqual(self.marks(self.frames(5, ecn=Ecn.ECT1)), [True] * 3 + [False] * 2)
 
 
 class MarkAtDequeueIsCounted(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 3 * SIZE, dequeue=True)
         self.marks(self.frames(8))
         counted = {(PacketClass.DATA, Verdict.MARKED): 4, (PacketClass.DATA, Verdict.FORWARDED): 4}
@@ -214,7 +216,7 @@ class MarkAtDequeueIsCounted(_Marking):
 
 
 class MarkAtDequeueKeepsIpv6Right(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 2 * SIZE, dequeue=True)
         self.assertEqual(self.marks(self.frames(5, ipv6=True)), [True] * 2 + [False] * 3)
 
@@ -222,7 +224,7 @@ class MarkAtDequeueKeepsIpv6Right(_Marking):
 class OccupancyIsInBytesNotPackets(FabricTest):
     """Ten 54-byte ACKs stay below a threshold that two 1000-byte segments pass."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 1000)
         small = [packets.tcp(2, flags="A", seq=n) for n in range(10)]
         large = [packets.data(2, size=1000, ecn=Ecn.ECT0, seq=n) for n in range(3)]
@@ -233,7 +235,7 @@ class OccupancyIsInBytesNotPackets(FabricTest):
 class ThresholdsOfPortsAreTheirOwn(FabricTest):
     """A full queue at port 2 marks nothing at port 3, and port 3's threshold is not port 2's."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 0)
         self.mark_threshold(3, 100 * SIZE)
         self.plug(2, 3)
@@ -248,11 +250,11 @@ class ThresholdsOfPortsAreTheirOwn(FabricTest):
 class DropTailNeverMarks(_Marking):
     """The default mode: a deep queue of ECT packets leaves as it came."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.assertEqual(self.marks(self.frames(60)), [False] * 60)
 
 
 class DropTailByNameNeverMarks(_Marking):
-    def runTest(self):
+    def runTest(self) -> None:
         self.table_add("port_aqm", {"port": 2}, "drop_tail")
         self.assertEqual(self.marks(self.frames(50)), [False] * 50)

@@ -20,13 +20,13 @@ class _Occupancy(FabricTest):
 
 
 class OccupancyIsZeroBeforeAnyPacket(_Occupancy):
-    def runTest(self):
+    def runTest(self) -> None:
         self.assert_empty()
 
 
 @virtual_time_only
 class OccupancyDoesNotCountTheFrameOnTheWire(_Occupancy):
-    def runTest(self):
+    def runTest(self) -> None:
         self.send(1, packets.data(2, size=1500))
         self.switch.advance(ns=1)
         self.assert_waiting(2)
@@ -34,7 +34,7 @@ class OccupancyDoesNotCountTheFrameOnTheWire(_Occupancy):
 
 @virtual_time_only
 class OccupancyIsTheSumOfWhatWaits(_Occupancy):
-    def runTest(self):
+    def runTest(self) -> None:
         sizes = (60, 1514, 333, 54)
         self.plug(2)
         for position, size in enumerate(sizes, start=1):
@@ -47,7 +47,7 @@ class OccupancyIsTheSumOfWhatWaits(_Occupancy):
 class OccupancyCountsPaddingAndVlanTags(_Occupancy):
     """Bytes are those of the frame, not of the IP packet."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.plug(2)
         self.send(1, packets.tcp(2, flags="A", pad_to=60), packets.tcp(2, flags="A", vlan=3))
         self.assert_waiting(2, 60, 58)
@@ -57,7 +57,7 @@ class OccupancyCountsPaddingAndVlanTags(_Occupancy):
 class OccupancyFallsByOneFrameAtEachDeparture(_Occupancy):
     """The plug's last bit has gone after its wire time; then each frame leaves the queue as it starts."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         sizes = [1000, 200, 600]
         self.plug(2)
         self.send(1, *(packets.data(2, size=size) for size in sizes))
@@ -70,7 +70,7 @@ class OccupancyFallsByOneFrameAtEachDeparture(_Occupancy):
 
 @virtual_time_only
 class OccupancyOfPortsIsTheirOwn(_Occupancy):
-    def runTest(self):
+    def runTest(self) -> None:
         self.plug(2, 3)
         self.send(1, packets.data(2, size=100), packets.data(3, size=700), packets.data(3, size=800))
         self.assert_waiting(2, 100)
@@ -82,7 +82,7 @@ class OccupancyOfPortsIsTheirOwn(_Occupancy):
 class OccupancyDoesNotCountWhatIsDropped(_Occupancy):
     """Neither early drops, nor tail drops, nor packets that never had a queue."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=1000, high=1000)
         self.buffer_limit(2, 1500)
         self.plug(2)
@@ -94,7 +94,7 @@ class OccupancyDoesNotCountWhatIsDropped(_Occupancy):
 
 @virtual_time_only
 class OccupancyReturnsToZeroAfterADeepBurst(_Occupancy):
-    def runTest(self):
+    def runTest(self) -> None:
         self.plug(2)
         self.send(1, *(packets.data(2, size=1514) for _ in range(1500)))
         self.assert_waiting(2, *[1514] * 1500)
@@ -107,7 +107,7 @@ class OccupancyReturnsToZeroAfterADeepBurst(_Occupancy):
 class OccupancyReturnsToZeroAfterOverload(_Occupancy):
     """Ten times what the buffer holds, three times over, in every mode that drops or marks."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.buffer_limit(2, 30_000)
         self.red(2, low=10_000, high=20_000, probability=0.5, average_shift=3)
         for _ in range(3):
@@ -123,7 +123,7 @@ class OccupancyReturnsToZeroAfterRandomTraffic(_Occupancy):
     """Five hundred packets of every kind over four ports with four modes, faster than the links in the mean:
     the registers are never negative (huge), and zero in the end."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         source = random.Random(7)
         self.mark_threshold(2, 3_000)
         self.red(3, low=1_000, high=9_000, probability=0.3, protect=2)

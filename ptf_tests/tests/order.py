@@ -37,7 +37,7 @@ class _Order(FabricTest):
 
 
 class OrderIsKeptInAQueue(_Order):
-    def runTest(self):
+    def runTest(self) -> None:
         self.send(1, *numbered(200, seed=1))
         self.drain()
         self.assert_in_order(2, 200)
@@ -46,7 +46,7 @@ class OrderIsKeptInAQueue(_Order):
 class OrderIsKeptBetweenIngressPorts(_Order):
     """Packets that come alternately in at four ports leave as they came."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         if not self.switch.keeps_order_between_ports:
             self.skipTest(f"target {self.switch.name} takes frames of different ports in any order")
         for number, frame in enumerate(numbered(200, seed=2)):
@@ -58,7 +58,7 @@ class OrderIsKeptBetweenIngressPorts(_Order):
 class OrderIsKeptWhenSomeAreMarked(_Order):
     """Marked and unmarked packets share one queue (unlike L4S' dual queue)."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.mark_threshold(2, 20_000, l4s=2_000)
         self.send(1, *numbered(100, seed=3))
         self.drain()
@@ -67,7 +67,7 @@ class OrderIsKeptWhenSomeAreMarked(_Order):
 
 @virtual_time_only
 class OrderIsKeptWhenSomeAreDropped(_Order):
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=0, high=60_000, probability=0.6, protect=2)
         self.buffer_limit(2, 50_000)
         self.send(1, *numbered(200, seed=4))
@@ -93,14 +93,14 @@ class _OrderUnderHold(_Order, EeeTest):
 
 
 class OrderIsKeptByTheGate(_OrderUnderHold):
-    def runTest(self):
+    def runTest(self) -> None:
         self.hold_and_release()
 
 
 class OrderIsKeptByRecirculation(_OrderUnderHold):
     options = SwitchOptions(gate=False)
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.hold_and_release()
 
 
@@ -109,7 +109,7 @@ class OrderIsKeptBetweenTwoRecirculatingPorts(_OrderUnderHold):
 
     options = SwitchOptions(gate=False)
 
-    def runTest(self):
+    def runTest(self) -> None:
         settings = Eee(sleep=2_880, wake=4_480, hold=50_000)
         self.eee(settings, port=2)
         self.eee(settings, port=3)

@@ -48,7 +48,7 @@ class _PacketIo(FabricTest):
         self.send(port, frame)
         self.drain()
         packet = self.client.packet_in(_TIMEOUT_SECS)
-        self.assertIsNotNone(packet, "no packet-in")
+        assert packet is not None, "no packet-in"
         self.assertEqual(packet.payload.hex(), frame.hex())
         self.assertEqual(packet.metadata["ingress_port"], port)
         self.assert_silent()
@@ -57,7 +57,7 @@ class _PacketIo(FabricTest):
 class PacketOutLeavesItsPortUnchanged(_PacketIo):
     """No route, no TTL, no MAC rewriting: the controller's bytes, on every port."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         for port in (1, 2, 8):
             frame = packets.udp(200, ttl=1, ecn=Ecn.ECT0)
             self.packet_out(port, frame)
@@ -69,7 +69,7 @@ class PacketOutLeavesItsPortUnchanged(_PacketIo):
 class PacketOutNeedNotBeIp(_PacketIo):
     """LLDP, ARP and whatever else a controller speaks."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         frame = bytes.fromhex("0180c200000e02010000000188cc") + bytes(46)
         self.packet_out(3, frame)
         self.drain()
@@ -80,7 +80,7 @@ class PacketOutNeedNotBeIp(_PacketIo):
 class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
     """It stands in the queue of its port, is counted there, and leaves behind what came before it."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.plug(2)
         first = packets.data(2, size=1000)
         self.send(1, first)
@@ -96,7 +96,7 @@ class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
 
 
 class PacketOutIsCounted(_PacketIo):
-    def runTest(self):
+    def runTest(self) -> None:
         self.packet_out(4, packets.tcp(2, flags="S"))
         self.drain()
         self.departures(4)
@@ -107,7 +107,7 @@ class PacketOutIsCounted(_PacketIo):
 class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
     """The CPU port and the drop port have no queue that would drain."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         for number, port in enumerate((CPU_PORT, DROP_PORT), start=1):
             self.packet_out(port, packets.udp(2))
             self.drain()
@@ -117,14 +117,14 @@ class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
 
 
 class PacketInCarriesItsIngressPort(_PacketIo):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_cpu()
         for port in (1, 3, 8):
             self.expect_packet_in(packets.udp(_ROUTER, frm=port), port)
 
 
 class PacketInOfIpv6CarriesItsIngressPort(_PacketIo):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_cpu()
         self.expect_packet_in(packets.udp(_ROUTER, ipv6=True), 1)
 
@@ -133,13 +133,13 @@ class PacketInKeepsAnExpiringTtl(_PacketIo):
     """A packet for the controller is not forwarded, so its TTL of 1 does not expire (traceroute to the
     switch)."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_cpu()
         self.expect_packet_in(packets.udp(_ROUTER, ttl=1), 1)
 
 
 class PacketInIsCountedAtTheIngressPort(_PacketIo):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_cpu()
         self.expect_packet_in(packets.tcp(_ROUTER, flags="A", frm=3), 3)
         self.assertEqual(self.received(3), {PacketClass.ACK: 1})
@@ -147,7 +147,7 @@ class PacketInIsCountedAtTheIngressPort(_PacketIo):
 
 
 class PacketsInKeepTheirOrder(_PacketIo):
-    def runTest(self):
+    def runTest(self) -> None:
         self.route_to_cpu()
         sent = [packets.udp(_ROUTER, sport=1000 + n) for n in range(50)]
         self.send(1, *sent)

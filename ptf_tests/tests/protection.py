@@ -102,7 +102,7 @@ globals().update(_cases())
 class ProtectEctMarksEctOfEveryClass(FabricTest):
     """In every mode an ECT packet, whatever its class, is marked rather than dropped."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=1, high=1, protect=_MODES["Ect"])
         first = packets.tcp(2, flags="A")
         frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in PacketClass]
@@ -114,7 +114,7 @@ class ProtectEctMarksEctOfEveryClass(FabricTest):
 class ProtectAckSynMarksEctOfEveryClass(FabricTest):
     """Protection means "not dropped", not "not marked": an ECT pure ACK (DCTCP) still carries the signal."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=1, high=1, protect=_MODES["AckSyn"])
         first = packets.tcp(2, flags="A")
         frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in PacketClass]
@@ -126,7 +126,7 @@ class ProtectAckSynMarksEctOfEveryClass(FabricTest):
 class ProtectAckSynDoesNotSpareFromTailDrop(FabricTest):
     """Protection is from early drop. A buffer that is full is full."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=2**31, high=2**31, protect=_MODES["AckSyn"])
         self.buffer_limit(2, 1000)
         left = self.burst(2, [packets.data(2, size=1000), packets.tcp(2, flags="S")])

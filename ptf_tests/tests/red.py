@@ -17,14 +17,14 @@ SIZE = 500
 _SIGMAS = 5.0
 
 
-def ect(count: int, size: int = SIZE, **fields: object) -> list[bytes]:
+def ect(count: int, size: int = SIZE, *, ipv6: bool = False, dscp: int = 0) -> list[bytes]:
     """ECT(0) data frames."""
-    return [packets.data(2, size=size, ecn=Ecn.ECT0, seq=n, **fields) for n in range(count)]
+    return [packets.data(2, size=size, ecn=Ecn.ECT0, seq=n, ipv6=ipv6, dscp=dscp) for n in range(count)]
 
 
-def not_ect(count: int, size: int = SIZE, **fields: object) -> list[bytes]:
+def not_ect(count: int, size: int = SIZE) -> list[bytes]:
     """Not-ECT data frames."""
-    return [packets.data(2, size=size, ecn=Ecn.NOT_ECT, seq=n, **fields) for n in range(count)]
+    return [packets.data(2, size=size, ecn=Ecn.NOT_ECT, seq=n) for n in range(count)]
 
 
 class _Red(FabricTest):
@@ -38,13 +38,13 @@ class _Red(FabricTest):
 class RedBelowMinNeverMarks(_Red):
     """The last of ten frames finds nine, one byte less than `min`."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=9 * SIZE + 1, high=20 * SIZE)
         self.assertEqual(self.marks(ect(10)), [False] * 10)
 
 
 class RedBelowMinNeverDrops(_Red):
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=9 * SIZE + 1, high=20 * SIZE)
         frames = not_ect(10)
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
@@ -54,13 +54,13 @@ class RedAtMaxAlwaysMarks(_Red):
     """`max` is inclusive: the frame that finds exactly `max` bytes is marked. With min = max there is no
     slope."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=5 * SIZE, high=5 * SIZE)
         self.assertEqual(self.marks(ect(10)), [False] * 5 + [True] * 5)
 
 
 class RedOneByteBelowMaxIsNotAlwaysMarked(_Red):
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=5 * SIZE + 1, high=5 * SIZE + 1)
         self.assertEqual(self.marks(ect(10)), [False] * 6 + [True] * 4)
 
@@ -68,7 +68,7 @@ class RedOneByteBelowMaxIsNotAlwaysMarked(_Red):
 class RedAboveMaxMarksEvenWithATinyProbability(_Red):
     """Between the thresholds next to nothing is marked (one in a million), above them everything is."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=0, high=10 * SIZE, probability=1e-6)
         self.assertEqual(self.marks(ect(40)), [False] * 10 + [True] * 30)
 
@@ -77,7 +77,7 @@ class RedAboveMaxDropsNotEct(_Red):
     """Frames 0 to 4 find 0 to 4 frames and stay; every later one finds exactly `max` and is dropped, which
     leaves the queue at `max`."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=5 * SIZE, high=5 * SIZE)
         frames = not_ect(20)
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames[:5]])
@@ -89,7 +89,7 @@ class RedAboveMaxDropsNotEct(_Red):
 
 
 class RedMarksAreCounted(_Red):
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=5 * SIZE, high=5 * SIZE)
         self.marks(ect(12))
         counted = {(PacketClass.DATA, Verdict.FORWARDED): 5, (PacketClass.DATA, Verdict.MARKED): 7}
@@ -97,7 +97,7 @@ class RedMarksAreCounted(_Red):
 
 
 class RedMarksIpv6AndChangesNothingElse(_Red):
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=2 * SIZE, high=2 * SIZE)
         frames = ect(4, ipv6=True, dscp=46)
         wanted = [packets.forwarded(frame, 2) for frame in frames[:2]]
@@ -108,14 +108,14 @@ class RedMarksIpv6AndChangesNothingElse(_Red):
 class RedKeepsCe(_Red):
     """A packet that is CE already is neither dropped nor cleared above `max`."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=SIZE, high=SIZE)
         frames = [packets.data(2, size=SIZE, ecn=Ecn.CE, seq=n) for n in range(10)]
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames])
 
 
 class RedMarksEct1AsEct0(_Red):
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=2 * SIZE, high=2 * SIZE)
         frames = [packets.data(2, size=SIZE, ecn=Ecn.ECT1, seq=n) for n in range(5)]
         self.assertEqual(self.marks(frames), [False] * 2 + [True] * 3)
@@ -124,7 +124,7 @@ class RedMarksEct1AsEct0(_Red):
 class RedWithEcnOffDropsEctToo(_Red):
     """Without ECN an ECT packet is nothing special: dropped where it would have been marked."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=5 * SIZE, high=5 * SIZE, ecn=False)
         frames = ect(20)
         self.assert_frames(self.burst(2, frames), [packets.forwarded(frame, 2) for frame in frames[:5]])
@@ -135,7 +135,7 @@ class RedProbabilityRisesOnAStraightLine(_Red):
     """Bursts of ECT frames climb from an empty queue to `max`. Over many bursts the marks in each quarter of
     the range are as many as the line says, and none fall outside."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         steps, bursts, probability = 40, 60, 0.5
         self.red(2, low=0, high=steps * SIZE, probability=probability)
         seen = [0] * steps
@@ -158,7 +158,7 @@ class RedDropProbabilityHoldsAtOneDepth(_Red):
     frames that may be marked but never dropped first fill the queue half way; then 2000 tiny ACKs, Not-ECT,
     are offered: the count of drops follows the probability at the depth each of them met."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         high, probability, offered = 200_000, 0.4, 2000
         self.red(2, low=0, high=high, probability=probability)
         ack = [packets.tcp(2, flags="A", seq=n) for n in range(offered)]
@@ -177,7 +177,7 @@ class RedDropProbabilityHoldsAtOneDepth(_Red):
 class RedInPacketsCountsPackets(_Red):
     """Thresholds of five packets: 54-byte ACKs and full frames weigh the same."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=5, high=5, in_packets=True)
         small = [packets.tcp(2, flags="A", ecn=Ecn.ECT0, seq=n) for n in range(10)]
         self.assertEqual(self.marks(small), [False] * 5 + [True] * 5)
@@ -187,7 +187,7 @@ class RedInPacketsCountsPackets(_Red):
 class RedInBytesCountsBytes(_Red):
     """Thresholds of 2500 bytes: five 500-byte frames, or 46 of 54 bytes and part of one more."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=2500, high=2500)
         small = [packets.tcp(2, flags="A", ecn=Ecn.ECT0, seq=n) for n in range(60)]
         self.assertEqual(self.marks(small), [False] * 47 + [True] * 13)
@@ -195,7 +195,7 @@ class RedInBytesCountsBytes(_Red):
 
 @virtual_time_only
 class RedInPacketsProbabilityRisesOnAStraightLine(_Red):
-    def runTest(self):
+    def runTest(self) -> None:
         steps, bursts = 20, 60
         self.red(2, low=0, high=steps, in_packets=True)
         found = sum(sum(self.marks(ect(steps))) for _ in range(bursts))
@@ -207,7 +207,7 @@ class RedInPacketsProbabilityRisesOnAStraightLine(_Red):
 class RedInstantaneousForgetsAnOldBurst(_Red):
     """With weight 1 the history does not matter: right after a deep burst has left, nothing is marked."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=5 * SIZE, high=5 * SIZE)
         self.marks(ect(40))
         self.assertEqual(self.marks(ect(5)), [False] * 5)
@@ -217,7 +217,7 @@ class RedAveragedToleratesABurst(_Red):
     """Weight 1/512: a burst of 40 frames moves the average by less than two frames, so a `max` of five frames
     that the instantaneous queue passes eightfold marks nothing (Floyd and Jacobson 1993, section 4)."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=5 * SIZE, high=5 * SIZE, average_shift=9)
         self.assertEqual(self.marks(ect(40)), [False] * 40)
 
@@ -227,7 +227,7 @@ class RedAverageFollowsItsDefinition(_Red):
     """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register is that in units of 2^-16
     byte; we allow one byte for rounding over the burst."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=2**31, high=2**31, average_shift=4)
         self.plug(2)
         average = self.register("red_average", 2) / 2**16
@@ -243,7 +243,7 @@ class RedAverageFollowsItsDefinition(_Red):
 class RedAveragedMarksOnceTheAverageReachesMax(_Red):
     """Weight 1/4 and min = max = 10 frames: the first frame marked is the first whose average is at `max`."""
 
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(2, low=10 * SIZE, high=10 * SIZE, average_shift=2)
         average, expected = 0.0, []
         for n in range(30):
@@ -253,6 +253,6 @@ class RedAveragedMarksOnceTheAverageReachesMax(_Red):
 
 
 class RedOfAnotherPortDoesNothingHere(_Red):
-    def runTest(self):
+    def runTest(self) -> None:
         self.red(3, low=1, high=1)
         self.assertEqual(self.marks(ect(20)), [False] * 20)

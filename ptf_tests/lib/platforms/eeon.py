@@ -8,14 +8,12 @@ ptf imports this file by name and calls `platform_config_update`. The port class
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptf_tests.lib.ports import DATA_PORTS
 from ptf_tests.lib.targets import base
 from ptf_tests.lib.targets.engine import EnginePort, EngineTarget
 
 
-def platform_config_update(config: dict[str, Any]) -> None:
+def platform_config_update(config: dict[str, object]) -> None:
     """Tell ptf which ports there are and of what class."""
     target = base.current()
     if not isinstance(target, EngineTarget):

@@ -8,7 +8,7 @@ switch.
 from __future__ import annotations
 
 import socket
-from typing import Any
+from typing import TypedDict
 
 from ptf.dataplane import DataPlanePortLinux
 
@@ -20,12 +20,20 @@ _SO_RCVBUFFORCE = 33
 class BufferedPort(DataPlanePortLinux):
     """An interface with a receive buffer for the longest burst of any case."""
 
-    def __init__(self, interface: str, device: int, port: int, config: dict[str, Any]) -> None:
+    def __init__(self, interface: str, device: int, port: int, config: dict[str, object]) -> None:
         super().__init__(interface, device, port, config)
         self.socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _BUFFER_BYTES)
 
 
-def platform_config_update(config: dict[str, Any]) -> None:
+class _Config(TypedDict):
+    """ptf's configuration, as far as a platform has to do with it."""
+
+    interfaces: list[tuple[int, int, str]]
+    dataplane: dict[str, type[BufferedPort]]
+    port_map: dict[tuple[int, int], str]
+
+
+def platform_config_update(config: _Config) -> None:
     """Tell ptf which ports there are and of what class."""
     config["dataplane"] = {"portclass": BufferedPort}
     config["port_map"] = {(device, port): interface for device, port, interface in config["interfaces"]}

@@ -15,7 +15,6 @@ import os
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
 
 from eeon_engine import Switch
 from eeon_engine._engine import Port
@@ -148,9 +147,11 @@ class EngineTarget(Target):
 class EnginePort(DataPlanePortIface):
     """One port of the switch, as PTF's data plane sees it."""
 
-    def __init__(self, interface: str, device: int, port: int, config: dict[str, Any]) -> None:
+    def __init__(self, interface: str, device: int, port: int, config: dict[str, object]) -> None:
         self._port = port
-        self._target: EngineTarget = config["engine_target"]
+        target = config["engine_target"]
+        assert isinstance(target, EngineTarget), "lib/platforms/eeon.py puts it there"
+        self._target = target
 
     def get_packet_source(self) -> EngineSource:
         """The source that all ports share."""

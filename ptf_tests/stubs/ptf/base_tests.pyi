@@ -1,0 +1,3 @@
+import unittest
+
+class BaseTest(unittest.TestCase): ...

@@ -1,0 +1,9 @@
+from scapy.layers.inet import ICMP as ICMP
+from scapy.layers.inet import IP as IP
+from scapy.layers.inet import TCP as TCP
+from scapy.layers.inet import UDP as UDP
+from scapy.layers.inet6 import ICMPv6EchoRequest as ICMPv6EchoRequest
+from scapy.layers.inet6 import IPv6 as IPv6
+from scapy.layers.l2 import ARP as ARP
+from scapy.layers.l2 import Dot1Q as Dot1Q
+from scapy.layers.l2 import Ether as Ether

@@ -1,0 +1,9 @@
+from collections.abc import Callable
+from typing import TypeVar
+from unittest import TestCase
+
+_Case = TypeVar("_Case", bound=type[TestCase])
+
+def group(*names: str) -> Callable[[_Case], _Case]: ...
+def send_packet(test: TestCase, port_id: int, pkt: bytes) -> int: ...
+def test_param_get(key: str) -> str: ...
