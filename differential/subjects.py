@@ -305,10 +305,12 @@ ONES_200 = sum(1 << 8 * byte for byte in range(25))
 
 
 def _construct(name: str, **settings: object) -> Subject:
+    # The settings are fields of Subject; which is of which type, its constructor's callers below see to.
     return Subject(name=name, path=CONSTRUCTS / f"{name}.json", **settings)  # type: ignore[arg-type]
 
 
 def _bm(name: str, **settings: object) -> Subject:
+    # As above.
     return Subject(name=f"bm/{name}", path=BM_PROGRAMS / f"{name}.json", **settings)  # type: ignore[arg-type]
 
 

@@ -36,8 +36,9 @@ class Client:
         self._services = {name: self._client(name) for name in SERVICES}
 
     def _client(self, name: str) -> TClient:
-        # thriftpy2's annotations have a module for a service, and a multiplexed protocol is none to them.
+        # To thriftpy2's annotations a service is a module ...
         service: Any = SERVICES[name]
+        # ... and a multiplexed protocol is no protocol.
         protocol: Any = TMultiplexedProtocol(TBinaryProtocol(self._transport), name)
         return TClient(service, protocol)
 

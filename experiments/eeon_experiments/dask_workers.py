@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING
 
 from eeon_tools.errors import InputError, UnavailableError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 30
 
 
-def run_all(runs: Iterable[Run], work: Work, address: str) -> Iterator[Outcome]:
+def run_all(runs: Iterable[Run], work: Work, address: str) -> Generator[Outcome, None, None]:
     """Do all runs on the cluster whose scheduler is at `address`, and give each outcome as it comes.
 
     Each worker does one run at a time for each of its threads: start them with `--nthreads 1`. Raises

@@ -7,7 +7,7 @@ on.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,7 +121,7 @@ class Sweep:
             self._expanded[key] = expand(self._experiment, self._versions, quick=self._quick, seeds=seeds)
         return self._expanded[key]
 
-    def _keep(self, outcomes: Iterator[Outcome], ended: Callable[[Outcome], None]) -> None:
+    def _keep(self, outcomes: Generator[Outcome, None, None], ended: Callable[[Outcome], None]) -> None:
         collected = time.monotonic()
         try:
             for outcome in outcomes:
@@ -131,7 +131,7 @@ class Sweep:
                     self.collect()
                     collected = time.monotonic()
         finally:
-            outcomes.close()  # type: ignore[attr-defined]
+            outcomes.close()
 
 
 def _selected(points: list[Point], experiment: Experiment, only: dict[str, list[str]]) -> list[Point]:

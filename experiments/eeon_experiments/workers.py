@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 
@@ -58,7 +58,7 @@ class _Worker:
             self.process.join()
 
 
-def run_all(runs: Iterable[Run], work: Work, count: int) -> Iterator[Outcome]:
+def run_all(runs: Iterable[Run], work: Work, count: int) -> Generator[Outcome, None, None]:
     """Do all runs, `count` at a time, and give each outcome as it comes. `work` is importable by name.
 
     When the caller stops asking, or is interrupted, workers are ended with what they are doing.
@@ -72,7 +72,7 @@ def run_all(runs: Iterable[Run], work: Work, count: int) -> Iterator[Outcome]:
             workers[-1].give(waiting.popleft())
         while busy := {worker.connection: worker for worker in workers if worker.run is not None}:
             for ready in wait(list(busy)):
-                worker = busy[ready]  # type: ignore[index]
+                worker = busy[ready]  # type: ignore[index] # wait gives what it was given
                 outcome = worker.take()
                 if waiting:
                     if not worker.process.is_alive():

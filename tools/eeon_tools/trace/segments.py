@@ -201,11 +201,11 @@ class SegmentModel:
             self._now = now
             # What an event holds follows from its kind; a check of each would take longer than the event.
             if kind == _ENTER:
-                yield self._enter(now, now - delay, what)  # type: ignore[arg-type]
+                yield self._enter(now, now - delay, what)  # type: ignore[arg-type] # a flight
             elif kind == _DELIVER:
-                self._deliver(now, what)  # type: ignore[arg-type]
+                self._deliver(now, what)  # type: ignore[arg-type] # a flight
             else:
-                what(now)  # type: ignore[operator]
+                what(now)  # type: ignore[operator] # a timer's action
 
     # The network.
 
