@@ -15,7 +15,7 @@ from eeon_control.controller.metrics import MetricsServer
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
 
 
-class _Interval(click.ParamType):
+class _Interval(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
     """A span of time, or 0."""
 
     name = "time"
@@ -24,7 +24,7 @@ class _Interval(click.ParamType):
         return 0.0 if str(value).strip() in ("0", "0.0") else options.SPAN.convert(value, param, ctx)
 
 
-class _Address(click.ParamType):
+class _Address(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
     name = "address"
 
     def convert(

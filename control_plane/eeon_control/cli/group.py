@@ -65,15 +65,21 @@ class EeonGroup(LazyGroup):
         prog_name: str | None = None,
         complete_var: str | None = None,
         standalone_mode: bool = True,
-        **extra: Any,  # click's own signature, as below
-    ) -> Any:
+        **extra: Any,  # click's own signature
+    ) -> Any:  # an overload of click's: in fact the exit code
         """Run; in standalone mode end the process with the exit code."""
         code = self._run(args, prog_name or "eeon", complete_var, **extra)
         if standalone_mode:
             sys.exit(code)
         return code
 
-    def _run(self, args: Sequence[str] | None, prog_name: str, complete_var: str | None, **extra: Any) -> int:
+    def _run(
+        self,
+        args: Sequence[str] | None,
+        prog_name: str,
+        complete_var: str | None,
+        **extra: Any,  # what click's `main` takes besides
+    ) -> int:
         try:
             result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.exceptions.Abort:

@@ -19,7 +19,7 @@ from eeon_control.units import Duration
 _F = TypeVar("_F", bound=Callable[..., object])
 
 
-class _Tick(click.ParamType):
+class _Tick(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
     name = "time"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Duration:
@@ -35,7 +35,7 @@ class _Tick(click.ParamType):
 TICK = _Tick()
 
 
-class _Span(click.ParamType):
+class _Span(click.ParamType):  # type: ignore[type-arg] # it takes arguments from click 8.3 on
     """A span of time that a person waits, in seconds."""
 
     name = "time"

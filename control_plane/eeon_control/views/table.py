@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from eeon_control.units import Bytes, DataRate, Duration
 
 Cell = str | int | float | None
 Row = dict[str, Cell]
+
+# It takes what a view's rows have under the column's key, which no type says.
+Text: TypeAlias = Callable[[Any], str]
+"""How a value is written for people."""
 
 _DURATION_CHARS = 7
 
@@ -29,11 +33,10 @@ class Column:
 
     key: str
     heading: str
-    # A column's function takes what its rows have under the key, which no type says.
-    text: Callable[[Any], str] = str
+    text: Text = str
     right: bool = True
     counts: bool = False
-    rate_text: Callable[[Any], str] | None = None
+    rate_text: Text | None = None
 
 
 @dataclass

@@ -63,6 +63,7 @@ def _yaml(value: dict[str, object]) -> str:
     out = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
+    # ruamel annotates it with the value that it begins with.
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.width = 110
     yaml.dump(value, out)
