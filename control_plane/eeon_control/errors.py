@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from eeon_control.printable import one_line
+
 
 class EeonError(Exception):
     """Base of everything this package raises on purpose."""
@@ -77,7 +79,7 @@ class Problem:
     severity: Severity = Severity.ERROR
 
     def __str__(self) -> str:
-        subject = ": ".join(part for part in (self.key, self.value) if part)
+        subject = ": ".join(one_line(part) for part in (self.key, self.value) if part)
         head = f"{self.place}: {self.severity}: "
         return f"{head}{subject}: {self.rule}" if subject else f"{head}{self.rule}"
 

@@ -18,7 +18,10 @@ Fault = Callable[[p4r.Update], tuple[int, str] | None]
 
 
 class FakeSwitch(p4r_grpc.P4RuntimeServicer):
-    """One switch. `fault(update)` may return (canonical code, message) to refuse an update."""
+    """One switch. `fault(update)` may return (canonical code, message) to refuse an update.
+
+    With `refuses_to_read_as`, it does not tell of its program, and says this.
+    """
 
     def __init__(self, device_id: int, fault: Fault | None = None) -> None:
         self.device_id = device_id
@@ -32,6 +35,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.pushes = 0
         self.lose_inserts = False
         self.refuse_registers = False
+        self.refuses_to_read_as = ""
         self.largest_write = 0
         self.write_seconds = 0.0
         self._primary = 0
@@ -99,6 +103,8 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
             self._streams.pop(mine, None)
 
     async def GetForwardingPipelineConfig(self, request, context):
+        if self.refuses_to_read_as:
+            await context.abort(grpc.StatusCode.INTERNAL, self.refuses_to_read_as)
         if request.device_id != self.device_id:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"there is no device {request.device_id}")
         if self.config is None:

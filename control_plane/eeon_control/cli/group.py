@@ -11,6 +11,7 @@ import click
 
 from eeon_control.cli.lazy import LazyGroup, summary_of
 from eeon_control.cli.output import errors
+from eeon_control.cli.streams import guarded
 from eeon_control.errors import EeonError, InputError
 
 _PLUGINS = "eeon.commands"
@@ -68,7 +69,8 @@ class EeonGroup(LazyGroup):
         **extra: Any,  # click's own signature
     ) -> Any:  # an overload of click's: in fact the exit code
         """Run; in standalone mode end the process with the exit code."""
-        code = self._run(args, prog_name or "eeon", complete_var, **extra)
+        with guarded():
+            code = self._run(args, prog_name or "eeon", complete_var, **extra)
         if standalone_mode:
             sys.exit(code)
         return code

@@ -41,9 +41,9 @@ def console() -> Console:
 
 
 def _console(*, stderr: bool, is_terminal: bool) -> Console:
-    from rich.console import Console
+    from eeon_control.cli.terminal import Terminal
 
-    return Console(stderr=stderr, width=None if is_terminal else _PIPE_WIDTH)
+    return Terminal(stderr=stderr, width=None if is_terminal else _PIPE_WIDTH)
 
 
 def print_problems(problems: Iterable[Problem]) -> None:

@@ -12,6 +12,8 @@ import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
+from eeon_control.printable import one_line
+
 _LOGGER = logging.getLogger("eeon.controller")
 _FIELDS = "eeon_fields"
 
@@ -67,4 +69,4 @@ def _text(value: object) -> str:
         return "true" if value else "false"
     text = str(value)
     plain = text.isprintable() and not any(char in text for char in ' "=')
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return text if plain else one_line(json.dumps(text, ensure_ascii=False))

@@ -26,6 +26,7 @@ from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.table_entries import decode, encode
 from eeon_control.fabric.targets import Target
 from eeon_control.plan import Entry, EntryKey
+from eeon_control.printable import SAID_CHARACTERS, one_line
 
 DEFAULT_ELECTION_ID = 10
 
@@ -198,7 +199,7 @@ class P4RuntimeSession:
                 await self._client.request(request)
             except P4ClientError as error:
                 failed = [
-                    f"{names[start + index]}: {detail.message or detail.canonical_code.name}"
+                    f"{names[start + index]}: {_said(detail.message) or detail.canonical_code.name}"
                     for index, detail in sorted(error.details.items())
                 ]
                 shown = "; ".join(failed[:3]) + (f"; and {len(failed) - 3} more" if len(failed) > 3 else "")
@@ -268,11 +269,17 @@ class P4RuntimeSession:
             told = await asyncio.to_thread(tls_files.explain, self._target.address, self._target.tls)
             if told is not None:
                 return told
-        said = _NOT_CONNECTED.sub("cannot be reached: ", error.message)
+        said = _NOT_CONNECTED.sub("cannot be reached: ", _said(error.message))
         return f"{said or 'no reason given'} ({error.code.name})"
 
     def _error(self, reason: str) -> FabricError:
-        return FabricError(f"{self.name} ({self._target.address}, device id {self._device_id}): {reason}")
+        return FabricError(
+            f"{self.name} ({self._target.address}, device id {self._device_id}): {one_line(reason)}"
+        )
+
+
+def _said(text: str) -> str:
+    return one_line(text, SAID_CHARACTERS)
 
 
 def _way_out(primary: int) -> str:

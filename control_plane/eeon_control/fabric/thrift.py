@@ -28,6 +28,7 @@ from thriftpy2.thrift import TApplicationException, TClient, TException
 from eeon_control.errors import FabricError
 from eeon_control.fabric.targets import Target
 from eeon_control.fabric.thrift_transport import BoundedTransport, NoThrift
+from eeon_control.printable import one_line
 from eeon_control.program import Program
 
 CALL_SECONDS = 5.0
@@ -159,7 +160,7 @@ class ThriftClient:
             raise self._error(f"{method}: an answer of another kind ({error}); {_VERSION}") from None
 
     def _error(self, reason: str) -> FabricError:
-        return FabricError(f"{self._name} (Thrift {self._address}): {reason}")
+        return FabricError(f"{self._name} (Thrift {self._address}): {one_line(reason)}")
 
 
 @functools.cache

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from eeon_control.cli.terminal import Terminal
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import InputError
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -103,7 +103,7 @@ def run(
         TimeElapsedColumn(), TextColumn("so far, left:"), TimeRemainingColumn(),
     )  # fmt: skip
     interrupted = False
-    with Progress(*columns, console=Console(stderr=True), disable=not state.to_run) as progress:
+    with Progress(*columns, console=Terminal(stderr=True), disable=not state.to_run) as progress:
         task = progress.add_task(name if len(name) < 30 else Path(name).name, total=len(state.to_run))
 
         def ended(outcome: Outcome) -> None:

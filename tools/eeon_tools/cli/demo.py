@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import click
-from rich.console import Console
+from eeon_control.cli.terminal import Terminal
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -55,7 +55,7 @@ def demo(output: Path, seed: int, workers: int) -> None:
         TextColumn("{task.description:<34}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"),
         TimeElapsedColumn(),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=Terminal(stderr=True)) as progress:
         task = progress.add_task(f"{workers} at a time", total=len(runs.RUNS))
         done = runs.run_all(
             trace, workers, lambda run, _: progress.update(task, advance=1, description=f"done: {run.name}")

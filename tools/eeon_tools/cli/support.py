@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import click
+from eeon_control.cli.terminal import Terminal
 from eeon_control.errors import EeonError, UnitError
 from eeon_control.units import Quantity
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from eeon_tools.errors import ToolsError, UnavailableError
@@ -80,17 +80,16 @@ TABLE_COLUMNS = 124
 """Width that the widest table needs; in a narrower terminal lines wrap, but nothing is cut off."""
 
 
-def console() -> Console:
+def console() -> Terminal:
     """Where tables go: standard output."""
-    out = Console()
-    return Console(width=max(out.width, TABLE_COLUMNS))
+    return Terminal(width=max(Terminal().width, TABLE_COLUMNS))
 
 
 @contextmanager
 def packet_progress(what: str) -> Iterator[Callable[[int], None]]:
     """A line that counts packets on stderr while something runs; gone afterwards."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=Terminal(stderr=True), transient=True) as progress:
         task = progress.add_task(what)
 
         def update(packets: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import click
-from rich.console import Console
+from eeon_control.cli.terminal import Terminal
 from rich.text import Text
 from rich.tree import Tree
 
@@ -34,7 +34,7 @@ _STYLES = {
 def show(root: Node) -> None:
     """Print the tree. The plain text is the same whatever the locale and the version of rich."""
     if sys.stdout.isatty():
-        Console().print(_tree(root))
+        Terminal().print(_tree(root))
         return
     for line in root.lines():
         click.echo(line)

@@ -10,6 +10,7 @@ import click
 from eeon_control.cli.config import outcome_output
 from eeon_control.cli.config.common import changing, stopped_by_sigterm, tell
 from eeon_control.cli.output import span
+from eeon_control.cli.streams import unguarded
 from eeon_control.fabric import Targets
 from eeon_control.fabric.sync import run
 from eeon_control.operations import rollback
@@ -41,7 +42,8 @@ def wait(
                     _settle(store, election_id, targets, quiet)
                     continue
                 if shown:
-                    click.echo(f"\r{span(left)} left to confirm; Ctrl-C goes back now ", nl=False, err=True)
+                    line = f"\r{span(left)} left to confirm; Ctrl-C goes back now "
+                    print(line, end="", file=unguarded(stderr=True), flush=True)
                 time.sleep(min(_LOOK_SECONDS, left))
     except KeyboardInterrupt:
         tell("")

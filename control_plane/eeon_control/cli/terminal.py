@@ -1,0 +1,32 @@
+"""rich's console for text that may come from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from eeon_control.cli.streams import unguarded
+from eeon_control.printable import printable
+
+
+class Terminal(Console):
+    """A rich console that writes its own escape sequences and none of the text's.
+
+    It writes past the guard of `streams`, which would not tell the two apart.
+    """
+
+    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+        super().__init__(file=unguarded(stderr=stderr), width=width)
+
+    def render_str(self, text: str, **options: Any) -> Text:  # rich's own options
+        """As rich does; made printable before anything is measured, so that the text fits its column."""
+        return super().render_str(printable(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As rich does, with the text of every segment made printable."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)

@@ -1,0 +1,194 @@
+"""What comes from outside is shown and not obeyed: no escape sequence of it reaches the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import topology
+from eeon_control.cli import main
+from eeon_control.cli.terminal import Terminal
+from eeon_control.controller import log
+from eeon_control.errors import Place, Problem
+from eeon_control.fabric import sync
+from eeon_control.printable import one_line, printable
+from fake_p4runtime import FakeFabric
+from finsy.proto import rpc_code
+from rich.table import Table
+
+CLEARS = "\x1b[2J\x1b[H\x9b2J\x07"
+TURNS = "\u202e\u2066\u200f"
+FORGED = f"{CLEARS}{TURNS}\r\n4 of 4 switches changed\napplied; all is well"
+# What no output may have: C0 but line feed and tab, DEL, C1, the controls of UAX #9.
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain, ümläut, 中文, 😀\n\tand a tab", "plain, ümläut, 中文, 😀\n\tand a tab"),
+        ("\x1b[31mred", "\\u001b[31mred"),
+        ("\x9b2J", "\\u009b2J"),
+        ("a\rb\x07\x00\x7f", "a\\u000db\\u0007\\u0000\\u007f"),
+        ("abc\u202edef\u2066\u200b\u2028", "abc\\u202edef\\u2066\\u200b\\u2028"),
+        ("\U000e0041", "\\udb40\\udc41"),
+        ("\udc80", "\\udc80"),
+    ],
+)
+def test_text_is_shown_with_everything_escaped_that_a_terminal_would_obey(text, shown):
+    assert printable(text) == shown
+
+
+def test_one_line_stays_one_line_and_is_cut():
+    assert one_line("refused\napplied\t!") == "refused\\u000aapplied\\u0009!"
+    assert one_line("x" * 5000) == "x" * 2000 + "..."
+
+
+def test_escaped_json_means_what_it_meant():
+    value = {"reason": f"a{TURNS}\x9bb\U000e0041"}
+    assert json.loads(printable(json.dumps(value, ensure_ascii=False))) == value
+
+
+def test_problem_of_a_file_shows_key_and_value_on_one_line():
+    problem = Problem(Place("a.yaml", 3), "roles\x1b[2J", f"x{FORGED}", "not known")
+    assert str(problem).startswith("a.yaml:3: error: roles\\u001b[2J: x\\u001b[2J")
+    assert OBEYED.search(str(problem)) is None and "\n" not in str(problem)
+
+
+def test_log_line_with_a_comment_of_somebody_stays_one_printable_line():
+    line = f"comment={log._text(f'x{FORGED}')}"
+    assert OBEYED.search(line) is None and "\n" not in line
+
+
+def run_against_a_switch_that_forges(tmp_path: Path, *arguments: str, on_terminal: bool = False):
+    """A command whose switch leaf2 answers with escape sequences; what it printed, and its exit code."""
+    topology_ = topology.load("leaf-spine-4")
+
+    async def scenario() -> tuple[str, str, int]:
+        fakes = FakeFabric(topology_)
+        fakes.switches["leaf2"].fault = lambda update: (rpc_code.RESOURCE_EXHAUSTED, FORGED)
+        if "apply" not in arguments:
+            fakes.switches["leaf2"].refuses_to_read_as = FORGED
+        async with fakes:
+            targets = tmp_path / "targets.yaml"
+            targets.write_text(json.dumps({"tick": "1ns", "switches": fakes.targets}))
+            place = ("-t", "leaf-spine-4", "-T", str(targets))
+            return await asyncio.to_thread(_run, [*arguments, *place], on_terminal)
+
+    return sync.run(asyncio.wait_for(scenario(), 120))
+
+
+def _run(arguments: list[str], on_terminal: bool) -> tuple[str, str, int]:
+    command = [sys.executable, "-m", "eeon_control", *arguments]
+    if not on_terminal:
+        done = subprocess.run(command, capture_output=True, check=False, timeout=120)
+        return done.stdout.decode(), done.stderr.decode(), done.returncode
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # how Linux says that nobody has the other end any more
+                break
+            if not part:
+                break
+            seen += part
+    os.close(ours)
+    return seen.decode(), "", process.returncode
+
+
+COMMANDS = [
+    ("config", "plan", "-c", "red_ack_syn"),
+    ("config", "apply", "-c", "red_ack_syn"),
+    ("show", "ports"),
+    ("doctor",),
+    ("doctor", "-o", "json"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_escape_sequences_of_a_switch_are_shown_and_forge_no_line(tmp_path, command):
+    stdout, stderr, code = run_against_a_switch_that_forges(tmp_path, *command)
+    assert code != 0
+    both = stdout + stderr
+    assert OBEYED.search(both) is None, both
+    assert "u001b[2J" in both, "the switch's text is to be seen"
+    assert not [line for line in both.splitlines() if line.startswith(("4 of 4", "applied;"))]
+
+
+def test_on_a_terminal_the_colours_are_the_commands_own(tmp_path):
+    shown, _, code = run_against_a_switch_that_forges(
+        tmp_path, "config", "apply", "-c", "red_ack_syn", on_terminal=True
+    )
+    assert code == 1 and "\\u001b[2J" in shown
+    assert "\x1b[31m" in shown, "errors are red"
+    assert "\x1b[2J" not in shown and "\x1b[H" not in shown and "\x9b" not in shown and "\u202e" not in shown
+
+
+def test_value_of_a_configuration_file_is_shown_and_not_obeyed(tmp_path):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(json.dumps({"roles": {f"up{FORGED}": {"queue": f"q{FORGED}"}}}))
+    for output in ("table", "json"):
+        result = CliRunner().invoke(
+            main, ["config", "validate", "-c", str(wrong), "-t", "leaf-spine-4", "-o", output]
+        )
+        assert result.exit_code == 1
+        assert OBEYED.search(result.output) is None, result.output
+        assert "u001b[2J" in result.output
+
+
+def test_file_name_and_option_with_escape_sequences_are_shown(tmp_path):
+    for words in (["config", "validate", "-c", f"no{CLEARS}", "-t", "leaf-spine-4"], ["show", f"x{CLEARS}"]):
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 1 and OBEYED.search(result.output) is None, result.output
+
+
+def test_command_of_another_package_is_guarded_too(monkeypatch):
+    import click
+
+    @click.command()
+    def foreign() -> None:
+        click.echo(f"out {CLEARS}")
+        click.echo(f"err {CLEARS}", err=True)
+        print(f"print {CLEARS}")
+        sys.stderr.write(f"write {TURNS}\n")
+
+    monkeypatch.setitem(main.commands, "foreign", foreign)
+    result = CliRunner().invoke(main, ["foreign"])
+    assert result.exit_code == 0 and OBEYED.search(result.output) is None
+    assert result.stdout.count("\\u009b") == 2 and "write \\u202e" in result.stderr
+
+
+def test_cell_of_a_table_and_a_styled_text_are_escaped(capsys):
+    table = Table("column")
+    table.add_row(CLEARS)
+    terminal = Terminal(width=200)
+    terminal.print(table)
+    terminal.print(f"text {TURNS}", style="red")
+    shown = capsys.readouterr().out
+    assert "\\u001b[2J" in shown and "\\u202e" in shown and OBEYED.search(shown) is None
+
+
+def test_no_console_is_made_but_the_one_that_escapes():
+    root = Path(__file__).parents[2]
+    sources = [
+        path
+        for folder in ("control_plane/eeon_control", "tools/eeon_tools", "experiments/eeon_experiments")
+        for path in (root / folder).rglob("*.py")
+    ]
+    assert len(sources) > 100
+    made = [path.name for path in sources if re.search(r"(= ?|\s)Console\(", path.read_text())]
+    assert made == [], "Terminal of eeon_control.cli.terminal is the console to use"
