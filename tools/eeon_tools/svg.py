@@ -40,6 +40,8 @@ INK = "#333333"
 _STYLE: dict[RcKeyType, object] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "eeon",
+    # Names of configurations are text, whatever is in them: `$\\frac$` is no formula.
+    "text.parse_math": False,
     "font.family": "sans-serif",
     "font.size": 9,
     "axes.edgecolor": "#aaaaaa",

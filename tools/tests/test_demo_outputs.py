@@ -49,6 +49,14 @@ def as_the_papers_say() -> dict[tuple[str, str], RunResult]:
     }
 
 
+def test_page_of_a_configuration_whose_name_looks_like_a_formula_has_the_name_as_text() -> None:
+    name = r"<b> $\frac$"
+    drawn = plots.drops_by_class([run_result(name)], [name])
+    assert r">&lt;b&gt; $\frac$<" in drawn
+    page = run_page(run_result(name))
+    assert r"$\frac$" in page and "mathdefault" not in page
+
+
 def test_there_are_twelve_runs_of_four_aqms_and_three_eee_modes() -> None:
     assert len(RUNS) == len(set(RUNS)) == 12
     assert {run.aqm for run in RUNS} == {"drop_tail", "red_ect", "red_ack_syn", "mark_threshold"}

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from eeon_tools.svg import INK, new_figure, styled
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter
 
 from eeon_experiments.report.drawing import Curve, Drawing, Panel, Rule, Series
 from eeon_experiments.report.runs import Spread
@@ -108,6 +108,7 @@ def _axes(axis: Axes, drawing: Drawing, panel: Panel, labelled: bool) -> None:
     else:
         axis.set_yscale(drawing.scale, **({"linthresh": 10} if drawing.scale == "symlog" else {}))
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axis.yaxis.set_minor_formatter(LogFormatter())
     if panel.numeric is not None:
         axis.set_xticks(list(panel.numeric), list(panel.positions))
     if panel.kind != "lines":

@@ -88,6 +88,7 @@ def latency(
             axis.set_title(name)
             axis.set_xscale("log")
             axis.set_xlim(*_decades(runs, classes))
+            axis.xaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
             axis.xaxis.set_minor_formatter(NullFormatter())
             axis.set_xlabel("microseconds")
         axes[0].set_yticks(range(len(runs)), labels)
