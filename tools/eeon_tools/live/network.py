@@ -7,7 +7,6 @@ what the state file names.
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import signal
 import subprocess
@@ -21,7 +20,7 @@ from eeon_control.topology import Topology
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live import plan
 from eeon_tools.live.plan import End, Names
-from eeon_tools.live.state import State, has_root
+from eeon_tools.live.state import Process, State, has_root
 
 _OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
 _NAMESPACES = Path("/run/netns")
@@ -47,18 +46,37 @@ def check_free(state: State) -> None:
     taken = [f"namespace {name}" for name in state.namespaces.values() if (_NAMESPACES / name).exists()]
     taken += [f"interface {name}" for name in state.interfaces if (_INTERFACES / name).exists()]
     if taken:
-        raise UnavailableError(
-            f"{taken[0]}{f' and {len(taken) - 1} more' if taken[1:] else ''} is there already and was not "
-            "made by a fabric of this name; choose another --name"
-        )
+        raise _not_free(taken)
 
 
-def make(topology: Topology, names: Names) -> None:
-    """Make hosts and links. Raises UnavailableError with what `ip` or `ethtool` said."""
-    run_batch([f"netns add {names.namespace(host)}" for host in topology.hosts])
+def _not_free(taken: list[str]) -> UnavailableError:
+    return UnavailableError(
+        f"{taken[0]}{f' and {len(taken) - 1} more' if taken[1:] else ''} is there already and was not "
+        "made by a fabric of this name; choose another --name"
+    )
+
+
+def make(topology: Topology, names: Names, state: State) -> None:
+    """Make hosts and links. Raises UnavailableError with what `ip` or `ethtool` said.
+
+    A name that somebody took after `check_free` is struck from `state`, with all that come after it: `remove`
+    must leave alone what was not made here.
+    """
+    made: dict[str, str] = {}
+    for name in topology.hosts:
+        namespace = names.namespace(name)
+        if _is_taken("ip", "netns", "add", namespace):
+            state.namespaces, state.interfaces = made, []
+            raise _not_free([f"namespace {namespace}"])
+        made[name] = namespace
     links = list(plan.pairs(topology, names))
-    run_batch([_add(*ends) for ends in links])
-    here = [end.interface for ends in links for end in ends if end.namespace is None]
+    here: list[str] = []
+    for ends in links:
+        ours = [end.interface for end in ends if end.namespace is None]
+        if _is_taken("ip", *_add(*ends).split()):
+            state.interfaces = here
+            raise _not_free([f"interface {name}" for name in ours])
+        here += ours
     for name in here:
         # Nothing of the kernel's own goes out by a switch's port.
         ipv6 = Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6")
@@ -89,27 +107,18 @@ def remove(state: State) -> list[str]:
     return left + [f"namespace {name}" for name in state.namespaces.values() if (_NAMESPACES / name).exists()]
 
 
-def end(pids: Iterable[int]) -> None:
+def end(processes: Iterable[Process]) -> None:
     """Ask processes to end; after some seconds, end them."""
-    left = list(pids)
+    left = list(processes)
     for number, seconds in ((signal.SIGTERM, _END_SECS), (signal.SIGKILL, _END_SECS)):
-        for pid in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
+        for process in left:
+            process.signal(number)
         deadline = time.monotonic() + seconds
         while left and time.monotonic() < deadline:
             time.sleep(0.02)
-            left = [pid for pid in left if _runs(pid)]
+            left = [process for process in left if process.is_alive]
         if not left:
             return
-
-
-def _runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def _end_processes(namespace: str) -> None:
@@ -117,7 +126,14 @@ def _end_processes(namespace: str) -> None:
     found = subprocess.run(
         ("ip", "netns", "pids", namespace), check=False, capture_output=True, text=True
     ).stdout
-    end(int(word) for word in found.split())
+    inside = []
+    for word in found.split():
+        with contextlib.suppress(OSError):
+            process = Process.of(int(word))
+            # An id may be another process's by now.
+            if Path(f"/proc/{process.pid}/ns/net").samefile(_NAMESPACES / namespace):
+                inside.append(process)
+    end(inside)
 
 
 def _add(first: End, second: End) -> str:
@@ -145,6 +161,17 @@ def run_batch(commands: Sequence[str], namespace: str | None = None) -> None:
     """Let `ip -batch` do it, in a namespace or here. Raises UnavailableError with what it said."""
     where = ("-n", namespace) if namespace is not None else ()
     _run("ip", *where, "-batch", "-", given="\n".join(commands) + "\n")
+
+
+def _is_taken(*command: str) -> bool:
+    """Whether a command that makes something did not because its name is taken."""
+    try:
+        _run(*command)
+    except UnavailableError as error:
+        if "File exists" in str(error):
+            return True
+        raise
+    return False
 
 
 def _run(*command: str, given: str | None = None) -> None:

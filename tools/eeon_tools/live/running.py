@@ -7,6 +7,7 @@ at any moment, and it removes nothing that the file does not name.
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import threading
@@ -67,17 +68,16 @@ def up(topology: Topology, target: str, scale: Fraction, name: str) -> Iterator[
         addresses={switch: f"127.0.0.1:{ports.pop()}" for switch in actual.switches},
         thrift_ports={switch: ports.pop() for switch in actual.switches},
         supervisor=Process.of(os.getpid()),
+        mark=secrets.token_hex(16),
     )
+    # `down` removes what the file names, so it is written when the names were seen to be nobody's.
+    record.check_unclaimed()
+    network.check_free(record)
     record.create()
-    try:
-        network.check_free(record)
-    except UnavailableError:
-        record.forget()
-        raise
     try:
         path = record.folder / "topology.yaml"
         path.write_text(text, encoding="utf-8")
-        network.make(actual, names)
+        network.make(actual, names, record)
         processes = {}
         for switch in actual.switches.values():
             process = switches.start(switches.command(record, switch, names))
@@ -102,14 +102,14 @@ def down(name: str) -> str:
     network.check_possible()
     record = state.load(name)
     if record.supervisor is not None and record.supervisor.is_alive:
-        os.kill(record.supervisor.pid, signal.SIGTERM)
+        record.supervisor.signal(signal.SIGTERM)
         deadline = threading.Event()
         for _ in range(round(_DOWN_SECS / _WATCH_SECS)):
             if not record.supervisor.is_alive:
                 break
             deadline.wait(_WATCH_SECS)
         else:
-            network.end([record.supervisor.pid])
+            network.end([record.supervisor])
     # What a supervisor that came to its end by itself has left: nothing, and no file.
     try:
         record = state.load(name)
@@ -123,7 +123,7 @@ _DOWN_SECS = 60.0
 
 
 def _remove(record: State, *, keeps_logs: bool = False) -> None:
-    switches.stop(record.switches)
+    switches.stop({*record.switches.values(), *state.marked(record.mark)})
     left = network.remove(record)
     if left:
         raise UnavailableError(f"not removed: {', '.join(left)}; `eeon fabric down` tries again")

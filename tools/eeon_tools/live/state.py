@@ -7,9 +7,11 @@ that was given to another process since is not taken for ours.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ from typing import Any
 from eeon_tools.errors import InputError, UnavailableError
 
 _ROOT = Path("/run/eeon")
+MARK = "EEON_FABRIC"
+"""The variable of `State.mark`."""
 _FILE = "fabric.json"
 
 
@@ -40,6 +44,20 @@ class Process:
         """Whether it still runs."""
         return _started(self.pid) == self.started
 
+    def signal(self, number: int) -> None:
+        """Send a signal to it, and to no process that has got its id since."""
+        try:
+            descriptor = os.pidfd_open(self.pid)
+        except ProcessLookupError:
+            return
+        try:
+            # What has the id now keeps it while the descriptor is open, so this is asked in time.
+            if self.is_alive:
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(descriptor, number)
+        finally:
+            os.close(descriptor)
+
 
 @dataclass
 class State:
@@ -59,23 +77,37 @@ class State:
     thrift_ports: dict[str, int] = field(default_factory=dict)
     supervisor: Process | None = None
     is_up: bool = False
+    mark: str = ""
+    """In the environment of every switch process, so that one is found whose maker was killed before it could
+    write the process down."""
 
     @property
     def folder(self) -> Path:
         """Logs, the topology with its rates, the state itself."""
         return folder(self.name)
 
+    def check_unclaimed(self) -> None:
+        """Raise UnavailableError when a fabric has this name."""
+        if (self.folder / _FILE).exists():
+            raise self._taken()
+
     def create(self) -> None:
-        """Claim the name. Raises UnavailableError when it is taken."""
+        """Claim the name, whole or not at all. Raises UnavailableError when it is taken."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        scratch = self.folder / f".{_FILE}.{os.getpid()}"
+        scratch.write_text(self._text(), encoding="utf-8")
         try:
-            with (self.folder / _FILE).open("x", encoding="utf-8") as file:
-                file.write(self._text())
+            os.link(scratch, self.folder / _FILE)
         except FileExistsError:
-            raise UnavailableError(
-                f"a fabric named {self.name} is there already; `eeon fabric down --name {self.name}` "
-                "removes it, another --name leaves it alone"
-            ) from None
+            raise self._taken() from None
+        finally:
+            scratch.unlink()
+
+    def _taken(self) -> UnavailableError:
+        return UnavailableError(
+            f"a fabric named {self.name} is there already; `eeon fabric down --name {self.name}` "
+            "removes it, another --name leaves it alone"
+        )
 
     def save(self) -> None:
         """Replace the file at once."""
@@ -97,6 +129,18 @@ class State:
 def folder(name: str) -> Path:
     """Where the fabric of this name keeps its files."""
     return _ROOT / name
+
+
+def marked(mark: str) -> list[Process]:
+    """The processes that have a fabric's mark in their environment; root sees all of them."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            process = Process.of(int(path.name))
+            if mark and wanted in (path / "environ").read_bytes().split(b"\0"):
+                found.append(process)
+    return found
 
 
 def load(name: str) -> State:

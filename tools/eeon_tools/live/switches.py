@@ -7,12 +7,13 @@ same number.
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from eeon_control.topology import Switch
 from eeon_tools.errors import UnavailableError
 from eeon_tools.live.network import end
 from eeon_tools.live.plan import MTU_BYTES, Names
-from eeon_tools.live.state import Process, State
+from eeon_tools.live.state import MARK, Process, State
 
 TICKS = {"engine": "1ns", "bmv2": "1us"}
 """Unit of the timestamps that each target's program sees."""
@@ -39,6 +40,7 @@ class Command:
 
     arguments: Sequence[str]
     log: Path
+    mark: str
 
 
 def check_installed(target: str) -> None:
@@ -66,7 +68,7 @@ def command(state: State, switch: Switch, names: Names) -> Command:
         *links,
         *("--", "--grpc-server-addr", state.addresses[switch.name], "--cpu-port", str(CPU_PORT)),
     ]
-    return Command(arguments, state.folder / f"{switch.name}.log")
+    return Command(arguments, state.folder / f"{switch.name}.log", state.mark)
 
 
 def _engine(state: State, switch: Switch) -> list[str]:
@@ -96,6 +98,7 @@ def start(command: Command) -> subprocess.Popen[bytes]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
+            env={**os.environ, MARK: command.mark},
             # Ctrl-C is for the command that watches over them, which ends them in turn.
             start_new_session=True,
         )
@@ -139,9 +142,9 @@ def packet_rate(rate_bps: int, overhead_bytes: int) -> int:
     return max(1, rate_bps // (8 * (MTU_BYTES + _ETHERNET_HEADER_BYTES + overhead_bytes)))
 
 
-def stop(processes: dict[str, Process]) -> None:
+def stop(processes: Iterable[Process]) -> None:
     """End those that still run."""
-    end(process.pid for process in processes.values() if process.is_alive)
+    end(process for process in processes if process.is_alive)
 
 
 def free_ports(count: int) -> list[int]:

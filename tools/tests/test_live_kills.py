@@ -1,0 +1,185 @@
+"""`eeon fabric up` and `down`, killed at any step: `down` then removes all of it, and nothing of others."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from eeon_tools.errors import UnavailableError
+from eeon_tools.live import network, running, state
+from eeon_tools.live.state import Process, State
+from live_fabrics import remains, why_not
+
+pytest.importorskip("eeon_engine")
+
+from killed_fabrics import killed_down, killed_up, leave_behind
+
+KILLED = -signal.SIGKILL
+_why_not = why_not()
+needs_root = pytest.mark.skipif(_why_not is not None, reason=f"a live fabric: {_why_not}")
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """Of a fabric that is gone when the test ends."""
+    found = f"k{os.getpid() % 1000:03d}"
+    yield found
+    down(found)
+    shutil.rmtree(state.folder(found), ignore_errors=True)  # logs of what did not come up
+    assert remains(found) == []
+
+
+@contextlib.contextmanager
+def foreign(namespace: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Somebody else's namespace with a process in it."""
+    subprocess.run(("ip", "netns", "add", namespace), check=True)
+    try:
+        with subprocess.Popen(("ip", "netns", "exec", namespace, "sleep", "600")) as process:
+            try:
+                deadline = time.monotonic() + 60
+                inside = Path("/run/netns") / namespace
+                while not Path(f"/proc/{process.pid}/ns/net").samefile(inside):
+                    assert time.monotonic() < deadline
+                    time.sleep(0.01)
+                yield process
+            finally:
+                process.kill()
+    finally:
+        subprocess.run(("ip", "netns", "delete", namespace), check=True)
+
+
+def down(name: str) -> None:
+    with contextlib.suppress(UnavailableError):
+        running.down(name)
+
+
+def switches_of(name: str) -> list[str]:
+    """Switch processes on interfaces of the fabric, found by their command lines."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_bytes().decode(errors="replace").split("\0")
+            found += [word for word in words if word.partition("@")[2].startswith(name)]
+    return found
+
+
+@needs_root
+def test_up_that_is_killed_before_any_of_its_operations_is_removed_by_down(name: str) -> None:
+    for number in range(1, 100):
+        code = killed_up(name, number)
+        with foreign(f"{name}-foreign") as theirs:
+            down(name)
+            assert remains(name) == [f"{name}-foreign"], number
+            assert switches_of(name) == [], number
+            assert theirs.poll() is None
+        assert not (state.folder(name) / "fabric.json").exists()
+        if code == 0:
+            break
+        assert code == KILLED
+    # The claim, 2 namespaces, 4 links, 6 interfaces, 2 hosts by 3 commands, 3 switches started and saved, ...
+    assert number > 25
+
+
+@needs_root
+@pytest.mark.parametrize("with_switches", [False, True])
+def test_down_that_is_killed_before_any_of_its_operations_is_finished_by_the_next_down(
+    name: str, with_switches: bool
+) -> None:
+    for number in range(1, 100):
+        leave_behind(name, with_switches=with_switches)
+        code = killed_down(name, number)
+        down(name)
+        assert remains(name) == [] and switches_of(name) == [], number
+        if code == 0 or (with_switches and number == 2):
+            break
+        assert code == KILLED
+    assert number > (1 if with_switches else 10)
+
+
+@needs_root
+def test_up_that_is_killed_while_its_names_are_anothers_leaves_nothing_for_down_to_remove(name: str) -> None:
+    with foreign(f"{name}-h1") as theirs:
+        assert killed_up(name, 1) == 1, "it sees that the name is taken before its first operation"
+        down(name)
+        assert remains(name) == [f"{name}-h1"] and theirs.poll() is None
+        with pytest.raises(UnavailableError, match="no live fabric named"):
+            state.load(name)
+
+
+@needs_root
+def test_name_that_somebody_takes_after_the_check_is_left_alone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "check_free", lambda record: None)
+    with foreign(f"{name}-h2") as theirs:
+        assert killed_up_here(name) == f"namespace {name}-h2 is there already"
+        assert remains(name) == [f"{name}-h2"] and theirs.poll() is None
+    subprocess.run(("ip", "link", "add", f"{name}2p1", "type", "veth", "peer", f"{name}x"), check=True)
+    try:
+        assert killed_up_here(name) == f"interface {name}2p1 is there already"
+        assert remains(name) == [f"{name}2p1"]
+    finally:
+        subprocess.run(("ip", "link", "delete", f"{name}2p1"), check=True)
+
+
+def killed_up_here(name: str) -> str:
+    """Why a fabric cannot be brought up in this process."""
+    from fractions import Fraction
+
+    from eeon_control import topology
+
+    with (
+        pytest.raises(UnavailableError) as error,
+        running.up(topology.load("leaf-spine-4"), "engine", Fraction(1, 10), name),
+    ):
+        raise AssertionError("it is up")
+    return str(error.value).partition(" and was not")[0].split(" and ")[0]
+
+
+def test_process_with_the_id_of_one_that_has_ended_gets_no_signal() -> None:
+    with subprocess.Popen((sys.executable, "-c", "input()"), stdin=subprocess.PIPE) as other:
+        process = Process.of(other.pid)
+        Process(process.pid, process.started - 1).signal(signal.SIGKILL)
+        network.end([Process(process.pid, process.started - 1)])
+        assert other.poll() is None
+        process.signal(signal.SIGKILL)
+        assert other.wait(60) == -signal.SIGKILL
+    process.signal(signal.SIGKILL)  # nobody is there, or somebody else
+
+
+def test_claim_of_a_name_is_whole_and_refused_when_it_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "_ROOT", tmp_path)
+    first = State("one", "engine", "leaf-spine-4", mark="0123")
+    first.check_unclaimed()
+    first.create()
+    second = State("one", "bmv2", "leaf-spine-16")
+    for refused in (second.check_unclaimed, second.create):
+        with pytest.raises(UnavailableError, match="a fabric named one is there already"):
+            refused()
+    assert state.load("one") == first
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["fabric.json"]
+
+
+def test_process_is_found_by_its_fabrics_mark_and_by_no_other() -> None:
+    mark = os.urandom(8).hex()
+    environment = {**os.environ, state.MARK: mark}
+    with subprocess.Popen(
+        (sys.executable, "-c", "print(flush=True); input()"),
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"\n"
+        assert [one.pid for one in state.marked(mark)] == [process.pid]
+        assert state.marked(mark[:-1]) == [] and state.marked("") == []
+        process.kill()
