@@ -61,6 +61,9 @@ pub struct Config {
     pub mss: u16,
     /// Initial window in segments. Default 10 (RFC 6928); ns-2 starts with 2.
     pub initial_window_segments: u32,
+    /// Maximum number of segments by which slow start grows with one ACK. Default 2 (RFC 3465, 2.3); `None` is no limit (Linux;
+    /// RFC 9438, 4.10 and RFC 9406, 4.2 for senders that pace). After a timeout it is 1 where there is a limit.
+    pub slow_start_limit: Option<u32>,
     /// An ECN mark never makes the congestion window smaller than this many segments. Default 2, as ssthresh (RFC 5681, equation
     /// 4) and Linux; 1 lets classic ECN come to the case of RFC 3168, 6.1.2 where only a timer sends, as in ns-2.
     pub min_window_segments: u32,
@@ -75,6 +78,9 @@ pub struct Config {
     pub timestamps: Option<Duration>,
     /// Delay ACKs. Default every second segment or 40 ms, Linux' smallest; `None` acknowledges each segment.
     pub delayed_ack: Option<DelayedAck>,
+    /// Segments that are acknowledged at once, whatever `delayed_ack` says, at the start and after data that had been lost or came
+    /// twice: then the sender waits for ACKs to open its window. Default 0; Linux 16.
+    pub quick_acks: u32,
     /// Send new data on the first two duplicate ACKs (RFC 3042). Default on.
     pub limited_transmit: bool,
     /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1). Default on.
@@ -107,12 +113,14 @@ impl Default for Config {
             dctcp_initial_alpha: 1.0,
             mss: 1460,
             initial_window_segments: 10,
+            slow_start_limit: Some(2),
             min_window_segments: 2,
             receive_buffer: None,
             reads_at_once: true,
             sack: true,
             timestamps: None,
             delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
+            quick_acks: 0,
             limited_transmit: true,
             restart_after_idle: true,
             initial_rto: Duration::from_secs(1),
@@ -170,6 +178,9 @@ impl Config {
             if !(1..=65_535).contains(&value) {
                 return refuse(field, value.to_string(), "1 to 65535 segments");
             }
+        }
+        if self.slow_start_limit == Some(0) {
+            return refuse("slow_start_limit", "0".to_owned(), "at least 1 segment, or none");
         }
         if let Some(buffer) = self.receive_buffer.filter(|buffer| !(1..=MAX_WINDOW).contains(&buffer.get())) {
             return refuse("receive_buffer", buffer.to_string(), "1 B to 1073725440 B, or unlimited");
@@ -261,6 +272,8 @@ mod tests {
             (Config { mss: 20, ..base() }, "mss"),
             (Config { initial_window_segments: 0, ..base() }, "initial_window_segments"),
             (Config { min_window_segments: 0, ..base() }, "min_window_segments"),
+            (Config { slow_start_limit: Some(0), ..base() }, "slow_start_limit"),
+            (Config { syn_lost_rto: Duration::ZERO, ..base() }, "syn_lost_rto"),
             (Config { receive_buffer: Some(Bytes::new(1 << 30)), ..base() }, "receive_buffer"),
             (
                 Config {

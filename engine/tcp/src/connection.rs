@@ -258,6 +258,9 @@ impl Connection {
             self.syn_due |= !self.sender.has_sent_syn_at(now);
             return;
         }
+        if segment.payload_len > 0 {
+            self.receiver.expect_repair(&self.settings);
+        }
         if self.state == State::TimeWait && segment.has(FIN) {
             // RFC 9293, 3.10.7.4: the peer sends its FIN again, so the wait begins again.
             self.linger_until = now.saturating_add(self.settings.time_wait);

@@ -30,7 +30,7 @@ impl Connection {
     #[inline]
     fn poll_segment(&mut self, now: Time) -> Option<Segment> {
         if self.reset.is_some() {
-            return self.poll_reset();
+            return self.poll_reset(now);
         }
         match self.state {
             State::Closed | State::Listen => return None,
@@ -55,7 +55,7 @@ impl Connection {
         self.receiver.ack_is_due().then(|| self.pure_ack(now))
     }
 
-    fn poll_reset(&mut self) -> Option<Segment> {
+    fn poll_reset(&mut self, now: Time) -> Option<Segment> {
         let reset = self.reset.take()?;
         Some(Segment {
             sequence: reset.sequence,
@@ -64,8 +64,15 @@ impl Connection {
             window: 0,
             ecn: self.codepoint(Kind::Other),
             payload_len: 0,
-            options: Options::default(),
+            // RFC 7323, 3.2: in a reset, too, if they have been agreed on.
+            options: Options { timestamps: self.timestamps_now(now), ..Options::default() },
         })
+    }
+
+    /// The option that every segment carries once timestamps have been agreed on.
+    #[inline]
+    fn timestamps_now(&self, now: Time) -> Option<Timestamps> {
+        self.timestamps.then(|| Timestamps { value: self.timestamp(now), echo_reply: self.ts_recent })
     }
 
     /// SYN, or SYN-ACK once the peer's SYN has come. ECN-setup flags: RFC 3168, 6.1.1.
@@ -137,12 +144,7 @@ impl Connection {
             window: if kind == Kind::Syn { 0 } else { self.receiver.announce(self.sender.mss(), true) },
             ecn: self.codepoint(kind),
             payload_len: 0,
-            options: Options {
-                timestamps: self
-                    .timestamps
-                    .then(|| Timestamps { value: self.timestamp(now), echo_reply: self.ts_recent }),
-                ..Options::default()
-            },
+            options: Options { timestamps: self.timestamps_now(now), ..Options::default() },
         }
     }
 

@@ -62,6 +62,8 @@ pub(crate) struct Receiver {
     earlier: Option<EarlierAck>,
     /// Segments that have not been acknowledged.
     waiting: u32,
+    /// Segments yet to be acknowledged at once.
+    quick: u32,
     /// Something must be acknowledged at once.
     ack_now: bool,
     /// When what waits must be acknowledged at the latest; `Time::MAX` when nothing waits.
@@ -83,6 +85,7 @@ impl Receiver {
             echo: Echo::Off,
             earlier: None,
             waiting: 0,
+            quick: config.quick_acks,
             ack_now: false,
             ack_at: Time::MAX,
         }
@@ -200,12 +203,14 @@ impl Receiver {
         }
         if end <= self.next {
             self.ack_now = true;
+            self.expect_repair(config);
             return;
         }
         self.next = end;
         if !self.held.is_empty() {
             // RFC 5681, 4.2: fills a gap in whole or in part, at once as well.
             self.ack_now = true;
+            self.expect_repair(config);
             if let Some((_, held_end)) = self.held.containing(end) {
                 self.next = held_end;
             }
@@ -216,6 +221,7 @@ impl Receiver {
         }
         self.waiting += 1;
         match config.delayed_ack {
+            Some(_) if self.quick > 0 => (self.ack_now, self.quick) = (true, self.quick - 1),
             Some(delay) if self.waiting < delay.segments && !self.fin_received() => {
                 if self.ack_at == Time::MAX {
                     self.ack_at = now.saturating_add(delay.timer);
@@ -223,6 +229,11 @@ impl Receiver {
             }
             _ => self.ack_now = true,
         }
+    }
+
+    /// Data was lost or has come twice, so that the sender's window is small and waits for ACKs.
+    pub(crate) fn expect_repair(&mut self, config: &Config) {
+        self.quick = config.quick_acks;
     }
 
     /// The echo of CE, by data packets only.

@@ -307,7 +307,11 @@ impl Sender {
             ece: self.ecn && ack.ece,
             rtt,
             srtt: self.rtt.srtt(),
-            slow_start_limit: if matches!(self.recovery, Recovery::Timeout) { 1 } else { 2 },
+            slow_start_limit: match config.slow_start_limit {
+                // RFC 3465, 2.3.
+                Some(_) if matches!(self.recovery, Recovery::Timeout) => 1,
+                limit => limit.map_or(u64::MAX >> 32, u64::from),
+            },
         };
         self.congestion.observe(&event);
         let was_recovering = self.is_in_fast_recovery();

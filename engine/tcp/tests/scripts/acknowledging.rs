@@ -163,3 +163,24 @@ fn sequence_numbers_wrap() {
     assert_eq!(script.tcp.bytes_received(), u64::from(3 * MSS));
     assert_ne!(irs, PEER_ISN);
 }
+
+/// Linux' quick ACKs: a sender whose window is small waits for ACKs, at the start and after a loss.
+#[test]
+fn quick_acks_answer_the_first_segments_and_those_after_a_repair_at_once() {
+    let quick = Config { delayed_ack: DELAYED, quick_acks: 3, ..config("newreno") };
+    let mut script = established(quick);
+    let answers = |script: &mut Script, segments: std::ops::Range<u32>| -> Vec<usize> {
+        let one = |segment| {
+            script.data(segment * MSS, MSS, Ecn::NotEct);
+            script.sent().len()
+        };
+        segments.map(one).collect()
+    };
+    assert_eq!(answers(&mut script, 0..6), [1, 1, 1, 0, 1, 0]);
+    // The last one comes again: the timer of the sender has fired.
+    assert_eq!(answers(&mut script, 5..10), [1, 1, 1, 1, 0]);
+    // One is missing, and then repaired: it and two more.
+    assert_eq!(answers(&mut script, 11..12), [1]);
+    assert_eq!(answers(&mut script, 10..11), [1]);
+    assert_eq!(answers(&mut script, 12..17), [1, 1, 0, 1, 0]);
+}

@@ -1,8 +1,9 @@
 //! RFC 9293, 3.6: how a connection ends.
 
-use tcp::{End, Segment, SendError, State};
+use tcp::{Config, End, Segment, SendError, State};
 use units::Duration;
 use wire::tcp::{ACK, FIN, RST};
+use wire::tcp_options::Timestamps;
 use wire::Ecn;
 
 use crate::common::{config, flags, ms, ours, theirs, Script};
@@ -157,4 +158,15 @@ fn more_than_a_connection_carries_is_refused_with_what_is_left() {
     script.tcp.send(1 << 61).unwrap();
     let error = script.tcp.send(1 << 62).unwrap_err();
     assert_eq!(error, SendError::TooMany { bytes: 1 << 62, room: (1 << 61) - 1 });
+}
+
+/// RFC 7323, 3.2: a reset carries timestamps, too, once they have been agreed on.
+#[test]
+fn a_reset_carries_timestamps() {
+    let config = Config { timestamps: Some(Duration::from_ms(1)), ..config("newreno") };
+    let mut script = Script::established(config, Duration::from_ms(10));
+    script.wait(Duration::from_secs(1));
+    script.tcp.abort();
+    let timestamps = script.expect_one().options.timestamps;
+    assert_eq!(timestamps, Some(Timestamps { value: 1_010, echo_reply: 77 }));
 }

@@ -148,6 +148,18 @@ fn the_initial_window_is_what_is_set() {
     }
 }
 
+/// RFC 3465, 2.3, or no limit, as Linux has it: an ACK for ten segments opens the window by so many.
+#[test]
+fn an_ack_opens_the_window_in_slow_start_by_what_is_set() {
+    for (slow_start_limit, after) in [(Some(1), 11_000), (Some(2), 12_000), (None, 20_000)] {
+        let mut script = established(Config { slow_start_limit, ..config("newreno") });
+        script.tcp.send(1 << 20).unwrap();
+        assert_eq!(script.sent().len(), 10);
+        script.ack(10_000);
+        assert_eq!(script.cwnd(), after, "{slow_start_limit:?}");
+    }
+}
+
 /// RFC 9438, 5.8's aim: a window that is not used does not grow.
 #[test]
 fn a_flow_that_sends_little_does_not_grow_its_window() {

@@ -1,0 +1,126 @@
+//! Scripts of packetdrill (the language in which the authors of Linux' TCP write its tests), played against our endpoints.
+//!
+//! `PACKETDRILL=folder cargo test --package tcp --test packetdrill -- --ignored --nocapture` plays every script below a folder and
+//! prints a table: a checkout of github.com/google/packetdrill, or Linux' `tools/testing/selftests/net/packetdrill`. A script that differs
+//! must be in [`differences`] with the reason, and one that is there must differ.
+
+#![allow(clippy::print_stdout)] // The table of public scripts is printed.
+
+mod differences;
+mod parse;
+mod play;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use differences::DIFFERENCES;
+use play::Outcome;
+
+fn outcome(text: &str) -> Outcome {
+    match parse::script(text) {
+        Ok(script) => play::play(&script),
+        Err(reason) => Outcome::DoesNotApply(reason),
+    }
+}
+
+/// A server that sends ten segments, the first of which is lost.
+const LOSS: &str = "
+    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 listen(3, 1) = 0
+  +.1 < S 0:0(0) win 32792 <mss 1000,sackOK,nop,wscale 7>
+   +0 > S. 0:0(0) ack 1 <mss 1460,sackOK,nop,wscale 8>
+  +.1 < . 1:1(0) ack 1 win 320
+   +0 accept(3, ..., ...) = 4
+   +0 write(4, ..., 10000) = 10000
+   +0 > P. 1:10001(10000) ack 1
+  +.1 < . 1:1(0) ack 1 win 320 <sack 1001:4001>
+   +0 > . 1:1001(1000) ack 1
+   +0 %{ assert tcpi_snd_ssthresh == 7, tcpi_snd_ssthresh }%
+  +.1 < . 1:1(0) ack 10001 win 320
+ +.01 < P. 1:1001(1000) ack 10001 win 320
+   +0 > . 10001:10001(0) ack 1001
+   +0 read(4, ..., 1000) = 1000
+   +0 close(4) = 0
+   +0 > F. 10001:10001(0) ack 1001
+";
+
+#[test]
+fn a_script_of_ours_passes_and_its_statements_are_compared() {
+    assert_eq!(outcome(LOSS), Outcome::Passes { compared: 1, passed_over: 0 });
+}
+
+#[test]
+fn a_script_that_expects_something_else_differs_at_its_line() {
+    for (said, instead, line) in [
+        ("1:10001(10000) ack 1", "2:10001(9999) ack 1", 9),
+        ("1:1001(1000) ack 1\n   +0 %", "1001:2001(1000) ack 1\n   +0 %", 11),
+        ("+0 > . 1:1001(1000)", "+.1 > . 1:1001(1000)", 11),
+        ("ssthresh == 7", "ssthresh == 5", 12),
+        (") ack 1001\n   +0 read", ") ack 501\n   +0 read", 15),
+        ("read(4, ..., 1000) = 1000", "read(4, ..., 1000) = 500", 16),
+        ("sackOK,nop,wscale 8", "nop,wscale 8", 5),
+    ] {
+        assert!(LOSS.contains(said), "{said}");
+        match outcome(&LOSS.replacen(said, instead, 1)) {
+            Outcome::Differs(at, what) => assert_eq!(at, line, "{instead}: {what}"),
+            other => panic!("{instead}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_our_endpoints_do_not_have_is_named() {
+    for (said, instead, reason) in [
+        ("read(4", "splice(4", "splice"),
+        ("sackOK,nop,wscale 7>", "sackOK,FO abcd>", "FO"),
+        ("    0 socket", "`sysctl net.ipv4.tcp_mtu_probing=2`\n    0 socket", "tcp_mtu_probing"),
+    ] {
+        match outcome(&LOSS.replacen(said, instead, 1)) {
+            Outcome::DoesNotApply(why) => assert!(why.contains(reason), "{why}"),
+            other => panic!("{instead}: {other:?}"),
+        }
+    }
+}
+
+fn scripts(folder: &Path, found: &mut Vec<PathBuf>) {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    for entry in entries.map(|entry| entry.expect("a folder's entry").path()) {
+        if entry.is_dir() {
+            scripts(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "pkt") {
+            found.push(entry);
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs PACKETDRILL=folder of scripts"]
+fn public_scripts() {
+    let folder =
+        PathBuf::from(std::env::var_os("PACKETDRILL").expect("PACKETDRILL names a folder of scripts"));
+    let mut found = Vec::new();
+    scripts(&folder, &mut found);
+    found.sort();
+    let mut counts = BTreeMap::<&str, usize>::new();
+    let mut unexpected = Vec::new();
+    for path in &found {
+        let name = path.strip_prefix(&folder).unwrap_or(path).display();
+        let text = String::from_utf8_lossy(&std::fs::read(path).expect("a script")).into_owned();
+        let (kind, note) = match outcome(&text) {
+            Outcome::Passes { compared, passed_over } => {
+                ("passes", format!("{compared} statements compared, {passed_over} not"))
+            }
+            Outcome::Differs(line, what) => ("differs", format!("line {line}: {what}")),
+            Outcome::DoesNotApply(reason) => ("does not apply", reason),
+        };
+        let known = DIFFERENCES.iter().find(|(end, _)| path.ends_with(end));
+        if (kind == "differs") != known.is_some() {
+            unexpected.push(format!("{name} {kind}, {note}; known: {known:?}"));
+        }
+        let note = known.map_or(note, |(_, reason)| (*reason).to_owned());
+        *counts.entry(kind).or_default() += 1;
+        println!("| `{name}` | {kind} | {note} |");
+    }
+    println!("{counts:?}");
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
+}

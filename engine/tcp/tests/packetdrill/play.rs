@@ -1,0 +1,381 @@
+//! Plays a script against one of our endpoints, set as Linux is.
+
+use std::collections::VecDeque;
+
+use tcp::{Config, Connection, DelayedAck, Segment, State};
+use units::{Bytes, Duration, Time};
+use wire::tcp::{ACK, PSH, SYN};
+use wire::tcp_options::{Options, SackBlock, SackBlocks, Timestamps};
+use wire::Ecn;
+
+use crate::parse::{Event, Packet, Script, What, When};
+
+/// What came of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// And how many statements about `TCP_INFO` were compared, and how many were not.
+    Passes {
+        compared: usize,
+        passed_over: usize,
+    },
+    /// The line, and what was different there.
+    Differs(usize, String),
+    DoesNotApply(String),
+}
+
+const OUR_ISN: u32 = 1_000_000;
+const PEER_ISN: u32 = 5_000_000;
+
+/// Linux as `defaults.sh` of the scripts sets it, on a link of 1500 bytes, as far as our endpoints have the same.
+fn linux(script: &Script) -> Result<Config, String> {
+    let mut config = Config {
+        delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
+        quick_acks: 16,
+        slow_start_limit: None,
+        receive_buffer: Some(Bytes::new(15 << 20)),
+        reads_at_once: false,
+        timestamps: Some(Duration::from_ms(1)),
+        restart_after_idle: false,
+        // tcp_rtt_estimator: SRTT + max(4 RTTVAR, 200 ms).
+        clock_granularity: Duration::from_ms(200),
+        syn_retries: 5,
+        .."cubic".parse().expect("a name of the crate")
+    };
+    for (name, value) in &script.sysctls {
+        match (name.as_str(), value.as_str()) {
+            ("tcp_congestion_control", name) => {
+                let name = if name == "reno" { "newreno" } else { name };
+                config.algorithm = name.parse::<Config>().map_err(|error| error.to_string())?.algorithm;
+            }
+            ("tcp_slow_start_after_idle", value) => config.restart_after_idle = value != "0",
+            ("tcp_ecn", value) => config.ecn = value != "0",
+            ("tcp_sack", value) => config.sack = value != "0",
+            ("tcp_timestamps", value) => {
+                config.timestamps = (value != "0").then(|| Duration::from_ms(1));
+            }
+            ("tcp_early_retrans" | "tcp_recovery", "0") => {}
+            (name, value) => return Err(format!("the setting {name}={value}")),
+        }
+    }
+    Ok(config)
+}
+
+struct Player {
+    config: Config,
+    tcp: Option<Connection>,
+    now: Time,
+    sent: VecDeque<(Time, Segment)>,
+    /// Ours less the script's, from the first value that left.
+    timestamps: Option<u32>,
+    tolerance: Duration,
+    compared: usize,
+    passed_over: usize,
+}
+
+pub fn play(script: &Script) -> Outcome {
+    if !script.events.iter().any(|event| matches!(event.what, What::Out(_))) {
+        return Outcome::DoesNotApply("nothing is expected to leave".to_owned());
+    }
+    let config = match linux(script) {
+        Ok(config) => config,
+        Err(reason) => return Outcome::DoesNotApply(reason),
+    };
+    let mut player = Player {
+        config,
+        tcp: None,
+        now: Time::ZERO,
+        sent: VecDeque::new(),
+        timestamps: None,
+        tolerance: script.tolerance.unwrap_or(Duration::from_ms(5)),
+        compared: 0,
+        passed_over: 0,
+    };
+    for event in &script.events {
+        match player.happen(event) {
+            Ok(()) => {}
+            Err(Stop::Differs(what)) => return Outcome::Differs(event.line, what),
+            Err(Stop::DoesNotApply(what)) => return Outcome::DoesNotApply(what),
+        }
+    }
+    Outcome::Passes { compared: player.compared, passed_over: player.passed_over }
+}
+
+enum Stop {
+    Differs(String),
+    DoesNotApply(String),
+}
+
+fn differs<T>(what: String) -> Result<T, Stop> {
+    Err(Stop::Differs(what))
+}
+
+impl Player {
+    fn happen(&mut self, event: &Event) -> Result<(), Stop> {
+        let (from, to) = match event.when {
+            When::At(at) => (Time::ZERO + at, Time::ZERO + at),
+            When::After(from, to) => (self.now + from, self.now + to),
+        };
+        match &event.what {
+            What::Out(packet) => self.expect(from, to, packet),
+            What::In(packet) => {
+                self.advance(from);
+                self.receive(packet)
+            }
+            What::Call { name, arguments, result } => {
+                self.advance(from);
+                self.call(name, arguments, *result)
+            }
+            What::Assert(known, others) => {
+                self.advance(from);
+                self.passed_over += others;
+                known.iter().try_for_each(|(name, value)| self.compare(name, *value))
+            }
+        }
+    }
+
+    /// Lets timers fire that are due by `to`.
+    fn advance(&mut self, to: Time) {
+        while let Some(due) = self.due().filter(|due| *due <= to) {
+            self.now = self.now.max(due);
+            if let Some(tcp) = &mut self.tcp {
+                tcp.handle_timeout(self.now);
+            }
+            self.drain();
+        }
+        self.now = self.now.max(to);
+    }
+
+    fn due(&self) -> Option<Time> {
+        self.tcp.as_ref().and_then(Connection::next_timeout)
+    }
+
+    fn drain(&mut self) {
+        if let Some(tcp) = &mut self.tcp {
+            self.sent.extend(
+                std::iter::from_fn(|| tcp.poll_transmit(self.now)).map(|segment| (self.now, segment)),
+            );
+        }
+    }
+
+    fn receive(&mut self, packet: &Packet) -> Result<(), Stop> {
+        let mut sack = SackBlocks::default();
+        for (left, right) in &packet.sack {
+            sack.push(SackBlock { left: OUR_ISN.wrapping_add(*left), right: OUR_ISN.wrapping_add(*right) });
+        }
+        let segment = Segment {
+            sequence: PEER_ISN.wrapping_add(packet.start),
+            acknowledgement: packet.acknowledgement.map_or(0, |ack| OUR_ISN.wrapping_add(ack)),
+            flags: packet.flags,
+            window: packet.window.unwrap_or(0),
+            ecn: packet.ecn.unwrap_or(Ecn::NotEct),
+            payload_len: packet.len,
+            options: Options {
+                mss: packet.options.mss,
+                window_scale: packet.options.window_scale,
+                sack_permitted: packet.options.sack_permitted,
+                timestamps: packet.options.timestamps.map(|(value, echo)| Timestamps {
+                    value,
+                    echo_reply: echo.wrapping_add(self.timestamps.unwrap_or(0)),
+                }),
+                sack,
+            },
+        };
+        let Some(tcp) = &mut self.tcp else {
+            return Err(Stop::DoesNotApply("a packet without a connection".to_owned()));
+        };
+        tcp.handle_segment(self.now, &segment);
+        self.drain();
+        Ok(())
+    }
+
+    /// A segment of Linux may stand for several of ours, because Linux hands large ones to the network device.
+    fn expect(&mut self, from: Time, to: Time, packet: &Packet) -> Result<(), Stop> {
+        let latest = to + self.tolerance;
+        while self.sent.is_empty() {
+            match self.due() {
+                Some(due) if due <= latest => self.advance(due),
+                due => {
+                    return differs(format!("nothing leaves: {}; the next timer is {due:?}", shown(packet)))
+                }
+            }
+        }
+        let (at, first) = self.sent.pop_front().expect("the queue is not empty");
+        self.now = self.now.max(at);
+        if at + self.tolerance < from || at > latest {
+            return differs(format!("{first:?} leaves at {at}, expected {from} to {to}: {}", shown(packet)));
+        }
+        let mut whole = first;
+        while whole.payload_len < packet.len {
+            let next = whole.sequence.wrapping_add(whole.payload_len);
+            match self.sent.front() {
+                Some((_, segment)) if segment.payload_len > 0 && segment.sequence == next => {
+                    whole.payload_len += segment.payload_len;
+                    whole.flags |= segment.flags;
+                    self.sent.pop_front();
+                }
+                _ => break,
+            }
+        }
+        self.match_packet(&whole, packet)
+    }
+
+    fn match_packet(&mut self, ours: &Segment, packet: &Packet) -> Result<(), Stop> {
+        // PSH: each stack has its own rule where it is set within a burst.
+        let is_syn = ours.has(SYN);
+        let same = |ours: u32, theirs: u32, what: &str| {
+            if ours == theirs {
+                Ok(())
+            } else {
+                differs(format!("{what} is {ours}, expected {theirs}: {}", shown(packet)))
+            }
+        };
+        same((ours.flags & !PSH).into(), (packet.flags & !PSH).into(), "the set of flags")?;
+        same(ours.sequence.wrapping_sub(OUR_ISN), packet.start, "the sequence number")?;
+        same(ours.payload_len, packet.len, "the payload")?;
+        if let (Some(ack), true) = (packet.acknowledgement, ours.has(ACK)) {
+            same(ours.acknowledgement.wrapping_sub(PEER_ISN), ack, "the acknowledgement number")?;
+        }
+        if let Some(ecn) = packet.ecn {
+            same(ours.ecn as u32, ecn as u32, "the codepoint")?;
+        }
+        if packet.any_options {
+            return Ok(());
+        }
+        if is_syn {
+            same(ours.options.mss.unwrap_or(0).into(), packet.options.mss.unwrap_or(0).into(), "the MSS")?;
+            same(ours.options.sack_permitted.into(), packet.options.sack_permitted.into(), "sackOK")?;
+            let scales = [ours.options.window_scale, packet.options.window_scale];
+            let [scale, expected] = scales.map(|scale| scale.map_or(99, u32::from));
+            same(scale, expected, "the window scale")?;
+        }
+        let blocks = ours.options.sack.as_slice().iter();
+        let blocks: Vec<_> = blocks
+            .map(|block| (block.left.wrapping_sub(PEER_ISN), block.right.wrapping_sub(PEER_ISN)))
+            .collect();
+        if blocks != packet.sack {
+            return differs(format!("the SACK blocks are {blocks:?}, expected {:?}", packet.sack));
+        }
+        match (ours.options.timestamps, packet.options.timestamps) {
+            (Some(ours), Some((value, echo))) => {
+                let base = *self.timestamps.get_or_insert(ours.value.wrapping_sub(value));
+                same(ours.echo_reply, echo, "the timestamp's echo")?;
+                let apart = ours.value.wrapping_sub(base).wrapping_sub(value) as i32;
+                if apart.abs() > 5 {
+                    return differs(format!("the timestamp is {apart} ms off: {}", shown(packet)));
+                }
+                Ok(())
+            }
+            (None, None) => Ok(()),
+            (ours, _) => differs(format!("timestamps are {ours:?}: {}", shown(packet))),
+        }
+    }
+
+    fn call(&mut self, name: &str, arguments: &str, result: i64) -> Result<(), Stop> {
+        let words: Vec<&str> = arguments.split(',').map(str::trim).collect();
+        let settings = || self.config.clone().check().map_err(|error| Stop::DoesNotApply(error.to_string()));
+        match name {
+            "socket" | "bind" | "accept" | "fcntl" => {}
+            "setsockopt" => self.set(&words, arguments)?,
+            "listen" => self.tcp = Some(Connection::listen(&settings()?, OUR_ISN)),
+            "connect" => {
+                if self.tcp.is_none() {
+                    self.tcp = Some(Connection::connect(&settings()?, OUR_ISN));
+                }
+            }
+            "write" | "send" | "sendto" => {
+                if words.iter().any(|word| word.starts_with("MSG_") && *word != "MSG_DONTWAIT") {
+                    return Err(Stop::DoesNotApply(format!("{name} with {arguments}")));
+                }
+                let Some(tcp) = &mut self.tcp else { return self.without_connection(name) };
+                let bytes = words.get(2).and_then(|word| word.parse().ok()).unwrap_or(0);
+                let worked = tcp.send(bytes).is_ok();
+                if worked != (result >= 0) {
+                    return differs(format!("{name} of {bytes} bytes: {worked}, expected {result}"));
+                }
+            }
+            "read" | "recv" => {
+                let Some(tcp) = &mut self.tcp else { return self.without_connection(name) };
+                let most = words.get(2).and_then(|word| word.parse().ok()).unwrap_or(0);
+                let taken = tcp.read(most);
+                if result >= 0 && taken != result as u64 {
+                    return differs(format!("{name} gives {taken} bytes, expected {result}"));
+                }
+            }
+            "ioctl" if words.get(1) == Some(&"SIOCINQ") => {
+                let Some(tcp) = &self.tcp else { return self.without_connection(name) };
+                let unread = tcp.bytes_unread();
+                let expected = words.get(2).and_then(|word| word.trim_matches(['[', ']']).parse().ok());
+                if Some(unread) != expected {
+                    return differs(format!("{unread} bytes are unread, expected {expected:?}"));
+                }
+            }
+            "shutdown" if words.get(1).is_some_and(|how| *how != "SHUT_RD") => {
+                let Some(tcp) = &mut self.tcp else { return self.without_connection(name) };
+                tcp.close();
+            }
+            "close" => {
+                let Some(tcp) = &mut self.tcp else { return Ok(()) };
+                // As a socket does: who throws unread data away resets (RFC 2525, 2.17), and an attempt is given up.
+                match tcp.state() {
+                    State::Listen => {}
+                    State::SynSent => tcp.abort(),
+                    _ if tcp.bytes_unread() > 0 => tcp.abort(),
+                    _ => tcp.close(),
+                }
+            }
+            _ => return Err(Stop::DoesNotApply(format!("the call {name}({arguments})"))),
+        }
+        self.drain();
+        Ok(())
+    }
+
+    fn set(&mut self, words: &[&str], arguments: &str) -> Result<(), Stop> {
+        let value = words.get(3).map_or("", |word| word.trim_matches(['[', ']', '"']));
+        match words.get(2).copied().unwrap_or_default() {
+            // Buffers beyond what is sent, and Nagle's algorithm, which our endpoints do not have.
+            "SO_REUSEADDR" | "SO_SNDBUF" | "TCP_NODELAY" => Ok(()),
+            "TCP_MAXSEG" if self.tcp.is_none() => {
+                self.config.mss = value.parse().unwrap_or(self.config.mss);
+                Ok(())
+            }
+            "TCP_CONGESTION" if self.tcp.is_none() => {
+                let name = if value == "reno" { "newreno" } else { value };
+                let config: Config =
+                    name.parse().map_err(|_| Stop::DoesNotApply(format!("the algorithm {value}")))?;
+                self.config.algorithm = config.algorithm;
+                Ok(())
+            }
+            _ => Err(Stop::DoesNotApply(format!("setsockopt({arguments})"))),
+        }
+    }
+
+    fn without_connection(&self, name: &str) -> Result<(), Stop> {
+        Err(Stop::DoesNotApply(format!("{name} without a connection")))
+    }
+
+    /// What `TCP_INFO` would say.
+    fn compare(&mut self, name: &str, expected: i64) -> Result<(), Stop> {
+        let Some(tcp) = &self.tcp else { return self.without_connection("TCP_INFO") };
+        let segments = |bytes: Bytes| (bytes.get() / tcp.mss().get()) as i64;
+        let value = match name {
+            "snd_cwnd" => segments(tcp.cwnd()),
+            "snd_ssthresh" => tcp.ssthresh().map_or(0x7fff_ffff, segments),
+            "unacked" => tcp.in_flight().get().div_ceil(tcp.mss().get()) as i64,
+            "snd_mss" => tcp.mss().get() as i64,
+            "advmss" => self.config.mss.into(),
+            _ => {
+                self.passed_over += 1;
+                return Ok(());
+            }
+        };
+        self.compared += 1;
+        if value != expected {
+            return differs(format!("{name} is {value}, expected {expected}"));
+        }
+        Ok(())
+    }
+}
+
+fn shown(packet: &Packet) -> String {
+    format!("flags {:#x}, {}({}) ack {:?}", packet.flags, packet.start, packet.len, packet.acknowledgement)
+}
