@@ -45,6 +45,13 @@ impl<E> LoopLock<E> {
         }
     }
 
+    /// [`LoopLock::lock`], if nobody has to be waited for.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, E>> {
+        let engine = self.engine.try_lock()?;
+        let is_free = self.turn.lock().is_none_or(|(owner, _)| owner == thread::current().id());
+        is_free.then_some(engine)
+    }
+
     /// Until as many calls of `end_turn`, control calls of other threads wait. The run loop does not: see `pause`.
     pub fn take_turn(&self) {
         let _engine = self.lock();
@@ -120,5 +127,21 @@ mod tests {
         }
         other.join().unwrap();
         assert_eq!(*lock.lock(), ["first", "second", "other"]);
+    }
+
+    #[test]
+    fn a_call_that_does_not_wait_gets_the_lock_only_while_nobody_else_has_it_or_the_turn() {
+        let lock = LoopLock::new(0);
+        let elsewhere =
+            |lock: &LoopLock<i32>| thread::scope(|s| s.spawn(|| lock.try_lock().is_some()).join());
+        assert!(elsewhere(&lock).unwrap());
+        lock.take_turn();
+        assert!(lock.try_lock().is_some());
+        assert!(!elsewhere(&lock).unwrap());
+        lock.end_turn();
+        let guard = lock.lock();
+        assert!(!elsewhere(&lock).unwrap());
+        drop(guard);
+        assert!(elsewhere(&lock).unwrap());
     }
 }

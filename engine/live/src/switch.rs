@@ -174,6 +174,13 @@ impl LiveSwitch {
         result
     }
 
+    /// [`LiveSwitch::with`], if nobody has to be waited for; otherwise `call` is not called.
+    pub fn try_with<R>(&self, call: impl FnOnce(&mut Switch) -> R) -> Option<Result<R, LiveError>> {
+        let result = self.shared.engine.try_lock()?.switch.as_mut().map(call).ok_or(LiveError::NoProgram);
+        self.shared.wake();
+        Some(result)
+    }
+
     /// Replaces the program and all state; the first one makes the switch.
     pub fn load_program(&self, program: Arc<Executable>) -> Result<(), LiveError> {
         let mut engine = self.shared.engine.lock();

@@ -150,6 +150,9 @@ class SwitchHandle:
         """Replaces the opaque bytes of an entry and, where one is given, its action."""
     def client_entries(self, table: str) -> list[ClientEntry]:
         """Entries in order of their rows, those that were added by other calls included."""
+    def client_entries_page(self, table: str, first: int, count: int) -> tuple[list[ClientEntry], int | None]:
+        """At most `count` entries from the row `first` on, and the row to go on from, None at the end. An
+        entry that stays while others come and go is in exactly one of the pages from row 0 on."""
     def client_entry_from_key(
         self, table: str, key: Sequence[MatchParam], priority: int
     ) -> ClientEntry | None:
@@ -240,6 +243,8 @@ class SwitchHandle:
         """
     def meter_get_rates(self, meter: str, index: int) -> list[MeterRate]:
         """Rates of one cell of an indirect meter, lowest first; empty if never set."""
+    def meter_get_rates_range(self, meter: str, start: int, end: int) -> list[list[MeterRate]]:
+        """Rates of cells `start` to `end` - 1 of an indirect meter; at least one."""
     def meter_set_rates(self, meter: str, index: int, rates: Sequence[MeterRate]) -> None:
         """Sets the rates of one cell of an indirect meter; none switches it off."""
     def meter_array_set_rates(self, meter: str, rates: Sequence[MeterRate]) -> None:
@@ -258,12 +263,19 @@ class SwitchHandle:
         """A cell of an indirect counter."""
     def read_counters_all(self, counter: str) -> list[CounterCell]:
         """Every cell of an indirect counter, at one time."""
+    def read_counters_range(self, counter: str, start: int, end: int) -> list[CounterCell]:
+        """Cells `start` to `end` - 1 of an indirect counter; at least one."""
+    def write_counter_array(self, counter: str, bytes: int, packets: int) -> None:
+        """Sets every cell of an indirect counter."""
     def write_counters(self, counter: str, index: int, bytes: int, packets: int) -> None:
         """Sets a cell of an indirect counter."""
     def register_read(self, register: str, index: int) -> bytes:
         """A cell, big-endian, in whole bytes of its width."""
     def register_read_all(self, register: str) -> list[bytes]:
         """Every cell, at one time."""
+    def register_read_range(self, register: str, start: int, end: int) -> bytes:
+        """Cells `start` to `end` - 1 side by side, each big-endian, in whole bytes of its width; at least
+        one."""
     def register_write(self, register: str, index: int, value: bytes) -> None:
         """Sets a cell."""
     def mc_set_group(self, group: int, replicas: Sequence[Replica], note: bytes = ...) -> None:

@@ -29,6 +29,26 @@ impl SwitchHandle {
         Self { host, program: parking_lot::Mutex::new(program) }
     }
 
+    /// One call of the engine that takes microseconds: without a wait for the GIL where the engine is free.
+    pub(crate) fn short_call<R: Send, E: Into<Error> + Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&mut Switch) -> Result<R, E> + Send,
+    ) -> PyResult<R> {
+        let mut call = Some(call);
+        let mut result = None;
+        let tried = self.host.try_with(&mut |switch| {
+            result = call.take().map(|call| call(switch).map_err(Into::into));
+        });
+        match (tried, call) {
+            (None, Some(call)) => self.call(py, call),
+            (tried, _) => {
+                tried.transpose()?;
+                Ok(result.unwrap_or(Err(Error::NoProgram))?)
+            }
+        }
+    }
+
     /// One call of the engine, without the GIL.
     pub(crate) fn call<R: Send, E: Into<Error> + Send>(
         &self,
@@ -99,7 +119,7 @@ impl SwitchHandle {
         priority: u32,
     ) -> PyResult<u64> {
         let (key, data) = (convert::key(key), convert::data(data));
-        self.call(py, |switch| switch.state_mut().mt_add_entry(table, &key, action, &data, priority))
+        self.short_call(py, |switch| switch.state_mut().mt_add_entry(table, &key, action, &data, priority))
     }
 
     fn mt_modify_entry(
@@ -111,11 +131,11 @@ impl SwitchHandle {
         data: Vec<PyBackedBytes>,
     ) -> PyResult<()> {
         let data = convert::data(data);
-        self.call(py, |switch| switch.state_mut().mt_modify_entry(table, handle, action, &data))
+        self.short_call(py, |switch| switch.state_mut().mt_modify_entry(table, handle, action, &data))
     }
 
     fn mt_delete_entry(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_delete_entry(table, handle))
+        self.short_call(py, |switch| switch.state_mut().mt_delete_entry(table, handle))
     }
 
     fn mt_set_default_action(
@@ -126,11 +146,11 @@ impl SwitchHandle {
         data: Vec<PyBackedBytes>,
     ) -> PyResult<()> {
         let data = convert::data(data);
-        self.call(py, |switch| switch.state_mut().mt_set_default_action(table, action, &data))
+        self.short_call(py, |switch| switch.state_mut().mt_set_default_action(table, action, &data))
     }
 
     fn mt_reset_default_entry(&self, py: Python<'_>, table: &str) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().mt_reset_default_entry(table))
+        self.short_call(py, |switch| switch.state_mut().mt_reset_default_entry(table))
     }
 
     fn mt_get_entries<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
@@ -273,7 +293,7 @@ impl SwitchHandle {
     }
 
     fn mt_read_counters(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<(u64, u64)> {
-        self.call(py, |switch| switch.state().mt_read_counters(table, handle).map(convert::cell))
+        self.short_call(py, |switch| switch.state().mt_read_counters(table, handle).map(convert::cell))
     }
 
     fn mt_write_counters(
@@ -285,11 +305,11 @@ impl SwitchHandle {
         packets: u64,
     ) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
-        self.call(py, |switch| switch.state_mut().mt_write_counters(table, handle, value))
+        self.short_call(py, |switch| switch.state_mut().mt_write_counters(table, handle, value))
     }
 
     fn mt_read_default_counters(&self, py: Python<'_>, table: &str) -> PyResult<(u64, u64)> {
-        self.call(py, |switch| switch.state().mt_read_default_counters(table).map(convert::cell))
+        self.short_call(py, |switch| switch.state().mt_read_default_counters(table).map(convert::cell))
     }
 
     fn mt_write_default_counters(
@@ -300,11 +320,11 @@ impl SwitchHandle {
         packets: u64,
     ) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
-        self.call(py, |switch| switch.state_mut().mt_write_default_counters(table, value))
+        self.short_call(py, |switch| switch.state_mut().mt_write_default_counters(table, value))
     }
 
     fn mt_get_meter_rates(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<Vec<(f64, u32)>> {
-        self.call(py, |switch| switch.state().mt_get_meter_rates(table, handle).map(convert::rates))
+        self.short_call(py, |switch| switch.state().mt_get_meter_rates(table, handle).map(convert::rates))
     }
 
     fn mt_set_meter_rates(
@@ -315,11 +335,11 @@ impl SwitchHandle {
         rates: Vec<(f64, u32)>,
     ) -> PyResult<()> {
         let rates = convert::meter_rates(&rates);
-        self.call(py, |switch| switch.state_mut().mt_set_meter_rates(table, handle, &rates))
+        self.short_call(py, |switch| switch.state_mut().mt_set_meter_rates(table, handle, &rates))
     }
 
     fn mt_get_default_meter_rates(&self, py: Python<'_>, table: &str) -> PyResult<Vec<(f64, u32)>> {
-        self.call(py, |switch| switch.state().mt_get_default_meter_rates(table).map(convert::rates))
+        self.short_call(py, |switch| switch.state().mt_get_default_meter_rates(table).map(convert::rates))
     }
 
     fn mt_set_default_meter_rates(
@@ -329,23 +349,24 @@ impl SwitchHandle {
         rates: Vec<(f64, u32)>,
     ) -> PyResult<()> {
         let rates = convert::meter_rates(&rates);
-        self.call(py, |switch| switch.state_mut().mt_set_default_meter_rates(table, &rates))
+        self.short_call(py, |switch| switch.state_mut().mt_set_default_meter_rates(table, &rates))
     }
 
     fn mt_set_entry_ttl(&self, py: Python<'_>, table: &str, handle: u64, ttl_ns: u64) -> PyResult<()> {
         let now = py.detach(|| self.host.now());
-        self.call(py, |switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ns, now.as_ps()))
+        self.short_call(py, |switch| switch.state_mut().mt_set_entry_ttl(table, handle, ttl_ns, now.as_ps()))
     }
 
     fn mt_get_entry_idle(&self, py: Python<'_>, table: &str, handle: u64) -> PyResult<u64> {
         let now = py.detach(|| self.host.now());
-        let idle_ps = self.call(py, |switch| switch.state().mt_get_entry_idle(table, handle, now.as_ps()))?;
+        let idle_ps =
+            self.short_call(py, |switch| switch.state().mt_get_entry_idle(table, handle, now.as_ps()))?;
         Ok(idle_ps / PS_PER_NS)
     }
 
     fn mt_sweep_entries(&self, py: Python<'_>, table: &str) -> PyResult<Vec<u64>> {
         let now = py.detach(|| self.host.now());
-        self.call(py, |switch| switch.state_mut().mt_sweep_entries(table, now.as_ps()))
+        self.short_call(py, |switch| switch.state_mut().mt_sweep_entries(table, now.as_ps()))
     }
 
     fn take_digests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -361,7 +382,7 @@ impl SwitchHandle {
     }
 
     fn meter_get_rates(&self, py: Python<'_>, meter: &str, index: u64) -> PyResult<Vec<(f64, u32)>> {
-        self.call(py, |switch| switch.state().meter_get_rates(meter, index).map(convert::rates))
+        self.short_call(py, |switch| switch.state().meter_get_rates(meter, index).map(convert::rates))
     }
 
     fn meter_set_rates(
@@ -372,7 +393,7 @@ impl SwitchHandle {
         rates: Vec<(f64, u32)>,
     ) -> PyResult<()> {
         let rates = convert::meter_rates(&rates);
-        self.call(py, |switch| switch.state_mut().meter_set_rates(meter, index, &rates))
+        self.short_call(py, |switch| switch.state_mut().meter_set_rates(meter, index, &rates))
     }
 
     fn meter_array_set_rates(&self, py: Python<'_>, meter: &str, rates: Vec<(f64, u32)>) -> PyResult<()> {
@@ -398,7 +419,7 @@ impl SwitchHandle {
     }
 
     fn read_counters(&self, py: Python<'_>, counter: &str, index: u64) -> PyResult<(u64, u64)> {
-        self.call(py, |switch| switch.state().read_counters(counter, index).map(convert::cell))
+        self.short_call(py, |switch| switch.state().read_counters(counter, index).map(convert::cell))
     }
 
     fn read_counters_all(&self, py: Python<'_>, counter: &str) -> PyResult<Vec<(u64, u64)>> {
@@ -412,6 +433,48 @@ impl SwitchHandle {
         })
     }
 
+    fn read_counters_range(
+        &self,
+        py: Python<'_>,
+        counter: &str,
+        start: u64,
+        end: u64,
+    ) -> PyResult<Vec<(u64, u64)>> {
+        self.call(py, |switch| {
+            let cells = switch.state().read_counters_range(counter, start, end)?;
+            Ok::<_, Error>(cells.into_iter().map(convert::cell).collect())
+        })
+    }
+
+    fn write_counter_array(&self, py: Python<'_>, counter: &str, bytes: u64, packets: u64) -> PyResult<()> {
+        let value = CounterValue { bytes, packets };
+        self.call(py, |switch| switch.state_mut().write_counter_array(counter, value))
+    }
+
+    fn meter_get_rates_range(
+        &self,
+        py: Python<'_>,
+        meter: &str,
+        start: u64,
+        end: u64,
+    ) -> PyResult<Vec<Vec<(f64, u32)>>> {
+        self.call(py, |switch| {
+            let cells = switch.state().meter_get_rates_range(meter, start, end)?;
+            Ok::<_, Error>(cells.into_iter().map(convert::rates).collect())
+        })
+    }
+
+    fn register_read_range<'py>(
+        &self,
+        py: Python<'py>,
+        register: &str,
+        start: u64,
+        end: u64,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let cells = self.call(py, |switch| switch.state().register_read_range(register, start, end))?;
+        Ok(PyBytes::new(py, &cells))
+    }
+
     fn write_counters(
         &self,
         py: Python<'_>,
@@ -421,7 +484,7 @@ impl SwitchHandle {
         packets: u64,
     ) -> PyResult<()> {
         let value = CounterValue { bytes, packets };
-        self.call(py, |switch| switch.state_mut().write_counters(counter, index, value))
+        self.short_call(py, |switch| switch.state_mut().write_counters(counter, index, value))
     }
 
     fn register_read<'py>(
@@ -430,7 +493,7 @@ impl SwitchHandle {
         register: &str,
         index: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let value = self.call(py, |switch| switch.state().register_read(register, index))?;
+        let value = self.short_call(py, |switch| switch.state().register_read(register, index))?;
         Ok(PyBytes::new(py, &value))
     }
 
@@ -446,7 +509,7 @@ impl SwitchHandle {
         index: u64,
         value: PyBackedBytes,
     ) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().register_write(register, index, &value))
+        self.short_call(py, |switch| switch.state_mut().register_write(register, index, &value))
     }
 
     #[pyo3(signature = (group, replicas, note=Vec::new()))]

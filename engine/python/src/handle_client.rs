@@ -103,7 +103,9 @@ impl SwitchHandle {
         note: PyBackedBytes,
     ) -> PyResult<u64> {
         let key = convert::key(key);
-        self.call(py, |switch| switch.state_mut().client_add_entry(table, &key, priority, &action.0, &note))
+        self.short_call(py, |switch| {
+            switch.state_mut().client_add_entry(table, &key, priority, &action.0, &note)
+        })
     }
 
     #[pyo3(signature = (table, handle, action, note))]
@@ -116,7 +118,9 @@ impl SwitchHandle {
         note: PyBackedBytes,
     ) -> PyResult<()> {
         let action = action.map(|action| action.0);
-        self.call(py, |switch| switch.state_mut().client_modify_entry(table, handle, action.as_ref(), &note))
+        self.short_call(py, |switch| {
+            switch.state_mut().client_modify_entry(table, handle, action.as_ref(), &note)
+        })
     }
 
     fn client_entries<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyList>> {
@@ -124,6 +128,21 @@ impl SwitchHandle {
             switch.state().client_entries(table).map(|entries| (Arc::clone(switch.program()), entries))
         })?;
         PyList::new(py, entries.iter().map(|one| entry(py, &program, one)).collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn client_entries_page<'py>(
+        &self,
+        py: Python<'py>,
+        table: &str,
+        first: u32,
+        count: usize,
+    ) -> PyResult<(Bound<'py, PyList>, Option<u32>)> {
+        let (program, (entries, next)) = self.call(py, |switch| {
+            let page = switch.state().client_entries_page(table, first, count);
+            page.map(|page| (Arc::clone(switch.program()), page))
+        })?;
+        let entries = entries.iter().map(|one| entry(py, &program, one)).collect::<PyResult<Vec<_>>>()?;
+        Ok((PyList::new(py, entries)?, next))
     }
 
     fn client_entry_from_key<'py>(
@@ -134,7 +153,7 @@ impl SwitchHandle {
         priority: u32,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let key = convert::key(key);
-        let (program, found) = self.call(py, |switch| {
+        let (program, found) = self.short_call(py, |switch| {
             let found = switch.state().client_entry_from_key(table, &key, priority);
             found.map(|found| (Arc::clone(switch.program()), found))
         })?;
@@ -150,14 +169,14 @@ impl SwitchHandle {
         note: PyBackedBytes,
     ) -> PyResult<()> {
         let action = action.map(|(name, data)| (name, convert::data(data)));
-        self.call(py, |switch| {
+        self.short_call(py, |switch| {
             let action = action.as_ref().map(|(name, data)| (name.as_str(), data.as_slice()));
             switch.state_mut().client_set_default(table, action, &note)
         })
     }
 
     fn client_default<'py>(&self, py: Python<'py>, table: &str) -> PyResult<Bound<'py, PyTuple>> {
-        let (program, found) = self.call(py, |switch| {
+        let (program, found) = self.short_call(py, |switch| {
             switch.state().client_default(table).map(|found| (Arc::clone(switch.program()), found))
         })?;
         let action = found.action.map(|action| shown(py, &program, &action)).transpose()?;
@@ -177,7 +196,7 @@ impl SwitchHandle {
         data: Vec<PyBackedBytes>,
     ) -> PyResult<()> {
         let data = convert::data(data);
-        self.call(py, |switch| switch.state_mut().client_add_member(profile, member, action, &data))
+        self.short_call(py, |switch| switch.state_mut().client_add_member(profile, member, action, &data))
     }
 
     fn client_modify_member(
@@ -189,11 +208,11 @@ impl SwitchHandle {
         data: Vec<PyBackedBytes>,
     ) -> PyResult<()> {
         let data = convert::data(data);
-        self.call(py, |switch| switch.state_mut().client_modify_member(profile, member, action, &data))
+        self.short_call(py, |switch| switch.state_mut().client_modify_member(profile, member, action, &data))
     }
 
     fn client_delete_member(&self, py: Python<'_>, profile: &str, member: u32) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().client_delete_member(profile, member))
+        self.short_call(py, |switch| switch.state_mut().client_delete_member(profile, member))
     }
 
     fn client_add_group(
@@ -205,7 +224,7 @@ impl SwitchHandle {
         note: PyBackedBytes,
     ) -> PyResult<()> {
         let members = shares(members);
-        self.call(py, |switch| switch.state_mut().client_add_group(profile, group, &members, &note))
+        self.short_call(py, |switch| switch.state_mut().client_add_group(profile, group, &members, &note))
     }
 
     fn client_modify_group(
@@ -217,11 +236,11 @@ impl SwitchHandle {
         note: PyBackedBytes,
     ) -> PyResult<()> {
         let members = shares(members);
-        self.call(py, |switch| switch.state_mut().client_modify_group(profile, group, &members, &note))
+        self.short_call(py, |switch| switch.state_mut().client_modify_group(profile, group, &members, &note))
     }
 
     fn client_delete_group(&self, py: Python<'_>, profile: &str, group: u32) -> PyResult<()> {
-        self.call(py, |switch| switch.state_mut().client_delete_group(profile, group))
+        self.short_call(py, |switch| switch.state_mut().client_delete_group(profile, group))
     }
 
     #[pyo3(signature = (profile, member=None))]
@@ -263,13 +282,13 @@ impl SwitchHandle {
 impl SwitchHandle {
     fn parse_vset_set(&self, py: Python<'_>, vset: &str, values: Vec<PyBackedBytes>) -> PyResult<()> {
         let values = convert::data(values);
-        self.call(py, |switch| switch.state_mut().parse_vset_set(vset, &values))
+        self.short_call(py, |switch| switch.state_mut().parse_vset_set(vset, &values))
     }
 
     #[pyo3(signature = (group=None))]
     fn mc_groups<'py>(&self, py: Python<'py>, group: Option<u16>) -> PyResult<Vec<Group<'py>>> {
         let wanted = |mgid: &u16| group.is_none_or(|group| group == *mgid);
-        let groups = self.call(py, |switch| {
+        let groups = self.short_call(py, |switch| {
             let pre = switch.pre();
             let copies = |replica: &Replica| (replica.egress_port, replica.rid);
             let read = |mgid| {
@@ -287,7 +306,7 @@ impl SwitchHandle {
     #[pyo3(signature = (session=None))]
     fn mirroring_sessions(&self, py: Python<'_>, session: Option<u16>) -> PyResult<Vec<Session>> {
         let wanted = |id: u16| session.is_none_or(|session| session == id);
-        self.call(py, |switch| {
+        self.short_call(py, |switch| {
             let sessions = switch.mirroring().iter().filter(|(id, _)| wanted(*id)).map(|(id, session)| {
                 let length = session.packet_length_bytes;
                 (id, session.egress_port, session.mgid, session.class_of_service, length)
@@ -302,7 +321,7 @@ impl SwitchHandle {
 impl SwitchHandle {
     fn begin_batch(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.host.take_turn());
-        let begun = self.call(py, |switch| {
+        let begun = self.short_call(py, |switch| {
             switch.begin_batch();
             Ok::<_, Error>(())
         });
@@ -313,7 +332,7 @@ impl SwitchHandle {
     }
 
     fn end_batch(&self, py: Python<'_>) -> PyResult<()> {
-        let ended = self.call(py, |switch| {
+        let ended = self.short_call(py, |switch| {
             switch.end_batch();
             Ok::<_, Error>(())
         });
@@ -322,7 +341,7 @@ impl SwitchHandle {
     }
 
     fn savepoint(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        let point = self.call(py, |switch| Ok::<_, Error>(switch.savepoint()))?;
+        let point = self.short_call(py, |switch| Ok::<_, Error>(switch.savepoint()))?;
         Ok((point.state, point.replicated))
     }
 

@@ -32,6 +32,10 @@ impl SwitchHost for LiveSwitchHost {
         Ok(self.0.with(call)?)
     }
 
+    fn try_with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Option<Result<(), Error>> {
+        Some(self.0.try_with(call)?.map_err(Error::from))
+    }
+
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         Ok(self.0.load_program(program)?)
     }

@@ -102,6 +102,11 @@ impl SwitchHost for StandaloneSwitchHost {
         Ok(())
     }
 
+    fn try_with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Option<Result<(), Error>> {
+        let mut standalone = self.standalone.try_lock()?;
+        Some(standalone.switch.as_mut().ok_or(Error::NoProgram).map(call))
+    }
+
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         let mut standalone = self.standalone.lock();
         match &mut standalone.switch {

@@ -3,7 +3,9 @@
 //! A switch stands alone or is part of a twin; either way a run loop and control calls from any thread share it.
 //! [`LoopLock`] is the lock between them.
 //!
-//! No lock here is taken while holding the GIL, and the GIL is not taken while holding one of them.
+//! No lock here is waited for while holding the GIL, and the GIL is not taken while holding one of them. A lock that is free may be
+//! taken with the GIL held: who gives the GIL away for every short call of a batch gets it back only after each other Python
+//! thread has had its turn, and no packet moves in the meantime.
 
 use std::sync::Arc;
 
@@ -33,6 +35,8 @@ pub(crate) fn set_link(switch: &mut Switch, port: u16, up: bool) -> Result<(), E
 pub(crate) trait SwitchHost: Send + Sync {
     /// Runs `call` on the switch; `NoProgram` when there is none yet.
     fn with(&self, call: &mut dyn FnMut(&mut Switch)) -> Result<(), Error>;
+    /// `with`, if nobody has to be waited for; `None` without having called `call` otherwise.
+    fn try_with(&self, call: &mut dyn FnMut(&mut Switch)) -> Option<Result<(), Error>>;
     /// Replaces the program and all state. On an error the switch goes on as it was.
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error>;
     /// Whether `load_program` would accept it.

@@ -54,6 +54,11 @@ impl SwitchHost for TwinSwitchHost {
         Ok(())
     }
 
+    fn try_with(&self, call: &mut dyn FnMut(&mut simple_switch::Switch)) -> Option<Result<(), Error>> {
+        call(self.shared.fabric.try_lock()?.switch_mut(self.index));
+        Some(Ok(()))
+    }
+
     fn load_program(&self, program: Arc<bm::Executable>) -> Result<(), Error> {
         Ok(self.shared.fabric.lock().switch_mut(self.index).load_program(program)?)
     }

@@ -28,7 +28,10 @@ impl State {
         let id = self.ageing_table(table)?;
         let at = self.entry(id, handle)?;
         self.remember_row(id, at);
-        self.cells.tables[id].ages[at as usize].set_ttl(ttl_ns, now_ps);
+        let entries = &mut self.cells.tables[id];
+        let age = &mut entries.ages[at as usize];
+        age.set_ttl(ttl_ns, now_ps);
+        entries.first_due_ps = entries.first_due_ps.min(age.due_ps());
         Ok(())
     }
 
@@ -47,12 +50,23 @@ impl State {
     }
 
     /// Entries that were not hit for their time-out, in the order of `mt_get_entries`. Each is reported again after another
-    /// time-out without a hit.
+    /// time-out without a hit. Before the first time-out can have passed, entries are not looked at.
     pub fn mt_sweep_entries(&mut self, table: &str, now_ps: u64) -> Result<Vec<EntryHandle>> {
         let id = self.ageing_table(table)?;
         let entries = &mut self.cells.tables[id];
-        let ages = &mut entries.ages;
-        let rows = entries.keys.iter().zip(ages).filter_map(|(key, age)| key.as_ref().map(|k| (k, age)));
-        Ok(rows.filter_map(|(key, age)| age.expire(now_ps).then_some(key.handle)).collect())
+        if now_ps < entries.first_due_ps {
+            return Ok(Vec::new());
+        }
+        let mut expired = Vec::new();
+        let mut first_due_ps = u64::MAX;
+        let rows = entries.keys.iter().zip(&mut entries.ages);
+        for (key, age) in rows.filter_map(|(key, age)| key.as_ref().map(|key| (key, age))) {
+            if age.expire(now_ps) {
+                expired.push(key.handle);
+            }
+            first_due_ps = first_due_ps.min(age.due_ps());
+        }
+        entries.first_due_ps = first_due_ps;
+        Ok(expired)
     }
 }

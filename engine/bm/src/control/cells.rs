@@ -1,5 +1,7 @@
 //! What no table has: indirect counters and meters, registers, parser value sets, and the parameters of CRCs.
 
+use std::ops::Range;
+
 use super::pack::number;
 use super::{find, Result};
 use crate::error::RuntimeError;
@@ -29,6 +31,19 @@ pub(super) fn check_rates(object: String, count: usize, rates: &[MeterRate]) -> 
     Ok(())
 }
 
+/// The cells `start..end` of an array of `size`, if it has them.
+fn range(object: impl FnOnce() -> String, start: u64, end: u64, size: usize) -> Result<Range<usize>> {
+    let size = size as u64;
+    if start < end && end <= size {
+        return Ok(start as usize..end as usize);
+    }
+    Err(RuntimeError::IndexOutOfRange {
+        object: object(),
+        index: if start >= size { start } else { end },
+        size,
+    })
+}
+
 fn cell<T>(object: impl FnOnce() -> String, cells: &mut [T], index: u64) -> Result<&mut T> {
     let size = cells.len() as u64;
     usize::try_from(index)
@@ -56,6 +71,20 @@ impl State {
         at.ok_or(RuntimeError::IndexOutOfRange { object, index, size })
     }
 
+    /// Counter cells `start..end`; an empty range is refused.
+    pub fn read_counters_range(&self, counter: &str, start: u64, end: u64) -> Result<Vec<CounterValue>> {
+        let cells = &self.cells.counters[self.counter(counter)?];
+        Ok(cells[range(|| format!("counter '{counter}'"), start, end, cells.len())?].to_vec())
+    }
+
+    /// Sets every cell of a counter array.
+    pub fn write_counter_array(&mut self, counter: &str, value: CounterValue) -> Result<()> {
+        let array = self.counter(counter)?;
+        self.remember(|state| Change::Counters { array, before: state.cells.counters[array].to_vec() });
+        self.cells.counters[array].fill(value);
+        Ok(())
+    }
+
     /// Sets a counter cell.
     pub fn write_counters(&mut self, counter: &str, index: u64, value: CounterValue) -> Result<()> {
         let array = self.counter(counter)?;
@@ -67,10 +96,7 @@ impl State {
 
     /// Zeroes a counter array.
     pub fn reset_counters(&mut self, counter: &str) -> Result<()> {
-        let array = self.counter(counter)?;
-        self.remember(|state| Change::Counters { array, before: state.cells.counters[array].to_vec() });
-        self.cells.counters[array].fill(CounterValue::default());
-        Ok(())
+        self.write_counter_array(counter, CounterValue::default())
     }
 
     fn meter(&self, name: &str) -> Result<usize> {
@@ -109,6 +135,13 @@ impl State {
         at.ok_or_else(|| RuntimeError::IndexOutOfRange { object: format!("meter '{meter}'"), index, size })
     }
 
+    /// Rates of the meters `start..end`, each lowest first and empty if never set; an empty range is refused.
+    pub fn meter_get_rates_range(&self, meter: &str, start: u64, end: u64) -> Result<Vec<Vec<MeterRate>>> {
+        let cells = &self.cells.meters[self.meter(meter)?];
+        let cells = &cells[range(|| format!("meter '{meter}'"), start, end, cells.len())?];
+        Ok(cells.iter().map(Meter::rates).collect())
+    }
+
     fn register(&self, name: &str) -> Result<u32> {
         find("register", &self.program.names().registers, name).map(|at| at as u32)
     }
@@ -125,6 +158,15 @@ impl State {
             size,
         })?;
         Ok(to_bytes(value, array.width))
+    }
+
+    /// Cells `start..end` side by side, each as big-endian bytes of the register's width; an empty range is refused.
+    pub fn register_read_range(&self, register: &str, start: u64, end: u64) -> Result<Vec<u8>> {
+        let id = self.register(register)?;
+        let array = self.cells.registers.array(id);
+        range(|| format!("register '{register}'"), start, end, array.size)?;
+        let cells = (start..end).filter_map(|at| self.cells.registers.cell(id, at));
+        Ok(cells.flat_map(|value| to_bytes(value, array.width)).collect())
     }
 
     /// Every cell of a register.
@@ -146,13 +188,10 @@ impl State {
     pub fn register_write_range(&mut self, register: &str, start: u64, end: u64, value: &[u8]) -> Result<()> {
         let id = self.register(register)?;
         let array = self.cells.registers.array(id);
-        let object = format!("register '{register}'");
-        let size = array.size as u64;
-        if start >= end || end > size {
-            let index = if start >= size { start } else { end };
-            return Err(RuntimeError::IndexOutOfRange { object, index, size });
-        }
-        let value = number(value, array.width).map_err(|reason| RuntimeError::BadValue { object, reason })?;
+        let object = || format!("register '{register}'");
+        range(object, start, end, array.size)?;
+        let value = number(value, array.width)
+            .map_err(|reason| RuntimeError::BadValue { object: object(), reason })?;
         self.remember_register(id, start, end);
         (start..end).for_each(|at| self.cells.registers.set_cell(id, at, &value));
         Ok(())
@@ -161,7 +200,7 @@ impl State {
     fn remember_register(&mut self, array: u32, first: u64, end: u64) {
         self.remember(|state| {
             let registers = &state.cells.registers;
-            let before = (first..end).filter_map(|cell| registers.cell(array, cell).map(<[u64]>::to_vec));
+            let before = (first..end).filter_map(|cell| registers.cell(array, cell)).flatten().copied();
             Change::Register { array, first, before: before.collect() }
         });
     }

@@ -169,6 +169,26 @@ impl State {
         })
     }
 
+    /// At most `count` entries in order of their rows, from the row `first` on, and the row to go on from. An entry that stays while
+    /// others come and go is in exactly one of the pages that begin with row 0.
+    pub fn client_entries_page(
+        &self,
+        table: &str,
+        first: u32,
+        count: usize,
+    ) -> Result<(Vec<ClientEntry>, Option<u32>)> {
+        let id = self.table(table)?;
+        let keys = &self.cells.tables[id].keys;
+        let mut page = Vec::new();
+        for at in first..keys.len() as u32 {
+            if page.len() == count {
+                return Ok((page, Some(at)));
+            }
+            page.extend(self.client_entry(id, at));
+        }
+        Ok((page, None))
+    }
+
     /// Entries in order of their rows.
     pub fn client_entries(&self, table: &str) -> Result<Vec<ClientEntry>> {
         let id = self.table(table)?;

@@ -134,8 +134,9 @@ impl State {
             Change::Meter { array, cell, before } => self.cells.meters[array][cell] = before,
             Change::Meters { array, before } => self.cells.meters[array] = before,
             Change::Register { array, first, before } => {
-                for (cell, value) in (first..).zip(before) {
-                    self.cells.registers.set_cell(array, cell, &value);
+                let words = self.cells.registers.array(array).words;
+                for (cell, value) in (first..).zip(before.chunks_exact(words)) {
+                    self.cells.registers.set_cell(array, cell, value);
                 }
             }
             Change::ValueSet { set, before } => self.cells.vsets[set] = before,

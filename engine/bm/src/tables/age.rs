@@ -35,6 +35,14 @@ impl Age {
         (self.ttl_ns, self.told_ps) = (ttl_ns, now_ps);
     }
 
+    /// When it expires if it is not hit; `u64::MAX` if never.
+    pub(crate) fn due_ps(&self) -> u64 {
+        if self.ttl_ns == 0 {
+            return u64::MAX;
+        }
+        self.since_ps.max(self.told_ps).saturating_add(self.ttl_ns.saturating_mul(PS_PER_NS))
+    }
+
     /// Whether the time-out has passed since the last hit, and since this was said last.
     pub(crate) fn expire(&mut self, now_ps: u64) -> bool {
         let waited = now_ps.saturating_sub(self.since_ps.max(self.told_ps));

@@ -10,16 +10,59 @@ use super::meter::Meter;
 /// One change: where, and what was there.
 #[derive(Debug, Clone)]
 pub(crate) enum Change {
-    Row { table: usize, at: u32, before: Box<RowImage> },
-    Table { table: usize, before: Box<Entries> },
-    Default { table: usize, before: Box<DefaultImage> },
-    DirectCounters { table: usize, before: Vec<CounterValue> },
-    Member { profile: usize, handle: u32, before: Box<MemberImage> },
-    Group { profile: usize, handle: u32, before: Box<GroupImage> },
-    Counter { array: usize, cell: usize, before: CounterValue },
-    Counters { array: usize, before: Vec<CounterValue> },
-    Meter { array: usize, cell: usize, before: Meter },
-    Meters { array: usize, before: Vec<Meter> },
-    Register { array: u32, first: u64, before: Vec<Vec<u64>> },
-    ValueSet { set: usize, before: BTreeSet<Vec<u64>> },
+    Row {
+        table: usize,
+        at: u32,
+        before: Box<RowImage>,
+    },
+    Table {
+        table: usize,
+        before: Box<Entries>,
+    },
+    Default {
+        table: usize,
+        before: Box<DefaultImage>,
+    },
+    DirectCounters {
+        table: usize,
+        before: Vec<CounterValue>,
+    },
+    Member {
+        profile: usize,
+        handle: u32,
+        before: Box<MemberImage>,
+    },
+    Group {
+        profile: usize,
+        handle: u32,
+        before: Box<GroupImage>,
+    },
+    Counter {
+        array: usize,
+        cell: usize,
+        before: CounterValue,
+    },
+    Counters {
+        array: usize,
+        before: Vec<CounterValue>,
+    },
+    Meter {
+        array: usize,
+        cell: usize,
+        before: Meter,
+    },
+    Meters {
+        array: usize,
+        before: Vec<Meter>,
+    },
+    /// `before` has the words of the cells side by side.
+    Register {
+        array: u32,
+        first: u64,
+        before: Vec<u64>,
+    },
+    ValueSet {
+        set: usize,
+        before: BTreeSet<Vec<u64>>,
+    },
 }

@@ -50,6 +50,8 @@ pub(crate) struct Entries {
     pub(crate) meters: Vec<Meter>,
     /// Empty in tables whose entries do not age.
     pub(crate) ages: Vec<Age>,
+    /// No entry expires before: hits move it only later, and what may move it earlier sets it anew.
+    pub(crate) first_due_ps: u64,
     pub(crate) keys: Vec<Option<EntryKey>>,
     /// Goes up by one when the row's entry is deleted.
     versions: Vec<u8>,
@@ -117,6 +119,7 @@ impl Entries {
             counters: Vec::new(),
             meters: Vec::new(),
             ages: Vec::new(),
+            first_due_ps: 0,
             keys: Vec::new(),
             versions: Vec::new(),
             free: BTreeSet::new(),
@@ -253,6 +256,7 @@ impl Entries {
         self.meters[row] = entry.meter;
         if let (Some(age), Some(before)) = (self.ages.get_mut(row), entry.age) {
             *age = before;
+            self.first_due_ps = self.first_due_ps.min(before.due_ps());
         }
         self.set_note(at, entry.note.unwrap_or_default());
         self.unit.insert(&entry.key.key, at);

@@ -62,6 +62,36 @@ fn registers_are_written_and_reset_by_the_control_plane() {
 }
 
 #[test]
+fn a_range_of_cells_is_what_its_cells_are_one_by_one_and_lies_within_the_array() {
+    let mut bench = Bench::new(JSON);
+    let state = &mut bench.state;
+    (0..4).for_each(|at| state.register_write("ingress.counts", at, &[1, at as u8]).unwrap());
+    assert_eq!(state.register_read_range("ingress.counts", 1, 3).unwrap(), [0, 0, 1, 1, 0, 0, 1, 2]);
+    let cell = |packets| CounterValue { bytes: 0, packets };
+    state.write_counter_array("ingress.seen", cell(7)).unwrap();
+    state.write_counters("ingress.seen", 1, cell(8)).unwrap();
+    assert_eq!(state.read_counters_range("ingress.seen", 0, 3).unwrap(), [cell(7), cell(8), cell(7)]);
+    for (start, end) in [(0, 5), (2, 2), (3, 1), (4, 5), (u64::MAX, 0)] {
+        let error = state.register_read_range("ingress.counts", start, end).unwrap_err();
+        assert!(matches!(error, RuntimeError::IndexOutOfRange { size: 4, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_write_of_a_whole_register_is_taken_back_to_the_cell() {
+    let mut bench = Bench::new(JSON);
+    let state = &mut bench.state;
+    (0..4).for_each(|at| state.register_write("ingress.counts", at, &[at as u8]).unwrap());
+    state.begin_batch();
+    let before = state.savepoint();
+    state.register_write_range("ingress.counts", 1, 4, &[9]).unwrap();
+    state.roll_back(before);
+    state.end_batch();
+    let index = bench.program.register_index("ingress.counts").unwrap();
+    assert_eq!(bench.state.register_cells(index), [0, 1, 2, 3]);
+}
+
+#[test]
 fn arithmetic_loops_saturates_and_keeps_signs() {
     let mut bench = Bench::new(JSON);
     run(&mut bench, &[(3, 1), (0, 0)]);

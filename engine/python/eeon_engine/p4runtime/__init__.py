@@ -6,6 +6,7 @@ device              one switch: lock, clients, pipeline, state
 arbitration, roles  who may write, and what
 pipeline, compilation    P4Info and program belong together
 batch               atomicity: what to do when an update of a batch is refused
+chunks, reading     answers in parts, limits
 forwarding          which part an entity belongs to
 reconcile           state brought over from one program to another
 tables, action_profiles, counters, meters, registers, value_sets, pre    entities

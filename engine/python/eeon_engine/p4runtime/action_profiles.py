@@ -8,10 +8,12 @@ while that port is down.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from .._engine import SwitchHandle
-from ..values import Choice, ClientAction, ClientGroup, Share
+from ..values import Choice, ClientAction, ClientGroup, ClientMember, Share
 from . import bytestrings, translate
+from .chunks import Chunk
 from .errors import exhausted, invalid, not_found, unimplemented
 from .messages import p4r
 from .schema import ActionProfile, Schema, Table, find
@@ -157,27 +159,35 @@ class ActionProfiles:
 
     # ---- reading
 
-    def read_members(self, message: p4r.ActionProfileMember) -> Iterator[p4r.Entity]:
+    def read_members(self, message: p4r.ActionProfileMember) -> Iterator[Chunk]:
         """Members that an `ActionProfileMember` request asks for; 0 stands for all."""
         for profile in self._asked(message.action_profile_id):
-            for member_id, name, data in self._control.client_members(
-                profile.name, message.member_id or None
-            ):
-                answer = p4r.ActionProfileMember(action_profile_id=profile.id, member_id=member_id)
-                translate.fill_action(self._table(profile), name, data, answer.action)
-                yield p4r.Entity(action_profile_member=answer)
+            members = self._control.client_members(profile.name, message.member_id or None)
+            yield Chunk(len(members), partial(self._members, profile, members))
 
-    def read_groups(self, message: p4r.ActionProfileGroup) -> Iterator[p4r.Entity]:
+    def _members(self, profile: ActionProfile, members: list[ClientMember]) -> Iterator[p4r.Entity]:
+        for member_id, name, data in members:
+            answer = p4r.ActionProfileMember(action_profile_id=profile.id, member_id=member_id)
+            translate.fill_action(self._table(profile), name, data, answer.action)
+            yield p4r.Entity(action_profile_member=answer)
+
+    def read_groups(self, message: p4r.ActionProfileGroup) -> Iterator[Chunk]:
         """Groups that an `ActionProfileGroup` request asks for; 0 stands for all."""
         for profile in self._asked(message.action_profile_id):
             if profile.with_selector:
-                for group in self._control.client_groups(profile.name, message.group_id or None):
-                    yield p4r.Entity(action_profile_group=_group(profile, group))
+                groups = self._control.client_groups(profile.name, message.group_id or None)
+                cells = sum(1 + len(members) for _, members, _ in groups)
+                yield Chunk(cells, partial(_groups, profile, groups))
 
     def _asked(self, profile_id: int) -> list[ActionProfile]:
         if profile_id == 0:
             return list(self._schema.profiles.values())
         return [find(self._schema.profiles, "action profile", profile_id)]
+
+
+def _groups(profile: ActionProfile, groups: list[ClientGroup]) -> Iterator[p4r.Entity]:
+    for group in groups:
+        yield p4r.Entity(action_profile_group=_group(profile, group))
 
 
 def _group(profile: ActionProfile, group: ClientGroup) -> p4r.ActionProfileGroup:

@@ -1,12 +1,11 @@
-"""Batches: of updates, with their atomicity (P4Runtime 1.5 §12.2), and of things to read (§13.3)."""
+"""Batches of updates, with their atomicity (P4Runtime 1.5 §12.2)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from .._engine import SwitchHandle
-from ..exceptions import EngineError
-from . import roles
-from .errors import StatusError, from_engine, invalid
+from . import chunks, roles
+from .errors import StatusError, exhausted, invalid
 from .forwarding import Forwarding, rolled_back
 from .messages import p4r
 from .roles import Role
@@ -40,10 +39,26 @@ def write(
         raise invalid(
             f"atomicity {atomicity} is none of CONTINUE_ON_ERROR, ROLLBACK_ON_ERROR, DATAPLANE_ATOMIC"
         )
+    _check_cost(forwarding, updates)
     with undisturbed(control):
         if atomicity == p4r.WriteRequest.CONTINUE_ON_ERROR:
             return [_one(forwarding, role, update) for update in updates]
         return _all_or_none(forwarding, role, updates)
+
+
+def _check_cost(forwarding: Forwarding, updates: Sequence[p4r.Update]) -> None:
+    cells = 0
+    for update in updates:
+        try:
+            cells += forwarding.write_cost(update.entity)
+        except StatusError:
+            # What it names is not there; the update will say so.
+            continue
+    if cells > chunks.MAX_WRITE_CELLS:
+        raise exhausted(
+            f"the write changes {cells} cells, the limit is {chunks.MAX_WRITE_CELLS}; write fewer "
+            "arrays at a time, or cells by index"
+        )
 
 
 def _all_or_none(
@@ -65,24 +80,3 @@ def _one(forwarding: Forwarding, role: Role, update: p4r.Update) -> StatusError 
     except StatusError as error:
         return error
     return None
-
-
-def read(
-    control: SwitchHandle, forwarding: Forwarding, role: Role, requests: Sequence[p4r.Entity]
-) -> tuple[list[p4r.Entity], list[StatusError | None]]:
-    """What every request that is valid asks for and the role may see, and the error of each, None if it
-    was. It is of one state: no packet is processed meanwhile, and nothing written."""
-    entities: list[p4r.Entity] = []
-    errors: list[StatusError | None] = []
-    with undisturbed(control):
-        for request in requests:
-            try:
-                found = list(forwarding.read(request))
-            except StatusError as error:
-                errors.append(error)
-            except EngineError as error:
-                errors.append(from_engine(error))
-            else:
-                errors.append(None)
-                entities += [one for one in found if roles.is_visible(forwarding.schema, role, one)]
-    return entities, errors

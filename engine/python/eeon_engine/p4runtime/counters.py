@@ -2,10 +2,13 @@
 `tables`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from .._engine import SwitchHandle
 from ..values import CounterCell
+from . import chunks
+from .chunks import Chunk
 from .errors import invalid, out_of_range
 from .messages import p4r
 from .schema import Counter, Schema, find
@@ -55,31 +58,43 @@ class Counters:
             raise invalid("counter cells are always there; only MODIFY is possible")
         counter = find(self._schema.counters, "counter", message.counter_id)
         what = f"counter '{counter.name}'"
-        indices = range(counter.size)
+        index = None
         if message.HasField("index"):
             index = check_index(what, message.index.index, counter.size)
-            indices = range(index, index + 1)
         if not message.HasField("data"):
             return
         cell = cell_from_message(message.data, what)
-        for index in indices:
+        if index is None:
+            self._control.write_counter_array(counter.name, *cell)
+        else:
             self._control.write_counters(counter.name, index, *cell)
 
-    def read(self, message: p4r.CounterEntry) -> Iterator[p4r.Entity]:
+    def read(self, message: p4r.CounterEntry) -> Iterator[Chunk]:
         """Cells that a `CounterEntry` request asks for; counter 0 stands for all, no index for all cells."""
-        chosen = list(self._schema.counters.values())
-        if message.counter_id:
-            chosen = [find(self._schema.counters, "counter", message.counter_id)]
-        for counter in chosen:
+        for counter in self._asked(message):
             if message.counter_id and message.HasField("index"):
                 index = check_index(f"counter '{counter.name}'", message.index.index, counter.size)
-                yield _entity(counter, index, self._control.read_counters(counter.name, index))
+                cells = [self._control.read_counters(counter.name, index)]
+                yield Chunk(1, partial(_entities, counter, index, cells))
                 continue
-            for index, cell in enumerate(self._control.read_counters_all(counter.name)):
-                yield _entity(counter, index, cell)
+            for start, end in chunks.ranges(counter.size):
+                cells = self._control.read_counters_range(counter.name, start, end)
+                yield Chunk(end - start, partial(_entities, counter, start, cells))
+
+    def cost(self, message: p4r.CounterEntry) -> int:
+        """Cells that a Read or a Write of this entry touches."""
+        if message.counter_id and message.HasField("index"):
+            return 1
+        return sum(counter.size for counter in self._asked(message))
+
+    def _asked(self, message: p4r.CounterEntry) -> list[Counter]:
+        if message.counter_id:
+            return [find(self._schema.counters, "counter", message.counter_id)]
+        return list(self._schema.counters.values())
 
 
-def _entity(counter: Counter, index: int, cell: CounterCell) -> p4r.Entity:
-    entry = p4r.CounterEntry(counter_id=counter.id, index=p4r.Index(index=index))
-    cell_to_message(counter, cell, entry.data)
-    return p4r.Entity(counter_entry=entry)
+def _entities(counter: Counter, first: int, cells: Sequence[CounterCell]) -> Iterator[p4r.Entity]:
+    for index, cell in enumerate(cells, first):
+        entry = p4r.CounterEntry(counter_id=counter.id, index=p4r.Index(index=index))
+        cell_to_message(counter, cell, entry.data)
+        yield p4r.Entity(counter_entry=entry)

@@ -1,11 +1,13 @@
 """One switch as P4Runtime sees it: clients, pipeline, state. The RPCs of `service` are thin around it.
 
 One lock orders everything: a write is serial with all others, a read sees no half batch, and a new primary is
-accepted only between writes. Packets do not take it: the engine is paused for a batch, a read, a new program.
+accepted only between writes. Packets do not take it: the engine is paused for a batch, the first part of a
+read, a new program.
 """
 
 import threading
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 from .._engine import Program, Switch, SwitchHandle
 from ..exceptions import EngineError
@@ -13,11 +15,9 @@ from . import batch, packet_io, reconcile, roles
 from .arbitration import Arbitration, Client
 from .errors import StatusError, denied, invalid, not_found, precondition, unimplemented
 from .forwarding import Forwarding
-from .messages import p4r
+from .messages import p4r, rpc_code
 from .pipeline import Pipeline
-
-# Messages stay far below gRPC's default limit of 4 MiB at the client.
-_ENTITIES_PER_RESPONSE = 1000
+from .reading import Reading
 
 
 class Device:
@@ -238,18 +238,26 @@ class Device:
             self._look_for_notices()
             return results
 
-    def read(self, request: p4r.ReadRequest) -> tuple[list[p4r.ReadResponse], list[StatusError | None]]:
-        """`Read`: the responses, of one consistent state, and the error of each item asked for, if any."""
+    def read(self, request: p4r.ReadRequest) -> Reading:
+        """`Read`: an answer that is made while it is sent."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
             control, forwarding = self._current()
             role = roles.of(request.role, 0)
-            entities, errors = batch.read(control, forwarding, role, request.entities)
-        starts = range(0, max(1, len(entities)), _ENTITIES_PER_RESPONSE)
-        responses = [
-            p4r.ReadResponse(entities=entities[start : start + _ENTITIES_PER_RESPONSE]) for start in starts
-        ]
-        return responses, errors
+
+            @contextmanager
+            def part(*, paused: bool) -> Iterator[None]:
+                with self._lock:
+                    if self._saved is None and self._forwarding is not forwarding:
+                        raise StatusError(
+                            rpc_code.ABORTED, "another pipeline was committed during this read; read again"
+                        )
+                    with batch.undisturbed(control) if paused else nullcontext():
+                        yield
+
+            return Reading(
+                forwarding, role, request.entities, lambda: part(paused=True), lambda: part(paused=False)
+            )
 
     def check_device(self, device_id: int) -> None:
         """NOT_FOUND for another device."""

@@ -9,8 +9,10 @@ remembered until it is acknowledged or `ack_timeout_ns` has passed, and is not s
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
-from . import data_types
+from . import chunks, data_types
+from .chunks import Chunk
 from .errors import already_exists, invalid, not_found
 from .messages import p4r
 from .schema import Digest, Schema, find
@@ -140,19 +142,13 @@ class Digests:
         """Whether any digest is listened to."""
         return bool(self._lists)
 
-    def read(self, message: p4r.DigestEntry) -> Iterator[p4r.Entity]:
+    def read(self, message: p4r.DigestEntry) -> Iterator[Chunk]:
         """Configurations that a `DigestEntry` asks for; 0 stands for all."""
         if message.digest_id:
             find(self._schema.digests, "digest", message.digest_id)
         for digest_id in sorted(self._lists):
             if message.digest_id in (0, digest_id):
-                config = self._lists[digest_id].config
-                entry = p4r.DigestEntry(digest_id=digest_id)
-                entry.config.SetInParent()
-                entry.config.max_timeout_ns = config.max_timeout_ns
-                entry.config.max_list_size = config.max_list_size
-                entry.config.ack_timeout_ns = config.ack_timeout_ns
-                yield p4r.Entity(digest_entry=entry)
+                yield chunks.one(partial(_entity, digest_id, self._lists[digest_id].config))
 
     def collect(self, samples: list[tuple[str, bytes]], now_ns: int, epoch_ns: int) -> list[p4r.DigestList]:
         """`DigestList`s that are to be sent now, given what the data plane has sent since the last time.
@@ -181,6 +177,15 @@ def _config(digest: Digest, config: p4r.DigestEntry.Config) -> Config:
         if getattr(config, name) < 0:
             raise invalid(f"digest '{digest.name}': {name} {getattr(config, name)} is negative")
     return Config(config.max_timeout_ns, config.max_list_size, config.ack_timeout_ns)
+
+
+def _entity(digest_id: int, config: Config) -> p4r.Entity:
+    entry = p4r.DigestEntry(digest_id=digest_id)
+    entry.config.SetInParent()
+    entry.config.max_timeout_ns = config.max_timeout_ns
+    entry.config.max_list_size = config.max_list_size
+    entry.config.ack_timeout_ns = config.ack_timeout_ns
+    return p4r.Entity(digest_entry=entry)
 
 
 def _list(digest: Digest, list_id: int, messages: list[bytes], epoch_ns: int) -> p4r.DigestList:

@@ -5,12 +5,14 @@ take over the entries of another, has one over a switch made for the purpose, so
 refused before the real switch is touched.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from .._engine import SwitchHandle
 from ..exceptions import EngineError
 from ..values import Savepoint
+from . import chunks
 from .action_profiles import ActionProfiles
+from .chunks import Chunk
 from .counters import Counters
 from .digests import DigestLists, Digests
 from .errors import StatusError, from_engine, invalid, unimplemented
@@ -96,8 +98,8 @@ class Forwarding:
             case other:
                 raise _unsupported(other)
 
-    def read(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
-        """The entities that one request of a Read asks for."""
+    def read(self, entity: p4r.Entity) -> Iterator[Chunk]:
+        """What one request of a Read asks for, in chunks."""
         match entity.WhichOneof("entity"):
             case "table_entry":
                 return self._tables.read(entity.table_entry)
@@ -123,6 +125,37 @@ class Forwarding:
                 return self.digests.read(entity.digest_entry)
             case other:
                 raise _unsupported(other)
+
+    def read_whole(self, entity: p4r.Entity) -> Iterator[p4r.Entity]:
+        """The same, for who keeps nobody waiting."""
+        return chunks.whole(self.read(entity))
+
+    def read_cost(self, entity: p4r.Entity, count: Callable[[str], int]) -> int:
+        """How many cells one request of a Read looks at, as far as that is known before; `count` knows how
+        many entries a table has."""
+        match entity.WhichOneof("entity"):
+            case "table_entry":
+                return self._tables.cost(entity.table_entry, count)
+            case "direct_counter_entry":
+                return self._tables.cost(entity.direct_counter_entry.table_entry, count)
+            case "direct_meter_entry":
+                return self._tables.cost(entity.direct_meter_entry.table_entry, count)
+        return self.write_cost(entity)
+
+    def write_cost(self, entity: p4r.Entity) -> int:
+        """How many cells an update of this entity changes."""
+        match entity.WhichOneof("entity"):
+            case "counter_entry":
+                return self._counters.cost(entity.counter_entry)
+            case "meter_entry":
+                return self._meters.cost(entity.meter_entry)
+            case "register_entry":
+                return self._registers.cost(entity.register_entry)
+        return 1
+
+    def entries(self, table: str) -> int:
+        """How many entries a table has."""
+        return self._control.mt_get_num_entries(table)
 
     def expired(self) -> list[tuple[Table, list[p4r.TableEntry]]]:
         """Table entries that were not hit for their time-out."""

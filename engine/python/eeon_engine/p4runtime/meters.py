@@ -7,12 +7,15 @@ three-colour meters, which colour as single-rate meters do when both rates are t
 burst.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from google.protobuf.message import Message
 
 from .._engine import SwitchHandle
 from ..values import MeterRate
+from . import chunks
+from .chunks import Chunk
 from .counters import check_index
 from .errors import invalid, unimplemented
 from .messages import p4r
@@ -79,28 +82,41 @@ class Meters:
         what = f"meter '{meter.name}'"
         check_no_colour_counts(message, "counter_data", what)
         rates = rates_from_message(meter, message.config) if message.HasField("config") else []
-        indices = range(meter.size)
         if message.HasField("index"):
             index = check_index(what, message.index.index, meter.size)
-            indices = range(index, index + 1)
-        for index in indices:
             self._control.meter_set_rates(meter.name, index, rates)
+        else:
+            self._control.meter_array_set_rates(meter.name, rates)
 
-    def read(self, message: p4r.MeterEntry) -> Iterator[p4r.Entity]:
+    def read(self, message: p4r.MeterEntry) -> Iterator[Chunk]:
         """Cells that a `MeterEntry` request asks for; meter 0 stands for all, no index for all cells."""
-        chosen = list(self._schema.meters.values())
-        if message.meter_id:
-            chosen = [find(self._schema.meters, "meter", message.meter_id)]
-        for meter in chosen:
+        for meter in self._asked(message):
             what = f"meter '{meter.name}'"
             check_no_colour_counts(message, "counter_data", what)
-            indices = range(meter.size)
             if message.meter_id and message.HasField("index"):
                 index = check_index(what, message.index.index, meter.size)
-                indices = range(index, index + 1)
-            for index in indices:
-                entry = p4r.MeterEntry(meter_id=meter.id, index=p4r.Index(index=index))
-                rates = self._control.meter_get_rates(meter.name, index)
-                if rates:
-                    config_to_message(rates, entry.config)
-                yield p4r.Entity(meter_entry=entry)
+                cells = [self._control.meter_get_rates(meter.name, index)]
+                yield Chunk(1, partial(_entities, meter, index, cells))
+                continue
+            for start, end in chunks.ranges(meter.size):
+                cells = self._control.meter_get_rates_range(meter.name, start, end)
+                yield Chunk(end - start, partial(_entities, meter, start, cells))
+
+    def cost(self, message: p4r.MeterEntry) -> int:
+        """Cells that a Read or a Write of this entry touches."""
+        if message.meter_id and message.HasField("index"):
+            return 1
+        return sum(meter.size for meter in self._asked(message))
+
+    def _asked(self, message: p4r.MeterEntry) -> list[Meter]:
+        if message.meter_id:
+            return [find(self._schema.meters, "meter", message.meter_id)]
+        return list(self._schema.meters.values())
+
+
+def _entities(meter: Meter, first: int, cells: Sequence[list[MeterRate]]) -> Iterator[p4r.Entity]:
+    for index, rates in enumerate(cells, first):
+        entry = p4r.MeterEntry(meter_id=meter.id, index=p4r.Index(index=index))
+        if rates:
+            config_to_message(rates, entry.config)
+        yield p4r.Entity(meter_entry=entry)

@@ -8,10 +8,12 @@ that are of no client's session are read as they are, and not written.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from .._engine import SwitchHandle
 from ..values import McCopies, Replica, Session
-from . import bytestrings
+from . import bytestrings, chunks
+from .chunks import Chunk
 from .errors import already_exists, exhausted, invalid, not_found, unimplemented
 from .messages import p4r
 
@@ -80,7 +82,7 @@ class ReplicationEngine:
             number, None, group, entry.class_of_service, entry.packet_length_bytes
         )
 
-    def read(self, message: p4r.PacketReplicationEngineEntry) -> Iterator[p4r.Entity]:
+    def read(self, message: p4r.PacketReplicationEngineEntry) -> Iterator[Chunk]:
         """Groups or sessions that a request asks for; 0 stands for all, an empty request for both kinds."""
         kind = message.WhichOneof("type")
         if kind in (None, "multicast_group_entry"):
@@ -88,7 +90,7 @@ class ReplicationEngine:
             of_sessions = {mgid for _, _, mgid, _, _ in self._control.mirroring_sessions()}
             for group in self._groups(wanted):
                 if group[0] <= _MAX_ID or group[0] not in of_sessions:
-                    yield _entity(p4r.PacketReplicationEngineEntry(multicast_group_entry=_group(group)))
+                    yield Chunk(1 + len(group[1]), partial(_group_entities, group))
         if kind in (None, "clone_session_entry"):
             wanted = message.clone_session_entry.session_id
             if wanted > _SESSION_0:
@@ -96,7 +98,7 @@ class ReplicationEngine:
             found = self._control.mirroring_sessions(wanted % _SESSION_0 if wanted else None)
             for session in sorted(found, key=lambda session: session[0] or _SESSION_0):
                 entry = self._session(session)
-                yield _entity(p4r.PacketReplicationEngineEntry(clone_session_entry=entry))
+                yield chunks.one(partial(_session_entity, entry))
 
     def _groups(self, wanted: int) -> list[McCopies]:
         if wanted > _FIRST_CLONE_GROUP + _MAX_ID:
@@ -179,6 +181,14 @@ def _port(replica: p4r.Replica, what: str) -> int:
                 raise invalid(f"{what}: port {replica.egress_port}; ports have {_PORT_BITS} bits")
             return int(replica.egress_port)
     raise invalid(f"{what}: a replica has no port")
+
+
+def _group_entities(group: McCopies) -> Iterator[p4r.Entity]:
+    yield _entity(p4r.PacketReplicationEngineEntry(multicast_group_entry=_group(group)))
+
+
+def _session_entity(entry: p4r.CloneSessionEntry) -> p4r.Entity:
+    return _entity(p4r.PacketReplicationEngineEntry(clone_session_entry=entry))
 
 
 def _entity(entry: p4r.PacketReplicationEngineEntry) -> p4r.Entity:

@@ -40,7 +40,7 @@ def _inserts(forwarding: Forwarding) -> Iterator[p4r.Update]:
         p4r.Entity(packet_replication_engine_entry=p4r.PacketReplicationEngineEntry()),
         p4r.Entity(digest_entry=p4r.DigestEntry()),
     ):
-        for entity in forwarding.read(asked):
+        for entity in forwarding.read_whole(asked):
             if not (
                 entity.WhichOneof("entity") == "table_entry" and forwarding.is_initial(entity.table_entry)
             ):
@@ -49,7 +49,7 @@ def _inserts(forwarding: Forwarding) -> Iterator[p4r.Update]:
 
 def _defaults(forwarding: Forwarding) -> Iterator[p4r.Update]:
     """Default entries that a client has set; the others are for the new program to say."""
-    for entity in forwarding.read(p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True))):
+    for entity in forwarding.read_whole(p4r.Entity(table_entry=p4r.TableEntry(is_default_action=True))):
         if forwarding.is_default_set(entity.table_entry.table_id):
             yield p4r.Update(type=p4r.Update.MODIFY, entity=entity)
 
@@ -62,7 +62,7 @@ def _cells(forwarding: Forwarding) -> Iterator[p4r.Entity]:
         p4r.Entity(register_entry=p4r.RegisterEntry()),
         p4r.Entity(value_set_entry=p4r.ValueSetEntry()),
     ):
-        yield from (entity for entity in forwarding.read(asked) if _was_set(entity))
+        yield from (entity for entity in forwarding.read_whole(asked) if _was_set(entity))
     # Those of other entries come with them.
     for table_id in forwarding.schema.tables:
         yield from (e for e in forwarding.read_resources_of_initial_entries(table_id) if _was_set(e))

@@ -1,9 +1,11 @@
 """Registers (P4Runtime 1.5 §9.7), which BMv2's own server lacks. Their values live in the engine."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from .._engine import SwitchHandle
-from . import bytestrings, data_types
+from . import bytestrings, chunks, data_types
+from .chunks import Chunk
 from .counters import check_index
 from .errors import invalid, unimplemented
 from .messages import p4r
@@ -33,19 +35,29 @@ class Registers:
         value = bytestrings.encode(number)
         self._control.register_write_range(register.name, indices.start, indices.stop, value)
 
-    def read(self, message: p4r.RegisterEntry) -> Iterator[p4r.Entity]:
+    def read(self, message: p4r.RegisterEntry) -> Iterator[Chunk]:
         """Cells that a `RegisterEntry` request asks for; 0 stands for all, no index for all cells."""
-        if message.register_id:
-            chosen = [self._supported(message.register_id)]
-        else:
-            chosen = [register for register in self._schema.registers.values() if register.type is not None]
-        for register in chosen:
+        for register in self._asked(message):
             if message.register_id and message.HasField("index"):
                 index = check_index(f"register '{register.name}'", message.index.index, register.size)
-                yield _entity(register, index, self._control.register_read(register.name, index))
+                cells = self._control.register_read(register.name, index)
+                yield Chunk(_cost(register), partial(_entities, register, index, 1, cells))
                 continue
-            for index, value in enumerate(self._control.register_read_all(register.name)):
-                yield _entity(register, index, value)
+            for start, end in chunks.ranges(register.size):
+                cells = self._control.register_read_range(register.name, start, end)
+                count = end - start
+                yield Chunk(count * _cost(register), partial(_entities, register, start, count, cells))
+
+    def cost(self, message: p4r.RegisterEntry) -> int:
+        """Cells that a Read or a Write of this entry touches, as `chunks` counts them."""
+        if message.register_id and message.HasField("index"):
+            return 1
+        return sum(register.size * _cost(register) for register in self._asked(message))
+
+    def _asked(self, message: p4r.RegisterEntry) -> list[Register]:
+        if message.register_id:
+            return [self._supported(message.register_id)]
+        return [register for register in self._schema.registers.values() if register.type is not None]
 
     def _supported(self, register_id: int) -> Register:
         register = find(self._schema.registers, "register", register_id)
@@ -54,8 +66,17 @@ class Registers:
         return register
 
 
-def _entity(register: Register, index: int, value: bytes) -> p4r.Entity:
+def _entities(register: Register, first: int, count: int, cells: bytes) -> Iterator[p4r.Entity]:
+    """`count` cells from index `first` on, which lie side by side in `cells`."""
     assert register.type is not None, "only registers of a known type are read"
-    data = data_types.to_data(register.type, iter((int.from_bytes(value, "big"),)))
-    entry = p4r.RegisterEntry(register_id=register.id, index=p4r.Index(index=index), data=data)
-    return p4r.Entity(register_entry=entry)
+    length = len(cells) // count
+    for index, at in enumerate(range(0, len(cells), length), first):
+        value = int.from_bytes(cells[at : at + length], "big")
+        data = data_types.to_data(register.type, iter((value,)))
+        entry = p4r.RegisterEntry(register_id=register.id, index=p4r.Index(index=index), data=data)
+        yield p4r.Entity(register_entry=entry)
+
+
+def _cost(register: Register) -> int:
+    assert register.type is not None, "only registers of a known type are read"
+    return chunks.cell_cost(sum(scalar.width for scalar in data_types.scalars(register.type)))

@@ -37,10 +37,12 @@ class Service(p4r_grpc.P4RuntimeServicer):
 
     def Read(self, request: p4r.ReadRequest, context: ServicerContext) -> Iterator[p4r.ReadResponse]:
         """Streams the entities asked for; errors of single requests travel in the trailing metadata."""
-        responses, errors = _guard(context, lambda: self._device.read(request))
-        yield from responses
-        if any(error is not None for error in errors):
-            abort_batch(context, errors, "request")
+        reading = _guard(context, lambda: self._device.read(request))
+        responses = reading.responses()
+        while (response := _guard(context, lambda: next(responses, None))) is not None:
+            yield response
+        if any(error is not None for error in reading.errors):
+            abort_batch(context, reading.errors, "request")
 
     def SetForwardingPipelineConfig(
         self, request: p4r.SetForwardingPipelineConfigRequest, context: ServicerContext

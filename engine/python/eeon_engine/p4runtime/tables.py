@@ -6,13 +6,16 @@ written over Thrift is read here at once. A direct resource of None as its entry
 has them as any other (§9.1.3); BMv2 neither counts nor meters misses.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from .._engine import SwitchHandle
-from ..values import ClientAction, ClientEntry, CounterCell, MeterRate
-from . import counters, meters, translate
+from ..exceptions import NoSuchHandleError
+from ..values import ClientAction, ClientDefault, ClientEntry, CounterCell, MeterRate
+from . import chunks, counters, meters, translate
 from .action_profiles import ActionProfiles
+from .chunks import Chunk
 from .errors import already_exists, denied, invalid, not_found
 from .messages import p4r
 from .schema import Schema, Table, find
@@ -28,6 +31,28 @@ class Entry:
     action: ClientAction
     note: bytes
     idle_timeout_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which direct resources and ages a read asks for."""
+
+    counter: bool = False
+    meter: bool = False
+    age: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Those of one entry; None where they were not asked for."""
+
+    counter: CounterCell | None = None
+    rates: list[MeterRate] | None = None
+    idle_ns: int | None = None
+
+
+_Chosen = Iterator[tuple[Entry, p4r.TableEntry, Resources]]
+_Answer = Callable[[Table, Entry | None, Resources], p4r.Entity]
 
 
 class Tables:
@@ -138,39 +163,95 @@ class Tables:
             raise not_found(f"table '{table.name}': no entry has this key: {key.text()}")
         return entry
 
-    def _asked(self, table: Table, request: p4r.TableEntry) -> list[tuple[Entry, p4r.TableEntry]]:
-        """Entries that a request asks for with their messages, in an order that their keys alone decide."""
-        if request.match:
-            entry = self._find(table, translate.key_from_message(table, request))
-            return [(entry, self._message(table, entry))] if entry else []
-        chosen = sorted(self._entries(table), key=lambda entry: (-entry.key.priority, entry.key.identity))
-        messages = ((entry, self._message(table, entry)) for entry in chosen)
-        return [(entry, message) for entry, message in messages if _passes(request, message)]
+    def _pages(self, table: Table, request: p4r.TableEntry) -> Iterator[list[ClientEntry]]:
+        """What the engine has of a table, some entries at a time; with a key, the entry that has it."""
+        if request.match and table.is_const:
+            key = translate.key_from_message(table, request)
+            found = self._control.client_entries(table.name)
+            last = max((entry[2] for entry in found), default=0)
+            yield [entry for entry in found if _entry(table, entry, last).key.identity == key.identity]
+        elif request.match:
+            key = translate.key_from_message(table, request)
+            one = self._control.client_entry_from_key(table.name, key.params, key.engine_priority)
+            yield [] if one is None else [one]
+        elif table.is_const:
+            # Their priorities count back from the last one's.
+            yield self._control.client_entries(table.name)
+        else:
+            row: int | None = 0
+            while row is not None:
+                page, row = self._control.client_entries_page(table.name, row, chunks.CELLS_PER_CHUNK)
+                yield page
+
+    def _read_pages(
+        self, table: Table, request: p4r.TableEntry, wanted: Wanted
+    ) -> Iterator[tuple[list[ClientEntry], list[Resources]]]:
+        """Pages, with what is wanted of each entry. One that goes in between is left out."""
+        for page in self._pages(table, request):
+            entries, resources = [], []
+            for entry in page:
+                try:
+                    resources.append(self._resources(table, entry[0], wanted))
+                except NoSuchHandleError:
+                    continue
+                entries.append(entry)
+            yield entries, resources
+
+    def _chosen(
+        self, table: Table, request: p4r.TableEntry, page: list[ClientEntry], resources: list[Resources]
+    ) -> _Chosen:
+        """Those of a page that a request asks for, in an order that their keys alone decide."""
+        last = max((entry[2] for entry in page), default=0) if table.is_const else None
+        found = [(_entry(table, entry, last), of) for entry, of in zip(page, resources, strict=True)]
+        found.sort(key=lambda pair: (-pair[0].key.priority, pair[0].key.identity))
+        for entry, of in found:
+            message = self._message(table, entry)
+            if request.match or _passes(request, message):
+                yield entry, message, of
 
     # ---- reading
 
-    def read(self, message: p4r.TableEntry) -> Iterator[p4r.Entity]:
+    def read(self, message: p4r.TableEntry) -> Iterator[Chunk]:
         """Entries that a `TableEntry` request asks for; table 0 stands for all tables, no match for all
         entries.
         """
-        tables = list(self._schema.tables.values())
-        if message.table_id:
-            tables = [find(self._schema.tables, "table", message.table_id)]
-        for table in tables:
+        for table in self._tables_of(message):
             if message.table_id:
                 _check_resources(table, message)
                 _check_age_asked(table, message)
+            wanted = Wanted(
+                message.HasField("counter_data") and table.direct_counter is not None,
+                message.HasField("meter_config") and table.direct_meter is not None,
+                message.HasField("time_since_last_hit") and table.idle_timeout,
+            )
             if message.is_default_action:
                 _check_default_key(table, message)
-                yield p4r.Entity(table_entry=self._default(table, message))
+                yield self._default(table, wanted)
                 continue
-            for entry, answer in self._asked(table, message if message.table_id else p4r.TableEntry()):
-                self._read_resources(table, entry.handle, message, answer)
-                if message.HasField("time_since_last_hit") and table.idle_timeout:
-                    idle_ns = self._control.mt_get_entry_idle(table.name, entry.handle)
-                    answer.time_since_last_hit.elapsed_ns = idle_ns
-                    answer.time_since_last_hit.SetInParent()
-                yield p4r.Entity(table_entry=answer)
+            request = message if message.table_id else p4r.TableEntry()
+            for page, resources in self._read_pages(table, request, wanted):
+                yield Chunk(len(page), partial(self._entities, table, request, page, resources))
+
+    def cost(self, message: p4r.TableEntry, count: Callable[[str], int]) -> int:
+        """Entries that a read looks at; `count` knows how many a table has."""
+        if message.is_default_action or (message.match and not self._tables_of(message)[0].is_const):
+            return 1
+        return sum(1 + count(table.name) for table in self._tables_of(message))
+
+    def _tables_of(self, message: p4r.TableEntry) -> list[Table]:
+        if message.table_id:
+            return [find(self._schema.tables, "table", message.table_id)]
+        return list(self._schema.tables.values())
+
+    def _entities(
+        self, table: Table, request: p4r.TableEntry, page: list[ClientEntry], resources: list[Resources]
+    ) -> Iterator[p4r.Entity]:
+        for _, answer, of in self._chosen(table, request, page, resources):
+            self._fill_resources(table, of, answer)
+            if of.idle_ns is not None:
+                answer.time_since_last_hit.elapsed_ns = of.idle_ns
+                answer.time_since_last_hit.SetInParent()
+            yield p4r.Entity(table_entry=answer)
 
     def _message(self, table: Table, entry: Entry) -> p4r.TableEntry:
         """What a read answers, without counts and meter rates."""
@@ -184,8 +265,12 @@ class Tables:
         self._profiles.action_to_message(table, entry.action, message.action)
         return message
 
-    def _default(self, table: Table, request: p4r.TableEntry) -> p4r.TableEntry:
-        action, note, _ = self._control.client_default(table.name)
+    def _default(self, table: Table, wanted: Wanted) -> Chunk:
+        found, resources = self._control.client_default(table.name), self._resources(table, None, wanted)
+        return chunks.one(lambda: self._default_entity(table, found, resources))
+
+    def _default_entity(self, table: Table, found: ClientDefault, resources: Resources) -> p4r.Entity:
+        action, note, _ = found
         answer: p4r.TableEntry = p4r.TableEntry.FromString(note)
         answer.table_id, answer.is_default_action = table.id, True
         if action is not None:
@@ -193,8 +278,8 @@ class Tables:
         elif table.profile is not None:
             # Const NoAction (§9.1.3); the engine has none for such tables, and does nothing on a miss.
             answer.action.action.action_id = table.initial_default
-        self._read_resources(table, None, request, answer)
-        return answer
+        self._fill_resources(table, resources, answer)
+        return p4r.Entity(table_entry=answer)
 
     def is_default_set(self, table_id: int) -> bool:
         """Whether somebody has set the default entry of a table."""
@@ -242,24 +327,29 @@ class Tables:
         config = message.config if message.HasField("config") else None
         self._set_meter(table, entry.handle if entry else None, config)
 
-    def read_counters(self, message: p4r.DirectCounterEntry) -> Iterator[p4r.Entity]:
+    def read_counters(self, message: p4r.DirectCounterEntry) -> Iterator[Chunk]:
         """Counters that a `DirectCounterEntry` asks for; table 0 stands for all tables, no match for all
         entries."""
-        for table, entry in self._with_resource(message.table_entry, "counter"):
-            answer = p4r.DirectCounterEntry(table_entry=_key(table, entry))
-            self._read_counter(table, entry.handle if entry else None, answer.data)
-            yield p4r.Entity(direct_counter_entry=answer)
 
-    def read_meters(self, message: p4r.DirectMeterEntry) -> Iterator[p4r.Entity]:
+        def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
+            answer = p4r.DirectCounterEntry(table_entry=_key(table, entry))
+            self._fill_counter(table, of, answer.data)
+            return p4r.Entity(direct_counter_entry=answer)
+
+        return self._with_resource(message.table_entry, "counter", Wanted(counter=True), entity)
+
+    def read_meters(self, message: p4r.DirectMeterEntry) -> Iterator[Chunk]:
         """Meters that a `DirectMeterEntry` asks for; table 0 stands for all tables, no match for all
         entries."""
-        for table, entry in self._with_resource(message.table_entry, "meter"):
-            meters.check_no_colour_counts(message, "counter_data", f"table '{table.name}'")
+
+        def entity(table: Table, entry: Entry | None, of: Resources) -> p4r.Entity:
             answer = p4r.DirectMeterEntry(table_entry=_key(table, entry))
-            rates = self._rates(table, entry.handle if entry else None)
-            if rates:
-                meters.config_to_message(rates, answer.config)
-            yield p4r.Entity(direct_meter_entry=answer)
+            if of.rates:
+                meters.config_to_message(of.rates, answer.config)
+            return p4r.Entity(direct_meter_entry=answer)
+
+        meters.check_no_colour_counts(message, "counter_data", "direct meters")
+        return self._with_resource(message.table_entry, "meter", Wanted(meter=True), entity)
 
     def read_initial_resources(self, table_id: int) -> Iterator[p4r.Entity]:
         """Counters and meters of a table's const entries and of its default entry, in both forms of
@@ -269,21 +359,27 @@ class Tables:
         for entry in [*const, None]:
             key = _key(table, entry)
             if table.direct_counter is not None:
-                yield from self.read_counters(p4r.DirectCounterEntry(table_entry=key))
+                yield from chunks.whole(self.read_counters(p4r.DirectCounterEntry(table_entry=key)))
             if table.direct_meter is not None:
-                yield from self.read_meters(p4r.DirectMeterEntry(table_entry=key))
+                yield from chunks.whole(self.read_meters(p4r.DirectMeterEntry(table_entry=key)))
 
-    def _with_resource(self, request: p4r.TableEntry, what: str) -> Iterator[tuple[Table, Entry | None]]:
+    def _with_resource(
+        self, request: p4r.TableEntry, what: str, wanted: Wanted, entity: _Answer
+    ) -> Iterator[Chunk]:
         if request.table_id:
             tables = [self._with(request, what)]
         else:
             tables = [table for table in self._schema.tables.values() if _has(table, what)]
         for table in tables:
             if request.is_default_action or request.match:
-                yield table, self._named(table, request)
+                entry = self._named(table, request)
+                resources = self._resources(table, entry.handle if entry else None, wanted)
+                yield chunks.one(partial(entity, table, entry, resources))
                 continue
-            for entry, _ in self._asked(table, request if request.table_id else p4r.TableEntry()):
-                yield table, entry
+            asked = request if request.table_id else p4r.TableEntry()
+            for page, found in self._read_pages(table, asked, wanted):
+                chosen = partial(self._chosen, table, asked, page, found)
+                yield Chunk(len(page), partial(_each, table, chosen, entity))
 
     def _with(self, message: p4r.TableEntry, what: str) -> Table:
         table = find(self._schema.tables, "table", message.table_id)
@@ -299,24 +395,32 @@ class Tables:
             config = message.meter_config if message.HasField("meter_config") else None
             self._set_meter(table, handle, config)
 
-    def _read_resources(
-        self, table: Table, handle: int | None, request: p4r.TableEntry, answer: p4r.TableEntry
-    ) -> None:
-        """Fills the fields that are set in the request."""
-        if request.HasField("counter_data") and table.direct_counter is not None:
-            self._read_counter(table, handle, answer.counter_data)
-        if request.HasField("meter_config") and table.direct_meter is not None:
+    def _resources(self, table: Table, handle: int | None, wanted: Wanted) -> Resources:
+        """What the engine has of them now; handle None is the default entry."""
+        control, name = self._control, table.name
+        cell = rates = idle_ns = None
+        if wanted.counter:
+            cell = (
+                control.mt_read_default_counters(name)
+                if handle is None
+                else control.mt_read_counters(name, handle)
+            )
+        if wanted.meter:
             rates = self._rates(table, handle)
-            if rates:
-                meters.config_to_message(rates, answer.meter_config)
+        if wanted.age and handle is not None:
+            idle_ns = control.mt_get_entry_idle(name, handle)
+        return Resources(cell, rates, idle_ns)
 
-    def _read_counter(self, table: Table, handle: int | None, data: p4r.CounterData) -> None:
+    def _fill_resources(self, table: Table, resources: Resources, answer: p4r.TableEntry) -> None:
+        if resources.counter is not None:
+            self._fill_counter(table, resources, answer.counter_data)
+        if resources.rates:
+            meters.config_to_message(resources.rates, answer.meter_config)
+
+    def _fill_counter(self, table: Table, resources: Resources, data: p4r.CounterData) -> None:
         assert table.direct_counter is not None, "only called for tables with a counter"
-        if handle is None:
-            cell = self._control.mt_read_default_counters(table.name)
-        else:
-            cell = self._control.mt_read_counters(table.name, handle)
-        counters.cell_to_message(self._schema.direct_counters[table.direct_counter], cell, data)
+        assert resources.counter is not None, "only called where the counter was read"
+        counters.cell_to_message(self._schema.direct_counters[table.direct_counter], resources.counter, data)
 
     def _set_counter(self, table: Table, handle: int | None, data: p4r.CounterData) -> None:
         cell: CounterCell = counters.cell_from_message(data, f"table '{table.name}'")
@@ -341,6 +445,11 @@ class Tables:
             self._control.mt_set_default_meter_rates(table.name, rates)
         else:
             self._control.mt_set_meter_rates(table.name, handle, rates)
+
+
+def _each(table: Table, chosen: Callable[[], _Chosen], entity: _Answer) -> Iterator[p4r.Entity]:
+    for entry, _, resources in chosen():
+        yield entity(table, entry, resources)
 
 
 def _entry(table: Table, found: ClientEntry, last: int | None) -> Entry:

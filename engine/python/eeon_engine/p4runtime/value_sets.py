@@ -5,9 +5,11 @@ a field that the P4Info declares ternary, range, ... takes full masks, single va
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from .._engine import SwitchHandle
 from . import bytestrings
+from .chunks import Chunk
 from .errors import StatusError, already_exists, exhausted, invalid, unimplemented
 from .messages import p4r
 from .schema import MatchField, Schema, ValueSet, find
@@ -38,16 +40,21 @@ class ValueSets:
             after.append(value)
         self._control.parse_vset_set(value_set.name, after)
 
-    def read(self, message: p4r.ValueSetEntry) -> Iterator[p4r.Entity]:
+    def read(self, message: p4r.ValueSetEntry) -> Iterator[Chunk]:
         """Value sets that a `ValueSetEntry` request asks for; 0 stands for all."""
         chosen = list(self._schema.value_sets.values())
         if message.value_set_id:
             chosen = [find(self._schema.value_sets, "value set", message.value_set_id)]
         for value_set in chosen:
-            entry = p4r.ValueSetEntry(value_set_id=value_set.id)
-            for value in self._control.parse_vset_get(value_set.name):
-                entry.members.add(match=_match(value_set, int.from_bytes(value, "big")))
-            yield p4r.Entity(value_set_entry=entry)
+            values = self._control.parse_vset_get(value_set.name)
+            yield Chunk(1 + len(values), partial(_entities, value_set, values))
+
+
+def _entities(value_set: ValueSet, values: list[bytes]) -> Iterator[p4r.Entity]:
+    entry = p4r.ValueSetEntry(value_set_id=value_set.id)
+    for value in values:
+        entry.members.add(match=_match(value_set, int.from_bytes(value, "big")))
+    yield p4r.Entity(value_set_entry=entry)
 
 
 def _value(value_set: ValueSet, member: p4r.ValueSetMember) -> bytes:

@@ -1,0 +1,130 @@
+"""One Read: what it may cost, and its answer in parts (P4Runtime 1.5 §13).
+
+The first part, of up to `CELLS_PER_CHUNK` cells, is of one state: no packet is processed while the engine is
+asked, and nothing written. A longer answer goes on in parts; packets and writes pass in between, and each
+entity is as it was at some time of the Read. Nobody is kept waiting while messages are made or a client takes
+its time to receive them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from ..exceptions import EngineError
+from . import chunks, roles
+from .chunks import Chunk
+from .errors import StatusError, exhausted, from_engine
+from .forwarding import Forwarding
+from .messages import p4r
+from .roles import Role
+
+
+class Reading:
+    """An answer under way. `errors` has the status of each item asked for, as far as it is answered."""
+
+    def __init__(
+        self,
+        forwarding: Forwarding,
+        role: Role,
+        asked: Sequence[p4r.Entity],
+        first_part: Callable[[], AbstractContextManager[None]],
+        part: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        """`first_part` and `part` are entered while the engine is asked. Raises RESOURCE_EXHAUSTED beyond a
+        limit."""
+        if len(asked) > chunks.MAX_READ_ITEMS:
+            raise exhausted(
+                f"the read asks for {len(asked)} entities, the limit is {chunks.MAX_READ_ITEMS}; use several"
+            )
+        self._forwarding = forwarding
+        self._role = role
+        self._first_part, self._part = first_part, part
+        self.errors: list[StatusError | None] = [None] * len(asked)
+        # What is asked for twice is answered once, and both have its status.
+        self._items: dict[bytes, list[int]] = {}
+        self._asked = asked
+        for index, entity in enumerate(asked):
+            self._items.setdefault(entity.SerializeToString(deterministic=True), []).append(index)
+        self._check_cost()
+
+    def _check_cost(self) -> None:
+        counts: dict[str, int] = {}
+
+        def count(table: str) -> int:
+            if table not in counts:
+                counts[table] = self._forwarding.entries(table)
+            return counts[table]
+
+        cells = 0
+        for positions in self._items.values():
+            try:
+                cells += self._forwarding.read_cost(self._asked[positions[0]], count)
+            except (StatusError, EngineError):
+                # What it asks for is not there; its answer says so.
+                continue
+        if cells > chunks.MAX_READ_CELLS:
+            raise exhausted(
+                f"the read asks for {cells} cells, the limit is {chunks.MAX_READ_CELLS}; ask for fewer "
+                "tables or arrays at a time, or for cells by index"
+            )
+
+    def responses(self) -> Iterator[p4r.ReadResponse]:
+        """The messages, at least one. Raises `StatusError` where the answer cannot be gone on with."""
+        source = self._chunks()
+        sent = False
+        for part in self._parts(source):
+            for response in self._messages(part):
+                sent = True
+                yield response
+        if not sent:
+            yield p4r.ReadResponse()
+
+    def _parts(self, source: Iterator[Chunk]) -> Iterator[list[Chunk]]:
+        part: list[Chunk] = []
+        ended = False
+        with self._first_part():
+            while sum(chunk.cells for chunk in part) < chunks.CELLS_PER_CHUNK:
+                chunk = next(source, None)
+                if chunk is None:
+                    ended = True
+                    break
+                part.append(chunk)
+        yield part
+        while not ended:
+            with self._part():
+                chunk = next(source, None)
+            if chunk is None:
+                return
+            yield [chunk]
+
+    def _chunks(self) -> Iterator[Chunk]:
+        left = chunks.MAX_READ_CELLS
+        for positions in self._items.values():
+            try:
+                for chunk in self._forwarding.read(self._asked[positions[0]]):
+                    left -= chunk.cells
+                    if left < 0:
+                        raise exhausted(
+                            f"the answer has more than {chunks.MAX_READ_CELLS} cells, the limit; ask for less"
+                        )
+                    yield chunk
+            except StatusError as error:
+                self._refuse(positions, error)
+            except EngineError as error:
+                self._refuse(positions, from_engine(error))
+
+    def _refuse(self, positions: list[int], error: StatusError) -> None:
+        for position in positions:
+            self.errors[position] = error
+
+    def _messages(self, part: list[Chunk]) -> Iterator[p4r.ReadResponse]:
+        response, size = p4r.ReadResponse(), 0
+        for entity in chunks.whole(part):
+            if not roles.is_visible(self._forwarding.schema, self._role, entity):
+                continue
+            if len(response.entities) == chunks.CELLS_PER_CHUNK or size > chunks.RESPONSE_BYTES:
+                yield response
+                response, size = p4r.ReadResponse(), 0
+            response.entities.append(entity)
+            size += entity.ByteSize()
+        if response.entities:
+            yield response
