@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from eeon_control.model_base import Strict, of_text, text_schema
-from eeon_control.units import Bytes
+from eeon_control.units import Bytes, Duration
 from pydantic import BeforeValidator, Field
 
 from eeon_experiments.quantities import PositiveDurationText, SmallSizeText
@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from eeon_engine.json_types import TcpSpec
 
 Segments = Annotated[int, Field(strict=True, ge=1, le=65_535)]
+
+
+DEFAULT_DELAYED_ACK_TIMER = Duration.parse("40ms")
+DEFAULT_MIN_RTO = Duration.parse("200ms")
+"""Those of `tcp::Config` in the engine."""
 
 
 class DelayedAck(Strict):
@@ -41,6 +46,10 @@ def _or_off(value: object) -> object:
     return None if value == "off" else value
 
 
+def _or_unlimited(value: object) -> object:
+    return None if value == "unlimited" else value
+
+
 BufferText = Annotated[
     Bytes | None, *of_text(_buffer, {"anyOf": [{"const": "unlimited"}, text_schema(Bytes)]})
 ]
@@ -60,24 +69,53 @@ class Tcp(Strict):
     """Maximum payload of a segment."""
     initial_window_segments: Segments = 10
     """Initial window, in segments (RFC 6928)."""
+    slow_start_limit: Annotated[Segments | None, BeforeValidator(_or_unlimited)] = 2
+    """Slow start grows with one ACK by at most this many segments (RFC 3465), or `unlimited`, as in Linux."""
     min_window_segments: Segments = 2
     """A mark never makes the window smaller than this many segments."""
     receive_buffer: BufferText = None
     """Largest window that a receiver announces: a size, or `unlimited`, the default."""
     sack: Annotated[bool, Field(strict=True)] = True
     """Selective acknowledgements (RFC 2018, recovery as RFC 6675)."""
+    timestamps: Annotated[PositiveDurationText | None, BeforeValidator(_or_off)] = None
+    """Timestamps (RFC 7323) with a clock of this tick, or `off`, the default."""
     delayed_ack: Annotated[DelayedAck | None, BeforeValidator(_or_off)] = None
     """Delayed acknowledgements, or `off`. The default is every second segment or 40ms."""
+    quick_acks: Annotated[int, Field(strict=True, ge=0, le=65_535)] = 0
+    """Segments acknowledged at once, at the start and after a repair; Linux: 16."""
+    prr: Annotated[bool, Field(strict=True)] = False
+    """In recovery with SACK, send in proportion to what is delivered (RFC 9937)."""
     initial_rto: PositiveDurationText | None = None
     """Retransmission time-out before there is a measurement; default 1s."""
+    syn_lost_rto: PositiveDurationText | None = None
+    """Time-out of data after a lost SYN that nothing has measured; default 3s (RFC 6298, 5.7)."""
     min_rto: PositiveDurationText | None = None
     """Smallest retransmission time-out; default 200ms."""
     max_rto: PositiveDurationText | None = None
     """Largest retransmission time-out; default 60s."""
+    clock_granularity: PositiveDurationText | None = None
+    """Least that a time-out exceeds the smoothed round-trip time by (RFC 6298, 2.2); default 1us; Linux
+    200ms."""
+    syn_retries: Annotated[int, Field(strict=True, ge=0, le=255)] = 6
+    """SYNs or SYN-ACKs sent again before giving up."""
+    time_wait: PositiveDurationText | None = None
+    """How long TIME-WAIT lasts; default 60s."""
     limited_transmit: Annotated[bool, Field(strict=True)] = True
     """New data on the first two duplicate ACKs (RFC 3042)."""
     restart_after_idle: Annotated[bool, Field(strict=True)] = True
     """After an idle time longer than the time-out start from the initial window (RFC 5681, 4.1)."""
+
+    def advice(self) -> list[str]:
+        """What is allowed and rarely wanted, a sentence each."""
+        timer = self.delayed_ack.timer if self.delayed_ack is not None else DEFAULT_DELAYED_ACK_TIMER
+        delays = "delayed_ack" not in self.model_fields_set or self.delayed_ack is not None
+        min_rto = DEFAULT_MIN_RTO if self.min_rto is None else self.min_rto
+        if delays and min_rto <= timer:
+            return [
+                f"min_rto is {min_rto} and delayed ACKs wait up to {timer}: a last segment whose ACK waits"
+                " brings a needless time-out; set min_rto above it, delayed_ack's timer below, or `off`"
+            ]
+        return []
 
     def engine(self) -> TcpSpec:
         """The keys that are given, as the engine reads them."""
@@ -92,7 +130,9 @@ class Tcp(Strict):
             case "delayed_ack":
                 shown = None if value is None else {"segments": value.segments, "timer_ps": int(value.timer)}
                 return "delayed_ack", shown
-            case "initial_rto" | "min_rto" | "max_rto":
+            case "timestamps":
+                return "timestamps_ps", None if value is None else int(value)
+            case "initial_rto" | "syn_lost_rto" | "min_rto" | "max_rto" | "clock_granularity" | "time_wait":
                 return f"{key}_ps", int(value)
             case "mss":
                 return "mss", int(value)

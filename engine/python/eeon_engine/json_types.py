@@ -1056,6 +1056,9 @@ class TcpSpec(TypedDict):
     algorithm: NotRequired[str | None]
     """`newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`."""
 
+    clock_granularity_ps: NotRequired[int | None]
+    """Granularity G of the clock (RFC 6298, 2.2)."""
+
     dctcp_ect: NotRequired[Ect | None]
     """Which packets of a DCTCP endpoint are ECN-capable."""
 
@@ -1089,6 +1092,12 @@ class TcpSpec(TypedDict):
     mss: NotRequired[int | None]
     """Maximum number of bytes of payload in a segment without options."""
 
+    prr: NotRequired[bool | None]
+    """In recovery with SACK send in proportion to what is delivered (RFC 9937)."""
+
+    quick_acks: NotRequired[int | None]
+    """Segments that are acknowledged at once at the start, and after data that had been lost or came twice."""
+
     receive_buffer_bytes: NotRequired[int | None]
     """The largest window announced; `null` is unlimited."""
 
@@ -1097,6 +1106,21 @@ class TcpSpec(TypedDict):
 
     sack: NotRequired[bool | None]
     """Offer and accept SACK (RFC 2018)."""
+
+    slow_start_limit: NotRequired[int | None]
+    """Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` is no limit."""
+
+    syn_lost_rto_ps: NotRequired[int | None]
+    """RTO of data after a lost SYN that nothing has measured (RFC 6298, 5.7)."""
+
+    syn_retries: NotRequired[int | None]
+    """SYNs or SYN-ACKs sent again before giving up."""
+
+    time_wait_ps: NotRequired[int | None]
+    """How long TIME-WAIT lasts."""
+
+    timestamps_ps: NotRequired[int | None]
+    """Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off."""
 
 
 @final

@@ -83,6 +83,8 @@ pub struct Config {
     pub quick_acks: u32,
     /// Send new data on the first two duplicate ACKs (RFC 3042). Default on.
     pub limited_transmit: bool,
+    /// In recovery with SACK send in proportion to what is delivered (RFC 9937). Default off: RFC 6675's window is halved at once.
+    pub prr: bool,
     /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1). Default on.
     pub restart_after_idle: bool,
     /// RTO before there is a measurement. Default 1 s (RFC 6298, 2.1).
@@ -122,6 +124,7 @@ impl Default for Config {
             delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
             quick_acks: 0,
             limited_transmit: true,
+            prr: false,
             restart_after_idle: true,
             initial_rto: Duration::from_secs(1),
             syn_lost_rto: Duration::from_secs(3),

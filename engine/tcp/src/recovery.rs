@@ -1,5 +1,6 @@
 //! Loss: found by duplicate ACKs, repaired after RFC 6675 with SACK and after RFC 6582 without.
 
+use crate::congestion::Window;
 use crate::sender::{Chunk, Sender, DUPLICATE_THRESHOLD};
 
 /// What the sender is doing about a loss.
@@ -29,6 +30,33 @@ pub(crate) struct FastRecovery {
     inflation: u64,
     /// No partial ACK has come (RFC 6582, 3.2 step 3).
     partial_seen: bool,
+    /// Proportional rate reduction, if it is on.
+    prr: Option<Prr>,
+}
+
+/// State of RFC 9937, 6.2.
+#[derive(Clone, Copy, Debug)]
+struct Prr {
+    /// RecoverFS: FlightSize when recovery began.
+    flight: u64,
+    /// Bytes delivered since.
+    delivered: u64,
+    /// Bytes sent since.
+    out: u64,
+}
+
+impl Prr {
+    /// SndCnt: how many bytes may leave with an ACK that delivers so many. An ACK that moved SND.UNA is a SafeACK.
+    fn allowance(&self, delivered: u64, moved: bool, pipe: u64, window: &Window) -> u64 {
+        if pipe > window.ssthresh {
+            let due = u128::from(self.delivered) * u128::from(window.ssthresh);
+            let due = due.div_ceil(u128::from(self.flight.max(1))) as u64;
+            return due.saturating_sub(self.out);
+        }
+        let bound = self.delivered.saturating_sub(self.out).max(delivered);
+        let bound = if moved { bound + window.mss } else { bound };
+        bound.min(window.ssthresh - pipe)
+    }
 }
 
 impl Sender {
@@ -69,8 +97,22 @@ impl Sender {
             lost_below: self.una,
             inflation: u64::from(self.duplicates) * self.congestion_window.mss,
             partial_seen: false,
+            prr: (self.prr && self.sack).then(|| Prr { flight: self.flight(), delivered: 0, out: 0 }),
         });
         self.refresh_scoreboard();
+    }
+
+    /// An ACK has delivered so many bytes, and perhaps moved SND.UNA: with PRR, in recovery, the window is what is in the network and
+    /// what may leave now.
+    pub(crate) fn reduce_in_proportion(&mut self, delivered: u64, moved: bool) {
+        let pipe = self.pipe();
+        let Recovery::Fast(FastRecovery { prr: Some(prr), .. }) = &mut self.recovery else { return };
+        prr.delivered += delivered;
+        let window = &mut self.congestion_window;
+        let allowance = prr.allowance(delivered, moved, pipe, window);
+        // RFC 9937: the first retransmission leaves in any case.
+        let allowance = if prr.out == 0 { allowance.max(window.mss) } else { allowance };
+        window.cwnd = pipe + allowance;
     }
 
     /// SND.UNA has moved by `acked`. Whether this was the first partial ACK of a recovery.
@@ -90,6 +132,9 @@ impl Sender {
                     // RFC 6582, 3.2 step 3, full acknowledgement, choice (1).
                     let burst_free = self.flight().max(mss) + mss;
                     self.congestion_window.cwnd = self.congestion_window.ssthresh.min(burst_free);
+                }
+                if let Recovery::Fast(FastRecovery { prr: Some(_), .. }) = self.recovery {
+                    self.congestion_window.cwnd = self.congestion_window.ssthresh;
                 }
                 self.recovery = Recovery::None;
                 false
@@ -186,6 +231,9 @@ impl Sender {
     pub(crate) fn note_in_recovery(&mut self, chunk: &Chunk) {
         let (recover, held, is_new) = (self.recover, self.sacked.end(), chunk.start >= self.max);
         let Recovery::Fast(fast) = &mut self.recovery else { return };
+        if let Some(prr) = &mut fast.prr {
+            prr.out += chunk.end() - chunk.start;
+        }
         if is_new {
             return;
         }

@@ -90,6 +90,7 @@ pub(crate) struct Sender {
     pub(crate) sacked: Ranges,
     pub(crate) sack: bool,
     limited_transmit: bool,
+    pub(crate) prr: bool,
     pub(crate) duplicates: u32,
     /// Loss below this has been answered to: `max` at the last reduction by loss (RFC 6582, 3.2 "recover"; RFC 6675
     /// "RecoveryPoint").
@@ -136,6 +137,7 @@ impl Sender {
             sacked: Ranges::default(),
             sack: false,
             limited_transmit: config.limited_transmit,
+            prr: config.prr,
             duplicates: 0,
             recover: 0,
             mark_answered: 0,
@@ -256,7 +258,8 @@ impl Sender {
     /// Takes in an acceptable ACK.
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Acknowledgement<'_>, config: &Config) {
-        let prior_flight = self.flight();
+        let (prior_una, prior_flight) = (self.una, self.flight());
+        let prior_delivered = self.delivered();
         let same_window = ack.window == self.window;
         self.unanswered = 0;
         // RFC 9293, 3.10.7.4: an older segment does not set the window.
@@ -277,6 +280,14 @@ impl Sender {
                 self.answer_mark(now, config);
             }
         }
+        if self.prr {
+            self.reduce_in_proportion(self.delivered() - prior_delivered, ack.offset > prior_una);
+        }
+    }
+
+    /// Offsets that the peer is known to have.
+    fn delivered(&self) -> u64 {
+        self.una + self.sacked.bytes()
     }
 
     /// SND.UNA moves.

@@ -36,6 +36,7 @@ def show(name: str, quick: bool) -> None:
     """
     from eeon_experiments import files
     from eeon_experiments.expand import expand
+    from eeon_experiments.settings import RunSettings
     from eeon_experiments.versions import versions
 
     found = files.load(name)
@@ -50,3 +51,6 @@ def show(name: str, quick: bool) -> None:
         table.add_row(*(value or "-" for value in point.axes.values()), str(point.run.seed), point.run.id)
     console().print(table)
     click.echo(f"{len(points)} points, {len({point.run.id for point in points})} runs")
+    advice = {one for point in points for one in RunSettings.model_validate(point.run.settings).tcp.advice()}
+    for one in sorted(advice):
+        click.echo(f"warning: tcp: {one}", err=True)

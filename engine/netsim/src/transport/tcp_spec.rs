@@ -22,6 +22,9 @@ pub(crate) struct TcpSpec {
     mss: Option<u16>,
     /// Initial window, in segments.
     initial_window_segments: Option<u32>,
+    /// Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` is no limit.
+    #[serde(deserialize_with = "given")]
+    slow_start_limit: Option<Option<u32>>,
     /// A mark never makes the window smaller than this many segments.
     min_window_segments: Option<u32>,
     /// The largest window announced; `null` is unlimited.
@@ -29,19 +32,34 @@ pub(crate) struct TcpSpec {
     receive_buffer_bytes: Option<Option<u64>>,
     /// Offer and accept SACK (RFC 2018).
     sack: Option<bool>,
+    /// Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off.
+    #[serde(deserialize_with = "given")]
+    timestamps_ps: Option<Option<u64>>,
     /// How ACKs are delayed; `null` acknowledges each segment.
     #[serde(deserialize_with = "given")]
     delayed_ack: Option<Option<DelayedAckSpec>>,
+    /// Segments that are acknowledged at once at the start, and after data that had been lost or came twice.
+    quick_acks: Option<u32>,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     limited_transmit: Option<bool>,
+    /// In recovery with SACK send in proportion to what is delivered (RFC 9937).
+    prr: Option<bool>,
     /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1).
     restart_after_idle: Option<bool>,
     /// RTO before there is a measurement.
     initial_rto_ps: Option<u64>,
+    /// RTO of data after a lost SYN that nothing has measured (RFC 6298, 5.7).
+    syn_lost_rto_ps: Option<u64>,
     /// Smallest RTO.
     min_rto_ps: Option<u64>,
     /// Largest RTO.
     max_rto_ps: Option<u64>,
+    /// Granularity G of the clock (RFC 6298, 2.2).
+    clock_granularity_ps: Option<u64>,
+    /// SYNs or SYN-ACKs sent again before giving up.
+    syn_retries: Option<u32>,
+    /// How long TIME-WAIT lasts.
+    time_wait_ps: Option<u64>,
 }
 
 /// Which packets of a DCTCP endpoint are ECN-capable.
@@ -94,23 +112,69 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         dctcp_gain: spec.dctcp_gain.unwrap_or(base.dctcp_gain),
         mss: spec.mss.unwrap_or(base.mss),
         initial_window_segments: spec.initial_window_segments.unwrap_or(base.initial_window_segments),
+        slow_start_limit: spec.slow_start_limit.unwrap_or(base.slow_start_limit),
         min_window_segments: spec.min_window_segments.unwrap_or(base.min_window_segments),
         receive_buffer: spec
             .receive_buffer_bytes
             .map_or(base.receive_buffer, |buffer| buffer.map(Bytes::new)),
         sack: spec.sack.unwrap_or(base.sack),
+        timestamps: spec.timestamps_ps.map_or(base.timestamps, |tick| tick.map(Duration::from_ps)),
         delayed_ack: spec.delayed_ack.map_or(base.delayed_ack, |delayed| {
             delayed.map(|DelayedAckSpec { segments, timer_ps }| DelayedAck {
                 segments,
                 timer: Duration::from_ps(timer_ps),
             })
         }),
+        quick_acks: spec.quick_acks.unwrap_or(base.quick_acks),
         limited_transmit: spec.limited_transmit.unwrap_or(base.limited_transmit),
+        prr: spec.prr.unwrap_or(base.prr),
         restart_after_idle: spec.restart_after_idle.unwrap_or(base.restart_after_idle),
         initial_rto: ps(spec.initial_rto_ps, base.initial_rto),
+        syn_lost_rto: ps(spec.syn_lost_rto_ps, base.syn_lost_rto),
         min_rto: ps(spec.min_rto_ps, base.min_rto),
         max_rto: ps(spec.max_rto_ps, base.max_rto),
+        clock_granularity: ps(spec.clock_granularity_ps, base.clock_granularity),
+        syn_retries: spec.syn_retries.unwrap_or(base.syn_retries),
+        time_wait: ps(spec.time_wait_ps, base.time_wait),
         ..base
     };
     config.check().map_err(|error| refuse(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every key of [`TcpSpec`] that crosses unchanged, with a value that is not its default.
+    #[test]
+    fn what_is_given_is_what_is_set() {
+        let given = settings(
+            "",
+            Some(
+                r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
+                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
+                    "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13}"#,
+            ),
+        )
+        .unwrap();
+        let expected = Config {
+            ecn: true,
+            initial_window_segments: 3,
+            slow_start_limit: None,
+            timestamps: Some(Duration::from_us(1)),
+            quick_acks: 16,
+            prr: true,
+            syn_lost_rto: Duration::from_ps(7),
+            initial_rto: Duration::from_ps(8),
+            min_rto: Duration::from_ps(9),
+            max_rto: Duration::from_ps(10),
+            clock_granularity: Duration::from_ps(11),
+            syn_retries: 12,
+            time_wait: Duration::from_ps(13),
+            .."cubic".parse().unwrap()
+        };
+        assert_eq!(*given, expected);
+        let off = settings("", Some(r#"{"timestamps_ps": null, "slow_start_limit": 1}"#)).unwrap();
+        assert_eq!(*off, Config { slow_start_limit: Some(1), ..Config::default() });
+    }
 }

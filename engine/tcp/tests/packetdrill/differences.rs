@@ -1,7 +1,7 @@
 //! Scripts of github.com/google/packetdrill in which Linux does something else than our endpoints, and why.
 
 /// The end of a script's path, and the reason.
-pub const DIFFERENCES: [(&str, &str); 21] = [
+pub const DIFFERENCES: [(&str, &str); 19] = [
     ("cubic/cubic-bulk-166k-idle-restart.pkt", HYSTART),
     ("cubic/cubic-bulk-166k.pkt", HYSTART),
     ("cubic/cubic-rto-ss-ca-cwnd-bump.pkt", RACK_TLP),
@@ -14,10 +14,8 @@ pub const DIFFERENCES: [(&str, &str); 21] = [
     ("fast_recovery/prr-ss-ack-below-snd_una-cubic.pkt", PRR),
     ("fast_retransmit/fr-4pkt-fack-last-byte.pkt", RACK_TLP),
     ("fast_retransmit/fr-4pkt-fack-last-mss.pkt", RACK_TLP),
-    ("fast_retransmit/fr-4pkt-sack.pkt", "RFC 6675, 4 rule 4 rescues; Linux has no rescue"),
     ("limited_transmit/limited-transmit-no-sack.pkt", DISORDER),
     ("limited_transmit/limited-transmit-sack.pkt", DISORDER),
-    ("sack/sack-shift-sacked-2-6-8-3-9-nofack.pkt", PRR),
     ("sack/sack-shift-sacked-7-3-4-8-9-fack.pkt", RACK_TLP),
     ("sack/sack-shift-sacked-7-5-6-8-9-fack.pkt", RACK_TLP),
     ("shutdown/shutdown-rdwr-send-queue-ack-close.pkt", RACK_TLP),
@@ -36,7 +34,7 @@ pub const DIFFERENCES: [(&str, &str); 21] = [
 
 const HYSTART: &str = "Linux' HyStart ends slow start by delay";
 const RACK_TLP: &str = "RFC 8985: a loss is found by time, and a lost tail by a probe";
-const PRR: &str = "RFC 6937: how many segments leave with an ACK in recovery";
+const PRR: &str = "how many segments leave with an ACK in recovery: Linux counts PRR in segments";
 const DISORDER: &str = "after duplicate ACKs that turn out to be reordering Linux grows the window by the newly delivered segments, RFC 5681 \
                         by the newly acknowledged ones";
 const VALIDATION: &str = "whether a window is used: Linux looks at the largest flight of a round, ours at the flight before each ACK";

@@ -31,6 +31,7 @@ fn linux(script: &Script) -> Result<Config, String> {
     let mut config = Config {
         delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
         quick_acks: 16,
+        prr: true,
         slow_start_limit: None,
         receive_buffer: Some(Bytes::new(15 << 20)),
         reads_at_once: false,

@@ -204,3 +204,46 @@ fn data_and_window_updates_are_no_duplicates() {
     script.sent();
     assert_eq!(script.tcp.stats().fast_recoveries, 0);
 }
+
+/// RFC 9937, 6.2: twenty segments, one lost. ssthresh is ten: every second ACK lets one segment out until ten are in the network,
+/// and then each does; without PRR the first half of the ACKs lets nothing out.
+#[test]
+fn with_prr_every_second_delivered_segment_lets_one_out() {
+    let sent = |prr: bool| -> Vec<usize> {
+        let config =
+            Config { prr, limited_transmit: false, initial_window_segments: 20, ..config("newreno") };
+        let mut script = Script::established(config, Duration::from_ms(10));
+        script.tcp.send(1 << 30).unwrap();
+        assert_eq!(script.sent_data().len(), 20);
+        let ack = |held: u32| {
+            script.sack(0, &[(1_000, held * 1_000)]);
+            script.sent_data().len()
+        };
+        (2..=20).map(ack).collect()
+    };
+    assert_eq!(sent(true), [0, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1, 1], "in proportion");
+    assert_eq!(sent(false), [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1], "RFC 6675");
+}
+
+/// RFC 9937, 6.2: where more is lost than the reduction asks for, an ACK lets out what it delivers, and with a new SND.UNA one
+/// segment more; afterwards the window is ssthresh.
+#[test]
+fn with_prr_a_window_that_has_lost_much_is_refilled_by_slow_start() {
+    let config = Config { prr: true, limited_transmit: false, ..config("newreno") };
+    let mut script = Script::established(config, Duration::from_ms(10));
+    script.tcp.send(1 << 30).unwrap();
+    script.sent();
+    // Segments 0 to 6 are lost.
+    script.sack(0, &[(7_000, 8_000)]);
+    script.sack(0, &[(7_000, 9_000)]);
+    assert_eq!(script.sent_data(), no_data());
+    script.sack(0, &[(7_000, 10_000)]);
+    assert_eq!(script.sent_data(), [0]);
+    script.wait(Duration::from_ms(10));
+    script.sack(1_000, &[(7_000, 10_000)]);
+    assert_eq!(script.sent_data(), [1_000, 2_000], "one delivered, and one more");
+    script.sack(3_000, &[(7_000, 10_000)]);
+    assert_eq!(script.sent_data(), [3_000, 4_000, 5_000], "two delivered, and one more");
+    script.ack(10_000);
+    assert_eq!(script.cwnd(), 5_000, "ssthresh");
+}
