@@ -1,0 +1,152 @@
+//! The same flows here and on ns-3: what each algorithm makes of one flow, of eight into one port, and of all to all.
+//!
+//! `NS3_FLOWS=program cargo test --package netsim --test ns3 -- --ignored --nocapture` prints both side by side; the program is
+//! `flows.cc`, built against ns-3 (docs/models/tcp.md says how). Without it, only the bounds of our own side are tested.
+
+#![allow(clippy::print_stdout)] // The table is the result.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::process::Command;
+
+use common::{finish, us, LeafSpine, PortSettings, PLAIN};
+use netsim::FlowSpec;
+use tcp::{Config, DelayedAck};
+use units::{Bytes, Duration};
+
+const ALGORITHMS: [&str; 4] = ["ecn", "dctcp", "cubic", "vegas"];
+/// Pattern, hosts, bytes of a flow.
+const PATTERNS: [(&str, usize, u64); 3] =
+    [("one", 2, 10_000_000), ("incast", 9, 2_000_000), ("all", 8, 500_000)];
+
+/// How far the mean and the last completion may be apart, of the larger one. Not for `ecn`, all to all: ns-3's RED drops what is not
+/// ECN-capable, SYNs and ACKs, at the threshold, where the P4 program lets it pass.
+const MEAN_BAND: f64 = 0.17;
+const LAST_BAND: f64 = 0.12;
+const NOT_COMPARABLE: (&str, &str) = ("all", "ecn");
+
+/// Frames of a full segment in bytes, as the switch's queue counts them.
+const FRAME: u64 = 1_514;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Outcome {
+    mean_us: f64,
+    last_us: f64,
+    marks: u64,
+    drops: u64,
+    retransmissions: u64,
+    timeouts: u64,
+}
+
+fn settings(name: &str) -> tcp::Settings {
+    let config = Config {
+        receive_buffer: Some(Bytes::new(1 << 20)),
+        delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(1) }),
+        initial_rto: Duration::from_ms(20),
+        syn_lost_rto: Duration::from_ms(20),
+        min_rto: Duration::from_ms(10),
+        slow_start_limit: None,
+        prr: true,
+        ..name.parse().unwrap()
+    };
+    config.check().unwrap()
+}
+
+fn pairs(pattern: &str, hosts: usize) -> Vec<(usize, usize)> {
+    match pattern {
+        "one" => vec![(1, 0)],
+        "incast" => (1..hosts).map(|host| (host, 0)).collect(),
+        _ => (0..hosts)
+            .flat_map(|from| (0..hosts).map(move |to| (from, to)))
+            .filter(|(from, to)| from != to)
+            .collect(),
+    }
+}
+
+fn ours(name: &str, pattern: &str, hosts: usize, bytes: u64) -> Outcome {
+    let marks = matches!(name, "ecn" | "dctcp");
+    let delay_ps = Duration::from_us(20).as_ps();
+    let size = LeafSpine { leaves: 1, hosts_per_leaf: hosts, spines: 0, delay_ps, ..LeafSpine::default() };
+    let aqm = marks.then(|| ("mark_threshold", vec![20 * FRAME, 0xffff_ffff, 0]));
+    let port = PortSettings { buffer_bytes: Some(100 * FRAME as u32), aqm, ..PLAIN };
+    let mut fabric = size.fabric(size.spec(), |_| port.clone());
+    let settings = settings(name);
+    for (index, (source, destination)) in pairs(pattern, hosts).into_iter().enumerate() {
+        let start = us(11 * (index as u64 + 1));
+        fabric.start_flow(&settings, FlowSpec { source, destination, bytes, start }).unwrap();
+    }
+    let report = finish(&mut fabric);
+    let times: Vec<f64> =
+        report.flows.iter().map(|flow| flow.completion_ps.expect("a flow that ends") as f64 / 1e6).collect();
+    Outcome {
+        mean_us: times.iter().sum::<f64>() / times.len() as f64,
+        last_us: times.iter().copied().fold(0.0, f64::max),
+        marks: report.classes.values().map(|class| class.delivered_ce).sum(),
+        drops: report.conservation.switch_drops,
+        retransmissions: report.flows.iter().map(|flow| flow.retransmitted_segments).sum(),
+        timeouts: report.flows.iter().map(|flow| flow.timeouts).sum(),
+    }
+}
+
+fn theirs(program: &str, name: &str, pattern: &str, hosts: usize, bytes: u64) -> Outcome {
+    let arguments = [name.to_owned(), pattern.to_owned(), hosts.to_string(), bytes.to_string()];
+    let output = Command::new(program).args(&arguments).output().expect("NS3_FLOWS names a program");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let numbers: Vec<f64> = String::from_utf8_lossy(&output.stdout)
+        .split_whitespace()
+        .map(|word| word.parse().unwrap())
+        .collect();
+    let count = |index: usize| numbers[index] as u64;
+    Outcome {
+        mean_us: numbers[0],
+        last_us: numbers[1],
+        marks: count(2),
+        drops: count(3),
+        retransmissions: count(4),
+        timeouts: count(5),
+    }
+}
+
+/// What a port of 1 Gb/s lets through at most, and half of it.
+#[test]
+fn every_pattern_ends_between_the_rate_of_its_ports_and_half_of_it() {
+    for name in ALGORITHMS {
+        for (pattern, hosts, bytes) in PATTERNS {
+            let flows_of_a_port = if pattern == "one" { 1 } else { hosts as u64 - 1 };
+            let least_us = (flows_of_a_port * bytes) as f64 / 1_460.0 * 12.304;
+            let last_us = ours(name, pattern, hosts, bytes).last_us;
+            assert!(
+                last_us > least_us && last_us < 2.0 * least_us,
+                "{name}, {pattern}: {last_us} of {least_us}"
+            );
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs NS3_FLOWS=program built of flows.cc"]
+fn side_by_side() {
+    let program = std::env::var("NS3_FLOWS").expect("NS3_FLOWS names the program built of flows.cc");
+    let mut outside = Vec::new();
+    for (pattern, hosts, bytes) in PATTERNS {
+        for name in ALGORITHMS {
+            let (ours, theirs) =
+                (ours(name, pattern, hosts, bytes), theirs(&program, name, pattern, hosts, bytes));
+            let apart = |ours: f64, theirs: f64| (ours - theirs).abs() / ours.max(theirs);
+            let (mean, last) = (apart(ours.mean_us, theirs.mean_us), apart(ours.last_us, theirs.last_us));
+            if (pattern, name) != NOT_COMPARABLE && (mean > MEAN_BAND || last > LAST_BAND) {
+                outside.push(format!("{pattern}, {name}: {mean:.3} and {last:.3} apart"));
+            }
+            for (whose, one) in [("ours", &ours), ("ns-3", &theirs)] {
+                let Outcome { mean_us, last_us, marks, drops, retransmissions, timeouts } = one;
+                println!(
+                    "| {pattern} | `{name}` | {whose} | {:.1} | {:.1} | {marks} | {drops} | {retransmissions} | {timeouts} |",
+                    mean_us / 1e3,
+                    last_us / 1e3
+                );
+            }
+        }
+    }
+    assert!(outside.is_empty(), "{outside:#?}");
+}
