@@ -45,15 +45,15 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
     begun = time.monotonic()
     try:
         async with P4RuntimeSession(name, target, program.schema()) as session:
-            ready = await session.has_pipeline()
+            await session.has_pipeline()
             took_ms = (time.monotonic() - begun) * 1000
             reached = ok(check, f"{target.address} answers in {took_ms:.0f} ms")
-            return [reached, await _pipeline(name, session, program, ready=ready)]
+            return [reached, await _pipeline(name, session, program)]
     except FabricError as error:
         return [fault(check, str(error), "start the switch, or correct its address in the targets file")]
 
 
-async def _pipeline(name: str, session: P4RuntimeSession, program: Program, *, ready: bool) -> Finding:
+async def _pipeline(name: str, session: P4RuntimeSession, program: Program) -> Finding:
     check = f"{name} pipeline"
     expected = program.digest[:_SHORT]
     mend = "eeon config apply loads it"
@@ -61,10 +61,10 @@ async def _pipeline(name: str, session: P4RuntimeSession, program: Program, *, r
     if held is None:
         return warning(check, f"{_NO_PIPELINE}; the program's digest is {expected}", mend)
     digest = hashlib.sha256(held.p4_device_config).hexdigest()[:_SHORT]
-    if ready and digest == expected:
+    if session.is_program(held) and digest == expected:
         return ok(check, f"the program, digest {expected}")
     if digest == expected:
-        return warning(check, f"the program, digest {expected}, with another P4Info", mend)
+        return warning(check, f"the program, digest {expected}, with another P4Info or cookie", mend)
     return warning(check, f"another program, digest {digest}; expected {expected}", mend)
 
 

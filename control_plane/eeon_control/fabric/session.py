@@ -108,7 +108,10 @@ class P4RuntimeSession:
         await self._client.close()
 
     async def has_pipeline(self) -> bool:
-        """Whether the switch runs exactly this schema's program, by the cookie it was pushed with."""
+        """Whether the switch runs this schema's program, by the cookie it was pushed with: a short answer.
+
+        A client that pushes another program under the same cookie is believed; `runs_program` looks at it.
+        """
         request = p4r.GetForwardingPipelineConfigRequest(
             device_id=self._device_id, response_type=p4r.GetForwardingPipelineConfigRequest.COOKIE_ONLY
         )
@@ -132,6 +135,24 @@ class P4RuntimeSession:
                 return None
             raise self._error(await self._reason(error)) from None
         return reply.config if reply.config.HasField("p4info") else None
+
+    def is_program(self, held: p4r.ForwardingPipelineConfig) -> bool:
+        """Whether this is the schema's program, by its bytes, its P4Info and its cookie.
+
+        A server may leave out the bytes (P4Runtime, section 7.3); then the rest must do.
+        """
+        meant = self.schema.get_pipeline_config()
+        return bool(
+            held.HasField("cookie")
+            and held.cookie.cookie == self.schema.p4cookie
+            and held.p4info == meant.p4info
+            and held.p4_device_config in (meant.p4_device_config, b"")
+        )
+
+    async def runs_program(self) -> bool:
+        """Whether the switch runs exactly this schema's program; it sends the whole of it."""
+        held = await self.pipeline()
+        return held is not None and self.is_program(held)
 
     async def push_pipeline(self, config: p4r.ForwardingPipelineConfig | None = None) -> None:
         """Load this schema's program, or a configuration read earlier. All entries of the switch are lost."""

@@ -50,11 +50,11 @@ class Snapshot:
 
 async def take_snapshot(session: P4RuntimeSession) -> Snapshot:
     """Read a switch's state. Writes nothing."""
-    if await session.has_pipeline():
-        return Snapshot(True, await session.read_entries(TABLES))
     pipeline = await session.pipeline()
     if pipeline is None:
         return Snapshot(False)
+    if session.is_program(pipeline):
+        return Snapshot(True, await session.read_entries(TABLES))
     return Snapshot(False, pipeline=pipeline, entities=await _read_foreign(session, pipeline.p4info))
 
 

