@@ -23,7 +23,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,7 +122,10 @@ p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/c
 	$(PY) p4src/compile.py --check
 	$(PY) engine/test_programs.py --check
 
-lint: setup ## check formatting, lints and types
+audit: $(VENV)/bin/python ## look for known vulnerabilities of pinned packages, with cargo-audit and pip-audit where they are installed
+	@$(PY) .ci/audit.py
+
+lint: setup audit ## check formatting, lints, types, and for known vulnerabilities
 	$(CARGO) fmt $(ENGINE) --all --check
 	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
 	$(VENV)/bin/ruff check .
