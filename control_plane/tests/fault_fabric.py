@@ -198,7 +198,7 @@ class FaultyFabric:
         process.join(120)
         return process.exitcode
 
-    def command(self, folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    def command(self, folder: Path, *arguments: str, stderr: int | None = None) -> subprocess.Popen[str]:
         """`eeon config apply` in a process of its own, on the topology and targets of this fabric."""
         (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
         (folder / "targets.yaml").write_text(json.dumps(self.targets().as_value()))
@@ -206,6 +206,7 @@ class FaultyFabric:
         return subprocess.Popen(
             [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments],
             stdout=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
 

@@ -79,8 +79,12 @@ class Lock:
             os.close(handle)
             raise LockHeld(self.path, read_holder(self.path)) from None
         text = self.holder.model_dump_json().encode() + b"\n"
-        os.truncate(handle, 0)
-        os.pwrite(handle, text, 0)
+        try:
+            os.truncate(handle, 0)
+            os.pwrite(handle, text, 0)
+        except OSError as error:
+            os.close(handle)
+            raise StateError(f"{self.path}: cannot be written: {error.strerror}") from None
         self._handle = handle
         return self
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self, TypeVar
@@ -169,7 +170,9 @@ class StateStore:
         self._check(lock)
         if undone:
             count = self._number("undone") + 1
-            self._disk.replace_file(self.folder / "undone", f"{count}\n".encode())
+            # A number for metrics. A disk that is full must not keep the journal of what is undone.
+            with contextlib.suppress(OSError):
+                self._disk.replace_file(self.folder / "undone", f"{count}\n".encode())
         self._removed("journal.json")
 
     def confirm(self, lock: Lock) -> None:

@@ -1,0 +1,148 @@
+"""A state folder on a disk that is full, at every moment, or read-only: real file systems, mounted as root."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import state
+from eeon_control.cli import main
+from eeon_control.errors import EeonError
+
+pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+
+from controller_process import ControllerProcess
+from fault_fabric import NEW, OLD, FaultyFabric
+
+PAGE = 4096
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    found = FaultyFabric()
+    found.start()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A tmpfs of 2 MB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ("mount", "-t", "tmpfs", "-o", "size=2m,mode=0700", "none", place), capture_output=True, text=True
+    )
+    if mounted.returncode:
+        pytest.skip(f"no tmpfs can be mounted: {mounted.stderr.strip()}")
+    yield place
+    subprocess.run(("umount", "-l", place), check=True)
+
+
+@pytest.fixture
+def store(faulty, disk, monkeypatch):
+    """Every switch holds OLD, which is revision 1."""
+    monkeypatch.setenv("EEON_STATE", str(disk / "state"))
+    faulty.heal()
+    store = state.StateStore.open(disk / "state")
+    faulty.apply(store, OLD)
+    return store
+
+
+def fill(disk: Path, pages: int) -> Path:
+    """Leave so many pages of the disk free."""
+    filling = disk / "filling"
+    free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_bsize
+    with filling.open("wb") as file:
+        file.write(b"\0" * max(0, free - pages * PAGE))
+    return filling
+
+
+def test_disk_that_is_full_at_any_moment_of_an_apply_leaves_old_or_new_and_the_next_command_mends(
+    faulty, store, disk
+):
+    old = faulty.image()
+    ends, full = [], set()
+    for pages in range(60):
+        filling = fill(disk, pages)
+        before = store.current_number()
+        try:
+            faulty.apply(store, NEW)
+        except EeonError as error:
+            [where] = re.findall(r"(\S+): cannot be written: No space left on device", str(error))
+            full.add(Path(where).name)
+            assert faulty.image() == old, f"{pages} pages"
+            assert store.current_number() == before
+        filling.unlink()
+        faulty.settle(store)
+        assert store.journal() is None
+        applied = store.current_number() > before
+        assert (faulty.image() != old) == applied
+        ends.append(applied)
+        if applied:
+            break
+    assert ends[-1] and "journal.json" in full and full & {"2.json", "current"}, full
+
+
+def test_full_disk_stops_an_apply_before_the_first_write_with_the_file_and_the_reason(
+    faulty, store, disk, tmp_path
+):
+    old = faulty.image()
+    fill(disk, 0)
+    with faulty.command(tmp_path, "-q", "-c", "mark_threshold", stderr=subprocess.STDOUT) as command:
+        said = command.stdout.read()
+    assert command.returncode == 1
+    assert "No space left on device" in said and "Traceback" not in said, said
+    assert faulty.image() == old
+
+
+def test_read_only_state_folder_can_be_looked_at_and_changes_nothing(faulty, store, disk, tmp_path):
+    old = faulty.image()
+    subprocess.run(("mount", "-o", "remount,ro", disk), check=True)
+    with faulty.command(tmp_path, "-q", "-c", "mark_threshold", stderr=subprocess.STDOUT) as command:
+        said = command.stdout.read()
+    assert command.returncode == 1
+    assert "Read-only file system" in said and "Traceback" not in said, said
+    assert faulty.image() == old
+    for words in (["config", "history"], ["config", "drift"], ["config", "show"]):
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 0, (words, result.output)
+
+
+def test_controller_on_a_read_only_state_folder_ends_and_says_why(faulty, store, disk):
+    subprocess.run(("mount", "-o", "remount,ro", disk), check=True)
+    result = CliRunner().invoke(main, ["controller", "run"])
+    assert result.exit_code == 1, result.output
+    assert "Read-only file system" in result.stderr
+
+
+def test_controller_whose_disk_fills_keeps_the_switches_and_says_so(faulty, store, disk):
+    old = faulty.image()
+    controller = ControllerProcess(store.folder)
+    try:
+        controller.wait_for_all("in_sync", list(faulty.switches))
+        fill(disk, 0)
+        leaf2 = faulty.switches["leaf2"]
+        leaf2.kill()
+        controller.wait_for("disconnected", switch="leaf2")
+        leaf2.start()
+        controller.wait_for("restored", switch="leaf2")
+        assert faulty.image() == old
+    finally:
+        controller.end()
+
+
+def test_second_controller_of_the_same_rank_on_one_folder_is_refused_and_named(faulty, store):
+    controller = ControllerProcess(store.folder)
+    try:
+        controller.wait_for_all("in_sync", list(faulty.switches))
+        second = CliRunner().invoke(main, ["controller", "run"])
+        assert second.exit_code == 1
+        assert f"process {controller.process.pid}" in second.stderr, second.stderr
+        assert "a standby needs a smaller --election-id" in second.stderr
+    finally:
+        controller.end()
