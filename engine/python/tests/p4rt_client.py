@@ -156,10 +156,13 @@ class Client:
         election_id: int = 1,
         role: str = "",
         stream_timeout_s: float = 120,
+        credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
-        self.channel = grpc.insecure_channel(
-            address, options=[("grpc.max_metadata_size", 1 << 20), ("grpc.use_local_subchannel_pool", 1)]
-        )
+        options = [("grpc.max_metadata_size", 1 << 20), ("grpc.use_local_subchannel_pool", 1)]
+        if credentials is None:
+            self.channel = grpc.insecure_channel(address, options=options)
+        else:
+            self.channel = grpc.secure_channel(address, credentials, options=options)
         self.stub = p4r_grpc.P4RuntimeStub(self.channel)
         self.device_id, self.election_id, self.role = device_id, election_id, role
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()

@@ -3,7 +3,9 @@ the switch.
 """
 
 import random
+import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -13,7 +15,8 @@ from eeon_engine.p4runtime import Server, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from p4rt_client import INSERT, Client, Failed, Names, codes, exact, frame, p4info
+from p4rt_client import INSERT, Client, Failed, Names, codes, entity_of, exact, frame, p4info
+from test_p4rt_read_limits import Served
 
 # INTERNAL and UNKNOWN without details are what a bug looks like from outside.
 _BUGS = {13}
@@ -135,15 +138,147 @@ def test_bytes_that_are_no_message_end_the_call_and_nothing_else(client: Client,
 def test_more_streams_than_the_server_keeps_are_exhausted_and_calls_still_get_through(
     server: object, names: Names
 ) -> None:
-    clients = [Client(server.address) for _ in range(65)]  # type: ignore[attr-defined]
-    for number, client in enumerate(clients[:64], 1):
-        client.arbitrate(election_id=number)
+    clients = []
+    for number in range(64, 0, -1):
+        clients.append(Client(server.address, election_id=number))  # type: ignore[attr-defined]
+        clients[-1].arbitrate()
+    one_more = Client(server.address)  # type: ignore[attr-defined]
     with pytest.raises(Failed, match="64 clients"):
-        clients[64].arbitrate(election_id=100)
+        one_more.arbitrate(election_id=0)
     entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
-    clients[63].write((INSERT, entry))
-    for client in clients:
+    clients[0].write((INSERT, entry))
+    for client in (*clients, one_more):
         client.close()
+
+
+def test_where_all_streams_are_taken_a_backup_makes_way_for_a_primary(server: Server) -> None:
+    clients = []
+    for number in range(64, 0, -1):
+        clients.append(Client(server.address, election_id=number))
+        clients[-1].arbitrate()
+    primary = Client(server.address, election_id=65)
+    assert primary.arbitrate().status.code == rpc_code.OK
+    with pytest.raises(Failed, match="makes way for a primary") as caught:
+        clients[-1].receive()
+    assert caught.value.code == rpc_code.RESOURCE_EXHAUSTED
+    # A primary makes way for nobody, whatever role a stranger makes up for itself.
+    for number in range(40):
+        stranger = Client(server.address, role=f"made up {number}")
+        with pytest.raises(Failed):
+            stranger.arbitrate()
+        stranger.close()
+    primary.write()
+    for client in (*clients, primary):
+        client.close()
+
+
+def test_roles_that_nobody_knows_leave_room_for_those_of_the_program(resource_server: Server) -> None:
+    strangers, answers = [], []
+    for number in range(40):
+        strangers.append(Client(resource_server.address, role=f"made up {number}"))
+        try:
+            answers.append(strangers[-1].arbitrate().status.code)
+        except Failed as failed:
+            answers.append(failed.code)
+    assert answers == [rpc_code.OK] * 32 + [rpc_code.RESOURCE_EXHAUSTED] * 8
+    routing = Client(resource_server.address, role="routing")
+    assert routing.arbitrate().status.code == rpc_code.OK
+    for client in (*strangers, routing):
+        client.close()
+
+
+def test_streams_that_never_speak_keep_nobody_out(server: Server, names: Names) -> None:
+    silent = [Client(server.address) for _ in range(100)]
+    for stranger in silent[:-20]:
+        # The last of them show that all have come in: each has made way for a later one.
+        with pytest.raises(Failed, match="has sent no MasterArbitrationUpdate") as caught:
+            stranger.receive()
+        assert caught.value.code == rpc_code.DEADLINE_EXCEEDED
+    primary = Client(server.address)
+    assert primary.arbitrate().status.code == rpc_code.OK
+    entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
+    primary.write((INSERT, entry))
+    assert primary.read(p4r.TableEntry(table_id=entry.table_id)) == [entry]
+    for client in (*silent, primary):
+        client.close()
+
+
+def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
+    monkeypatch: pytest.MonkeyPatch, switch: Switch
+) -> None:
+    monkeypatch.setattr("eeon_engine.p4runtime.calls.FIRST_MESSAGE_SECONDS", 0.2)
+    with serve(switch, p4info=p4info()) as quick:
+        silent = Client(quick.address)
+        with pytest.raises(Failed) as caught:
+            silent.receive()
+        assert caught.value.code == rpc_code.DEADLINE_EXCEEDED
+        silent.close()
+
+
+def begin(server: Server, method: str) -> tuple[grpc.Channel, object]:
+    """A call whose request does not come."""
+    channel = grpc.insecure_channel(server.address, options=[("grpc.use_local_subchannel_pool", 1)])
+    never = threading.Event()
+
+    def requests() -> Iterator[bytes]:
+        never.wait(120)
+        yield b""
+
+    call = channel.stream_unary(f"/p4.v1.P4Runtime/{method}").future(requests(), timeout=120)
+    return channel, call
+
+
+@pytest.mark.parametrize("method", ["Write", "Read", "Capabilities", "SetForwardingPipelineConfig"])
+def test_requests_that_never_come_keep_nobody_out(
+    server: Server, client: Client, names: Names, method: str
+) -> None:
+    calls = [begin(server, method) for _ in range(80)]
+    # Those that had to make way show that all have come in.
+    for _, call in calls[:20]:
+        assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED  # type: ignore[attr-defined]
+    entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
+    client.write((INSERT, entry))
+    assert client.read(p4r.TableEntry(table_id=entry.table_id)) == [entry]
+    assert client.pipeline().p4info
+    for channel, _ in calls:
+        channel.close()
+
+
+def test_a_request_that_never_comes_is_given_up_when_its_time_is_over(
+    monkeypatch: pytest.MonkeyPatch, switch: Switch
+) -> None:
+    monkeypatch.setattr("eeon_engine.p4runtime.calls.REQUEST_SECONDS", 0.2)
+    with serve(switch, p4info=p4info()) as quick:
+        channel, call = begin(quick, "Write")
+        assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED  # type: ignore[attr-defined]
+        channel.close()
+
+
+def test_clients_that_do_not_take_their_answers_keep_nobody_out(names: Names) -> None:
+    served = Served(200_000)
+    try:
+        # Each has an answer of megabytes under way and takes none of it.
+        slow = []
+        for _ in range(20):
+            reader = Client(served.server.address)
+            request = p4r.ReadRequest(device_id=1, entities=[entity_of(served.register)])
+            slow.append((reader, reader.stub.Read(request, timeout=120)))
+        for _, answer in slow:
+            answer.initial_metadata()
+        index = p4r.RegisterEntry(register_id=served.register.register_id, index=p4r.Index(index=1))
+        for _ in range(5):
+            assert len(served.client.read(index)) == 1
+        assert len(served.client.read(served.register)) == 200_000
+        for reader, _ in slow:
+            reader.close()
+    finally:
+        served.close()
+
+
+def test_a_request_beyond_what_its_kind_needs_is_refused(client: Client) -> None:
+    with pytest.raises(Failed, match="the limit is 1048576") as caught:
+        client.read(*[p4r.TableEntry(metadata=bytes(200_000))] * 6)
+    assert caught.value.code == rpc_code.RESOURCE_EXHAUSTED
 
 
 def test_a_client_that_does_not_read_its_stream_holds_nobody_up(
@@ -191,10 +326,9 @@ def test_concurrent_writers_of_one_primary_are_serial(server: Server, client: Cl
 
 
 def test_a_message_beyond_the_servers_limit_is_exhausted_and_the_next_is_served(
-    monkeypatch: pytest.MonkeyPatch, program: Program, names: Names
+    program: Program, names: Names
 ) -> None:
-    monkeypatch.setattr("eeon_engine.p4runtime.server._MAX_MESSAGE_BYTES", 1 << 20)
-    with serve(Switch(program), p4info=p4info()) as small:
+    with serve(Switch(program), p4info=p4info(), max_message_bytes=1 << 20) as small:
         client = Client(small.address)
         client.arbitrate()
         entry = names.entry("exact_table", exact(1, 9), action=names.action("drop"), metadata=bytes(1 << 20))

@@ -1,6 +1,7 @@
 """TLS and mutual TLS (P4Runtime 1.5 §3.1.1): who holds no certificate gets nothing."""
 
 import datetime
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -127,9 +128,38 @@ def test_certificates_are_read_from_files(
     chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
     chain.write_bytes(server_identity.certificate_pem)
     key.write_bytes(server_identity.key_pem)
+    key.chmod(0o600)
     with serve(switch, p4info=p4info(), tls=Tls.from_files(chain, key)) as server:
         trusting = grpc.ssl_channel_credentials(authority.certificate_pem)
         assert call(server.address, trusting) == "1.5.0"
+
+
+@pytest.mark.parametrize(
+    ("file", "mode", "said"),
+    [
+        ("key", 0o644, "others may read or change it (mode 0644): chmod 600"),
+        ("key", 0o620, "others may read or change it (mode 0620): chmod 600"),
+        ("chain", 0o664, "others may change it (mode 0664): chmod go-w"),
+        ("authority", 0o646, "others may change it (mode 0646): chmod go-w"),
+    ],
+)
+def test_files_that_others_may_change_and_a_key_that_others_may_read_are_refused(
+    tmp_path: Path, authority: Identity, server_identity: Identity, file: str, mode: int, said: str
+) -> None:
+    content = {
+        "chain": server_identity.certificate_pem,
+        "key": server_identity.key_pem,
+        "authority": authority.certificate_pem,
+    }
+    paths = {name: tmp_path / name for name in content}
+    for name, path in paths.items():
+        path.write_bytes(content[name])
+        path.chmod(0o600 if name == "key" else 0o644)
+    files = (paths["chain"], paths["key"], paths["authority"])
+    Tls.from_files(*files)
+    paths[file].chmod(mode)
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        Tls.from_files(*files)
 
 
 def test_files_that_are_missing_or_no_pem_are_named(tmp_path: Path) -> None:

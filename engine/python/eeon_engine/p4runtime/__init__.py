@@ -1,8 +1,10 @@
 """P4Runtime 1.5 for the engine's switches. `serve` is the interface, `write` does without a server; the
 modules beside them are its parts.
 
-server, service, tls, outbox    sockets, threads, RPCs
+server, service, tls, outbox    sockets, RPCs
 device              one switch: lock, clients, pipeline, state
+calls, rooms        who waits where, how long, and who makes way
+access              rights of clients by their certificates
 arbitration, roles  who may write, and what
 pipeline, compilation    P4Info and program belong together
 batch               atomicity: what to do when an update of a batch is refused
@@ -21,8 +23,9 @@ No module keeps what the switch has: it is read from the engine, which Thrift ch
 supported, and refused by name. docs/conformance-p4runtime.md goes through the specification.
 """
 
+from .access import Access
 from .offline import write
-from .server import Server, serve
+from .server import MAX_MESSAGE_BYTES, Server, serve
 from .tls import Tls
 
-__all__ = ["Server", "Tls", "serve", "write"]
+__all__ = ["MAX_MESSAGE_BYTES", "Access", "Server", "Tls", "serve", "write"]

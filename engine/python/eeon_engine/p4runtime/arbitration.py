@@ -9,23 +9,33 @@ primary is accepted. What a role may do is said in `roles`; a role configuration
 them has been agreed on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from . import roles
-from .errors import denied, exhausted, invalid, not_found, precondition
+from .access import ANYBODY, Caller, Right
+from .errors import StatusError, denied, exhausted, invalid, not_found, precondition
 from .messages import decode_u128, encode_u128, p4r, rpc_code
 from .roles import DEFAULT, Role
 
 # What one device keeps for its clients; a fabric controller and a few observers need single digits.
 MAX_STREAMS = 64
 _MAX_ROLES = 64
+# Of those that no program names.
+_MAX_STRANGE_ROLES = 32
 
 
 class Client:
-    """One open stream. `send` queues a `StreamMessageResponse` and never blocks."""
+    """One open stream. `send` queues a `StreamMessageResponse` and never blocks; `end` ends the stream."""
 
-    def __init__(self, send: Callable[[p4r.StreamMessageResponse], None]) -> None:
+    def __init__(
+        self,
+        send: Callable[[p4r.StreamMessageResponse], None],
+        end: Callable[[StatusError], None],
+        caller: Caller = ANYBODY,
+    ) -> None:
         self.send = send
+        self.end = end
+        self.caller = caller
         self.role: Role | None = None
         self.election_id: int | None = None
 
@@ -38,8 +48,11 @@ class Arbitration:
         self._clients: list[Client] = []
         self._highest: dict[Role, int | None] = {DEFAULT: None}
 
-    def update(self, client: Client, message: p4r.MasterArbitrationUpdate) -> None:
-        """A `MasterArbitrationUpdate`. An error ends the client's stream."""
+    def update(
+        self, client: Client, message: p4r.MasterArbitrationUpdate, known: Collection[str] = ()
+    ) -> None:
+        """A `MasterArbitrationUpdate`. An error ends the client's stream. `known` are the roles that the
+        program names: they and the default role have room where others have none."""
         role = roles.of(message.role.name, message.role.id)
         election_id = decode_u128(message.election_id) if message.HasField("election_id") else None
         first = client.role is None
@@ -54,14 +67,17 @@ class Arbitration:
                 f"{role}: role.config ({kind}) follows no scheme of this server; leave it out and say in the "
                 'P4 program what belongs to a role, with @p4runtime_role("name")'
             )
+        client.caller.check(Right.READ if election_id is None else Right.WRITE, role)
         others = [other for other in self._clients if other is not client and other.role == role]
         if election_id is not None and any(other.election_id == election_id for other in others):
             raise invalid(f"Election id {election_id} is used by another client of this device and role")
-        if role not in self._highest and len(self._highest) >= _MAX_ROLES:
-            raise exhausted(f"this device has seen {_MAX_ROLES} roles, the maximum that it keeps")
+        is_known = role == DEFAULT or role.name in known
+        if role not in self._highest:
+            self._check_roles(is_known, known)
         if first:
-            if len(self._clients) >= MAX_STREAMS:
-                raise exhausted(f"this device has {MAX_STREAMS} clients, the maximum that it serves")
+            highest = self._highest.get(role)
+            leads = election_id is not None and (highest is None or election_id >= highest)
+            self._make_room(is_primary_to_be=is_known and leads)
             self._clients.append(client)
             client.role = role
         was_primary = self.is_primary(client)
@@ -76,6 +92,24 @@ class Arbitration:
                 self._notify(other)
         else:
             self._notify(client)
+
+    def _check_roles(self, is_known: bool, known: Collection[str]) -> None:
+        strange = sum(role != DEFAULT and role.name not in known for role in self._highest)
+        if len(self._highest) >= _MAX_ROLES or (not is_known and strange >= _MAX_STRANGE_ROLES):
+            raise exhausted(
+                f"this device has seen {len(self._highest)} roles, {strange} of them not of its program; it "
+                f"keeps {_MAX_ROLES} and {_MAX_STRANGE_ROLES}"
+            )
+
+    def _make_room(self, *, is_primary_to_be: bool) -> None:
+        """Room for one client more. For a primary the backup that came last makes way."""
+        if len(self._clients) < MAX_STREAMS:
+            return
+        backups = [client for client in self._clients if not self.is_primary(client)]
+        if not is_primary_to_be or not backups:
+            raise exhausted(f"this device has {MAX_STREAMS} clients, the most that it serves")
+        self._clients.remove(backups[-1])
+        backups[-1].end(exhausted(f"this device has {MAX_STREAMS} clients; a backup makes way for a primary"))
 
     def leave(self, client: Client) -> None:
         """The client's stream has ended."""
@@ -101,10 +135,17 @@ class Arbitration:
             return False
         return client in self._clients and client.election_id == self._highest.get(client.role)
 
-    def check_request(self, request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest) -> Role:
-        """The role of a Write or SetForwardingPipelineConfig; an error unless it comes from its primary."""
+    def check_request(
+        self,
+        request: p4r.WriteRequest | p4r.SetForwardingPipelineConfigRequest,
+        caller: Caller = ANYBODY,
+        right: Right = Right.WRITE,
+    ) -> Role:
+        """The role of a Write or SetForwardingPipelineConfig; an error unless it comes from its primary, and
+        with this right."""
         self.check_device(request.device_id)
         role = roles.of(request.role, request.role_id)
+        caller.check(right, role)
         if role not in self._highest:
             raise not_found(f"device {self._device_id} has no {role}; no client has asked for it")
         primary = self.primary(role)
@@ -112,6 +153,10 @@ class Arbitration:
         if not request.HasField("election_id") or primary is None or primary.election_id != election_id:
             now = "there is none" if primary is None else f"that is election id {primary.election_id}"
             raise denied(f"election id {election_id} is not the primary of {role}; {now}")
+        if primary.caller.name != caller.name:
+            raise denied(
+                f"election id {election_id} is that of client '{primary.caller.name}', not of '{caller.name}'"
+            )
         return role
 
     def check_device(self, device_id: int) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from .._engine import Program, Switch, SwitchHandle
 from ..exceptions import EngineError
 from . import batch, packet_io, reconcile, roles
+from .access import ANYBODY, Caller, Right
 from .arbitration import Arbitration, Client
 from .errors import StatusError, denied, invalid, not_found, precondition, unimplemented
 from .forwarding import Forwarding
@@ -42,7 +43,7 @@ class Device:
         with self._lock:
             match message.WhichOneof("update"):
                 case "arbitration":
-                    self._arbitration.update(client, message.arbitration)
+                    self._arbitration.update(client, message.arbitration, self._known_roles())
                 case _ if client.role is None:
                     raise precondition("the first message of a stream must be a MasterArbitrationUpdate")
                 case "packet":
@@ -54,6 +55,13 @@ class Device:
                     client.send(_stream_error(error, other=p4r.StreamOtherError(other=message.other)))
                 case _:
                     client.send(_stream_error(invalid("the stream message is empty")))
+
+    def _known_roles(self) -> set[str]:
+        if self._pipeline is None:
+            return set()
+        schema = self._pipeline.schema
+        named = {*schema.owners.values(), schema.packet_in_owner, schema.packet_out_owner}
+        return {role for role in named if role}
 
     def leave(self, client: Client) -> None:
         """A client's stream has ended."""
@@ -119,11 +127,13 @@ class Device:
 
     # ---- pipeline
 
-    def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest) -> None:
-        """`SetForwardingPipelineConfig`."""
+    def set_pipeline(self, request: p4r.SetForwardingPipelineConfigRequest, caller: Caller = ANYBODY) -> None:
+        """`SetForwardingPipelineConfig`, of the default role's primary: a program is everybody's (§5.1)."""
         actions = p4r.SetForwardingPipelineConfigRequest
         with self._lock:
-            self._arbitration.check_request(request)
+            role = self._arbitration.check_request(request, caller, Right.PIPELINE)
+            if role != roles.DEFAULT:
+                raise denied(f"the pipeline belongs to the default role, the client has {role}")
             if request.action == actions.COMMIT:
                 if request.HasField("config"):
                     raise invalid("COMMIT takes the saved config; send it without one")
@@ -209,12 +219,13 @@ class Device:
         return Switch(program, priorities=8)
 
     def get_pipeline(
-        self, request: p4r.GetForwardingPipelineConfigRequest
+        self, request: p4r.GetForwardingPipelineConfigRequest, caller: Caller = ANYBODY
     ) -> p4r.GetForwardingPipelineConfigResponse:
-        """`GetForwardingPipelineConfig`."""
+        """`GetForwardingPipelineConfig`. The program is no role's secret."""
         kinds = p4r.GetForwardingPipelineConfigRequest
         with self._lock:
             self._arbitration.check_device(request.device_id)
+            caller.check_right(Right.READ)
             pipeline = self._saved[0] if self._saved else self._pipeline
             if pipeline is None:
                 raise _no_pipeline()
@@ -229,21 +240,22 @@ class Device:
 
     # ---- entities
 
-    def write(self, request: p4r.WriteRequest) -> list[StatusError | None]:
+    def write(self, request: p4r.WriteRequest, caller: Caller = ANYBODY) -> list[StatusError | None]:
         """`Write`: the error of each update, None where it worked."""
         with self._lock:
-            role = self._arbitration.check_request(request)
+            role = self._arbitration.check_request(request, caller)
             control, forwarding = self._current()
             results = batch.write(control, forwarding, role, request.updates, request.atomicity)
             self._look_for_notices()
             return results
 
-    def read(self, request: p4r.ReadRequest) -> Reading:
+    def read(self, request: p4r.ReadRequest, caller: Caller = ANYBODY) -> Reading:
         """`Read`: an answer that is made while it is sent."""
         with self._lock:
             self._arbitration.check_device(request.device_id)
-            control, forwarding = self._current()
             role = roles.of(request.role, 0)
+            caller.check(Right.READ, role)
+            control, forwarding = self._current()
 
             @contextmanager
             def part(*, paused: bool) -> Iterator[None]:

@@ -14,19 +14,21 @@ import grpc
 
 from .._engine import SwitchHandle
 from ..exceptions import ConfigError, EngineError
-from .arbitration import MAX_STREAMS
+from .access import Access
+from .calls import Calls
 from .device import Device
 from .errors import StatusError
-from .messages import p4i, p4r_grpc
+from .messages import p4i
 from .pipeline import Pipeline, config_from_files
+from .rooms import Caretaker
 from .service import Service
 from .tls import Tls
 
-# A stream holds a thread for as long as it is open; the rest is for the other calls.
-_CALL_THREADS = 16
-# As PI: a program of a hundred thousand lines still fits.
-_MAX_MESSAGE_BYTES = 256 << 20
-_MAX_METADATA_BYTES = 1 << 20
+MAX_MESSAGE_BYTES = 8 << 20
+"""Longest message that a client may send: many times a program such as E-EON's. Every stream, and every call
+that is being received, may have one in memory."""
+_MAX_METADATA_BYTES = 16 << 10
+_MAX_CONNECTIONS = 1024
 _PACKET_IN_POLL_MS = 50
 # How late digest lists and idle notifications may be; the specification's own example scans as often.
 _NOTICE_PERIOD_S = 0.01
@@ -38,20 +40,26 @@ _LOG = logging.getLogger(__name__)
 class Server:
     """A running P4Runtime server. Made by `serve`."""
 
-    def __init__(self, control: SwitchHandle, device: Device, address: str, tls: Tls | None = None) -> None:
+    def __init__(
+        self,
+        control: SwitchHandle,
+        device: Device,
+        address: str,
+        tls: Tls | None = None,
+        access: Access | None = None,
+        max_message_bytes: int = MAX_MESSAGE_BYTES,
+    ) -> None:
         self._control = control
         self._device = device
         self._stopping = threading.Event()
         self._grpc = grpc.server(
-            ThreadPoolExecutor(max_workers=MAX_STREAMS + _CALL_THREADS, thread_name_prefix="p4runtime"),
-            options=[
-                ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES),
-                ("grpc.max_send_message_length", _MAX_MESSAGE_BYTES),
-                ("grpc.max_metadata_size", _MAX_METADATA_BYTES),
-                ("grpc.so_reuseport", 0),
-            ],
+            # Only calls of `Calls` are served, which have threads of their own.
+            ThreadPoolExecutor(max_workers=1, thread_name_prefix="p4runtime"),
+            options=_options(max_message_bytes),
         )
-        p4r_grpc.add_P4RuntimeServicer_to_server(Service(device), self._grpc)
+        self._calls = Calls(Service(device, access), max_message_bytes)
+        self._grpc.add_generic_rpc_handlers((self._calls.handler(),))
+        self._caretaker = Caretaker(self._calls.rooms, self._is_wanted)
         try:
             if tls is None:
                 port = self._grpc.add_insecure_port(address)
@@ -77,6 +85,7 @@ class Server:
     def start(self) -> None:
         """Begins to serve. `serve` has done so already."""
         self._grpc.start()
+        self._caretaker.start()
         self._packets.start()
         self._notices.start()
 
@@ -88,6 +97,8 @@ class Server:
         self._device.noticing.set()
         # grpcio waits for ever for a stream that was sent bytes which are no message; its threads are idle.
         self._grpc.stop(grace_seconds).wait(grace_seconds + 1)
+        self._caretaker.stop()
+        self._calls.stop()
         for thread in (self._packets, self._notices):
             if thread.is_alive():
                 thread.join()
@@ -119,6 +130,25 @@ class Server:
         return not self._stopping.is_set() and threading.main_thread().is_alive()
 
 
+def _options(max_message_bytes: int) -> list[tuple[str, int]]:
+    return [
+        ("grpc.max_receive_message_length", max_message_bytes),
+        # What was accepted can be read back.
+        ("grpc.max_send_message_length", 2 * max_message_bytes),
+        ("grpc.max_metadata_size", _MAX_METADATA_BYTES),
+        ("grpc.absolute_max_metadata_size", _MAX_METADATA_BYTES),
+        ("grpc.so_reuseport", 0),
+        ("grpc.max_concurrent_streams", 128),
+        ("grpc.max_allowed_incoming_connections", _MAX_CONNECTIONS),
+        # A connection that has not begun to speak, or has no call.
+        ("grpc.server_handshake_timeout_ms", 10_000),
+        ("grpc.max_connection_idle_ms", 60_000),
+        # A client whose computer is gone.
+        ("grpc.keepalive_time_ms", 60_000),
+        ("grpc.keepalive_timeout_ms", 20_000),
+    ]
+
+
 def _hint(tls: Tls | None) -> str:
     # gRPC says no more than that it failed.
     return "" if tls is None else " Do the certificate chain and the private key belong together?"
@@ -129,6 +159,8 @@ def serve(
     p4info: p4i.P4Info | str | bytes | None = None,
     address: str = "127.0.0.1:0",
     tls: Tls | None = None,
+    access: Access | None = None,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
 ) -> Server:
     """Serves P4Runtime for one switch: a `Switch`, or `Twin.switch(name)`.
 
@@ -136,7 +168,9 @@ def serve(
     With `p4info` (a `P4Info` message, or its text format) the switch's own program is the pipeline from the
     start. Port 0 takes a free one; see `Server.address`. Its clients see what is changed
     otherwise, over Thrift or through the switch itself. Without `tls` there is no authentication and no
-    encryption: keep it on loopback.
+    encryption: keep it on loopback, or on a Unix socket (`unix:PATH`), which only this user can open. With
+    `access`, which needs the certificates of mutual TLS, each client has the rights that it gives; without,
+    all.
 
     Raises `ConfigError` when the address cannot be bound, when the P4Info does not belong to the program, or
     when gRPC cannot use the certificates.
@@ -151,6 +185,8 @@ def serve(
             pipeline = Pipeline.from_config(config_from_files(switch.program.json, p4info))
         except StatusError as error:
             raise ConfigError(error.message) from error
-    server = Server(switch, Device(switch, pipeline), address, tls)
+    if access is not None and (tls is None or tls.client_ca is None):
+        raise ConfigError("rights of clients need mutual TLS: give tls with client_ca")
+    server = Server(switch, Device(switch, pipeline), address, tls, access, max_message_bytes)
     server.start()
     return server

@@ -8,11 +8,13 @@ from typing import TypeVar
 from grpc import ServicerContext
 
 from ..exceptions import EngineError
+from .access import ANYBODY, Access, Caller
 from .arbitration import Client
 from .device import Device
 from .errors import StatusError, abort, abort_batch, from_engine
 from .messages import p4r, p4r_grpc, rpc_code
 from .outbox import End, Outbox
+from .rooms import Room
 
 _LOG = logging.getLogger(__name__)
 
@@ -25,19 +27,26 @@ _T = TypeVar("_T")
 class Service(p4r_grpc.P4RuntimeServicer):
     """P4Runtime of one switch."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, access: Access | None = None) -> None:
+        """Without `access` every client has all rights."""
         self._device = device
+        self._access = access
+
+    def _caller(self, context: ServicerContext) -> Caller:
+        return ANYBODY if self._access is None else self._access.caller(context)
 
     def Write(self, request: p4r.WriteRequest, context: ServicerContext) -> p4r.WriteResponse:
         """Applies a batch; errors of single updates travel in the trailing metadata."""
-        results = _guard(context, lambda: self._device.write(request))
+        caller = self._caller(context)
+        results = _guard(context, lambda: self._device.write(request, caller))
         if any(result is not None for result in results):
             abort_batch(context, results)
         return p4r.WriteResponse()
 
     def Read(self, request: p4r.ReadRequest, context: ServicerContext) -> Iterator[p4r.ReadResponse]:
         """Streams the entities asked for; errors of single requests travel in the trailing metadata."""
-        reading = _guard(context, lambda: self._device.read(request))
+        caller = self._caller(context)
+        reading = _guard(context, lambda: self._device.read(request, caller))
         responses = reading.responses()
         while (response := _guard(context, lambda: next(responses, None))) is not None:
             yield response
@@ -49,14 +58,16 @@ class Service(p4r_grpc.P4RuntimeServicer):
     ) -> p4r.SetForwardingPipelineConfigResponse:
         """Checks, saves or commits a program."""
         # Rare, and what an operator looks for when a switch does nothing.
-        _guard(context, lambda: self._device.set_pipeline(request), logging.WARNING)
+        caller = self._caller(context)
+        _guard(context, lambda: self._device.set_pipeline(request, caller), logging.WARNING)
         return p4r.SetForwardingPipelineConfigResponse()
 
     def GetForwardingPipelineConfig(
         self, request: p4r.GetForwardingPipelineConfigRequest, context: ServicerContext
     ) -> p4r.GetForwardingPipelineConfigResponse:
         """Answers the program that is set."""
-        return _guard(context, lambda: self._device.get_pipeline(request))
+        caller = self._caller(context)
+        return _guard(context, lambda: self._device.get_pipeline(request, caller))
 
     def Capabilities(
         self, request: p4r.CapabilitiesRequest, context: ServicerContext
@@ -67,12 +78,24 @@ class Service(p4r_grpc.P4RuntimeServicer):
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
     def StreamChannel(
-        self, request_iterator: Iterator[p4r.StreamMessageRequest], context: ServicerContext
+        self,
+        request_iterator: Iterator[p4r.StreamMessageRequest],
+        context: ServicerContext,
+        silent: Room | None = None,
     ) -> Iterator[p4r.StreamMessageResponse]:
-        """Arbitration, packets in and out. One thread reads, this one writes."""
+        """Arbitration, packets in and out. One thread reads, this one writes. Until its first message the
+        stream is in the room `silent`."""
         outbox = Outbox(context.peer())
-        client = Client(outbox.put)
-        reader = threading.Thread(target=self._receive, args=(client, request_iterator, outbox), daemon=True)
+        client = Client(outbox.put, outbox.end, self._caller(context))
+        place = None if silent is None else silent.enter(lambda: outbox.end(_silent()))
+
+        def heard() -> None:
+            if silent is not None:
+                silent.leave(place)
+
+        reader = threading.Thread(
+            target=self._receive, args=(client, request_iterator, outbox, heard), daemon=True
+        )
         reader.start()
         try:
             while not isinstance(item := outbox.take(), End):
@@ -82,12 +105,20 @@ class Service(p4r_grpc.P4RuntimeServicer):
             if item.error is not None:
                 abort(context, item.error)
         finally:
+            heard()
             self._device.leave(client)
 
-    def _receive(self, client: Client, requests: Iterator[p4r.StreamMessageRequest], outbox: Outbox) -> None:
+    def _receive(
+        self,
+        client: Client,
+        requests: Iterator[p4r.StreamMessageRequest],
+        outbox: Outbox,
+        heard: Callable[[], None],
+    ) -> None:
         error = None
         try:
             for request in requests:
+                heard()
                 self._device.stream_message(client, request)
         except StatusError as caught:
             error = caught
@@ -99,6 +130,13 @@ class Service(p4r_grpc.P4RuntimeServicer):
                 _LOG.exception("stream of a P4Runtime client failed")
                 error = StatusError(rpc_code.INTERNAL, f"{type(caught).__name__}: {caught}")
         outbox.end(error)
+
+
+def _silent() -> StatusError:
+    return StatusError(
+        rpc_code.DEADLINE_EXCEEDED,
+        "this stream has sent no MasterArbitrationUpdate in time, or made way for one that may",
+    )
 
 
 def requests_active(requests: Iterator[p4r.StreamMessageRequest]) -> bool:

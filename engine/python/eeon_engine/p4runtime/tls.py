@@ -6,6 +6,9 @@ from pathlib import Path
 import grpc
 
 from ..exceptions import ConfigError
+from ..private_files import read_private
+
+_MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,11 @@ class Tls:
 
     @classmethod
     def from_files(cls, certificate_chain: Path, private_key: Path, client_ca: Path | None = None) -> "Tls":
-        """Reads PEM files; `ConfigError` names the one that cannot be read."""
+        """Reads PEM files. `ConfigError` names one that cannot be read, a key that others may read, and any
+        that others may change."""
         return cls(
             _read("certificate", certificate_chain),
-            _read("private key", private_key),
+            _read("private key", private_key, is_secret=True),
             None if client_ca is None else _read("client CA", client_ca),
         )
 
@@ -38,11 +42,8 @@ class Tls:
         )
 
 
-def _read(what: str, path: Path) -> bytes:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"TLS {what} '{path}': {error.strerror}") from error
+def _read(what: str, path: Path, *, is_secret: bool = False) -> bytes:
+    content = read_private(f"TLS {what}", path, _MAX_BYTES, is_secret=is_secret)
     if b"-----BEGIN " not in content:
         raise ConfigError(f"TLS {what} '{path}' is no PEM file; it has no line '-----BEGIN ...'")
     return content

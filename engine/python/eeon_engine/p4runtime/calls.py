@@ -1,0 +1,157 @@
+"""From gRPC to `Service`: who waits where, and for how long.
+
+gRPC's own glue reads a request before anybody can say that it takes too long, and gives all calls the same
+threads. Here each call is taken as a stream of one message (which it is, on the wire), so that a client
+that sends its request slowly can be given up; and streams, writes and reads have threads of their own, so
+that none keeps the others waiting.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+
+from .arbitration import MAX_STREAMS
+from .errors import abort, exhausted, invalid
+from .messages import p4r
+from .rooms import Room
+from .service import Service
+
+MAX_SILENT_STREAMS = 16
+"""Streams without a first message."""
+FIRST_MESSAGE_SECONDS = 10.0
+MAX_RECEIVING = 32
+"""Requests that are being received, of writes and of reads each: their bytes are in memory."""
+REQUEST_SECONDS = 30.0
+MAX_SENDING = 8
+"""Answers of several messages whose clients have not taken the last one yet."""
+SEND_SECONDS = 30.0
+_STREAM_THREADS = MAX_STREAMS + MAX_SILENT_STREAMS + 16
+_WRITE_THREADS = MAX_RECEIVING + 8
+_READ_THREADS = MAX_RECEIVING + MAX_SENDING + 8
+MAX_READ_BYTES = 1 << 20
+"""A request to read or to be told something; thousands of cells by index are a tenth of it."""
+
+_SERVICE = "p4.v1.P4Runtime"
+
+Handler = Callable[[Iterator[Any], grpc.ServicerContext], Any]
+
+
+class Calls:
+    """The handlers of all calls of a service."""
+
+    def __init__(self, service: Service, max_message_bytes: int) -> None:
+        self._service = service
+        self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
+        self._writes = Room(MAX_RECEIVING, REQUEST_SECONDS)
+        self._reads = Room(MAX_RECEIVING, REQUEST_SECONDS)
+        self._sending = Room(MAX_SENDING, SEND_SECONDS)
+        self.rooms = [self._silent, self._writes, self._reads, self._sending]
+        self._pools = [
+            ThreadPoolExecutor(count, thread_name_prefix=f"p4runtime-{name}")
+            for name, count in (
+                ("stream", _STREAM_THREADS),
+                ("write", _WRITE_THREADS),
+                ("read", _READ_THREADS),
+            )
+        ]
+        streams, writes, reads = self._pools
+        self._methods: dict[str, grpc.RpcMethodHandler] = {
+            "StreamChannel": grpc.stream_stream_rpc_method_handler(
+                _on(streams, self._stream),
+                request_deserializer=p4r.StreamMessageRequest.FromString,
+                response_serializer=p4r.StreamMessageResponse.SerializeToString,
+            ),
+            "Read": grpc.stream_stream_rpc_method_handler(
+                _on(reads, self._read), response_serializer=p4r.ReadResponse.SerializeToString
+            ),
+        }
+        for name, pool, limit, request, response in (
+            ("Write", writes, max_message_bytes, p4r.WriteRequest, p4r.WriteResponse),
+            (
+                "SetForwardingPipelineConfig",
+                writes,
+                max_message_bytes,
+                p4r.SetForwardingPipelineConfigRequest,
+                p4r.SetForwardingPipelineConfigResponse,
+            ),
+            (
+                "GetForwardingPipelineConfig",
+                reads,
+                MAX_READ_BYTES,
+                p4r.GetForwardingPipelineConfigRequest,
+                p4r.GetForwardingPipelineConfigResponse,
+            ),
+            ("Capabilities", reads, MAX_READ_BYTES, p4r.CapabilitiesRequest, p4r.CapabilitiesResponse),
+        ):
+            room = self._writes if pool is writes else self._reads
+            call = self._unary(getattr(service, name), room, limit, request)
+            self._methods[name] = grpc.stream_unary_rpc_method_handler(
+                _on(pool, call), response_serializer=response.SerializeToString
+            )
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """What gRPC's server takes."""
+        return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
+
+    def stop(self) -> None:
+        """The threads end with their calls."""
+        for pool in self._pools:
+            pool.shutdown(wait=False)
+
+    def _unary(self, method: Callable[..., Any], room: Room, limit: int, kind: Any) -> Handler:
+        def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Any:
+            return method(_request(requests, context, room, limit, kind), context)
+
+        return call
+
+    def _read(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[p4r.ReadResponse]:
+        request = _request(requests, context, self._reads, MAX_READ_BYTES, p4r.ReadRequest)
+        for response in self._service.Read(request, context):
+            # Back here when the message is on its way.
+            with self._sending.wait(context.cancel):
+                yield response
+
+    def _stream(
+        self, requests: Iterator[p4r.StreamMessageRequest], context: grpc.ServicerContext
+    ) -> Iterator[p4r.StreamMessageResponse]:
+        return self._service.StreamChannel(requests, context, self._silent)
+
+
+def _on(pool: ThreadPoolExecutor, behaviour: Handler) -> Handler:
+    """The same, run by threads of this pool."""
+    behaviour_of_pool = _Behaviour(behaviour)
+    behaviour_of_pool.experimental_thread_pool = pool
+    return behaviour_of_pool
+
+
+class _Behaviour:
+    """A function with the attribute by which grpcio chooses threads."""
+
+    experimental_thread_pool: ThreadPoolExecutor
+
+    def __init__(self, behaviour: Handler) -> None:
+        self._behaviour = behaviour
+
+    def __call__(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
+        return self._behaviour(requests, context)
+
+
+def _request(
+    requests: Iterator[bytes], context: grpc.ServicerContext, room: Room, limit: int, kind: Any
+) -> Any:
+    """The one message of a call."""
+    with room.wait(context.cancel):
+        content = next(requests, None)
+    if content is None:
+        abort(context, invalid("the call has no request"))
+    assert content is not None, "abort does not return"
+    if len(content) > limit:
+        abort(context, exhausted(f"a request of {len(content)} bytes, the limit is {limit}; send several"))
+    try:
+        return kind.FromString(content)
+    except Exception:
+        # protobuf's DecodeError says no more.
+        abort(context, invalid(f"the request is no {kind.DESCRIPTOR.full_name}"))
+        raise

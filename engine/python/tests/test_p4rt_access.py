@@ -1,0 +1,197 @@
+"""Rights by certificate: who may read, write, push a program, and under which roles."""
+
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import grpc
+import pytest
+from eeon_engine import ConfigError, Switch
+from eeon_engine.p4runtime import Access, Server, Tls, serve
+from finsy.proto import p4r, p4r_grpc, rpc_code
+from p4rt_client import INSERT, Client, Failed, Names, exact, lpm, p4info, program_json
+
+pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
+from test_p4rt_tls import Identity, identity
+
+RIGHTS = """
+[clients.controller]
+rights = ["read", "write", "pipeline"]
+roles = ["*"]
+[clients.operator]
+rights = ["read", "write"]
+[clients.observer]
+rights = ["read"]
+[clients.routing-daemon]
+roles = ["routing"]
+rights = ["read", "write"]
+"""
+
+
+@pytest.fixture(scope="module")
+def authority() -> Identity:
+    return identity("authority")
+
+
+@pytest.fixture
+def server(resource_switch: Switch, authority: Identity, tmp_path: Path) -> Iterator[Server]:
+    own = identity("switch", authority)
+    file = tmp_path / "rights.toml"
+    file.write_text(RIGHTS)
+    tls = Tls(own.certificate_pem, own.key_pem, authority.certificate_pem)
+    with serve(resource_switch, p4info("resources"), tls=tls, access=Access.from_file(file)) as server:
+        yield server
+
+
+Connect = Callable[..., Client]
+
+
+@pytest.fixture
+def connect(server: Server, authority: Identity) -> Iterator[Connect]:
+    """A client with the certificate of that name."""
+    made = []
+
+    def connected(name: str, **settings: object) -> Client:
+        own = identity(name, authority)
+        credentials = grpc.ssl_channel_credentials(
+            authority.certificate_pem, own.key_pem, own.certificate_pem
+        )
+        client = Client(server.address, credentials=credentials, **settings)  # type: ignore[arg-type]
+        made.append(client)
+        return client
+
+    yield connected
+    for client in made:
+        client.close()
+
+
+def code(call: Callable[[], object]) -> int:
+    """The status of a call."""
+    try:
+        call()
+    except Failed as failed:
+        return failed.code
+    return int(rpc_code.OK)
+
+
+def unclaimed(names: Names, key: int) -> p4r.TableEntry:
+    return names.entry("ageing_table", exact(1, key), action=names.action("drop"))
+
+
+def pushed(client: Client) -> None:
+    config = p4r.ForwardingPipelineConfig(
+        p4info=p4info("resources"), p4_device_config=program_json("resources")
+    )
+    client.push(p4r.SetForwardingPipelineConfigRequest.VERIFY, config)
+
+
+DENIED, OK = rpc_code.PERMISSION_DENIED, rpc_code.OK
+
+
+@pytest.mark.parametrize(
+    ("name", "reads", "leads", "writes", "pushes"),
+    [
+        ("controller", OK, OK, OK, OK),
+        ("operator", OK, OK, OK, DENIED),
+        ("observer", OK, DENIED, DENIED, DENIED),
+        ("stranger", DENIED, DENIED, DENIED, DENIED),
+        ("routing-daemon", DENIED, DENIED, DENIED, DENIED),
+    ],
+)
+def test_a_client_may_do_under_the_default_role_what_the_file_says(
+    connect: Connect, resource_names: Names, name: str, reads: int, leads: int, writes: int, pushes: int
+) -> None:
+    client = connect(name)
+    assert code(client.arbitrate) == leads
+    assert code(lambda: client.read(p4r.TableEntry())) == reads
+    assert code(client.pipeline) == (OK if name == "routing-daemon" else reads)
+    assert code(lambda: client.write()) == writes
+    assert code(lambda: pushed(client)) == pushes
+
+
+def test_a_client_has_the_roles_that_the_file_gives_and_no_other(
+    connect: Connect, resource_names: Names
+) -> None:
+    daemon = connect("routing-daemon", role="routing")
+    assert daemon.arbitrate().status.code == OK
+    route = resource_names.entry("routes", lpm(1, 0x0A000000, 8), action=resource_names.action("forward", 1))
+    daemon.write((INSERT, route))
+    assert route in daemon.read(p4r.TableEntry(), role="routing")
+    with pytest.raises(Failed, match="may not act as role 'filter'; its roles are 'routing'") as caught:
+        daemon.read(p4r.TableEntry(), role="filter")
+    assert caught.value.code == DENIED
+    assert code(connect("routing-daemon", role="filter").arbitrate) == DENIED
+
+
+def test_an_observer_may_watch_without_an_election_id(connect: Connect) -> None:
+    observer = connect("observer")
+    observer.send(arbitration=p4r.MasterArbitrationUpdate(device_id=1))
+    assert observer.receive().arbitration.status.code == rpc_code.NOT_FOUND
+
+
+def test_the_election_id_of_another_client_is_no_right_to_write(
+    connect: Connect, resource_names: Names
+) -> None:
+    connect("controller", election_id=7).arbitrate()
+    thief = connect("operator", election_id=7)
+    with pytest.raises(Failed, match="is that of client 'controller', not of 'operator'") as caught:
+        thief.write((INSERT, unclaimed(resource_names, 1)))
+    assert caught.value.code == DENIED
+
+
+def test_the_primary_of_a_role_may_not_replace_everybodys_pipeline(resource_server: Server) -> None:
+    client = Client(resource_server.address, role="routing")
+    client.arbitrate()
+    with pytest.raises(Failed, match="the pipeline belongs to the default role") as caught:
+        pushed(client)
+    assert caught.value.code == DENIED
+    client.close()
+
+
+def test_a_client_without_rights_may_still_ask_for_the_version(server: Server, authority: Identity) -> None:
+    own = identity("stranger", authority)
+    credentials = grpc.ssl_channel_credentials(authority.certificate_pem, own.key_pem, own.certificate_pem)
+    with grpc.secure_channel(server.address, credentials) as channel:
+        answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=30)
+    assert answer.p4runtime_api_version
+
+
+def test_rights_need_certificates_of_clients(switch: Switch, tmp_path: Path, authority: Identity) -> None:
+    file = tmp_path / "rights.toml"
+    file.write_text(RIGHTS)
+    own = identity("switch", authority)
+    for tls in (None, Tls(own.certificate_pem, own.key_pem)):
+        with pytest.raises(ConfigError, match="need mutual TLS"):
+            serve(switch, p4info=p4info(), tls=tls, access=Access.from_file(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", r"takes tables \[clients.NAME\]"),
+        ("clients = 3", r"takes tables \[clients.NAME\]"),
+        ("[other]\n[clients.a]\nrights = []", "not 'other'"),
+        ("[clients.a]\nrights = ['fly']", "unknown right 'fly'; there are read, write, pipeline"),
+        ("[clients.a]\nright = ['read']", "unknown key 'right'"),
+        ("[clients.a]\nroles = ['']", "rights is not a list of words"),
+        ("[clients.a]\nrights = 'read'", "rights is not a list of words"),
+        ("[clients.a]\nrights = ['read']\nroles = [1]", "roles is not a list of words"),
+        ("[clients", "is no TOML"),
+    ],
+)
+def test_a_file_that_does_not_say_what_it_must_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "rights.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=said):
+        Access.from_file(file)
+
+
+def test_a_file_that_others_may_change_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "rights.toml"
+    file.write_text(RIGHTS)
+    file.chmod(0o644)
+    Access.from_file(file)
+    file.chmod(0o664)
+    with pytest.raises(ConfigError, match=r"mode 0664\): chmod go-w"):
+        Access.from_file(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o664
