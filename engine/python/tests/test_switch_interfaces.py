@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from other_user import as_nobody
 from p4rt_client import Client
 from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, local_grpc, local_thrift, running
 from test_switch_command import ethernet
+from thriftpy2.thrift import TException
 
 SECONDS = 60.0
 # From linux/if_packet.h; the socket module lacks them.
@@ -234,13 +236,39 @@ def test_p4runtime_writes_are_answered_while_frames_flow(links: list[Link], tmp_
         client.close()
 
 
-def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
+def test_a_local_user_gets_no_interface_from_the_switch_over_thrift(
     links: list[Link], tmp_path: Path
 ) -> None:
     from thrift_client import ThriftClient
 
     thrift_options = local_thrift()
     arguments = ["-i", f"0@{links[0].switch}", "--log-console", *thrift_options, str(PATCH)]
+
+    def add(name: str) -> str:
+        with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
+            try:
+                client.standard.bm_dev_mgr_add_port(name, 1, "")
+            except TException as error:
+                return type(error).__name__
+        return "added"
+
+    with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
+        switch.wait_for("Thrift server was started")
+        for name in ("lo", links[1].switch):
+            assert as_nobody(lambda name=name: add(name)) == "InvalidDevMgrOperation"  # type: ignore[misc]
+        with ThriftClient(f"127.0.0.1:{thrift_options[1]}") as client:
+            assert len(client.standard.bm_dev_mgr_show_ports()) == 1
+        assert "may not be added over Thrift" in switch.end()[1]
+
+
+def test_interfaces_are_added_and_removed_over_thrift_while_the_switch_runs(
+    links: list[Link], tmp_path: Path
+) -> None:
+    from thrift_client import ThriftClient
+
+    thrift_options = local_thrift()
+    allowed = ["--allow-interface", links[1].switch]
+    arguments = ["-i", f"0@{links[0].switch}", *allowed, "--log-console", *thrift_options, str(PATCH)]
     with running(*arguments, cwd=tmp_path, name="simple_switch") as switch:
         switch.wait_for("Thrift server was started")
         switch.wait_for(f"interface {links[0].switch}: up")

@@ -10,15 +10,15 @@ def options(*arguments: str, with_grpc: bool = True) -> Options:
     return parse(arguments, with_grpc=with_grpc, version="v", json_version="j")
 
 
-def refusal(*arguments: str) -> str:
+def refusal(*arguments: str, with_grpc: bool = True) -> str:
     with pytest.raises(UsageError) as error:
-        options(*arguments)
+        options(*arguments, with_grpc=with_grpc)
     return str(error.value)
 
 
 def test_a_program_alone_gets_bmv2s_defaults() -> None:
     given = options("x.json")
-    assert given == Options(program=Path("x.json"), grpc_address="0.0.0.0:9559")
+    assert given == Options(program=Path("x.json"), grpc_address="127.0.0.1:9559", notes=given.notes)
     assert (given.thrift_port, given.tick_ps, given.queue_limit_packets) == (9090, 1_000_000, 64)
 
 
@@ -116,11 +116,72 @@ def test_texts_that_are_asked_for_are_shown_whatever_else_is_missing() -> None:
             options(*flags)
 
 
-def test_tls_takes_its_files_and_client_authorities_only_when_clients_must_show_certificates() -> None:
-    files = ["--grpc-server-cert", "c", "--grpc-server-key", "k", "--grpc-server-cacert", "a"]
-    tls = ["x.json", "--", "--grpc-server-ssl", *files]
+FILES = ["--grpc-server-cert", "c", "--grpc-server-key", "k"]
+AUTHORITY = ["--grpc-server-cacert", "a", "--grpc-server-with-client-auth"]
+
+
+def test_tls_takes_its_files_and_mutual_tls_the_authority_of_clients() -> None:
+    tls = ["x.json", "--", "--grpc-server-ssl", *FILES]
     assert options(*tls).tls == (Path("c"), Path("k"), None)
-    assert options(*tls, "--grpc-server-with-client-auth").tls == (Path("c"), Path("k"), Path("a"))
-    without = options("x.json", "--", *files)
-    assert without.tls is None
-    assert any("SSL/TLS is disabled" in note for note in without.notes)
+    assert options(*tls, *AUTHORITY).tls == (Path("c"), Path("k"), Path("a"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--grpc-server-cert", "c"], "--grpc-server-cert without --grpc-server-ssl"),
+        (["--grpc-server-key", "k"], "--grpc-server-key without --grpc-server-ssl"),
+        (["--grpc-server-cacert", "a"], "--grpc-server-cacert without --grpc-server-ssl"),
+        (["--grpc-server-with-client-auth"], "--grpc-server-with-client-auth without --grpc-server-ssl"),
+        (
+            ["--grpc-server-ssl", *FILES, "--grpc-server-cacert", "a"],
+            "--grpc-server-cacert without --grpc-server-with-client-auth",
+        ),
+        (
+            ["--grpc-server-ssl", *FILES, "--grpc-server-with-client-auth"],
+            "--grpc-server-cacert is required",
+        ),
+    ],
+)
+def test_half_of_tls_is_refused(arguments: list[str], reason: str) -> None:
+    assert reason in refusal("x.json", "--", *arguments)
+
+
+def test_p4runtime_listens_on_loopback_unless_told_otherwise_and_one_line_says_so() -> None:
+    given = options("x.json")
+    assert given.grpc_address == "127.0.0.1:9559"
+    assert [note for note in given.notes if "P4Runtime" in note] == [
+        "P4Runtime listens on 127.0.0.1:9559, for this computer only; -- --grpc-server-addr 0.0.0.0:9559 "
+        "listens on every address, as BMv2 does"
+    ]
+    for local in ("127.0.0.1:1", "[::1]:1", "localhost:1", "unix:/run/p4"):
+        assert options("x.json", "--", "--grpc-server-addr", local).notes == []
+    for address in ("0.0.0.0:1", "[::]:1", "192.0.2.1:1", "switch.example.net:1"):
+        open_to_all = options("x.json", "--", "--grpc-server-addr", address)
+        assert [note for note in open_to_all.notes if "has no TLS" in note], address
+    tls = ["--grpc-server-ssl", *FILES, "--grpc-server-addr", "0.0.0.0:1"]
+    assert not [note for note in options("x.json", "--", *tls).notes if "has no TLS" in note]
+
+
+def test_thrift_is_closed_by_none_and_beside_tls_unless_its_port_is_given() -> None:
+    assert options("x.json").thrift_port == 9090
+    assert options("--thrift-port", "none", "x.json").thrift_port is None
+    tls = ["x.json", "--", "--grpc-server-ssl", *FILES]
+    closed = options(*tls)
+    assert closed.thrift_port is None
+    assert [note for note in closed.notes if "Thrift is closed, because P4Runtime has TLS" in note]
+    assert options("--thrift-port", "9091", *tls).thrift_port == 9091
+    assert "simple_switch has no other server" in refusal("--thrift-port", "none", "x.json", with_grpc=False)
+    assert options("x.json", with_grpc=False).thrift_port == 9090
+
+
+def test_rights_of_clients_need_their_certificates() -> None:
+    rights = ["--client-rights", "r", "x.json", "--"]
+    for tls in ([], ["--grpc-server-ssl", *FILES]):
+        assert "--client-rights needs the certificates of clients" in refusal(*rights, *tls)
+    assert options(*rights, "--grpc-server-ssl", *FILES, *AUTHORITY).client_rights == Path("r")
+
+
+def test_thrift_may_add_the_interfaces_that_the_command_line_names() -> None:
+    given = options("-i", "0@a", "--allow-interface", "b", "--allow-interface", "c", "x.json")
+    assert given.allowed_interfaces == ["a", "b", "c"]

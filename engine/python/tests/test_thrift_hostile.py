@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from p4rt_client import program_json
 from thrift_client import ThriftClient
-from thriftpy2.thrift import TApplicationException, TType
+from thriftpy2.thrift import TApplicationException, TException, TType
 
 TABLE = "EverythingIngress.exact_table"
 
@@ -143,22 +143,45 @@ def test_only_one_long_call_is_read_at_a_time(server: Server, monkeypatch: pytes
     assert not server._long_calls.locked()
 
 
-def test_clients_beyond_the_limit_are_refused_until_one_goes(
+def test_where_all_places_are_taken_the_quietest_client_makes_way(
     switch: Switch, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(server_module, "MAX_CONNECTIONS", 3)
     with serve(switch, "127.0.0.1:0") as server:
-        guests = [connect(server) for _ in range(3)]
-        with connect(server) as refused:
-            assert is_ended(refused)
+        with ThriftClient(server.address) as busy:
+            guests = []
+            for _ in range(10):
+                guests.append(connect(server))
+                # Whoever speaks is not the quietest.
+                assert busy.standard.bm_mt_get_num_entries(0, TABLE) == 0
+            assert is_alive(server)
+            assert all(is_ended(guest) for guest in guests[:7])
         assert "3 Thrift clients are connected" in caplog.text
-        guests.pop().close()
-        deadline = time.monotonic() + 20
-        while len(server._connections) > 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert is_alive(server)
         for guest in guests:
             guest.close()
+
+
+def test_a_client_that_never_calls_is_closed_when_its_time_is_over(
+    door: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connection, "FIRST_CALL_SECONDS", 0.2)
+    with connect(door) as stranger:
+        assert is_ended(stranger)
+    assert "no call in" in caplog.text
+
+
+def test_an_interface_is_added_only_if_the_switch_was_started_with_it(
+    switch: Switch, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = []
+    with serve(switch, "127.0.0.1:0", interfaces=["eth7"]) as server, ThriftClient(server.address) as client:
+        for name in ("lo", "eth7", "eth70", ""):
+            caplog.clear()
+            with pytest.raises(TException):
+                client.standard.bm_dev_mgr_add_port(name, 3, "")
+            said.append("may not be added over Thrift" in caplog.text)
+    # What is allowed gets as far as this switch, which has no network interfaces at all.
+    assert said == [True, False, True, True]
 
 
 def test_a_server_stops_with_clients_connected_and_calls_begun(switch: Switch) -> None:

@@ -107,7 +107,7 @@ class Arbitration:
             return
         backups = [client for client in self._clients if not self.is_primary(client)]
         if not is_primary_to_be or not backups:
-            raise exhausted(f"this device has {MAX_STREAMS} clients, the most that it serves")
+            raise exhausted(f"this device has {MAX_STREAMS} clients, the maximum that it serves")
         self._clients.remove(backups[-1])
         backups[-1].end(exhausted(f"this device has {MAX_STREAMS} clients; a backup makes way for a primary"))
 

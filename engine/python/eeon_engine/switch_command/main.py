@@ -5,6 +5,7 @@ addresses that cannot be used (as BMv2), and when the switch stops by itself. SI
 """
 
 import logging
+import resource
 import signal
 import sys
 import threading
@@ -20,6 +21,8 @@ from . import logs, names
 from .options import Options, Shown, UsageError, parse
 
 _POLL_MS = 100
+_OPEN_FILES = 4096
+"""Connections to both servers, interfaces, files: some 1,200."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,6 +84,7 @@ def _install(arguments: list[str]) -> int:
 
 
 def _run(options: Options, log: logging.Logger) -> int:
+    _allow_connections()
     stopping = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -113,6 +117,14 @@ def _run(options: Options, log: logging.Logger) -> int:
         log.log(logging.ERROR if failed else logging.INFO, "%s", event)
     _show_counts(switch)
     return 1 if failed else 0
+
+
+def _allow_connections() -> None:
+    """As many open files as this process may have, so that connections run out before they do."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _make(options: Options) -> LiveSwitch:
@@ -156,13 +168,21 @@ ETHERNET_OVERHEAD_BYTES = 24
 def _start_servers(options: Options, switch: LiveSwitch, log: logging.Logger, stack: ExitStack) -> None:
     if options.grpc_address is not None:
         # Imported here: gRPC takes longer to load than the rest, and simple_switch does without it.
-        from ..p4runtime import Tls, serve
+        from ..p4runtime import MAX_MESSAGE_BYTES, Access, Tls, serve
 
         tls = None if options.tls is None else Tls.from_files(*options.tls)
-        server = serve(switch, address=options.grpc_address, tls=tls)
+        access = None if options.client_rights is None else Access.from_file(options.client_rights)
+        server = serve(
+            switch,
+            address=options.grpc_address,
+            tls=tls,
+            access=access,
+            max_message_bytes=options.max_message_bytes or MAX_MESSAGE_BYTES,
+        )
         stack.callback(server.stop)
         print(f"Server listening on {server.address}", flush=True)
-    _open_thrift(options, switch, log, stack)
+    if options.thrift_port is not None:
+        _open_thrift(options, switch, log, stack)
 
 
 def _open_thrift(options: Options, switch: LiveSwitch, log: logging.Logger, stack: ExitStack) -> None:
@@ -170,7 +190,11 @@ def _open_thrift(options: Options, switch: LiveSwitch, log: logging.Logger, stac
 
     log.info("Starting Thrift server on port %d", options.thrift_port)
     try:
-        server = serve(switch, address=f"{options.thrift_host}:{options.thrift_port}")
+        server = serve(
+            switch,
+            address=f"{options.thrift_host}:{options.thrift_port}",
+            interfaces=options.allowed_interfaces,
+        )
     except ConfigError as error:
         if options.grpc_address is None or not options.thrift_port_is_default:
             raise

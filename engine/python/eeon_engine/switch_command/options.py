@@ -9,6 +9,7 @@ Sources: BMv2's bm_sim/options_parse.cpp, targets/simple_switch/main.cpp, target
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,13 +17,15 @@ from .._engine import parse_data_rate, parse_size
 from ..exceptions import ConfigError
 
 LOG_LEVELS = ("trace", "debug", "info", "warn", "error", "off")
-DEFAULT_GRPC_ADDRESS = "0.0.0.0:9559"
+DEFAULT_GRPC_ADDRESS = "127.0.0.1:9559"
+"""BMv2's port, on loopback only."""
 DEFAULT_THRIFT_PORT = 9090
 DEFAULT_THRIFT_HOST = "127.0.0.1"
 DEFAULT_DROP_PORT = 511
 DEFAULT_QUEUE_PACKETS = 64
 """BMv2's capacity of a queue (SimpleSwitch::egress_buffers)."""
 
+_NO_PORT = "none"
 _PICOSECONDS = {"ns": 1_000, "us": 1_000_000}
 
 _NOTED = {
@@ -66,13 +69,20 @@ class Options:
     files_wait_s: float | None = None
     """Not None: ports are files, read after this many seconds."""
     capture: Path | None = None
-    thrift_port: int = DEFAULT_THRIFT_PORT
+    thrift_port: int | None = DEFAULT_THRIFT_PORT
+    """None: no Thrift."""
     thrift_port_is_default: bool = True
     thrift_host: str = DEFAULT_THRIFT_HOST
+    allowed_interfaces: list[str] = field(default_factory=list)
+    """Those that Thrift's clients may add as ports."""
     grpc_address: str | None = None
     """None: no P4Runtime."""
     tls: tuple[Path, Path, Path | None] | None = None
     """Certificate chain, private key, and the authority that signs clients' certificates."""
+    client_rights: Path | None = None
+    """File that says what the client of each certificate may do; None: all may do everything."""
+    max_message_bytes: int | None = None
+    """Of P4Runtime; None: the server's own limit."""
     device_id: int = 0
     cpu_port: int | None = None
     drop_port: int = DEFAULT_DROP_PORT
@@ -164,17 +174,31 @@ def _options(
         notes.append("--pcap is ignored: it captures network interfaces")
         capture = None
     _check_ports(interfaces, wanted)
+    tls = _tls(wanted)
+    grpc_address = (wanted.grpc_server_addr or DEFAULT_GRPC_ADDRESS) if with_grpc else None
+    thrift_port = _thrift_port(given.thrift_port, tls is not None, with_grpc, notes)
+    if given.client_rights is not None and (tls is None or tls[2] is None):
+        raise UsageError(
+            "--client-rights needs the certificates of clients: --grpc-server-ssl and "
+            "--grpc-server-with-client-auth"
+        )
+    if grpc_address is not None and tls is None:
+        notes += _open_to_others(grpc_address, is_default=wanted.grpc_server_addr is None)
     return Options(
         program=program,
         interfaces=interfaces,
         packet_in=given.packet_in,
         files_wait_s=None if given.use_files is None else max(0.0, float(given.use_files)),
         capture=capture,
-        thrift_port=DEFAULT_THRIFT_PORT if given.thrift_port is None else given.thrift_port,
+        thrift_port=thrift_port,
         thrift_port_is_default=given.thrift_port is None,
         thrift_host=given.thrift_host,
-        grpc_address=(wanted.grpc_server_addr or DEFAULT_GRPC_ADDRESS) if with_grpc else None,
-        tls=_tls(wanted, notes),
+        # Those of the command line may be removed and added again.
+        allowed_interfaces=[*(name for _, name in interfaces), *given.allow_interface],
+        grpc_address=grpc_address,
+        tls=tls,
+        client_rights=given.client_rights,
+        max_message_bytes=given.max_message,
         device_id=given.device_id,
         cpu_port=wanted.cpu_port,
         drop_port=wanted.drop_port,
@@ -208,22 +232,73 @@ def _check_ports(interfaces: list[tuple[int, str]], wanted: argparse.Namespace) 
         raise UsageError(f"--cpu-port {wanted.cpu_port}: is the port of interface '{seen[wanted.cpu_port]}'")
 
 
-def _tls(wanted: argparse.Namespace, notes: list[str]) -> tuple[Path, Path, Path | None] | None:
+def _thrift_port(given: int | str | None, has_tls: bool, with_grpc: bool, notes: list[str]) -> int | None:
+    if given == _NO_PORT:
+        if not with_grpc:
+            raise UsageError("--thrift-port none: simple_switch has no other server; use simple_switch_grpc")
+        return None
+    if given is not None:
+        return int(given)
+    if has_tls and with_grpc:
+        notes.append(
+            "Thrift is closed, because P4Runtime has TLS; --thrift-port PORT opens it on loopback, where "
+            "every user of this computer can change the switch"
+        )
+        return None
+    return DEFAULT_THRIFT_PORT
+
+
+def _open_to_others(address: str, *, is_default: bool) -> list[str]:
+    """What somebody should know who did not choose it."""
+    if is_default:
+        return [
+            f"P4Runtime listens on {address}, for this computer only; -- --grpc-server-addr 0.0.0.0:9559 "
+            "listens on every address, as BMv2 does"
+        ]
+    host = address.rpartition(":")[0].strip("[]")
+    if address.startswith("unix:") or host == "localhost":
+        return []
+    try:
+        if ip_address(host).is_loopback:
+            return []
+    except ValueError:
+        pass
+    return [
+        f"P4Runtime on {address} has no TLS: every client that reaches it can change the switch; "
+        "--grpc-server-ssl protects it"
+    ]
+
+
+def _tls(wanted: argparse.Namespace) -> tuple[Path, Path, Path | None] | None:
     certificate, key, authority = (
         wanted.grpc_server_cert,
         wanted.grpc_server_key,
         wanted.grpc_server_cacert,
     )
     if not wanted.grpc_server_ssl:
-        if certificate or key or authority or wanted.grpc_server_with_client_auth:
-            notes.append("SSL/TLS is disabled for the gRPC server; --grpc-server-ssl enables it")
+        for flag, value in (
+            ("cert", certificate),
+            ("key", key),
+            ("cacert", authority),
+            ("with-client-auth", wanted.grpc_server_with_client_auth),
+        ):
+            if value:
+                raise UsageError(
+                    f"--grpc-server-{flag} without --grpc-server-ssl: P4Runtime would be in clear; give both "
+                    "or neither"
+                )
         return None
     for flag, value in (("cert", certificate), ("key", key)):
         if value is None:
             raise UsageError(f"with --grpc-server-ssl, --grpc-server-{flag} is required")
     if wanted.grpc_server_with_client_auth and authority is None:
         raise UsageError("with --grpc-server-with-client-auth, --grpc-server-cacert is required")
-    return certificate, key, authority if wanted.grpc_server_with_client_auth else None
+    if authority is not None and not wanted.grpc_server_with_client_auth:
+        raise UsageError(
+            "--grpc-server-cacert without --grpc-server-with-client-auth: clients would be served without a "
+            "certificate; give both or neither"
+        )
+    return certificate, key, authority
 
 
 def _noted(given: dict[str, object], reasons: dict[str, str]) -> list[str]:
@@ -252,6 +327,10 @@ def _interface(text: str) -> tuple[int, str]:
     if not separator or not name or not port.strip().isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not PORT@INTERFACE, such as 0@veth0")
     return int(port), name
+
+
+def _port_or_none(text: str) -> int | str:
+    return _NO_PORT if text == _NO_PORT else _positive(text)
 
 
 def _positive(text: str) -> int:
@@ -354,9 +433,9 @@ def _common_parser() -> _Parser:
     add = servers.add_argument
     add(
         "--thrift-port",
-        type=_positive,
+        type=_port_or_none,
         metavar="PORT",
-        help=f"TCP port of the Thrift server (default {DEFAULT_THRIFT_PORT})",
+        help=f"TCP port of the Thrift server, or none (default {DEFAULT_THRIFT_PORT}; none with TLS)",
     )
     add(
         "--thrift-host",
@@ -365,6 +444,20 @@ def _common_parser() -> _Parser:
         help="address on which Thrift listens, without authentication and encryption "
         f"(default {DEFAULT_THRIFT_HOST}; 0.0.0.0 for every address)",
     )
+    add(
+        "--allow-interface",
+        action="append",
+        default=[],
+        metavar="INTERFACE",
+        help="interface that clients of Thrift may add as a port, besides those of -i; repeatable",
+    )
+    add(
+        "--client-rights",
+        type=Path,
+        metavar="FILE",
+        help="what the client of each certificate may do over P4Runtime (needs mutual TLS)",
+    )
+    add("--max-message", type=_size, metavar="SIZE", help="longest message of P4Runtime (default 8MiB)")
     add("--device-id", type=_positive, default=0, metavar="N", help="P4Runtime's device id (default 0)")
     add(
         "--timestamp-unit",

@@ -1,8 +1,8 @@
 """One client's connection: bytes in, calls answered, bytes out. One thread for as long as it lasts.
 
-What a client may cost is bounded. Between calls it may be idle for ever, but a call that has begun must be
-there whole within `CALL_SECONDS`, and its answer be taken as soon. The whole server reads one long call at a
-time.
+What a client may cost is bounded. Its first call must come within `FIRST_CALL_SECONDS`. Between calls it may
+be idle while the server has room, but a call that has begun must be there whole within `CALL_SECONDS`, and
+its answer be taken as soon. The whole server reads one long call at a time.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from .reader import MessageError, Reader
 
 _LOG = logging.getLogger(__name__)
 
+FIRST_CALL_SECONDS = 10.0
 CALL_SECONDS = 30.0
 LONG_CALL_BYTES = 1 << 20
 """A call beyond this waits for the one place that long calls have."""
@@ -49,6 +50,9 @@ class Connection:
         self._taken = 0
         self._deadline = 0.0
         self._is_long = False
+        self._has_called = False
+        self.quiet_since = time.monotonic()
+        """When the last call ended, or the client came."""
 
     def run(self) -> None:
         """Answers calls until the client or the server goes. Raises nothing."""
@@ -87,6 +91,8 @@ class Connection:
         while not self._received:
             if self._is_stopping():
                 raise _Gone
+            if not self._has_called and time.monotonic() > self.quiet_since + FIRST_CALL_SECONDS:
+                raise MessageError(f"no call in {FIRST_CALL_SECONDS:.0f} s")
             with contextlib.suppress(TimeoutError):
                 self._receive_some(_POLL_SECONDS)
         self._deadline = time.monotonic() + CALL_SECONDS
@@ -119,6 +125,8 @@ class Connection:
 
     def _end_call(self) -> None:
         self._taken = 0
+        self._has_called = True
+        self.quiet_since = time.monotonic()
         if self._is_long:
             self._is_long = False
             self._long_calls.release()

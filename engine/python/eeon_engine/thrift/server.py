@@ -9,6 +9,7 @@ import itertools
 import logging
 import socket
 import threading
+from collections.abc import Collection
 from types import TracebackType
 
 from .._engine import SwitchHandle
@@ -33,8 +34,8 @@ MAX_CONNECTIONS = 64
 _POLL_SECONDS = 0.5
 
 
-def dispatcher(control: SwitchHandle, port: int) -> Dispatcher:
-    """The calls of a switch whose server listens on `port`."""
+def dispatcher(control: SwitchHandle, port: int, interfaces: Collection[str] = ()) -> Dispatcher:
+    """The calls of a switch whose server listens on `port`; clients may add these interfaces as ports."""
     context = Context(control)
     return Dispatcher(
         {
@@ -43,7 +44,7 @@ def dispatcher(control: SwitchHandle, port: int) -> Dispatcher:
                 ActionProfileCalls(context),
                 CellCalls(context),
                 HashAndDigestCalls(context),
-                WholeCalls(context, port),
+                WholeCalls(context, port, interfaces),
             ],
             "simple_pre_lag": [PreCalls(context)],
             "simple_switch": [SimpleSwitchCalls(context)],
@@ -54,15 +55,16 @@ def dispatcher(control: SwitchHandle, port: int) -> Dispatcher:
 class Server:
     """A running Thrift server. Made by `serve`."""
 
-    def __init__(self, control: SwitchHandle, address: str) -> None:
+    def __init__(self, control: SwitchHandle, address: str, interfaces: Collection[str] = ()) -> None:
         self._listener = _listen(address)
         host, port = self._listener.getsockname()[:2]
         self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self._dispatcher = dispatcher(control, port)
+        self._dispatcher = dispatcher(control, port, interfaces)
         self._stopping = threading.Event()
         self._long_calls = threading.Lock()
         self._guard = threading.Lock()
         self._connections: dict[Connection, threading.Thread] = {}
+        self._ending: dict[Connection, threading.Thread] = {}
         # No daemons: one that is in the engine when the interpreter ends aborts the process.
         self._acceptor = threading.Thread(target=self._accept, name="thrift-accept")
 
@@ -85,7 +87,7 @@ class Server:
             self._acceptor.join()
         self._listener.close()
         with self._guard:
-            connections = dict(self._connections)
+            connections = self._connections | self._ending
         for connection in connections:
             connection.close()
         for thread in connections.values():
@@ -114,13 +116,22 @@ class Server:
                     _LOG.warning("cannot accept a connection: %s", error)
                     self._stopping.wait(_POLL_SECONDS)
                 continue
+            self._make_room()
             with self._guard:
-                count = len(self._connections)
-                if count < MAX_CONNECTIONS:
-                    self._begin(peer, f"Thrift client {next(numbers)} ({address[0]}:{address[1]})")
-                    continue
-            _LOG.warning("%d Thrift clients are connected, which is the limit; one refused", count)
-            peer.close()
+                self._begin(peer, f"Thrift client {next(numbers)} ({address[0]}:{address[1]})")
+
+    def _make_room(self) -> None:
+        """Where all places are taken, the client that has done nothing for the longest time makes way."""
+        with self._guard:
+            if len(self._connections) < MAX_CONNECTIONS:
+                return
+            quietest = min(self._connections, key=lambda connection: connection.quiet_since)
+            # Its thread ends by itself; it is no client any more.
+            self._ending[quietest] = self._connections.pop(quietest)
+        _LOG.warning(
+            "%d Thrift clients are connected, which is the limit; the quietest is closed", MAX_CONNECTIONS
+        )
+        quietest.close()
 
     def _begin(self, peer: socket.socket, name: str) -> None:
         peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -141,17 +152,19 @@ class Server:
         finally:
             with self._guard:
                 self._connections.pop(connection, None)
+                self._ending.pop(connection, None)
 
 
-def serve(switch: SwitchHandle, address: str = DEFAULT_ADDRESS) -> Server:
+def serve(switch: SwitchHandle, address: str = DEFAULT_ADDRESS, interfaces: Collection[str] = ()) -> Server:
     """Serves BMv2's Thrift interface for one switch: a `Switch`, or `Twin.switch(name)`.
 
     Port 0 takes a free one; see `Server.address`. There is no authentication and no encryption: keep it on
-    loopback.
+    loopback. Clients may add the network interfaces that `interfaces` names as ports of the switch, and no
+    others: they would get them with the rights of the switch's user.
 
     Raises `ConfigError` when the address cannot be bound.
     """
-    server = Server(switch, address)
+    server = Server(switch, address, interfaces)
     server.start()
     return server
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import threading
+from collections.abc import Collection
 
 from .._engine import Program
 from ..exceptions import ControlError, EngineError, InvalidValueError, NoSuchObjectError
@@ -26,10 +27,12 @@ _KINDS = {
 class WholeCalls:
     """Service `standard`: program, state, ports."""
 
-    def __init__(self, context: Context, port: int) -> None:
+    def __init__(self, context: Context, port: int, interfaces: Collection[str] = ()) -> None:
+        """`interfaces` are those that clients may add as ports."""
         self._context = context
         self._control = context.control
         self._port = port
+        self._interfaces = frozenset(interfaces)
         self._swap = threading.Lock()
         self._next: Program | None = None
 
@@ -113,6 +116,11 @@ class WholeCalls:
     def bm_dev_mgr_add_port(self, iface: str, port: int, pcap: str) -> None:
         if pcap:
             raise EngineError(f"port {port}: frames are not recorded to '{pcap}'; leave the file out")
+        if iface not in self._interfaces:
+            raise EngineError(
+                f"port {port}: interface '{iface[:64]}' may not be added over Thrift; start the switch with "
+                "--allow-interface INTERFACE"
+            )
         self._control.port_add(iface, _port(port))
 
     def bm_dev_mgr_remove_port(self, port: int) -> None:
