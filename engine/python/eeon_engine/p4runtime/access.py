@@ -16,11 +16,11 @@ P4Runtime roles, "" is the default role, which is the one that a client has wher
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import grpc
 
@@ -93,7 +93,8 @@ class Access:
 
     def caller(self, context: grpc.ServicerContext) -> Caller:
         """The client of a call. One that the file does not name has no rights."""
-        found: dict[str, list[bytes]] = context.auth_context()
+        # Several values a key, as gRPC documents it; its stubs say one.
+        found = cast("Mapping[str, Iterable[bytes]]", context.auth_context())
         names = [value.decode("utf-8", "replace") for key in _NAMES for value in found.get(key, ())]
         for name, caller in self._entries.items():
             if name in names:
@@ -101,7 +102,7 @@ class Access:
         return Caller(names[0] if names else "without a name", frozenset(), None)
 
 
-def _caller(path: Path, name: str, entry: Any) -> Caller:
+def _caller(path: Path, name: str, entry: object) -> Caller:
     what = f"client rights '{path}': client '{name}'"
     if not name or not isinstance(entry, dict):
         raise ConfigError(f"{what}: is not a table [clients.NAME] with rights and roles")
@@ -119,7 +120,7 @@ def _caller(path: Path, name: str, entry: Any) -> Caller:
     )
 
 
-def _words(what: str, key: str, value: Any) -> list[str]:
+def _words(what: str, key: str, value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
         raise ConfigError(f'{what}: {key} is not a list of words, such as ["read"]')
     return value

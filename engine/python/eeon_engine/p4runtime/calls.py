@@ -8,9 +8,10 @@ that none keeps the others waiting.
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError, Message
 
 from .arbitration import MAX_STREAMS
 from .errors import abort, exhausted, invalid
@@ -35,7 +36,9 @@ MAX_READ_BYTES = 1 << 20
 
 _SERVICE = "p4.v1.P4Runtime"
 
-Handler = Callable[[Iterator[Any], grpc.ServicerContext], Any]
+M = TypeVar("M", bound=Message)
+# Any: what is read and answered differs by call, and gRPC checks neither.
+Handler = Callable[[Iterator[Any], grpc.ServicerContext], object]
 
 
 class Calls:
@@ -57,7 +60,8 @@ class Calls:
             )
         ]
         streams, writes, reads = self._pools
-        self._methods: dict[str, grpc.RpcMethodHandler] = {
+        # Any: requests and answers of different types.
+        self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             "StreamChannel": grpc.stream_stream_rpc_method_handler(
                 _on(streams, self._stream),
                 request_deserializer=p4r.StreamMessageRequest.FromString,
@@ -100,8 +104,10 @@ class Calls:
         for pool in self._pools:
             pool.shutdown(wait=False)
 
-    def _unary(self, method: Callable[..., Any], room: Room, limit: int, kind: Any) -> Handler:
-        def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Any:
+    def _unary(
+        self, method: Callable[[M, grpc.ServicerContext], Message], room: Room, limit: int, kind: type[M]
+    ) -> Handler:
+        def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Message:
             return method(_request(requests, context, room, limit, kind), context)
 
         return call
@@ -134,13 +140,13 @@ class _Behaviour:
     def __init__(self, behaviour: Handler) -> None:
         self._behaviour = behaviour
 
-    def __call__(self, requests: Iterator[Any], context: grpc.ServicerContext) -> Any:
+    def __call__(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> object:
         return self._behaviour(requests, context)
 
 
 def _request(
-    requests: Iterator[bytes], context: grpc.ServicerContext, room: Room, limit: int, kind: Any
-) -> Any:
+    requests: Iterator[bytes], context: grpc.ServicerContext, room: Room, limit: int, kind: type[M]
+) -> M:
     """The one message of a call."""
     with room.wait(context.cancel):
         content = next(requests, None)
@@ -151,7 +157,7 @@ def _request(
         abort(context, exhausted(f"a request of {len(content)} bytes, the limit is {limit}; send several"))
     try:
         return kind.FromString(content)
-    except Exception:
-        # protobuf's DecodeError says no more.
+    except DecodeError:
+        # It says no more.
         abort(context, invalid(f"the request is no {kind.DESCRIPTOR.full_name}"))
         raise

@@ -21,10 +21,10 @@ class Room:
         self._seconds = seconds
         self._lock = threading.Lock()
         # Oldest first: since when, and how to end the wait.
-        self._waiting: dict[object, tuple[float, Callable[[], None]]] = {}
+        self._waiting: dict[object, tuple[float, Callable[[], object]]] = {}
 
     @contextmanager
-    def wait(self, give_up: Callable[[], None]) -> Iterator[None]:
+    def wait(self, give_up: Callable[[], object]) -> Iterator[None]:
         """While a call waits for its client. `give_up` ends the wait, from another thread; it must not wait
         itself."""
         place = self.enter(give_up)
@@ -33,7 +33,7 @@ class Room:
         finally:
             self.leave(place)
 
-    def enter(self, give_up: Callable[[], None]) -> object:
+    def enter(self, give_up: Callable[[], object]) -> object:
         """Takes a place, until `leave`."""
         place, oldest = object(), None
         with self._lock:
