@@ -162,10 +162,10 @@ def test_where_all_places_are_taken_the_quietest_client_makes_way(
 
 
 def test_a_client_that_never_calls_is_closed_when_its_time_is_over(
-    door: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(connection, "FIRST_CALL_SECONDS", 0.2)
-    with connect(door) as stranger:
+    with connect(server) as stranger:
         assert is_ended(stranger)
     assert "no call in" in caplog.text
 
