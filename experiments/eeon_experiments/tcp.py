@@ -83,6 +83,11 @@ class Tcp(Strict):
     """Delayed acknowledgements, or `off`. The default is every second segment or 40ms."""
     quick_acks: Annotated[int, Field(strict=True, ge=0, le=65_535)] = 0
     """Segments acknowledged at once, at the start and after a repair; Linux: 16."""
+    rack: Annotated[bool, Field(strict=True)] = False
+    """With SACK, find losses by time and probe for a lost tail (RACK-TLP, RFC 8985)."""
+    max_ack_delay: PositiveDurationText | None = None
+    """How long the peer may delay the ACK of a single segment, for which a tail loss probe waits; default
+    `min_rto`."""
     prr: Annotated[bool, Field(strict=True)] = False
     """In recovery with SACK, send in proportion to what is delivered (RFC 9937)."""
     initial_rto: PositiveDurationText | None = None

@@ -1080,6 +1080,9 @@ class TcpSpec(TypedDict):
     limited_transmit: NotRequired[bool | None]
     """Send new data on the first two duplicate ACKs (RFC 3042)."""
 
+    max_ack_delay_ps: NotRequired[int | None]
+    """How long the peer may delay the ACK of a single segment, for tail loss probes; the default is the smallest RTO."""
+
     max_rto_ps: NotRequired[int | None]
     """Largest RTO."""
 
@@ -1097,6 +1100,9 @@ class TcpSpec(TypedDict):
 
     quick_acks: NotRequired[int | None]
     """Segments that are acknowledged at once at the start, and after data that had been lost or came twice."""
+
+    rack: NotRequired[bool | None]
+    """With SACK, find losses by time and probe for a lost tail (RFC 8985)."""
 
     receive_buffer_bytes: NotRequired[int | None]
     """The largest window announced; `null` is unlimited."""

@@ -83,6 +83,11 @@ pub struct Config {
     pub quick_acks: u32,
     /// Send new data on the first two duplicate ACKs (RFC 3042). Default on.
     pub limited_transmit: bool,
+    /// With SACK, find losses by time and probe for a lost tail (RACK-TLP, RFC 8985). Default off: by counting (RFC 6675).
+    pub rack: bool,
+    /// How long the peer may delay the ACK of a single segment, for which a tail loss probe waits (RFC 8985, 7.2). Default `min_rto`, as
+    /// Linux.
+    pub max_ack_delay: Option<Duration>,
     /// In recovery with SACK send in proportion to what is delivered (RFC 9937). Default off: RFC 6675's window is halved at once.
     pub prr: bool,
     /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1). Default on.
@@ -124,6 +129,8 @@ impl Default for Config {
             delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
             quick_acks: 0,
             limited_transmit: true,
+            rack: false,
+            max_ack_delay: None,
             prr: false,
             restart_after_idle: true,
             initial_rto: Duration::from_secs(1),

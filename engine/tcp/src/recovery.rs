@@ -80,7 +80,7 @@ impl Sender {
         }
     }
 
-    fn begin_fast_recovery(&mut self) {
+    pub(crate) fn begin_fast_recovery(&mut self) {
         // RFC 5681, 3.2 step 2: without what limited transmit has sent.
         let flight = self.flight().min(self.congestion_window.cwnd);
         self.congestion.on_loss(&mut self.congestion_window, flight);
@@ -191,6 +191,13 @@ impl Sender {
     /// RFC 6675, 5 step C with 4 "NextSeg": the range to be sent again before new data, if any. New data (rule 2) is sent where there
     /// is nothing by rule 1.
     pub(crate) fn retransmission(&mut self) -> Option<(u64, u64)> {
+        if let Some(rack) = &mut self.rack {
+            let (start, end) = rack.first_lost()?;
+            let first_due = matches!(&self.recovery, Recovery::Fast(fast) if fast.first_due);
+            let pipe = self.pipe();
+            let fits = pipe == 0 || pipe + (end - start) <= self.congestion_window.cwnd;
+            return (first_due || fits).then_some((start, end));
+        }
         let Recovery::Fast(fast) = self.recovery else { return None };
         let mss = self.mss();
         let hole = |from: u64| {

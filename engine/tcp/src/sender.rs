@@ -8,6 +8,7 @@ use wire::tcp_options::SackBlock;
 
 use crate::config::Config;
 use crate::congestion::{Ack, Congestion, Window};
+use crate::rack::{Rack, TailProbe};
 use crate::ranges::Ranges;
 use crate::recovery::{FastRecovery, Recovery};
 use crate::rtt::RttEstimator;
@@ -91,6 +92,8 @@ pub(crate) struct Sender {
     pub(crate) sack: bool,
     limited_transmit: bool,
     pub(crate) prr: bool,
+    /// When each segment was sent, if losses are found by that.
+    pub(crate) rack: Option<Rack>,
     pub(crate) duplicates: u32,
     /// Loss below this has been answered to: `max` at the last reduction by loss (RFC 6582, 3.2 "recover"; RFC 6675
     /// "RecoveryPoint").
@@ -138,6 +141,7 @@ impl Sender {
             sack: false,
             limited_transmit: config.limited_transmit,
             prr: config.prr,
+            rack: None,
             duplicates: 0,
             recover: 0,
             mark_answered: 0,
@@ -242,6 +246,7 @@ impl Sender {
             self.rtt.sample(rtt, config);
         }
         self.congestion_window = Window::new(config, mss);
+        self.rack = (config.rack && self.sack).then(Rack::new);
         if self.timeouts > 0 {
             // RFC 5681, 3.1: when the SYN or SYN-ACK was lost the initial window is one segment.
             self.congestion_window.cwnd = mss;
@@ -268,17 +273,21 @@ impl Sender {
             self.window = ack.window;
             self.max_window = self.max_window.max(ack.window);
         }
-        let news = self.sack && !ack.sack.is_empty() && self.take_sack(ack);
+        let news = self.sack && !ack.sack.is_empty() && self.take_sack(now, ack);
         if ack.offset > self.una {
             self.progress(now, ack, prior_flight, config);
         } else if ack.offset == self.una {
             // RFC 6675, 2: with SACK, a duplicate ACK is one that tells something new; without, RFC 5681, 2.
-            if prior_flight > 0 && (news || (!self.sack && ack.pure && same_window)) {
+            let counts = self.rack.is_none() && prior_flight > 0;
+            if counts && (news || (!self.sack && ack.pure && same_window)) {
                 self.duplicate();
             }
             if ack.ece {
                 self.answer_mark(now, config);
             }
+        }
+        if self.rack.is_some() {
+            self.find_losses_by_time(now, ack, prior_una, config);
         }
         if self.prr {
             self.reduce_in_proportion(self.delivered() - prior_delivered, ack.offset > prior_una);
@@ -297,6 +306,9 @@ impl Sender {
         self.una = ack.offset;
         self.next = self.next.max(self.una);
         self.sacked.remove_below(self.una);
+        if let Some(rack) = &mut self.rack {
+            rack.acknowledge(now, self.una);
+        }
         (self.timeouts, self.probes) = (0, 0);
         let mut rtt = None;
         if let Some((_, sent)) = self.timed.filter(|(offset, _)| *offset <= self.una) {
@@ -355,7 +367,7 @@ impl Sender {
     }
 
     /// Notes what the peer holds; whether something of it is new.
-    fn take_sack(&mut self, ack: &Acknowledgement<'_>) -> bool {
+    fn take_sack(&mut self, now: Time, ack: &Acknowledgement<'_>) -> bool {
         let floor = self.una.max(ack.offset);
         let mut news = false;
         for block in ack.sack {
@@ -364,7 +376,12 @@ impl Sender {
             if left < floor as i64 || right <= left || right > self.max as i64 {
                 continue;
             }
-            news |= self.sacked.insert(left as u64, right as u64).is_some_and(|added| added > 0);
+            if self.sacked.insert(left as u64, right as u64).is_some_and(|added| added > 0) {
+                news = true;
+                if let Some(rack) = &mut self.rack {
+                    rack.hold(now, left as u64, right as u64);
+                }
+            }
         }
         news
     }
@@ -394,12 +411,17 @@ impl Sender {
     /// What is to be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
-        if let Recovery::Fast(_) = self.recovery {
+        if self.rack.as_ref().is_some_and(|rack| rack.probe_due) {
+            if let Some(chunk) = self.tail_probe() {
+                return Some(chunk);
+            }
+        }
+        if matches!(self.recovery, Recovery::Fast(_)) || self.rack.is_some() {
             if let Some((start, end)) = self.retransmission() {
                 return Some(self.chunk(start, end));
             }
         }
-        if let Recovery::Timeout = self.recovery {
+        if matches!(self.recovery, Recovery::Timeout) && self.rack.is_none() {
             // What the peer holds need not be sent again.
             self.next = self.sacked.gap_from(self.next).0;
         }
@@ -424,6 +446,79 @@ impl Sender {
 
     pub(crate) fn has_new_data(&self) -> bool {
         self.next < self.stream_end() && self.allowance().is_some()
+    }
+
+    /// RFC 8985, 7.3: the next new segment, whatever the congestion window says, or else the last one again.
+    fn tail_probe(&mut self) -> Option<Chunk> {
+        let rack = self.rack.as_mut()?;
+        rack.probe_due = false;
+        if !matches!(self.recovery, Recovery::None) {
+            return None;
+        }
+        let last = rack.last()?;
+        let unsent = (self.end + u64::from(self.closing)).saturating_sub(self.next);
+        let len = unsent.min(self.congestion_window.mss);
+        let again = len == 0 || self.next + len > self.una + self.window;
+        let (start, end) = if again { last } else { (self.next, self.next + len) };
+        rack.probe = Some(TailProbe { end, again });
+        self.stats.tail_probes += 1;
+        Some(self.chunk(start, end))
+    }
+
+    /// RFC 8985, 7.2: a probe is due two round-trip times after the last progress, and later where the peer may delay the ACK of a
+    /// single segment, but never after the retransmission timer.
+    fn schedule_tail_probe(&mut self, now: Time, config: &Config) {
+        let (flight, srtt, mss) = (self.flight(), self.rtt.srtt(), self.mss());
+        let quiet = matches!(self.recovery, Recovery::None) && self.sacked.is_empty() && flight > 0;
+        let Some(rack) = &mut self.rack else { return };
+        if !quiet || rack.probe.is_some() || rack.probe_due {
+            rack.probe_at = Time::MAX;
+            return;
+        }
+        let wait = srtt.map_or(Duration::from_secs(1), |srtt| {
+            let max_ack_delay = config.max_ack_delay.unwrap_or(config.min_rto);
+            let delay = if flight <= mss { max_ack_delay } else { Duration::ZERO };
+            srtt.saturating_mul(2).saturating_add(delay)
+        });
+        rack.probe_at = now.saturating_add(wait).min(self.retransmit_at);
+    }
+
+    /// RFC 8985, 6.2 and 7.4: what an ACK says of losses by time, and of a probe.
+    fn find_losses_by_time(&mut self, now: Time, ack: &Acknowledgement<'_>, prior_una: u64, config: &Config) {
+        let is_open = matches!(self.recovery, Recovery::None);
+        let Some(rack) = &mut self.rack else { return };
+        let mut repaired = false;
+        if let Some(probe) = rack.probe.filter(|probe| ack.offset >= probe.end) {
+            // 7.4.2: both the segment and its probe have arrived, or the probe has repaired a loss.
+            let both = ack.offset == prior_una && ack.pure && ack.sack.is_empty();
+            repaired = probe.again && ack.offset > probe.end;
+            if !probe.again || repaired || both {
+                rack.probe = None;
+            }
+        }
+        if repaired && is_open {
+            let flight = self.flight().min(self.congestion_window.cwnd);
+            self.congestion.on_loss(&mut self.congestion_window, flight);
+            self.congestion_window.cwnd = self.congestion_window.ssthresh.min(self.congestion_window.cwnd);
+            self.reduced_for_loss();
+        }
+        if !is_open || !self.sacked.is_empty() {
+            self.detect_losses(now);
+        }
+        self.schedule_tail_probe(now, config);
+    }
+
+    fn detect_losses(&mut self, now: Time) {
+        let (srtt, is_open) = (self.rtt.srtt(), matches!(self.recovery, Recovery::None));
+        let Some(rack) = &mut self.rack else { return };
+        rack.detect(now, !is_open, srtt);
+        if is_open && rack.lost_bytes() > 0 {
+            rack.probe_at = Time::MAX;
+            self.begin_fast_recovery();
+            if self.prr {
+                self.reduce_in_proportion(0, false);
+            }
+        }
     }
 
     /// RFC 9293, 3.8.6.1: nothing is under way and the peer's window keeps data from being sent, so a timer asks. The probe is one
@@ -472,6 +567,9 @@ impl Sender {
     /// Bytes thought to be in the network (RFC 6675, 4 "SetPipe"), without SACK what RFC 5681 and 6582 take for it.
     #[inline]
     pub(crate) fn pipe(&self) -> u64 {
+        if let Some(rack) = &self.rack {
+            return self.flight().saturating_sub(self.sacked.bytes() + rack.lost_bytes());
+        }
         match &self.recovery {
             Recovery::Fast(fast) => self.pipe_in_recovery(fast),
             // RFC 3042: duplicate ACKs let new data out, without SACK the first two of them.
@@ -524,6 +622,9 @@ impl Sender {
             self.stats.data_segments += 1;
         }
         self.note_in_recovery(chunk);
+        if let Some(rack) = &mut self.rack {
+            rack.note_sent(now, chunk.start, end, self.max);
+        }
         self.max = self.max.max(end);
         if chunk.probe {
             // Until it is acknowledged it has been a question, not part of the flight.
@@ -537,6 +638,9 @@ impl Sender {
             self.retransmit_at = now.saturating_add(self.rtt.rto(config));
         }
         (self.persist_at, self.probe) = (Time::MAX, false);
+        if self.rack.is_some() {
+            self.schedule_tail_probe(now, config);
+        }
     }
 
     /// Whether what leaves is the first new data after a reduction (RFC 3168, 6.1.2: CWR).
@@ -555,7 +659,8 @@ impl Sender {
     #[inline]
     pub(crate) fn next_timeout(&self) -> Time {
         let quiet = if self.quiet_until == Time::ZERO { Time::MAX } else { self.quiet_until };
-        self.retransmit_at.min(self.persist_at).min(quiet)
+        let due = self.retransmit_at.min(self.persist_at).min(quiet);
+        self.rack.as_ref().map_or(due, |rack| due.min(rack.reorder_at).min(rack.probe_at))
     }
 
     /// `false` when the peer has not answered for so long that the connection is given up.
@@ -570,6 +675,16 @@ impl Sender {
             self.schedule_probe(now, config);
             if self.unanswered > config.retries {
                 return false;
+            }
+        }
+        if let Some(rack) = &mut self.rack {
+            if now >= rack.probe_at {
+                // RFC 8985, 7.3: the retransmission timer starts again, even where it was due at the same time.
+                (rack.probe_at, rack.probe_due) = (Time::MAX, true);
+                self.retransmit_at = now.saturating_add(self.rtt.rto(config));
+            }
+            if now >= rack.reorder_at {
+                self.detect_losses(now);
             }
         }
         now < self.retransmit_at || self.time_out(now, config)
@@ -592,11 +707,21 @@ impl Sender {
             let flight = self.flight().min(self.congestion_window.cwnd);
             self.congestion.on_timeout(&mut self.congestion_window, flight, self.timeouts == 1);
             self.recovery = Recovery::Timeout;
-            (self.recover, self.next, self.duplicates) = (self.max, self.una, 0);
+            (self.recover, self.duplicates) = (self.max, 0);
             self.reduced_for_loss();
+            match &mut self.rack {
+                None => self.next = self.una,
+                Some(rack) => {
+                    rack.time_out(now, self.rtt.srtt(), self.timeouts > 1);
+                }
+            }
             if self.timeouts > 1 {
                 // RFC 2018, 8: the peer may have thrown away what it reported.
                 self.sacked.clear();
+            }
+            if self.rack.is_some() {
+                // What is younger than a round-trip time may still be under way; one segment more may leave.
+                self.congestion_window.cwnd += self.pipe();
             }
         }
         true
@@ -606,6 +731,7 @@ impl Sender {
     pub(crate) fn stop(&mut self) {
         (self.retransmit_at, self.persist_at, self.quiet_until) = (Time::MAX, Time::MAX, Time::ZERO);
         self.probe = false;
+        self.rack = None;
         self.end = self.next.min(self.end).max(1);
         self.sacked.clear();
     }

@@ -19,6 +19,8 @@ pub struct Stats {
     pub syn_timeouts: u64,
     /// Reductions of the window for an ECN mark (RFC 3168, 6.1.2).
     pub mark_reductions: u64,
+    /// Tail loss probes sent (RFC 8985, 7).
+    pub tail_probes: u64,
     /// Probes of a window that is too small (RFC 9293, 3.8.6.1).
     pub window_probes: u64,
     /// Segments received.

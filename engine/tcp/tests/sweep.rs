@@ -95,10 +95,15 @@ fn configs() -> impl Iterator<Item = Config> {
     let windows = 1..=10;
     ALGORITHMS.into_iter().flat_map(move |name| {
         windows.clone().flat_map(move |initial_window_segments| {
-            [(true, None), (true, Some(2)), (false, Some(2))].map(|(sack, delayed)| Config {
+            let kinds =
+                [(true, false, None), (true, false, Some(2)), (false, false, Some(2)), (true, true, Some(2))];
+            kinds.map(|(sack, rack, delayed)| Config {
                 initial_window_segments,
                 sack,
+                rack,
+                prr: rack,
                 delayed_ack: delayed.map(|segments| DelayedAck { segments, timer: Duration::from_us(500) }),
+                max_ack_delay: Some(Duration::from_us(500)),
                 initial_rto: INITIAL_RTO,
                 min_rto: MIN_RTO,
                 syn_lost_rto: SYN_RTO,
@@ -131,6 +136,17 @@ fn a_lost_syn_or_syn_ack_costs_an_initial_rto() {
 fn a_lost_last_segment_costs_an_rto() {
     for config in configs() {
         run(config, Fault::Last, MIN_RTO.saturating_mul(2).saturating_add(UNDISTURBED));
+    }
+}
+
+/// RFC 8985, 7: two round trips, which a queue may make some 0.9 ms long, and the delay of an ACK; the RTO would be 5 ms.
+#[test]
+fn with_rack_a_lost_last_segment_costs_some_round_trips() {
+    for config in configs().filter(|config| config.rack) {
+        let undisturbed = run(config.clone(), Fault::None, UNDISTURBED);
+        let took = run(config.clone(), Fault::Last, UNDISTURBED);
+        let more = took.as_ps() - undisturbed.as_ps();
+        assert!(more < Duration::from_ms(3).as_ps(), "{:?}: {more} ps", config.algorithm);
     }
 }
 

@@ -52,7 +52,7 @@ fn faults() -> impl Strategy<Value = Faults> {
 fn config() -> impl Strategy<Value = Config> {
     (
         prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas"]),
-        any::<[bool; 4]>(),
+        any::<[bool; 6]>(),
         prop::option::of(prop_oneof![2_000..10_000_u64, 10_000..200_000_u64]),
         prop::sample::select(vec![1_u32, 2, 10]),
         prop::sample::select(vec![1_u32, 2]),
@@ -60,11 +60,21 @@ fn config() -> impl Strategy<Value = Config> {
         prop::sample::select(vec![536_u16, 1460, 8960]),
     )
         .prop_map(
-            |(name, [sack, timestamps, limited, restart], buffer, initial, least, delayed, mss)| Config {
+            |(
+                name,
+                [sack, timestamps, limited, restart, rack, prr],
+                buffer,
+                initial,
+                least,
+                delayed,
+                mss,
+            )| Config {
                 sack,
                 timestamps: timestamps.then_some(Duration::from_us(10)),
                 limited_transmit: limited,
                 restart_after_idle: restart,
+                rack,
+                prr,
                 receive_buffer: buffer.map(Bytes::new),
                 initial_window_segments: initial,
                 min_window_segments: least,
@@ -227,10 +237,21 @@ fn a_lost_last_segment_costs_a_time_out() {
     assert_eq!(net.ends[0].stats().timeouts, 1);
 }
 
+/// RFC 8985, 7: but a probe does, after two round-trip times.
 #[test]
-fn a_lost_retransmission_costs_a_time_out() {
+fn with_rack_a_lost_last_segment_costs_a_probe() {
+    for prr in [true, false] {
+        let net = run(Config { rack: true, prr, ..Config::default() }, 10 * 1460, lose(&[10]));
+        let stats = net.ends[0].stats();
+        let counts = (stats.timeouts, stats.tail_probes, stats.retransmitted_segments);
+        assert_eq!(counts, (0, 1, 1));
+    }
+}
+
+/// Loses a segment in the middle, and its first retransmission.
+fn lose_twice() -> channel::Rule {
     let mut seen = 0;
-    let rule = move |segment: &Segment, way, _| {
+    Box::new(move |segment: &Segment, way, _| {
         let first = way == Way::There && segment.payload_len > 0 && segment.sequence == 8 + 20 * 1460;
         seen += u32::from(first);
         if first && seen <= 2 {
@@ -238,9 +259,25 @@ fn a_lost_retransmission_costs_a_time_out() {
         } else {
             Fate::Arrives
         }
-    };
-    let net = run(Config::default(), 1_000_000, Box::new(rule));
+    })
+}
+
+#[test]
+fn a_lost_retransmission_costs_a_time_out() {
+    let net = run(Config::default(), 1_000_000, lose_twice());
     assert_eq!(net.ends[0].stats().timeouts, 1);
+}
+
+/// RFC 8985, 1: what is sent after the retransmission tells that it is lost.
+#[test]
+fn with_rack_a_lost_retransmission_is_sent_again_at_once() {
+    for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
+        for prr in [true, false] {
+            let net = run(Config { rack: true, prr, ..name.parse().unwrap() }, 1_000_000, lose_twice());
+            let stats = net.ends[0].stats();
+            assert_eq!((stats.timeouts, stats.retransmitted_segments), (0, 2), "{name}, PRR {prr}");
+        }
+    }
 }
 
 /// ACKs are cumulative: losing half of them costs nothing.

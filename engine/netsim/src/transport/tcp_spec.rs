@@ -42,6 +42,10 @@ pub(crate) struct TcpSpec {
     quick_acks: Option<u32>,
     /// Send new data on the first two duplicate ACKs (RFC 3042).
     limited_transmit: Option<bool>,
+    /// With SACK, find losses by time and probe for a lost tail (RFC 8985).
+    rack: Option<bool>,
+    /// How long the peer may delay the ACK of a single segment, for tail loss probes; the default is the smallest RTO.
+    max_ack_delay_ps: Option<u64>,
     /// In recovery with SACK send in proportion to what is delivered (RFC 9937).
     prr: Option<bool>,
     /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1).
@@ -127,6 +131,10 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         }),
         quick_acks: spec.quick_acks.unwrap_or(base.quick_acks),
         limited_transmit: spec.limited_transmit.unwrap_or(base.limited_transmit),
+        rack: spec.rack.unwrap_or(base.rack),
+        max_ack_delay: spec
+            .max_ack_delay_ps
+            .map_or(base.max_ack_delay, |delay| Some(Duration::from_ps(delay))),
         prr: spec.prr.unwrap_or(base.prr),
         restart_after_idle: spec.restart_after_idle.unwrap_or(base.restart_after_idle),
         initial_rto: ps(spec.initial_rto_ps, base.initial_rto),
@@ -152,7 +160,7 @@ mod tests {
             "",
             Some(
                 r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
-                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
+                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "rack": true, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
                     "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13}"#,
             ),
         )
@@ -164,6 +172,8 @@ mod tests {
             timestamps: Some(Duration::from_us(1)),
             quick_acks: 16,
             prr: true,
+            rack: true,
+            max_ack_delay: Some(Duration::from_ps(6)),
             syn_lost_rto: Duration::from_ps(7),
             initial_rto: Duration::from_ps(8),
             min_rto: Duration::from_ps(9),

@@ -117,7 +117,7 @@ fn public_scripts() {
         if (kind == "differs") != known.is_some() {
             unexpected.push(format!("{name} {kind}, {note}; known: {known:?}"));
         }
-        let note = known.map_or(note, |(_, reason)| (*reason).to_owned());
+        let note = known.map_or(note.clone(), |(_, reason)| format!("{reason} ({note})"));
         *counts.entry(kind).or_default() += 1;
         println!("| `{name}` | {kind} | {note} |");
     }

@@ -32,6 +32,7 @@ fn linux(script: &Script) -> Result<Config, String> {
         delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
         quick_acks: 16,
         prr: true,
+        rack: true,
         slow_start_limit: None,
         receive_buffer: Some(Bytes::new(15 << 20)),
         reads_at_once: false,
@@ -54,7 +55,8 @@ fn linux(script: &Script) -> Result<Config, String> {
             ("tcp_timestamps", value) => {
                 config.timestamps = (value != "0").then(|| Duration::from_ms(1));
             }
-            ("tcp_early_retrans" | "tcp_recovery", "0") => {}
+            ("tcp_recovery", "0") => config.rack = false,
+            ("tcp_early_retrans", "0") => {}
             (name, value) => return Err(format!("the setting {name}={value}")),
         }
     }

@@ -1,0 +1,241 @@
+//! RACK-TLP (RFC 8985): a segment is lost when one that was sent later has been delivered, and a round-trip time with some room for
+//! reordering is over; and a lost tail is asked for by a probe before the retransmission timer fires.
+//!
+//! What the sender does about a loss is the same as without (`recovery.rs`); here is when each segment was sent, and what follows.
+
+use std::collections::VecDeque;
+
+use units::{Duration, Time};
+
+/// Segments held beyond a gap that make any reordering unlikely (RFC 8985, 6.2 step 4).
+const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// A segment that has been sent and is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    start: u64,
+    end: u64,
+    /// When it was sent last.
+    at: Time,
+    /// It was sent more than once.
+    again: bool,
+    /// The peer holds it.
+    held: bool,
+    /// It is lost and has not been sent again since.
+    lost: bool,
+}
+
+impl Sent {
+    fn len(&self) -> u64 {
+        self.end - self.start
+    }
+}
+
+/// A tail loss probe that is under way (RFC 8985, 7.1).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TailProbe {
+    /// TLP.end_seq.
+    pub(crate) end: u64,
+    /// TLP.is_retrans.
+    pub(crate) again: bool,
+}
+
+/// State of RFC 8985, 5.3 and 7.1.
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    /// In the order of the stream.
+    sent: VecDeque<Sent>,
+    /// Bytes that are lost and have not been sent again.
+    lost: u64,
+    /// Nothing below is lost.
+    lost_from: u64,
+    held_segments: u32,
+    /// RACK.xmit_ts and RACK.end_seq: of what was sent last among all that is delivered.
+    newest: (Time, u64),
+    /// RACK.rtt.
+    rtt: Duration,
+    /// RACK.min_RTT; `Duration::MAX` before there is one.
+    min_rtt: Duration,
+    /// RACK.fack.
+    fack: u64,
+    reordering_seen: bool,
+    /// When the reordering window of something ends; `Time::MAX` when nothing waits for that.
+    pub(crate) reorder_at: Time,
+    /// PTO: when a probe is due; `Time::MAX` when none is to be.
+    pub(crate) probe_at: Time,
+    /// A probe is to be sent now.
+    pub(crate) probe_due: bool,
+    pub(crate) probe: Option<TailProbe>,
+}
+
+impl Rack {
+    pub(crate) fn new() -> Self {
+        Self {
+            sent: VecDeque::new(),
+            lost: 0,
+            lost_from: 0,
+            held_segments: 0,
+            newest: (Time::ZERO, 0),
+            rtt: Duration::ZERO,
+            min_rtt: Duration::MAX,
+            fack: 0,
+            reordering_seen: false,
+            reorder_at: Time::MAX,
+            probe_at: Time::MAX,
+            probe_due: false,
+            probe: None,
+        }
+    }
+
+    pub(crate) fn lost_bytes(&self) -> u64 {
+        self.lost
+    }
+
+    /// The offsets `[start, end)` leave; everything below `max` has left before.
+    #[inline]
+    pub(crate) fn note_sent(&mut self, now: Time, start: u64, end: u64, max: u64) {
+        if start < max {
+            let first = self.sent.partition_point(|sent| sent.end <= start);
+            for sent in self.sent.range_mut(first..).take_while(|sent| sent.start < end) {
+                (sent.at, sent.again) = (now, true);
+                if std::mem::take(&mut sent.lost) {
+                    self.lost -= sent.len();
+                }
+            }
+        }
+        if end > max {
+            let start = start.max(max);
+            self.sent.push_back(Sent { start, end, at: now, again: false, held: false, lost: false });
+        }
+    }
+
+    /// Everything below `una` is acknowledged.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, now: Time, una: u64) {
+        while let Some(sent) = self.sent.front().copied().filter(|sent| sent.end <= una) {
+            self.sent.pop_front();
+            if sent.lost {
+                self.lost -= sent.len();
+            }
+            if sent.held {
+                self.held_segments -= 1;
+            } else {
+                self.deliver(now, &sent);
+            }
+        }
+        if let Some(sent) = self.sent.front_mut().filter(|sent| sent.start < una) {
+            if sent.lost {
+                self.lost -= una - sent.start;
+            }
+            sent.start = una;
+        }
+    }
+
+    /// The peer holds `[left, right)`.
+    pub(crate) fn hold(&mut self, now: Time, left: u64, right: u64) {
+        let first = self.sent.partition_point(|sent| sent.start < left);
+        for index in first..self.sent.len() {
+            let sent = &mut self.sent[index];
+            if sent.end > right {
+                break;
+            }
+            if sent.held {
+                continue;
+            }
+            sent.held = true;
+            self.held_segments += 1;
+            if std::mem::take(&mut sent.lost) {
+                self.lost -= sent.len();
+            }
+            let sent = *sent;
+            self.deliver(now, &sent);
+        }
+    }
+
+    /// RFC 8985, 6.2 steps 1 to 3, for one segment.
+    #[inline]
+    fn deliver(&mut self, now: Time, sent: &Sent) {
+        let rtt = now.saturating_since(sent.at);
+        if !sent.again {
+            self.min_rtt = self.min_rtt.min(rtt);
+        } else if rtt < self.min_rtt {
+            // The answer is to the first transmission.
+            return;
+        }
+        self.rtt = rtt;
+        self.newest = self.newest.max((sent.at, sent.end));
+        if sent.end > self.fack {
+            self.fack = sent.end;
+        } else if !sent.again {
+            self.reordering_seen = true;
+        }
+    }
+
+    /// RACK.reo_wnd (RFC 8985, 6.2 step 4, without its adaptation to D-SACKs).
+    fn reordering_window(&self, recovering: bool, srtt: Option<Duration>) -> Duration {
+        if !self.reordering_seen && (recovering || self.held_segments >= DUPLICATE_THRESHOLD) {
+            return Duration::ZERO;
+        }
+        if self.min_rtt == Duration::MAX {
+            return Duration::ZERO;
+        }
+        Duration::from_ps(self.min_rtt.as_ps() / 4).min(srtt.unwrap_or(Duration::MAX))
+    }
+
+    /// RFC 8985, 6.2 step 5: what is lost by now, and when to look again.
+    pub(crate) fn detect(&mut self, now: Time, recovering: bool, srtt: Option<Duration>) {
+        let wait = self.rtt.saturating_add(self.reordering_window(recovering, srtt));
+        let mut again_at = None;
+        for sent in &mut self.sent {
+            if !sent.again && sent.at > self.newest.0 {
+                // Whatever follows was sent later still.
+                break;
+            }
+            if sent.held || sent.lost || (sent.at, sent.end) >= self.newest {
+                continue;
+            }
+            let due = sent.at.saturating_add(wait);
+            if due <= now {
+                sent.lost = true;
+                self.lost += sent.len();
+                self.lost_from = self.lost_from.min(sent.start);
+            } else {
+                again_at = again_at.max(Some(due));
+            }
+        }
+        self.reorder_at = again_at.unwrap_or(Time::MAX);
+    }
+
+    /// RFC 8985, 6.3: the retransmission timer has fired. `forget`: the peer may have thrown away what it held (RFC 2018, 8).
+    pub(crate) fn time_out(&mut self, now: Time, srtt: Option<Duration>, forget: bool) {
+        let wait = self.rtt.saturating_add(self.reordering_window(false, srtt));
+        for (index, sent) in self.sent.iter_mut().enumerate() {
+            if forget && std::mem::take(&mut sent.held) {
+                self.held_segments -= 1;
+            }
+            if !sent.held && !sent.lost && (index == 0 || sent.at.saturating_add(wait) <= now) {
+                sent.lost = true;
+                self.lost += sent.len();
+            }
+        }
+        self.lost_from = 0;
+        (self.reorder_at, self.probe_at) = (Time::MAX, Time::MAX);
+        (self.probe_due, self.probe) = (false, None);
+    }
+
+    /// The first segment that is lost and has not been sent again.
+    pub(crate) fn first_lost(&mut self) -> Option<(u64, u64)> {
+        if self.lost == 0 {
+            return None;
+        }
+        let from = self.sent.partition_point(|sent| sent.end <= self.lost_from);
+        let sent = self.sent.range(from..).find(|sent| sent.lost)?;
+        self.lost_from = sent.start;
+        Some((sent.start, sent.end))
+    }
+
+    /// The last segment under way.
+    pub(crate) fn last(&self) -> Option<(u64, u64)> {
+        self.sent.back().map(|sent| (sent.start, sent.end))
+    }
+}

@@ -1,0 +1,174 @@
+//! RFC 8985: losses found by time, and probes for a lost tail.
+
+use tcp::Config;
+use units::Duration;
+
+use crate::common::{config, Script};
+
+const RTT: Duration = Duration::from_ms(100);
+
+/// `segments` of 1000 bytes are under way; nothing else is written yet.
+fn sent(segments: u32) -> Script {
+    let config = Config { rack: true, limited_transmit: false, ..config("newreno") };
+    let mut script = Script::established(config, RTT);
+    script.tcp.send(u64::from(segments) * 1_000).unwrap();
+    assert_eq!(script.sent_data().len(), segments as usize);
+    script
+}
+
+fn no_data() -> Vec<u32> {
+    Vec::new()
+}
+
+/// 6.2: one segment that was sent later is enough, once a quarter of the round-trip time has passed; without RACK three are needed.
+#[test]
+fn a_segment_is_lost_a_quarter_of_a_round_trip_after_a_later_one_has_arrived() {
+    let mut script = sent(4);
+    script.wait(RTT);
+    let arrived = script.now;
+    script.sack(0, &[(3_000, 4_000)]);
+    assert_eq!(script.sent_data(), no_data());
+    script.time_out();
+    assert_eq!(script.now, arrived + Duration::from_ms(25));
+    assert_eq!(script.sent_data(), [0, 1_000], "ssthresh is two segments");
+    assert_eq!(script.tcp.stats().fast_recoveries, 1);
+}
+
+/// 6.2 step 4: three segments held leave no doubt, as long as nothing has ever come out of order.
+#[test]
+fn three_segments_held_beyond_a_gap_need_no_time() {
+    let mut script = sent(10);
+    script.wait(RTT);
+    script.sack(0, &[(1_000, 3_000)]);
+    assert_eq!(script.sent_data(), no_data());
+    script.sack(0, &[(1_000, 4_000)]);
+    assert_eq!(script.sent_data(), [0]);
+}
+
+/// 6.2 step 3 and 4: after reordering has been seen, three are not enough any more.
+#[test]
+fn once_reordering_has_been_seen_three_segments_held_wait_too() {
+    let mut script = sent(10);
+    script.wait(RTT);
+    script.sack(0, &[(1_000, 2_000)]);
+    script.ack(2_000);
+    assert_eq!(script.sent_data(), no_data(), "late, and not sent again");
+    script.sack(2_000, &[(3_000, 8_000)]);
+    assert_eq!(script.sent_data(), no_data());
+    script.wait(Duration::from_ms(24));
+    script.tcp.handle_timeout(script.now);
+    assert_eq!(script.sent_data(), no_data());
+    script.wait(Duration::from_ms(1));
+    script.tcp.handle_timeout(script.now);
+    assert_eq!(script.sent_data(), [2_000]);
+}
+
+/// 6.2 step 5: a retransmission is lost when something that was sent after it has arrived, and its own round-trip time is over.
+#[test]
+fn a_lost_retransmission_is_found() {
+    let mut script = sent(10);
+    script.wait(RTT);
+    script.sack(0, &[(1_000, 10_000)]);
+    assert_eq!(script.sent_data(), [0]);
+    script.wait(Duration::from_ms(1));
+    script.tcp.send(2_000).unwrap();
+    assert_eq!(script.sent_data(), [10_000, 11_000]);
+    script.wait(RTT);
+    script.sack(0, &[(1_000, 11_000)]);
+    assert_eq!(script.sent_data(), [0], "again");
+    script.wait(RTT);
+    script.ack(12_000);
+    assert_eq!((script.tcp.stats().timeouts, script.tcp.in_flight().get()), (0, 0));
+}
+
+/// 6.2 step 2: an answer faster than any round trip is to the first transmission, and says nothing about the second.
+#[test]
+fn an_answer_to_the_first_transmission_makes_nothing_else_lost() {
+    let mut script = sent(10);
+    script.wait(RTT);
+    script.sack(0, &[(2_000, 10_000)]);
+    assert_eq!(script.sent_data(), [0, 1_000]);
+    script.wait(Duration::from_ms(1));
+    script.sack(1_000, &[(2_000, 10_000)]);
+    assert_eq!(script.sent_data(), no_data());
+    script.ack(10_000);
+    assert_eq!(script.tcp.stats().retransmitted_segments, 2);
+}
+
+/// 7.2 and 7.3: after two round-trip times the last segment is sent again, and the window is what it was; 7.4: the loss that the probe
+/// has repaired halves it.
+#[test]
+fn a_lost_tail_is_repaired_by_a_probe_and_answered_to() {
+    let mut script = sent(5);
+    let start = script.now;
+    script.wait(RTT);
+    script.ack(4_000);
+    script.time_out();
+    // A single segment: two round-trip times and the least RTO, but not after the RTO of 250 ms.
+    assert_eq!(script.now, start + Duration::from_ms(100 + 250));
+    assert_eq!(script.sent_data(), [4_000]);
+    let before = script.cwnd();
+    script.wait(RTT);
+    script.ack(5_000);
+    script.tcp.send(1_000).unwrap();
+    assert_eq!((script.sent_data(), script.cwnd()), (vec![5_000], before), "not known yet");
+    script.wait(RTT);
+    script.ack(6_000);
+    assert_eq!(script.cwnd(), 2_000, "the flight was one segment");
+    let stats = script.tcp.stats();
+    assert_eq!((stats.tail_probes, stats.timeouts, stats.fast_recoveries), (1, 0, 0));
+}
+
+/// 7.4.2: the segment and its probe have both arrived, so nothing was lost.
+#[test]
+fn a_probe_that_was_not_needed_leaves_the_window() {
+    let mut script = sent(5);
+    script.wait(Duration::from_ms(200));
+    script.tcp.handle_timeout(script.now);
+    assert_eq!(script.sent_data(), [4_000], "two round-trip times after the last was sent");
+    script.wait(Duration::from_ms(1));
+    script.ack(5_000);
+    script.ack(5_000);
+    let before = script.cwnd();
+    script.tcp.send(1_000).unwrap();
+    script.sent();
+    script.wait(RTT);
+    script.ack(6_000);
+    assert!(script.cwnd() >= before);
+}
+
+/// 7.3: new data makes the better probe, even where the window is full.
+#[test]
+fn new_data_is_probed_with_beyond_the_window() {
+    let config = Config { rack: true, initial_window_segments: 4, ..config("newreno") };
+    let mut script = Script::established(config, RTT);
+    script.tcp.send(100_000).unwrap();
+    assert_eq!(script.sent_data().len(), 4);
+    script.time_out();
+    assert_eq!(script.sent_data(), [4_000]);
+    // The probe finds that all four are lost; one by one, as the window of two allows.
+    script.wait(RTT);
+    script.sack(0, &[(4_000, 5_000)]);
+    assert_eq!(script.sent_data(), [0, 1_000]);
+    assert_eq!(script.tcp.stats().timeouts, 0);
+}
+
+/// 7.3: one probe, and then the retransmission timer.
+#[test]
+fn after_a_probe_without_answer_the_timer_fires() {
+    let mut script = sent(5);
+    script.time_out();
+    assert_eq!(script.sent_data(), [4_000]);
+    let probed = script.now;
+    script.time_out();
+    assert_eq!(script.now, probed + Duration::from_ms(300), "the RTO starts again with the probe");
+    assert_eq!((script.sent_data(), script.cwnd()), (vec![0], 1_000));
+    // 6.3: all are lost, and sent again in slow start.
+    script.wait(RTT);
+    script.ack(1_000);
+    assert_eq!(script.sent_data(), [1_000, 2_000]);
+    script.wait(RTT);
+    script.ack(3_000);
+    assert_eq!(script.sent_data(), [3_000, 4_000]);
+    assert_eq!(script.tcp.stats().timeouts, 1);
+}
