@@ -85,6 +85,7 @@ fn bulk(criterion: &mut Criterion) {
         ("dctcp_1_in_20_marked", of("dctcp"), 0, 20),
         ("cubic", of("cubic"), 0, 0),
         ("sack_1_in_1000_lost", of("newreno"), 1_000, 0),
+        ("rack_1_in_1000_lost", Config { rack: true, prr: true, ..of("newreno") }, 1_000, 0),
     ] {
         let segments = Pair::new(&config).run(lost, marked);
         group.throughput(Throughput::Elements(segments));

@@ -264,7 +264,7 @@ impl Sender {
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Acknowledgement<'_>, config: &Config) {
         let (prior_una, prior_flight) = (self.una, self.flight());
-        let prior_delivered = self.delivered();
+        let prior_delivered = if self.prr { self.delivered() } else { 0 };
         let same_window = ack.window == self.window;
         self.unanswered = 0;
         // RFC 9293, 3.10.7.4: an older segment does not set the window.
@@ -330,10 +330,11 @@ impl Sender {
             ece: self.ecn && ack.ece,
             rtt,
             srtt: self.rtt.srtt(),
-            slow_start_limit: match config.slow_start_limit {
-                // RFC 3465, 2.3.
-                Some(_) if matches!(self.recovery, Recovery::Timeout) => 1,
-                limit => limit.map_or(u64::MAX >> 32, u64::from),
+            // RFC 3465, 2.3.
+            slow_start_limit: match (config.slow_start_limit, &self.recovery) {
+                (None, _) => u64::from(u32::MAX),
+                (Some(_), Recovery::Timeout) => 1,
+                (Some(limit), _) => limit.into(),
             },
         };
         self.congestion.observe(&event);
@@ -411,19 +412,10 @@ impl Sender {
     /// What is to be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
-        if self.rack.as_ref().is_some_and(|rack| rack.probe_due) {
-            if let Some(chunk) = self.tail_probe() {
+        if self.rack.is_some() || !matches!(self.recovery, Recovery::None) {
+            if let Some(chunk) = self.poll_repair() {
                 return Some(chunk);
             }
-        }
-        if matches!(self.recovery, Recovery::Fast(_)) || self.rack.is_some() {
-            if let Some((start, end)) = self.retransmission() {
-                return Some(self.chunk(start, end));
-            }
-        }
-        if matches!(self.recovery, Recovery::Timeout) && self.rack.is_none() {
-            // What the peer holds need not be sent again.
-            self.next = self.sacked.gap_from(self.next).0;
         }
         if self.next >= self.stream_end() || now < self.quiet_until {
             return None;
@@ -436,6 +428,24 @@ impl Sender {
             None if self.una == self.next => self.poll_probe(now, config),
             None => None,
         }
+    }
+
+    /// What is to be sent before anything in order: a probe, or what is lost.
+    #[inline(never)]
+    fn poll_repair(&mut self) -> Option<Chunk> {
+        if self.rack.as_ref().is_some_and(|rack| rack.probe_due) {
+            if let Some(chunk) = self.tail_probe() {
+                return Some(chunk);
+            }
+        }
+        if let Some((start, end)) = self.retransmission() {
+            return Some(self.chunk(start, end));
+        }
+        if matches!(self.recovery, Recovery::Timeout) && self.rack.is_none() {
+            // What the peer holds need not be sent again.
+            self.next = self.sacked.gap_from(self.next).0;
+        }
+        None
     }
 
     /// After the last offset that can be sent: the last byte written, or the FIN.
@@ -467,6 +477,7 @@ impl Sender {
 
     /// RFC 8985, 7.2: a probe is due two round-trip times after the last progress, and later where the peer may delay the ACK of a
     /// single segment, but never after the retransmission timer.
+    #[inline(never)]
     fn schedule_tail_probe(&mut self, now: Time, config: &Config) {
         let (flight, srtt, mss) = (self.flight(), self.rtt.srtt(), self.mss());
         let quiet = matches!(self.recovery, Recovery::None) && self.sacked.is_empty() && flight > 0;
@@ -484,6 +495,7 @@ impl Sender {
     }
 
     /// RFC 8985, 6.2 and 7.4: what an ACK says of losses by time, and of a probe.
+    #[inline(never)]
     fn find_losses_by_time(&mut self, now: Time, ack: &Acknowledgement<'_>, prior_una: u64, config: &Config) {
         let is_open = matches!(self.recovery, Recovery::None);
         let Some(rack) = &mut self.rack else { return };

@@ -47,8 +47,12 @@ fn transfer(
 /// The only test of this file: another thread's allocations would be counted too.
 #[test]
 fn a_transfer_under_way_allocates_nothing() {
-    for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
+    let all =
+        ["newreno", "ecn", "dctcp", "cubic", "vegas"].map(|name| [false, true].map(|rack| (name, rack)));
+    for (name, rack) in all.into_iter().flatten() {
         let config = Config {
+            rack,
+            prr: rack,
             receive_buffer: Some(Bytes::new(200_000)),
             min_rto: Duration::from_ms(1),
             ..name.parse().unwrap()

@@ -101,16 +101,23 @@ fn step() -> impl Strategy<Value = Step> {
 fn any_config() -> impl Strategy<Value = Config> {
     (
         prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas"]),
-        any::<(bool, bool, bool, bool)>(),
+        any::<[bool; 6]>(),
         prop::option::of(1..200_000_u64),
         1..12_u32,
     )
         .prop_map(
-            |(name, (sack, timestamps, delayed, reads_at_once), buffer, initial_window_segments)| Config {
+            |(
+                name,
+                [sack, timestamps, delayed, reads_at_once, rack, prr],
+                buffer,
+                initial_window_segments,
+            )| Config {
                 sack,
                 timestamps: timestamps.then_some(Duration::from_us(10)),
                 delayed_ack: DELAYED.filter(|_| delayed),
                 reads_at_once,
+                rack,
+                prr,
                 receive_buffer: buffer.map(Bytes::new),
                 initial_window_segments,
                 ..config(name)
