@@ -81,15 +81,23 @@ fn a_lost_retransmission_is_found() {
     assert_eq!((script.tcp.stats().timeouts, script.tcp.in_flight().get()), (0, 0));
 }
 
-/// 6.2 step 2: an answer faster than any round trip is to the first transmission, and says nothing about the second.
+/// 6.2 step 2: an answer faster than any round trip is to the first transmission; what was sent again before it is not lost for that.
 #[test]
 fn an_answer_to_the_first_transmission_makes_nothing_else_lost() {
-    let mut script = sent(10);
+    let config = Config { rack: true, prr: true, limited_transmit: false, ..config("newreno") };
+    let mut script = Script::established(config, RTT);
+    script.tcp.send(10_000).unwrap();
+    script.sent();
     script.wait(RTT);
-    script.sack(0, &[(2_000, 10_000)]);
-    assert_eq!(script.sent_data(), [0, 1_000]);
+    // Segments 0 and 1 are late. PRR lets them out again one after the other.
+    script.sack(0, &[(2_000, 5_000)]);
+    assert_eq!(script.sent_data(), [0]);
     script.wait(Duration::from_ms(1));
-    script.sack(1_000, &[(2_000, 10_000)]);
+    script.sack(0, &[(2_000, 6_000)]);
+    script.sack(0, &[(2_000, 7_000)]);
+    assert_eq!(script.sent_data(), [1_000]);
+    script.wait(Duration::from_ms(1));
+    script.sack(0, &[(1_000, 8_000)]);
     assert_eq!(script.sent_data(), no_data());
     script.ack(10_000);
     assert_eq!(script.tcp.stats().retransmitted_segments, 2);
