@@ -10,11 +10,12 @@
         +-- NoRegisters  a target does not offer registers over P4Runtime
         +-- ApplyError   an apply failed; says what was undone and what was not
 
-Anything else that escapes is a bug in this package.
+Anything else that escapes is a bug in this package, or Ctrl-C: ApplyCancelled in coroutines, else Stopped.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -133,3 +134,11 @@ class ApplyError(FabricError):
             lines.append("nothing was written to any switch")
         lines += self.notes.values()
         return "\n".join(lines)
+
+
+class ApplyCancelled(asyncio.CancelledError):
+    """An apply was cancelled. Its text says what was undone, and what was not, as ApplyError's does."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C, after what was under way has come to its end. Its text says how the switches were left."""

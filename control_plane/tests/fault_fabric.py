@@ -45,7 +45,9 @@ _fork = multiprocessing.get_context("forkserver")
 _fork.set_forkserver_preload(["eeon_engine.p4runtime", "eeon_control.operations"])
 
 
-def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refuses_at, refuses_on) -> None:
+def _switch_process(
+    device_id: int, ports: list, port: int, ready, dies_at, refuses_at, refuses_on, dies_by
+) -> None:
     """A switch until it is killed. The shared numbers count updates down: at 0 it dies, or refuses."""
     from eeon_engine import _engine, p4runtime
     from eeon_engine.p4runtime import batch, errors
@@ -57,7 +59,7 @@ def _switch_process(device_id: int, ports: list, port: int, ready, dies_at, refu
             if left.value > 0:
                 left.value -= 1
         if dies_at.value == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), dies_by.value)
         if refuses_at.value == 0:
             refuses_at.value = 0 if refuses_on.value else -1
             return errors.StatusError(rpc_code.RESOURCE_EXHAUSTED, "the table is full, says the test")
@@ -84,13 +86,16 @@ def free_port() -> int:
             return port
 
 
+_NO_FAULTS = (-1, -1, 0, int(signal.SIGKILL))
+
+
 class SwitchProcess:
     """One switch. Its address stays the same over restarts; what it held does not."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.port = free_port()
-        self._faults = [_fork.Value("i", -1), _fork.Value("i", -1), _fork.Value("i", 0)]
+        self._faults = [_fork.Value("i", start) for start in _NO_FAULTS]
         self._process = None
 
     @property
@@ -116,12 +121,21 @@ class SwitchProcess:
         """The process kills itself before it carries out its `number`-th update from now."""
         self._faults[0].value = number
 
+    def hangs_at_update(self, number: int) -> None:
+        """It stops there instead, with its connections open. `kill` it in the end."""
+        self._faults[0].value, self._faults[3].value = number, signal.SIGSTOP
+
+    def go_on(self) -> None:
+        """After it hung."""
+        self._faults[0].value = -1
+        os.kill(self._process.pid, signal.SIGCONT)
+
     def refuses_update(self, number: int, *, and_all_later: bool = False) -> None:
         """The `number`-th update from now is refused."""
         self._faults[1].value, self._faults[2].value = number, int(and_all_later)
 
     def heal(self) -> None:
-        for fault, off in zip(self._faults, (-1, -1, 0), strict=True):
+        for fault, off in zip(self._faults, _NO_FAULTS, strict=True):
             fault.value = off
         if not self.is_running:
             self.start()
@@ -198,10 +212,16 @@ class FaultyFabric:
         process.join(120)
         return process.exitcode
 
-    def command(self, folder: Path, *arguments: str, stderr: int | None = None) -> subprocess.Popen[str]:
+    def command(
+        self,
+        folder: Path,
+        *arguments: str,
+        stderr: int | None = None,
+        elsewhere: dict[str, str] | None = None,
+    ) -> subprocess.Popen[str]:
         """`eeon config apply` in a process of its own, on the topology and targets of this fabric."""
         (folder / "topology.yaml").write_text(TOPOLOGY_TEXT)
-        (folder / "targets.yaml").write_text(json.dumps(self.targets().as_value()))
+        (folder / "targets.yaml").write_text(json.dumps(self.targets(**(elsewhere or {})).as_value()))
         place = ["-t", str(folder / "topology.yaml"), "-T", str(folder / "targets.yaml")]
         return subprocess.Popen(
             [sys.executable, "-u", "-m", "eeon_control", "config", "apply", *place, *arguments],

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import re
 import signal
+import socket
+import subprocess
 
 import grpc
 import pytest
@@ -593,6 +595,68 @@ def test_command_that_waits_for_a_confirmation_goes_back_at_once_when_it_is_stop
     assert waiting.returncode == 1
     assert "this is revision 3" in rest
     assert faulty.image() == old and store.pending() is None
+
+
+# -- Ctrl-C -----------------------------------------------------------------------------------------------------
+
+
+def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_and_what_to_do(
+    faulty, store, old, tmp_path
+):
+    leaf2 = faulty.switches["leaf2"]
+    leaf2.hangs_at_update(3)
+    arguments = [word for name in NEW for word in ("-c", name)]
+    try:
+        with faulty.command(tmp_path, *arguments, stderr=subprocess.STDOUT) as command:
+            while "spine1: written" not in (line := command.stdout.readline()):
+                assert line, "the command ended"
+            command.send_signal(signal.SIGINT)
+            said = command.stdout.read()
+        assert command.returncode == 130
+    finally:
+        leaf2.kill()
+    found = re.search(
+        r"\nstopped\nthe fabric is NOT as before; these switches could not be undone:\n  leaf2 .*\n"
+        r"as before, read back: leaf1, spine1\nthe journal in \S+ is kept: `eeon config recover`",
+        said,
+    )
+    assert found and "Traceback" not in said, said
+    assert store.journal() is not None
+    faulty.heal()
+    faulty.settle(store)
+    assert faulty.image() == old
+
+
+def test_apply_that_is_stopped_while_it_writes_says_that_every_switch_is_as_before(
+    faulty, store, old, tmp_path
+):
+    leaf2 = faulty.switches["leaf2"]
+    leaf2.hangs_at_update(3)
+    with faulty.command(tmp_path, "-c", NEW[0], "-c", NEW[1], stderr=subprocess.STDOUT) as command:
+        while "spine1: written" not in (line := command.stdout.readline()):
+            assert line, "the command ended"
+        command.send_signal(signal.SIGINT)
+        while "leaf1: undoing" not in (line := command.stdout.readline()):
+            assert line, "the command ended"
+        leaf2.go_on()
+        said = command.stdout.read()
+    assert command.returncode == 130
+    assert said.endswith("stopped\nundone on leaf1, leaf2, spine1: every switch is as it was before\n"), said
+    assert faulty.image() == old and store.journal() is None
+
+
+def test_apply_that_is_stopped_while_it_reads_says_that_nothing_was_written(faulty, store, old, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
+        silent.settimeout(60)
+        elsewhere = {"leaf2": f"127.0.0.1:{silent.getsockname()[1]}"}
+        with faulty.command(tmp_path, "-c", NEW[0], stderr=subprocess.STDOUT, elsewhere=elsewhere) as command:
+            connection, _ = silent.accept()
+            command.send_signal(signal.SIGINT)
+            said = command.stdout.read()
+            connection.close()
+    assert command.returncode == 130
+    assert said.endswith("stopped\nnothing was written to any switch\n"), said
+    assert faulty.image() == old and store.journal() is None
 
 
 # -- and a rollback is an apply like any other ----------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The `eeon` command. Other packages add commands to it through the entry-point group `eeon.commands`.
 
 Exit codes: 0 done (for `config plan`: nothing to change), 2 `config plan` found changes, 1 anything wrong,
-wrong usage included, so that a script can tell 2 from a mistake.
+wrong usage included, so that a script can tell 2 from a mistake; 130 stopped by Ctrl-C or SIGTERM.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ import click
 from eeon_control.cli.lazy import LazyGroup, summary_of
 from eeon_control.cli.output import errors
 from eeon_control.cli.streams import guarded
-from eeon_control.errors import EeonError, InputError
+from eeon_control.errors import EeonError, InputError, Stopped
 
 _PLUGINS = "eeon.commands"
+_STOPPED = 130  # as a shell reports a command that SIGINT has ended: 128 + 2
 # Which package has a command of the project that this one lacks, and its folder in a checkout.
 _TOOLS = ("eeon-tools", "tools")
 _OTHER_PACKAGES = {
@@ -84,8 +85,10 @@ class EeonGroup(LazyGroup):
     ) -> int:
         try:
             result = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
-        except click.exceptions.Abort:
-            errors.print("stopped", style="red")
+        except click.exceptions.Abort as error:
+            said = str(error.__cause__) if isinstance(error.__cause__, Stopped) else "stopped"
+            errors.print(said, style="red", highlight=False, markup=False, soft_wrap=True)
+            return _STOPPED
         except click.ClickException as error:
             error.show()
         except InputError as error:

@@ -13,6 +13,7 @@ from collections.abc import Coroutine, Iterable, Mapping
 from typing import TypeVar
 
 from eeon_control.config import FabricConfig
+from eeon_control.errors import ApplyCancelled, Stopped
 from eeon_control.fabric.planning import FabricPlan, plan
 from eeon_control.fabric.read import FabricCounters, read_counters, read_registers
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
@@ -30,23 +31,44 @@ def run(work: Coroutine[object, None, _T]) -> _T:
     """Run a coroutine of this package to its end.
 
     Ctrl-C cancels it and waits until it has ended, so that an apply undoes what it wrote before the process
-    stops.
+    stops. Then it raises KeyboardInterrupt, or Stopped, which says what came of an apply.
     """
+    loop = _running_loop()
     ended = threading.Event()
+    tasks: list[asyncio.Task[None]] = []
+    results: list[_T] = []
+    errors: list[BaseException] = []
 
-    async def until_ended() -> _T:
+    async def until_ended() -> None:
         try:
-            return await work
-        finally:
+            results.append(await work)
+        except BaseException as error:
+            errors.append(error)
+
+    def start() -> None:
+        tasks.append(loop.create_task(until_ended()))
+        tasks[0].add_done_callback(lambda _: ended.set())
+
+    def cancel() -> None:
+        if tasks:
+            tasks[0].cancel()
+        else:  # it came before `start`
             ended.set()
 
-    future = asyncio.run_coroutine_threadsafe(until_ended(), _running_loop())
     try:
-        return future.result()
-    except KeyboardInterrupt:
-        future.cancel()
+        loop.call_soon_threadsafe(start)
         ended.wait()
+    except KeyboardInterrupt:
+        # What was handed to the loop before, if it was, comes before this.
+        loop.call_soon_threadsafe(cancel)
+        ended.wait()
+        work.close()
+        if errors and isinstance(errors[0], ApplyCancelled):
+            raise Stopped(str(errors[0])) from None
         raise
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:

@@ -11,8 +11,8 @@ switch that tries all updates names all that it refuses.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,7 +20,7 @@ from finsy import P4Schema
 
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
-from eeon_control.errors import ApplyError, EeonError, FabricError
+from eeon_control.errors import ApplyCancelled, ApplyError, EeonError, FabricError
 from eeon_control.fabric import bmv2_queues
 from eeon_control.fabric.bmv2_queues import Queues
 from eeon_control.fabric.concurrent import each, failures_of, open_all
@@ -101,14 +101,15 @@ async def apply(
     `queues_before`: what BMv2's own queues were last set to, for undoing; it cannot be read.
 
     Raises ApplyError when a switch fails; it says what was undone. Raises InputError, PlanError, DataNotFound
-    or FabricError before anything is written. When cancelled, it undoes and then ends. Without a `ledger`,
-    nothing finishes it when the process is killed.
+    or FabricError before anything is written. When cancelled, it undoes and then ends with ApplyCancelled.
+    Without a `ledger`, nothing finishes it when the process is killed.
     """
     schema = programs.load().schema()
     wanted = with_defaults(intended(topology, config, Duration(tick_ps)), schema)
     resolved = resolve(topology, targets)
     async with AsyncExitStack() as stack:
-        sessions = await open_all(stack, resolved, schema, election_id=election_id)
+        with _nothing_written():
+            sessions = await open_all(stack, resolved, schema, election_id=election_id)
         steps: dict[str, Step] = {}
 
         def observe(step: Step, switch: str) -> None:
@@ -145,7 +146,8 @@ class _Transaction:
     queues_before: Queues
 
     async def run(self) -> ApplyReport:
-        taken = await each(self.sessions, self._read)
+        with _nothing_written():
+            taken = await each(self.sessions, self._read)
         todo = plan_from(self.wanted, taken, self.schema)
         before = {name: taken[name] for name, one in todo.switches.items() if not one.is_empty}
         touched = {name: self.sessions[name] for name in before}
@@ -161,13 +163,13 @@ class _Transaction:
                 failures = await bmv2_queues.set_all(self.queues, self.targets)
             if not failures:
                 failures = self._commit(todo)
-        except BaseException:  # cancelled, or a bug here: the switches come first
-            await asyncio.shield(self._undo(before, queues_touched))
+        except BaseException as error:  # cancelled, or a bug here: the switches come first
+            back = await asyncio.shield(self._undo(before, queues_touched))
+            if isinstance(error, asyncio.CancelledError):
+                raise ApplyCancelled(str(self._error({"": "stopped"}, back))) from None
             raise
         if failures:
-            back = await self._undo(before, queues_touched)
-            lost = {name: f"{why}; {self._last_known(name)}" for name, why in back.not_undone.items()}
-            raise ApplyError(failures, back.undone, lost, back.notes, self.ledger.advice)
+            raise self._error(failures, await self._undo(before, queues_touched))
         self.observer(Step.COMMITTED, "")
         return ApplyReport(todo, {name: len(entries) for name, entries in self.wanted.items()})
 
@@ -204,6 +206,10 @@ class _Transaction:
             return {"": str(error)}
         return {}
 
+    def _error(self, failures: dict[str, str], back: Undone) -> ApplyError:
+        lost = {name: f"{why}; {self._last_known(name)}" for name, why in back.not_undone.items()}
+        return ApplyError(failures, back.undone, lost, back.notes, self.ledger.advice)
+
     def _last_known(self, name: str) -> str:
         match self.last_step.get(name):
             case Step.WRITTEN | Step.VERIFIED:
@@ -231,3 +237,12 @@ class _Transaction:
         }
         undone = tuple(name for name in back.undone if name not in left)
         return Undone(undone, {**left, **back.not_undone}, {**back.notes, **unknown})
+
+
+@contextmanager
+def _nothing_written() -> Iterator[None]:
+    """What is cancelled inside has only read."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise ApplyCancelled("stopped\nnothing was written to any switch") from None

@@ -48,4 +48,8 @@ EXIT_CODES: dict[str, tuple[tuple[int, str], ...]] = {
     "config plan": ((0, "nothing to change"), (2, "changes"), (1, "an error")),
 }
 
-USUAL_EXIT_CODES: tuple[tuple[int, str], ...] = ((0, "done"), (1, "an error, wrong usage included"))
+USUAL_EXIT_CODES: tuple[tuple[int, str], ...] = (
+    (0, "done"),
+    (1, "an error, wrong usage included"),
+    (130, "stopped by Ctrl-C or SIGTERM"),
+)
