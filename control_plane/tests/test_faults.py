@@ -597,6 +597,27 @@ def test_command_that_waits_for_a_confirmation_goes_back_at_once_when_it_is_stop
     assert faulty.image() == old and store.pending() is None
 
 
+def test_apply_with_targets_of_another_fabric_leaves_no_fabric_to_choose_from(
+    faulty, store, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("EEON_STATE")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    first = state.StateStore.open(state.folder_of(TOPOLOGY.name))
+    faulty.apply(first, OLD)
+    (tmp_path / "targets.yaml").write_text("tick: 1ns\nswitches: {leaf1: 127.0.0.1:1}\n")
+    place = ["-t", "leaf-spine-4", "-T", str(tmp_path / "targets.yaml"), "-c", "drop_tail"]
+    failed = CliRunner().invoke(main, ["config", "apply", *place])
+    assert failed.exit_code == 1 and not state.folder_of("leaf-spine-4").exists(), failed.output
+    # A first apply whose switches cannot be reached does leave a folder; it is empty.
+    (tmp_path / "targets.yaml").write_text(
+        "tick: 1ns\nswitches: {leaf1: 127.0.0.1:1, leaf2: 127.0.0.1:1, spine1: 127.0.0.1:1, spine2: 127.0.0.1:1}\n"
+    )
+    failed = CliRunner().invoke(main, ["config", "apply", *place])
+    assert failed.exit_code == 1 and state.folder_of("leaf-spine-4").is_dir(), failed.output
+    history = CliRunner().invoke(main, ["config", "history"])
+    assert history.exit_code == 0, history.output
+
+
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------
 
 

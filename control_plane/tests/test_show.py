@@ -320,6 +320,33 @@ def test_without_targets_the_switches_are_where_the_current_revision_has_them(fa
     assert never_applied.exit_code == 1 and "no switches: give a targets file (-T)" in never_applied.stderr
 
 
+def test_without_a_topology_it_is_that_of_the_only_fabric(fabric):
+    shown = eeon("show", "ports", "-o", "json")
+    assert shown.exit_code == 0, shown.output
+    assert json.loads(shown.stdout) == {
+        **fabric.document("ports"),
+        "taken_at": json.loads(shown.stdout)["taken_at"],
+    }
+    assert eeon("clear", "counters").exit_code == 0
+    assert eeon("clear", "counters", "--undo").stdout == "counters are shown since the switches started\n"
+
+
+def test_without_a_topology_and_without_a_fabric_it_asks_which(monkeypatch, tmp_path):
+    monkeypatch.delenv("EEON_STATE", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    shown = eeon("show", "ports")
+    assert shown.exit_code == 1
+    assert "which fabric? give -t or --state (nothing was applied yet)" in shown.stderr
+
+
+def test_options_may_stand_before_the_name_of_the_view_and_those_behind_it_win(fabric):
+    before = eeon("show", *fabric.options, "ports", "-o", "json")
+    assert before.exit_code == 0, before.output
+    assert json.loads(before.stdout)["rows"] == fabric.document("ports")["rows"]
+    other = eeon("show", "-t", "two-rack-24", "-T", "no-such-file", "ports", *fabric.options, "-o", "json")
+    assert other.exit_code == 0, other.output
+
+
 def test_watch_redraws_the_screen_of_a_terminal_and_leaves_it_as_it_was(fabric):
     command = [sys.executable, "-m", "eeon_control", "show", "queues", "--watch", "0.1s", "--count", "2"]
     primary, secondary = pty.openpty()

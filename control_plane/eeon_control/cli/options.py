@@ -9,11 +9,13 @@ from typing import ClassVar, TypeVar
 
 import click
 
+from eeon_control import topology as topologies
 from eeon_control.cli import completions
 from eeon_control.errors import EeonError, UnitError
 from eeon_control.fabric import Target, Targets, load_targets
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
-from eeon_control.state import StateStore, folder_of
+from eeon_control.state import StateStore, folder_of, is_folder_given, known_fabrics
+from eeon_control.topology import Topology
 from eeon_control.units import Duration
 
 _F = TypeVar("_F", bound=Callable[..., object])
@@ -174,6 +176,30 @@ def targets_or_known(
             known = Targets.from_value(revision.intent.targets, f"{folder}: revision {revision.number}")
             return Targets(tick or known.tick, known.switches)
     return targets(file, texts, tick)
+
+
+def topology_or_known(name: str | None) -> Topology:
+    """That of the command line, else that of the current revision of the only fabric there is.
+
+    Raises EeonError when neither says.
+    """
+    if name is not None:
+        return topologies.load(name)
+    meant = StateStore.open(only_known(None), create=False).intended()
+    if meant is None:
+        raise EeonError("which fabric? give -t: the state folder has no revision yet")
+    return meant.topology
+
+
+def only_known(state_folder: Path | None) -> Path:
+    """The state folder that --state or EEON_STATE gives, else the only one there is. Raises EeonError."""
+    if is_folder_given(state_folder):
+        return folder_of("", state_folder)
+    known = known_fabrics()
+    if len(known) == 1:
+        return known[0]
+    names = f"one of {', '.join(path.name for path in known)}" if known else "nothing was applied yet"
+    raise EeonError(f"which fabric? give -t or --state ({names})")
 
 
 def targets_if_given(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets | None:

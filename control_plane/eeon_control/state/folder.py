@@ -37,9 +37,15 @@ def is_folder_given(given: str | Path | None, environment: Mapping[str, str] = o
 
 
 def known_fabrics(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """State folders in the default place, by name."""
+    """State folders in the default place in which something was applied or begun, by name.
+
+    One that is empty is left of a first apply that failed, and is no fabric to choose from.
+    """
     home = _home(environment)
-    return sorted(path for path in home.iterdir() if path.is_dir()) if home.is_dir() else []
+    if not home.is_dir():
+        return []
+    begun = ("current", "journal.json")
+    return sorted(path for path in home.iterdir() if any((path / name).is_file() for name in begun))
 
 
 def _home(environment: Mapping[str, str]) -> Path:

@@ -13,6 +13,7 @@ from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output, waiting
 from eeon_control.cli.config.common import changing, open_store, warn
 from eeon_control.fabric.sync import run
+from eeon_control.fabric.targets import resolve
 from eeon_control.state import Intended
 from eeon_control.units import Duration
 
@@ -80,6 +81,7 @@ def apply(
         meant = Intended(topology, loaded, options.targets(targets_file, target_texts, tick))
         warn(loaded, topology, meant.targets.tick)
     given = options.targets_if_given(targets_file, target_texts, tick)
+    resolve(meant.topology, meant.targets.switches)  # targets of another fabric leave no folder behind
     store = open_store(state_folder, meant.topology.name, create=True)
     with changing(store, election_id, given, quiet) as work:
         outcome = run(

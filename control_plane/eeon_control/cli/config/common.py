@@ -14,11 +14,11 @@ import click
 from eeon_control import config as configs
 from eeon_control import state
 from eeon_control import topology as topologies
-from eeon_control.cli import completions
+from eeon_control.cli import completions, options
 from eeon_control.cli import output as printing
 from eeon_control.cli.config.progress import Progress
 from eeon_control.config import FabricConfig
-from eeon_control.errors import DataNotFound, EeonError, InputError, Severity
+from eeon_control.errors import DataNotFound, InputError, Severity
 from eeon_control.fabric import Targets
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, settle
@@ -46,10 +46,10 @@ def warn(loaded: FabricConfig, topology: Topology, tick: Duration) -> None:
 
 def open_store(folder: Path | None, topology_name: str | None, *, create: bool = False) -> StateStore:
     """The state folder of a command line: --state, EEON_STATE, the topology's, or the only one there is."""
-    if topology_name is None and not state.is_folder_given(folder):
-        path = _only_known()
+    if topology_name is None:
+        path = options.only_known(folder)
     else:
-        path = state.folder_of(_fabric_name(topology_name) if topology_name else "", folder)
+        path = state.folder_of(_fabric_name(topology_name), folder)
     return StateStore.open(path, create=create)
 
 
@@ -58,14 +58,6 @@ def _fabric_name(topology_name: str) -> str:
         return topologies.load(topology_name).name
     except DataNotFound:
         return topology_name  # the file may be gone; the folder has the fabric's name
-
-
-def _only_known() -> Path:
-    known = state.known_fabrics()
-    if len(known) == 1:
-        return known[0]
-    names = f"one of {', '.join(path.name for path in known)}" if known else "nothing was applied yet"
-    raise EeonError(f"which fabric? give -t or --state ({names})")
 
 
 @contextmanager

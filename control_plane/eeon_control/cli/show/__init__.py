@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from eeon_control import topology as topologies
 from eeon_control import views
 from eeon_control.cli import completions, options
 from eeon_control.cli.output import errors
@@ -32,11 +31,15 @@ EXIT CODES
 
 
 @click.group(epilog=_EXIT_CODES)
-def show() -> None:
+@options.topology_option(required=False)
+@options.target_options
+@click.pass_context
+def show(ctx: click.Context, /, **common: object) -> None:
     """Show switches, ports, queues, marks and drops, EEE, energy, counters.
 
     The commands write to no switch. They name a switch that cannot be reached on stderr and show the others.
-    Without -T and --target the addresses of the switches come from the fabric's current revision.
+    Without -T and --target the addresses of the switches come from the fabric's current revision. Without -t,
+    so does the topology, while there is one fabric. Both may stand before the command's name, too.
 
     \b
     EXAMPLES
@@ -44,13 +47,16 @@ def show() -> None:
       eeon show ecn -t leaf-spine-4 -T targets.yaml --nonzero --role uplink
       eeon show energy -t leaf-spine-4 -T targets.yaml --rate 10s -o json
     """
+    # What stands before the command's name is the default of what stands behind it.
+    given = {name: value for name, value in common.items() if value}
+    ctx.default_map = dict.fromkeys(show.commands, given)
 
 
 def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals: bool = False) -> None:
     """Add a command to `show`. `about`: its help; `counts`: --nonzero and --raw; `intervals`: --rate."""
 
     def command(
-        topology_name: str,
+        topology_name: str | None,
         targets_file: Path | None,
         target_texts: tuple[str, ...],
         tick: Duration | None,
@@ -64,7 +70,7 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
         nonzero: bool = False,
         raw: bool = False,
     ) -> int:
-        whole = topologies.load(topology_name)
+        whole = options.topology_or_known(topology_name)
         part = views.select(whole, Selection(switches, ports, tuple(PortRole(role) for role in roles)))
         targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
         if blocks is not None and watch_s is None:
@@ -81,7 +87,7 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
         function = _RAW(_NONZERO(function))
     for option in (_COUNT, _WATCH, _ROLE, _PORT, _SWITCH, options.output_option):
         function = option(function)
-    function = options.topology_option()(options.target_options(function))
+    function = options.topology_option(required=False)(options.target_options(function))
     show.command(name, help=about, epilog=_EXIT_CODES)(function)
 
 
@@ -221,11 +227,11 @@ def clear() -> None:
 
 
 @clear.command("counters", epilog=_EXIT_CODES)
-@options.topology_option()
+@options.topology_option(required=False)
 @options.target_options
 @click.option("--undo", is_flag=True, help="remove the stored values; contacts no switch")
 def clear_counters(
-    topology_name: str,
+    topology_name: str | None,
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
@@ -243,7 +249,7 @@ def clear_counters(
       eeon show ecn -t leaf-spine-4 -T targets.yaml --raw
       eeon clear counters -t leaf-spine-4 --undo
     """
-    topology = topologies.load(topology_name)
+    topology = options.topology_or_known(topology_name)
     if undo:
         there = baselines.forget(topology.name)
         click.echo("counters are shown since the switches started" if there else "there was nothing to undo")
