@@ -152,6 +152,20 @@ def test_the_command_writes_page_figures_and_data_that_it_can_be_made_from_again
     } == there
 
 
+def test_without_output_the_page_goes_below_out_and_never_over_the_committed_one(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(folders[1], rows("eee_ecn", (1,)))
+    committed = tmp_path / "docs" / "results" / "README.md"
+    committed.parent.mkdir(parents=True)
+    committed.write_text("committed")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(report, ["--results", str(folders[1])])
+    assert done.exit_code == 0, done.output
+    assert committed.read_text() == "committed"
+    assert (tmp_path / "out" / "report" / "README.md").is_file()
+
+
 def test_the_quick_form_has_its_own_folder_and_is_called_so(
     folders: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -9,7 +9,8 @@ import click
 from eeon_tools.cli.support import reports_errors
 
 _RESULTS = Path("out/experiments")
-_OUTPUT = Path("docs/results")
+_OUTPUT = Path("out/report")
+_COMMITTED = "docs/results"
 
 
 @click.command()
@@ -47,7 +48,7 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     eeon experiment report
     eeon experiment report marking aqm --output out/report --html out/report/page.html
     eeon experiment report threshold --quick --output out/report
-    eeon experiment report --results docs/results/data    # the committed page from its own data
+    eeon experiment report --results docs/results/data --output docs/results    # the committed page
     """
     from eeon_experiments import shipped
     from eeon_experiments.report import gather
@@ -57,9 +58,8 @@ def report(names: tuple[str, ...], results: Path, output: Path, html_path: Path 
     wanted = list(dict.fromkeys(names or shipped.in_order()))
     families = [gather.family(name, results, gather.QUICK if quick else gather.FULL) for name in wanted]
     # From the data beside the page, so that whoever has the page can make it again.
-    words = ["eeon", "experiment", "report", *names, "--results", f"{_OUTPUT}/{files.DATA}"]
-    if quick:
-        words += ["--quick", "--output", str(_OUTPUT / "quick")]
+    words = ["eeon", "experiment", "report", *names, "--results", f"{_COMMITTED}/{files.DATA}"]
+    words += ["--quick", "--output", f"{_COMMITTED}/quick"] if quick else ["--output", _COMMITTED]
     command = shlex.join(words)
     written = files.write(families, output, command)
     if html_path is not None:
