@@ -150,6 +150,7 @@ def test_switch_that_dies_at_an_update_undoes_the_others_and_is_brought_back(fau
     faulty.switches["leaf1"].dies_at_update(number)
     with pytest.raises(ApplyError, match=r"leaf1 .*it may hold a part of the new configuration") as error:
         faulty.apply(store, NEW)
+    assert re.match(r"leaf1 .*: did not answer a write: .*\(UNAVAILABLE\)", error.value.failures["leaf1"])
     assert set(error.value.undone) == {"leaf2", "spine1"}
     faulty.heal()
     faulty.settle(store)
@@ -307,7 +308,10 @@ def test_command_after_a_kill_finishes_it_first_and_says_so(faulty, store, old):
     assert "eeon config apply" in history.stderr and "`eeon config recover` finishes it" in history.stderr
     done = CliRunner().invoke(main, ["config", "recover"])
     assert done.exit_code == 0
-    assert "was killed: it is undone on leaf1, leaf2, spine1; every switch is as it was before" in done.stderr
+    assert (
+        "did not come to its end: it is undone on leaf1, leaf2, spine1; every switch is as it was before"
+        in done.stderr
+    )
     assert faulty.image() == old
     again = CliRunner().invoke(main, ["config", "recover"])
     assert again.stdout == "there was nothing to finish\n"

@@ -46,6 +46,7 @@ _NO_TAKE_OVER = "no larger one can take over: end that client, or restart the sw
 _NOT_CONNECTED = re.compile(
     r"^failed to connect to all addresses; last error: [A-Z_]+: \S+ (?:Failed to connect to remote host: )?"
 )
+_NO_ANSWER = (GRPCStatusCode.UNAVAILABLE, GRPCStatusCode.DEADLINE_EXCEEDED, GRPCStatusCode.CANCELLED)
 _UPDATE_TYPE = {
     ChangeKind.INSERT: p4r.Update.INSERT,
     ChangeKind.MODIFY: p4r.Update.MODIFY,
@@ -164,7 +165,7 @@ class P4RuntimeSession:
         try:
             await self._client.request(request)
         except P4ClientError as error:
-            raise self._error(f"refused the pipeline: {await self._reason(error)}") from None
+            raise self._error(f"{_verb(error)} the pipeline: {await self._reason(error)}") from None
 
     async def read_entries(self, tables: Iterable[str]) -> list[Entry]:
         """All entries of the named tables, default actions included where they can be written."""
@@ -224,7 +225,7 @@ class P4RuntimeSession:
                     for index, detail in sorted(error.details.items())
                 ]
                 shown = "; ".join(failed[:3]) + (f"; and {len(failed) - 3} more" if len(failed) > 3 else "")
-                raise self._error(f"refused a write: {shown or await self._reason(error)}") from None
+                raise self._error(f"{_verb(error)} a write: {shown or await self._reason(error)}") from None
 
     async def _arbitrate(self, bid: int) -> None:
         """Become primary with election id `bid`, or raise. Leaves the id that won in `_election_id`."""
@@ -297,6 +298,11 @@ class P4RuntimeSession:
         return FabricError(
             f"{self.name} ({self._target.address}, device id {self._device_id}): {one_line(reason)}"
         )
+
+
+def _verb(error: P4ClientError) -> str:
+    """What the switch did to a request that it did not carry out."""
+    return "did not answer" if error.code in _NO_ANSWER else "refused"
 
 
 def _said(text: str) -> str:

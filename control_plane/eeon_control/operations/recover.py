@@ -1,4 +1,4 @@
-"""Finish an apply whose process was killed."""
+"""Finish an apply that did not come to its end: it was killed, or a switch was lost while it was undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from eeon_control.state import Intended
 
 
 class Direction(StrEnum):
-    """Where a killed apply was brought to."""
+    """Where an apply was brought to that had not come to its end."""
 
     DONE = "done"  # it had been committed already
     FORWARD = "forward"  # every switch held the new configuration already: it was committed
@@ -33,7 +33,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True)
 class Recovered:
-    """What a killed apply ended as. `revision`: the one in force now, 0 when there is none."""
+    """What it ended as. `revision`: the one in force now, 0 when there is none."""
 
     direction: Direction
     revision: int
@@ -50,7 +50,7 @@ class Recovered:
                 what = "had written everything; every switch holds its new configuration"
             case Direction.BACK:
                 what = f"is undone on {', '.join(self.switches)}; every switch is as it was before"
-        return "\n".join((f"{self.killed} was killed: it {what}; {now}", *self.notes))
+        return "\n".join((f"{self.killed} did not come to its end: it {what}; {now}", *self.notes))
 
 
 async def recover(work: Work) -> Recovered | None:
@@ -86,7 +86,7 @@ async def recover(work: Work) -> Recovered | None:
     left = await set_all({name: set_before[name] for name in new_queues if name in set_before}, resolved)
     if back.not_undone or left:
         lines = [
-            f"{killed} was killed, and is not undone on:",
+            f"{killed} did not come to its end, and is not undone on:",
             *(f"  {why}" for why in {**left, **back.not_undone}.values()),
             f"as before it, read back: {', '.join(back.undone) or 'none'}",
             f"the journal in {work.store.folder} is kept; run `eeon config recover` when these "

@@ -51,4 +51,7 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
     if pending is not None and left is not None:
         tell(f"revision {current} waits to be confirmed; {span(left)} left until {pending.back_to} is back")
     if journal is not None and journal.revision > current:
-        tell(f"{journal.holder} is writing to the switches, or was killed: `eeon config recover` finishes it")
+        tell(
+            f"{journal.holder} is writing to the switches, or did not come to its end: "
+            "`eeon config recover` finishes it"
+        )
