@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 from eeon_control import config, operations, state, topology
+from eeon_control.cli import main
 from eeon_control.errors import StateError
 from eeon_control.fabric import Targets, sync
 from fake_p4runtime import FakeFabric
@@ -62,6 +64,29 @@ def test_rollback_to_another_revision_instead_of_a_confirmation_leads_back_to_wh
     apply(store, fakes, "codel", confirm_seconds=600)
     assert rollback(store, 1).revision.instead_of == 3
     assert rollback(store).revision.action == "rollback to 2"
+
+
+def test_bare_rollback_that_finds_the_time_to_confirm_over_goes_back_once_and_not_twice(store, fakes):
+    for name in ("drop_tail", "mark_threshold"):
+        apply(store, fakes, name)
+    apply(store, fakes, "codel", confirm_seconds=0.001)
+    first = CliRunner().invoke(main, ["config", "rollback", "-q"])
+    assert first.exit_code == 1, first.output
+    assert "revision 4: rollback to 2: revision 3 was not confirmed" in first.stderr
+    assert "has just put revision 4 in force, and nothing else was done" in first.stderr
+    assert store.current_number() == 4
+    again = CliRunner().invoke(main, ["config", "rollback", "-q"])
+    assert again.exit_code == 0, again.output
+    assert store.current().action == "rollback to 1"
+
+
+def test_rollback_to_a_number_is_done_also_when_the_time_to_confirm_is_over(store, fakes):
+    for name in ("drop_tail", "mark_threshold"):
+        apply(store, fakes, name)
+    apply(store, fakes, "codel", confirm_seconds=0.001)
+    done = CliRunner().invoke(main, ["config", "rollback", "-q", "1"])
+    assert done.exit_code == 0, done.output
+    assert (store.current_number(), store.current().action) == (5, "rollback to 1")
 
 
 def test_there_must_be_something_to_go_back_to_that_somebody_confirmed(store, fakes):

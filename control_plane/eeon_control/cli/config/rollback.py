@@ -10,6 +10,7 @@ from eeon_control import operations
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output
 from eeon_control.cli.config.common import changing, open_store, revision_argument
+from eeon_control.errors import EeonError
 from eeon_control.fabric.sync import run
 from eeon_control.units import Duration
 
@@ -43,6 +44,14 @@ def rollback(
     """
     given = options.targets_if_given(targets_file, target_texts, tick)
     store = open_store(state_folder, topology_name)
+    before = store.current_number()
     with changing(store, election_id, given, quiet) as work:
+        now = store.current_number()
+        if number is None and now != before:
+            # What was to be gone back from is not in force any more: a step more would be one too many.
+            raise EeonError(
+                f"finishing earlier work has just put revision {now} in force, and nothing else was done; "
+                "`eeon config rollback` again goes back from that one"
+            )
         outcome = run(operations.rollback(work, number, comment=comment))
     outcome_output.show(outcome, output)
