@@ -44,6 +44,16 @@ def test_a_text_is_an_address_with_or_without_a_device_id(tmp_path):
     assert targets == {"a": Target("127.0.0.1:9559"), "b": Target("[::1]:9560", 7)}
 
 
+def test_an_address_may_be_a_socket_in_the_file_system_which_is_of_this_machine(tmp_path):
+    targets = load(
+        tmp_path, 'tick: 1ns\nswitches: {a: unix:/run/a.p4rt, b: "unix:/run/b.p4rt?device_id=7"}\n'
+    ).switches
+    assert targets == {"a": Target("unix:/run/a.p4rt"), "b": Target("unix:/run/b.p4rt", 7)}
+    assert is_loopback(targets["a"].address)
+    for wrong in ("unix:a.p4rt", "unix:/run/" + "a" * 200, "unix:/run/a b"):
+        assert "unix:/run/leaf1.p4rt" in refusal(tmp_path, f'tick: 1ns\nswitches: {{a: "{wrong}"}}\n')
+
+
 def test_tls_of_a_switch_goes_over_that_of_all_key_by_key_and_off_is_plain(keys):
     targets = load(
         keys,

@@ -9,7 +9,7 @@ from pathlib import Path
 from eeon_control import program as programs
 from eeon_control.doctor import machine, software, switches
 from eeon_control.doctor.finding import Check, Finding, ok, run
-from eeon_control.fabric.targets import Target, host_of
+from eeon_control.fabric.targets import Target, host_of, is_unix
 
 
 def examine(
@@ -24,7 +24,7 @@ def examine(
     `state`: a fabric's state folder. `targets`: resolved targets of switches to visit.
     """
     visited = targets or {}
-    hosts = [host_of(target.address) for target in visited.values()]
+    hosts = [host_of(target.address) for target in visited.values() if not is_unix(target.address)]
     checks: list[tuple[str, Check]] = [
         ("python", software.python),
         ("packages", software.requirements),

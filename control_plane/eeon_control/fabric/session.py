@@ -24,7 +24,7 @@ from eeon_control.fabric import election
 from eeon_control.fabric import tls as tls_files
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.table_entries import decode, encode
-from eeon_control.fabric.targets import Target
+from eeon_control.fabric.targets import Target, is_unix
 from eeon_control.plan import Entry, EntryKey
 from eeon_control.printable import SAID_CHARACTERS, one_line
 
@@ -287,7 +287,8 @@ class P4RuntimeSession:
 
     async def _reason(self, error: P4ClientError) -> str:
         """gRPC's words, or better ones where the connection's protection is what failed."""
-        if error.code is GRPCStatusCode.UNAVAILABLE and tls_files.may_explain(error.message):
+        may_explain = tls_files.may_explain(error.message) and not is_unix(self._target.address)
+        if error.code is GRPCStatusCode.UNAVAILABLE and may_explain:
             told = await asyncio.to_thread(tls_files.explain, self._target.address, self._target.tls)
             if told is not None:
                 return told

@@ -6,6 +6,7 @@ A targets file is YAML:
     tls: {ca: ca.pem, certificate: controller.pem, key: controller.key}
     switches:
       leaf1: 127.0.0.1:9559         # optionally 127.0.0.1:9559?device_id=1
+      leaf2: unix:/run/eeon/eeon/leaf2.p4rt
       spine1:
         address: 192.0.2.7:9559
         device_id: 7
@@ -39,8 +40,11 @@ from eeon_control.units import Duration
 from eeon_control.validation import input_error
 
 _HOST_AND_PORT = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):\d{1,5}"
+# A socket in this machine's file system; unix(7) allows 107 bytes.
+_UNIX = r"unix:/[A-Za-z0-9_./-]{1,100}"
 _TARGET = re.compile(
-    rf"(?:grpc://)?(?P<address>{_HOST_AND_PORT})(?:\?device_id=(?P<device_id>\d{{1,19}}))?", re.A
+    rf"(?P<address>{_UNIX}|(?:grpc://)?(?P<host_and_port>{_HOST_AND_PORT}))(?:\?device_id=(?P<device_id>\d{{1,19}}))?",
+    re.A,
 )
 _THRIFT = re.compile(_HOST_AND_PORT, re.ASCII)
 _PORT_MAX = 65535
@@ -61,15 +65,19 @@ class Target:
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """Read `host:port` or `host:port?device_id=N`."""
+        """Read `host:port` or `unix:PATH`, with or without `?device_id=N`."""
         if isinstance(text, cls):
             return text
         match = _TARGET.fullmatch(text) if isinstance(text, str) else None
-        if match is None or _port_of(match["address"]) > _PORT_MAX:
+        if match is None or (match["host_and_port"] and _port_of(match["host_and_port"]) > _PORT_MAX):
             raise ValueError(
-                "a target is host:port, for example 127.0.0.1:9559 or 127.0.0.1:9559?device_id=1"
+                "a target is host:port, for example 127.0.0.1:9559 or 127.0.0.1:9559?device_id=1, or a Unix "
+                "socket, unix:/run/leaf1.p4rt"
             )
-        return cls(match["address"], int(match["device_id"]) if match["device_id"] else None)
+        return cls(
+            match["host_and_port"] or match["address"],
+            int(match["device_id"]) if match["device_id"] else None,
+        )
 
     def as_value(self) -> str | dict[str, object]:
         """As a targets file has it: the text that `parse` reads, or a mapping where there is more to say."""
@@ -157,7 +165,7 @@ def _thrift(text: object) -> str:
 
 _ADDRESS_SCHEMA = {
     "type": "string",
-    "pattern": rf"^(grpc://)?{_HOST_AND_PORT}(\?device_id=\d{{1,19}})?$",
+    "pattern": rf"^({_UNIX}|(grpc://)?{_HOST_AND_PORT})(\?device_id=\d{{1,19}})?$",
     "examples": ["127.0.0.1:9559"],
 }
 _THRIFT_SCHEMA = {"type": "string", "pattern": f"^{_HOST_AND_PORT}$", "examples": ["127.0.0.1:9090"]}
@@ -273,12 +281,19 @@ def resolve(topology: Topology, targets: Mapping[str, str | Target]) -> dict[str
 
 
 def is_loopback(address: str) -> bool:
-    """Whether `host:port` is of this machine, by its text; names other than `localhost` are not looked up."""
+    """Whether an address is of this machine, by its text; names other than `localhost` are not looked up."""
+    if is_unix(address):
+        return True
     host = host_of(address)
     try:
         return ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+def is_unix(address: str) -> bool:
+    """Whether an address is of a socket in the file system."""
+    return address.startswith("unix:")
 
 
 def host_of(address: str) -> str:

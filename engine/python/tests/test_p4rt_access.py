@@ -1,6 +1,9 @@
 """Rights by certificate: who may read, write, push a program, and under which roles."""
 
+import shutil
+import socket
 import stat
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import pytest
 from eeon_engine import ConfigError, Switch
 from eeon_engine.p4runtime import Access, Server, Tls, serve
 from finsy.proto import p4r, p4r_grpc, rpc_code
+from other_user import as_nobody
 from p4rt_client import INSERT, Client, Failed, Names, exact, lpm, p4info, program_json
 
 pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
@@ -154,6 +158,29 @@ def test_a_client_without_rights_may_still_ask_for_the_version(server: Server, a
     with grpc.secure_channel(server.address, credentials) as channel:
         answer = p4r_grpc.P4RuntimeStub(channel).Capabilities(p4r.CapabilitiesRequest(), timeout=30)
     assert answer.p4runtime_api_version
+
+
+def test_a_socket_in_the_file_system_is_for_its_user_alone(switch: Switch, tmp_path: Path) -> None:
+    # Others may look into the folder: what keeps them out is the mode of the socket.
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    folder.chmod(0o755)
+    path = folder / "switch.p4rt"
+
+    def connect() -> str:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+        return "connected"
+
+    try:
+        with serve(switch, p4info=p4info(), address=f"unix:{path}") as server:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+            client = Client(server.address)
+            assert client.arbitrate().status.code == OK
+            client.close()
+            with pytest.raises(PermissionError):
+                as_nobody(connect)
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_rights_need_certificates_of_clients(switch: Switch, tmp_path: Path, authority: Identity) -> None:

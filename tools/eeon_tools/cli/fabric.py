@@ -167,7 +167,7 @@ def status(name: str) -> None:
         runs = process is not None and process.is_alive
         if not runs:
             ended.append(switch)
-        table.add_row(switch, "yes" if runs else "no", address, str(record.thrift_ports[switch]))
+        table.add_row(switch, "yes" if runs else "no", address, str(record.thrift_ports.get(switch, "-")))
     supervised = record.supervisor is not None and record.supervisor.is_alive
     click.echo(f"{record.name}: {record.topology} on {record.target}, {'up' if record.is_up else 'not up'}")
     console().print(table)

@@ -56,7 +56,6 @@ def up(topology: Topology, target: str, scale: Fraction, name: str) -> Iterator[
     actual, text = plan.with_rates(topology, scale)
     network.check_possible()
     switches.check_installed(target)
-    ports = switches.free_ports(2 * len(actual.switches))
     record = State(
         name=name,
         target=target,
@@ -65,14 +64,13 @@ def up(topology: Topology, target: str, scale: Fraction, name: str) -> Iterator[
         interfaces=[
             end.interface for ends in plan.pairs(actual, names) for end in ends if end.namespace is None
         ],
-        addresses={switch: f"127.0.0.1:{ports.pop()}" for switch in actual.switches},
-        thrift_ports={switch: ports.pop() for switch in actual.switches},
         supervisor=Process.of(os.getpid()),
         mark=secrets.token_hex(16),
     )
     # `down` removes what the file names, so it is written when the names were seen to be nobody's.
     record.check_unclaimed()
     network.check_free(record)
+    switches.choose_addresses(record, list(actual.switches))
     record.create()
     try:
         path = record.folder / "topology.yaml"

@@ -75,6 +75,7 @@ class State:
     addresses: dict[str, str] = field(default_factory=dict)
     """P4Runtime servers."""
     thrift_ports: dict[str, int] = field(default_factory=dict)
+    """Of BMv2's switches; the engine's have no Thrift."""
     supervisor: Process | None = None
     is_up: bool = False
     mark: str = ""

@@ -64,11 +64,22 @@ def command(state: State, switch: Switch, names: Names) -> Command:
     arguments = [
         *own,
         *("--no-p4", "--device-id", str(switch.device_id)),
-        *("--thrift-port", str(state.thrift_ports[switch.name])),
+        *("--thrift-port", str(state.thrift_ports.get(switch.name, "none"))),
         *links,
         *("--", "--grpc-server-addr", state.addresses[switch.name], "--cpu-port", str(CPU_PORT)),
     ]
     return Command(arguments, state.folder / f"{switch.name}.log", state.mark)
+
+
+def choose_addresses(state: State, names: Sequence[str]) -> None:
+    """Where each switch listens. The engine's switches have Unix sockets, which only their user opens, and no
+    Thrift; BMv2's are on loopback, where every user of the computer reaches them."""
+    if state.target == "engine":
+        state.addresses = {name: f"unix:{state.folder}/{name}.p4rt" for name in names}
+        return
+    ports = free_ports(2 * len(names))
+    state.addresses = {name: f"127.0.0.1:{ports.pop()}" for name in names}
+    state.thrift_ports = {name: ports.pop() for name in names}
 
 
 def _engine(state: State, switch: Switch) -> list[str]:
@@ -109,16 +120,29 @@ def wait_until_ready(state: State, processes: dict[str, subprocess.Popen[bytes]]
     printed."""
     deadline = time.monotonic() + _READY_SECS
     for name, process in processes.items():
-        host, _, port = state.addresses[name].rpartition(":")
         while True:
             try:
-                socket.create_connection((host, int(port)), timeout=1).close()
+                _connect(state.addresses[name]).close()
                 break
             except OSError:
                 pass
             if process.poll() is not None or time.monotonic() > deadline:
                 raise UnavailableError(f"{name} did not start: {last_lines(state, name)}")
             time.sleep(0.05)
+
+
+def _connect(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    if host != "unix":
+        return socket.create_connection((host, int(port)), timeout=1)
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.settimeout(1)
+        connection.connect(port)
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def set_rates(state: State, switch: Switch) -> None:

@@ -81,11 +81,9 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
     manifest = own_manifest(settings.trace)
     feed = Feed(settings.trace, hosts, settings.speed, AddressMap.parse(settings.mapping, hosts))
     tick_ps = TICK_PS[record.target]
-    # BMv2's registers come over Thrift.
-    targets = {
-        name: Target(address, thrift=f"127.0.0.1:{record.thrift_ports[name]}")
-        for name, address in record.addresses.items()
-    }
+    # BMv2's registers come over Thrift; the engine's has none.
+    thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}
+    targets = {name: Target(address, thrift=thrift.get(name)) for name, address in record.addresses.items()}
     if settings.config:
         fabric.apply_sync(topology, configs.load(*settings.config), targets, tick_ps)
     traffic = _open(topology, record.namespaces)

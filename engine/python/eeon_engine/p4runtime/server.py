@@ -5,9 +5,11 @@ with serve(switch) as server:
 """
 
 import logging
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import TracebackType
 
 import grpc
@@ -60,6 +62,8 @@ class Server:
         self._calls = Calls(Service(device, access), max_message_bytes)
         self._grpc.add_generic_rpc_handlers((self._calls.handler(),))
         self._caretaker = Caretaker(self._calls.rooms, self._is_wanted)
+        # A socket in the file system is for this user alone, from its first moment.
+        umask = os.umask(0o177) if address.startswith("unix:") else None
         try:
             if tls is None:
                 port = self._grpc.add_insecure_port(address)
@@ -67,11 +71,17 @@ class Server:
                 port = self._grpc.add_secure_port(address, tls.credentials())
         except RuntimeError as error:
             raise ConfigError(f"address '{address}': {error}{_hint(tls)}") from error
+        finally:
+            if umask is not None:
+                os.umask(umask)
         if port == 0:
             raise ConfigError(
                 f"address '{address}': cannot listen there; is another server using it?{_hint(tls)}"
             )
         unix = address.startswith("unix:")
+        if unix:
+            # Bound under the umask below; said again for a socket that was there.
+            Path(address.removeprefix("unix:")).chmod(0o600)
         self._address = address if unix else f"{address.rpartition(':')[0]}:{port}"
         # No daemon: one that is in the engine when the interpreter ends aborts the process.
         self._packets = threading.Thread(target=self._forward_packets, name="p4runtime-packet-in")
