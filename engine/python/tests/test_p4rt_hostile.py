@@ -215,9 +215,12 @@ def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
         silent.close()
 
 
-def begin(server: Server, method: str) -> tuple[grpc.Channel, object]:
-    """A call whose request does not come."""
-    channel = grpc.insecure_channel(server.address, options=[("grpc.use_local_subchannel_pool", 1)])
+def begin(
+    server: Server, method: str, channel: grpc.Channel | None = None
+) -> tuple[grpc.Channel, grpc.Future]:
+    """A call whose request does not come, on a connection of its own if none is given."""
+    if channel is None:
+        channel = grpc.insecure_channel(server.address, options=[("grpc.use_local_subchannel_pool", 1)])
     never = threading.Event()
 
     def requests() -> Iterator[bytes]:
@@ -228,6 +231,17 @@ def begin(server: Server, method: str) -> tuple[grpc.Channel, object]:
     return channel, call
 
 
+def test_a_primarys_request_makes_way_for_nobody(server: Server, client: Client) -> None:
+    _, own = begin(server, "Write", client.channel)
+    strangers = [begin(server, "Write") for _ in range(80)]
+    for _, call in strangers[:20]:
+        assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED
+    assert not own.done()
+    own.cancel()
+    for channel, _ in strangers:
+        channel.close()
+
+
 @pytest.mark.parametrize("method", ["Write", "Read", "Capabilities", "SetForwardingPipelineConfig"])
 def test_requests_that_never_come_keep_nobody_out(
     server: Server, client: Client, names: Names, method: str
@@ -235,7 +249,7 @@ def test_requests_that_never_come_keep_nobody_out(
     calls = [begin(server, method) for _ in range(80)]
     # Those that had to make way show that all have come in.
     for _, call in calls[:20]:
-        assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED  # type: ignore[attr-defined]
+        assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED
     entry = names.entry("exact_table", exact(1, 1), action=names.action("drop"))
     client.write((INSERT, entry))
     assert client.read(p4r.TableEntry(table_id=entry.table_id)) == [entry]

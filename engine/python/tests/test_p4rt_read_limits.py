@@ -178,6 +178,40 @@ def test_an_answer_is_not_gone_on_with_under_another_pipeline() -> None:
     assert caught.value.code == rpc_code.ABORTED
 
 
+def test_requests_that_find_nothing_do_not_keep_the_switch(
+    large: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "CELLS_PER_CHUNK", 10)
+    device = large.server._device
+    table = large.names["exact_table"]
+    filters = [p4r.TableEntry(table_id=table, controller_metadata=number) for number in range(1, 101)]
+    asked: list[int] = []
+    engine = type(device._control).client_entries_page
+
+    class Counted:
+        paused = 0
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(large.switch, name)
+
+        def pause(self) -> None:
+            self.paused += 1
+            large.switch.pause()
+
+        def resume(self) -> None:
+            self.paused -= 1
+            large.switch.resume()
+
+        def client_entries_page(self, *arguments: object) -> object:
+            asked.append(self.paused)
+            return engine(large.switch, *arguments)  # type: ignore[arg-type]
+
+    device._control = Counted()  # type: ignore[assignment]
+    device._forwarding._tables._control = device._control  # type: ignore[union-attr]
+    assert large.client.read(*filters) == []
+    assert asked == [1] * 10 + [0] * 90
+
+
 def test_a_short_answer_is_of_one_state(large: Served) -> None:
     """Of 900 cells, none is from before a packet or a write that another is from after."""
     index = [p4r.Index(index=number) for number in range(900)]

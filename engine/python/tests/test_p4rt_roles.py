@@ -126,6 +126,16 @@ def test_a_role_by_name_and_number_at_once_is_invalid(resource_server: Server) -
     client.close()
 
 
+def test_a_name_of_megabytes_is_refused_in_a_short_sentence(resource_server: Server) -> None:
+    client = Client(resource_server.address, role="x" * (2 << 20))
+    for call in (client.arbitrate, client.write):
+        with pytest.raises(Failed, match="a role's name of 2097152 characters") as caught:
+            call()
+        assert caught.value.code == rpc_code.INVALID_ARGUMENT
+        assert len(caught.value.message) < 300
+    client.close()
+
+
 def test_a_role_configuration_of_no_agreed_scheme_is_invalid(resource_server: Server) -> None:
     role = p4r.Role(name="narrow")
     role.config.Pack(U128.encode(1))

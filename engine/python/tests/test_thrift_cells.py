@@ -9,6 +9,7 @@ from eeon_engine import Program, Switch
 from eeon_engine.thrift import serve
 from p4rt_client import frame, ports, program_json
 from thrift_client import ThriftClient, exact, rate, standard
+from thriftpy2.thrift import TException
 
 BOTH = "EverythingIngress.both"
 WIDE = "EverythingIngress.wide_cells"
@@ -164,3 +165,22 @@ def test_value_sets_are_added_to_read_and_emptied(
     kind, codes = standard.InvalidParseVSetOperation, standard.ParseVSetOperationErrorCode
     assert code(kind, call.bm_parse_vset_add, 0, "none", b"\0") == codes.INVALID_PARSE_VSET_NAME
     assert code(kind, call.bm_parse_vset_add, 0, types, b"\1\0\0") == codes.ERROR
+
+
+def test_an_array_that_is_too_large_for_an_answer_is_refused_and_read_by_index(
+    client: ThriftClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eeon_engine.thrift.names.MAX_ANSWER_CELLS", 15)
+    client.standard.bm_register_write(0, WIDE, 3, 7)
+    with pytest.raises(TException):
+        client.standard.bm_register_read_all(0, WIDE)
+    assert client.standard.bm_register_read(0, WIDE, 3) == 7
+
+
+def test_every_cell_is_read_where_they_take_several_steps(
+    client: ThriftClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eeon_engine.thrift.names._CELLS_PER_STEP", 5)
+    for cell in range(16):
+        client.standard.bm_register_write(0, WIDE, cell, 100 + cell)
+    assert client.standard.bm_register_read_all(0, WIDE) == [100 + cell for cell in range(16)]

@@ -32,7 +32,10 @@ class Client:
         send: Callable[[p4r.StreamMessageResponse], None],
         end: Callable[[StatusError], None],
         caller: Caller = ANYBODY,
+        peer: str = "",
     ) -> None:
+        """`peer` is the connection that the stream is on, as gRPC names it."""
+        self.peer = peer
         self.send = send
         self.end = end
         self.caller = caller

@@ -29,8 +29,8 @@ MAX_SENDING = 8
 """Answers of several messages whose clients have not taken the last one yet."""
 SEND_SECONDS = 30.0
 _STREAM_THREADS = MAX_STREAMS + MAX_SILENT_STREAMS + 16
-_WRITE_THREADS = MAX_RECEIVING + 8
-_READ_THREADS = MAX_RECEIVING + MAX_SENDING + 8
+_WRITE_THREADS = 2 * MAX_RECEIVING + 8
+_READ_THREADS = 2 * MAX_RECEIVING + MAX_SENDING + 8
 MAX_READ_BYTES = 1 << 20
 """A request to read or to be told something; thousands of cells by index are a tenth of it."""
 
@@ -49,8 +49,10 @@ class Calls:
         self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
         self._writes = Room(MAX_RECEIVING, REQUEST_SECONDS)
         self._reads = Room(MAX_RECEIVING, REQUEST_SECONDS)
+        # A primary shares its place with nobody but other primaries.
+        self._primaries = Room(MAX_RECEIVING, REQUEST_SECONDS)
         self._sending = Room(MAX_SENDING, SEND_SECONDS)
-        self.rooms = [self._silent, self._writes, self._reads, self._sending]
+        self.rooms = [self._silent, self._writes, self._reads, self._primaries, self._sending]
         self._pools = [
             ThreadPoolExecutor(count, thread_name_prefix=f"p4runtime-{name}")
             for name, count in (
@@ -108,12 +110,14 @@ class Calls:
         self, method: Callable[[M, grpc.ServicerContext], Message], room: Room, limit: int, kind: type[M]
     ) -> Handler:
         def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Message:
-            return method(_request(requests, context, room, limit, kind), context)
+            own = self._primaries if self._service.is_primary(context) else room
+            return method(_request(requests, context, own, limit, kind), context)
 
         return call
 
     def _read(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[p4r.ReadResponse]:
-        request = _request(requests, context, self._reads, MAX_READ_BYTES, p4r.ReadRequest)
+        room = self._primaries if self._service.is_primary(context) else self._reads
+        request = _request(requests, context, room, MAX_READ_BYTES, p4r.ReadRequest)
         for response in self._service.Read(request, context):
             # Back here when the message is on its way.
             with self._sending.wait(context.cancel):

@@ -29,6 +29,9 @@ class Device:
         self._lock = threading.RLock()
         self.noticing = threading.Event()
         """Set while `notify` may have something to send."""
+        self.primary_peers: frozenset[str] = frozenset()
+        """Connections of the primaries of the default role and of those that the program names. Replaced
+        whole, for who does not hold the lock."""
         self._arbitration = Arbitration(control.device_id)
         self._pipeline = pipeline
         self._forwarding = Forwarding(control, pipeline.schema) if pipeline else None
@@ -44,6 +47,7 @@ class Device:
             match message.WhichOneof("update"):
                 case "arbitration":
                     self._arbitration.update(client, message.arbitration, self._known_roles())
+                    self._note_primaries()
                 case _ if client.role is None:
                     raise precondition("the first message of a stream must be a MasterArbitrationUpdate")
                 case "packet":
@@ -67,6 +71,15 @@ class Device:
         """A client's stream has ended."""
         with self._lock:
             self._arbitration.leave(client)
+            self._note_primaries()
+
+    def _note_primaries(self) -> None:
+        known = self._known_roles()
+        self.primary_peers = frozenset(
+            client.peer
+            for client in self._arbitration.primaries()
+            if client.role is not None and (client.role == roles.DEFAULT or client.role.name in known)
+        )
 
     def _packet_out(self, client: Client, packet: p4r.PacketOut) -> None:
         try:
@@ -257,19 +270,19 @@ class Device:
             caller.check(Right.READ, role)
             control, forwarding = self._current()
 
-            @contextmanager
-            def part(*, paused: bool) -> Iterator[None]:
-                with self._lock:
-                    if self._saved is None and self._forwarding is not forwarding:
-                        raise StatusError(
-                            rpc_code.ABORTED, "another pipeline was committed during this read; read again"
-                        )
-                    with batch.undisturbed(control) if paused else nullcontext():
-                        yield
+        @contextmanager
+        def part(*, paused: bool) -> Iterator[None]:
+            with self._lock:
+                if self._saved is None and self._forwarding is not forwarding:
+                    raise StatusError(
+                        rpc_code.ABORTED, "another pipeline was committed during this read; read again"
+                    )
+                with batch.undisturbed(control) if paused else nullcontext():
+                    yield
 
-            return Reading(
-                forwarding, role, request.entities, lambda: part(paused=True), lambda: part(paused=False)
-            )
+        return Reading(
+            forwarding, role, request.entities, lambda: part(paused=True), lambda: part(paused=False)
+        )
 
     def check_device(self, device_id: int) -> None:
         """NOT_FOUND for another device."""

@@ -80,14 +80,16 @@ class Reading:
 
     def _parts(self, source: Iterator[Chunk]) -> Iterator[list[Chunk]]:
         part: list[Chunk] = []
-        ended = False
+        ended, cells = False, 0
         with self._first_part():
-            while sum(chunk.cells for chunk in part) < chunks.CELLS_PER_CHUNK:
+            while cells < chunks.CELLS_PER_CHUNK:
                 chunk = next(source, None)
                 if chunk is None:
                     ended = True
                     break
                 part.append(chunk)
+                # Also where nothing is found, the engine was asked.
+                cells += max(1, chunk.cells)
         yield part
         while not ended:
             with self._part():

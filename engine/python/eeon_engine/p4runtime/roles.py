@@ -27,10 +27,14 @@ class Role(NamedTuple):
 
 
 DEFAULT = Role("", 0)
+_MAX_NAME = 256
 
 
 def of(name: str, number: int) -> Role:
-    """The role that a request names; INVALID_ARGUMENT if it gives both a name and a number."""
+    """The role that a request names; INVALID_ARGUMENT if it gives both a name and a number, or a name that is
+    too long to be kept and told."""
+    if len(name) > _MAX_NAME:
+        raise invalid(f"a role's name of {len(name)} characters, the limit is {_MAX_NAME}")
     if name and number:
         raise invalid(f"role '{name}' is given with a role id, {number}; use the name alone")
     return Role(name, number)

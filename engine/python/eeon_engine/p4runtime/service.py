@@ -35,6 +35,10 @@ class Service(p4r_grpc.P4RuntimeServicer):
     def _caller(self, context: ServicerContext) -> Caller:
         return ANYBODY if self._access is None else self._access.caller(context)
 
+    def is_primary(self, context: ServicerContext) -> bool:
+        """Whether a call is on the connection of a primary's stream."""
+        return context.peer() in self._device.primary_peers
+
     def Write(self, request: p4r.WriteRequest, context: ServicerContext) -> p4r.WriteResponse:
         """Applies a batch; errors of single updates travel in the trailing metadata."""
         caller = self._caller(context)
@@ -86,7 +90,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         """Arbitration, packets in and out. One thread reads, this one writes. Until its first message the
         stream is in the room `silent`."""
         outbox = Outbox(context.peer())
-        client = Client(outbox.put, outbox.end, self._caller(context))
+        client = Client(outbox.put, outbox.end, self._caller(context), context.peer())
         place = None if silent is None else silent.enter(lambda: outbox.end(_silent()))
 
         def heard() -> None:

@@ -21,6 +21,7 @@ from . import logs, names
 from .options import Options, Shown, UsageError, parse
 
 _POLL_MS = 100
+_SWITCH_SECONDS = 0.001
 _OPEN_FILES = 4096
 """Connections to both servers, interfaces, files: some 1,200."""
 
@@ -85,6 +86,8 @@ def _install(arguments: list[str]) -> int:
 
 def _run(options: Options, log: logging.Logger) -> int:
     _allow_connections()
+    # Who waits for the interpreter's lock waits as often as others have it. A primary's write is one of them.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     stopping = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -41,7 +41,7 @@ class CellCalls:
         return _read(self._control.register_read(reg, unsigned(cell, 64)))
 
     def bm_register_read_all(self, cxt: int, reg: str) -> list[int]:
-        return [_read(value) for value in self._control.register_read_all(reg)]
+        return [min(value, _I64_MAX) for value in self._context.register_cells(reg)]
 
     def bm_register_write(self, cxt: int, reg: str, cell: int, value: int) -> None:
         self._control.register_write(reg, unsigned(cell, 64), self._cut(reg, value))

@@ -3,11 +3,16 @@
 Read from the program's JSON once for each program; holds nothing that a control call changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .. import program_json
 from .._engine import Program, SwitchHandle
+from ..exceptions import InvalidValueError
+
+MAX_ANSWER_CELLS = 1 << 20
+"""Register cells of one answer, which is in memory before it is sent."""
+_CELLS_PER_STEP = 4096
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,7 @@ class Names:
     """By JSON key (`tables`, `register_arrays`, ...) and name."""
     tables: dict[str, Table] = field(default_factory=dict)
     register_widths: dict[str, int] = field(default_factory=dict)
+    register_sizes: dict[str, int] = field(default_factory=dict)
     algorithms: dict[str, str] = field(default_factory=dict)
     """Of each hash calculation."""
 
@@ -55,6 +61,7 @@ class Names:
             ids={kind: {item["name"]: item["id"] for item in items} for kind, items in kinds.items()},
             tables={table["name"]: _table(table) for table in tables},
             register_widths={item["name"]: item["bitwidth"] for item in registers},
+            register_sizes={item["name"]: item["size"] for item in registers},
             algorithms={item["name"]: item["algo"] for item in document.get("calculations", [])},
         )
 
@@ -86,6 +93,25 @@ class Context:
             # One assignment, so that another thread sees the old pair or the new one.
             self._known = (program, names)
         return names
+
+    def register_cells(self, name: str) -> Iterator[int]:
+        """Every cell of a register, some at a time: packets move in between."""
+        size = self.names.register_sizes.get(name)
+        if size is None:
+            # The engine says that there is none, and which there are.
+            self.control.register_read(name, 0)
+            return
+        if size > MAX_ANSWER_CELLS:
+            raise InvalidValueError(
+                f"register '{name}': {size} cells, an answer has at most {MAX_ANSWER_CELLS}; read them "
+                "by index"
+            )
+        for start in range(0, size, _CELLS_PER_STEP):
+            end = min(start + _CELLS_PER_STEP, size)
+            cells = self.control.register_read_range(name, start, end)
+            length = len(cells) // (end - start)
+            for at in range(0, len(cells), length):
+                yield int.from_bytes(cells[at : at + length], "big")
 
     def table(self, name: str) -> Table | None:
         """A table's kinds; `None` when the program has no such table."""

@@ -9,7 +9,7 @@ from .._engine import Program
 from ..exceptions import ControlError, EngineError, InvalidValueError, NoSuchObjectError
 from ..values import Group
 from .interface import signed, standard
-from .names import Context
+from .names import MAX_ANSWER_CELLS, Context
 
 _NO_PROGRAM = b"{}"
 _MAX_U16 = 0xFFFF
@@ -71,6 +71,10 @@ class WholeCalls:
     def bm_serialize_state(self) -> str:
         # BMv2's own dump is its memory layout, with a raw MD5 inside that its CLI cannot read.
         control, names = self._control, self._context.names
+        if sum(names.register_sizes.values()) > MAX_ANSWER_CELLS:
+            raise InvalidValueError(
+                f"the registers have more than {MAX_ANSWER_CELLS} cells; read them by index"
+            )
         groups, nodes, lags = control.mc_get_entries()
         state = {
             "tables": {
@@ -87,10 +91,7 @@ class WholeCalls:
                 }
                 for name in names.ids.get("action_profiles", {})
             },
-            "registers": {
-                name: [int.from_bytes(value, "big") for value in control.register_read_all(name)]
-                for name in names.register_widths
-            },
+            "registers": {name: list(self._context.register_cells(name)) for name in names.register_widths},
             "multicast": {"groups": groups, "nodes": nodes, "lags": lags},
         }
         return json.dumps({"config_md5": self.bm_get_config_md5().hex(), "state": state})
