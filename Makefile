@@ -23,7 +23,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ stf: ## run p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4
 
 packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill)
 	$(CARGO) test $(ENGINE) --package tcp --test packetdrill --quiet -- --ignored --nocapture
+
+hostile: setup ## let hostile clients loose on eeon-switch, each kind for HOSTILE_SECONDS (10): writes of the primary, frames and memory keep their bounds
+	$(PY) -m pytest -q -s engine/python/tests/test_hostile_suite.py --hostile-seconds $(or $(HOSTILE_SECONDS),10)
 
 mutants: setup ## break each rule of the P4 program and check that the named test fails; needs p4c-bm2-ss
 	$(PY) p4src/tests/mutants.py

@@ -13,6 +13,16 @@ from p4rt_client import Client, Names, p4info, program_json
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--hostile-seconds",
+        type=float,
+        default=0.5,
+        help="how long each attack of the hostile suite goes on; beyond 5 s with "
+        "the deadlines of docs/security.md",
+    )
+
+
 @pytest.fixture(scope="session")
 def names() -> Names:
     return Names(p4info())

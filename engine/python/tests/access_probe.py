@@ -1,0 +1,90 @@
+"""What one client may do at a switch, tried in a process of its own. For `test_security_page.py`.
+
+    python access_probe.py '{"grpc": ADDRESS, "thrift": ADDRESS, "tls": [CA, CERTIFICATE, KEY], "role": NAME,
+                             "as_nobody": BOOL}'
+
+Prints a JSON object: for each thing that a client may try, whether it may. `tls` may lack certificate and
+key, or be missing; `role` is the P4Runtime role that it names.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import grpc
+from finsy.proto import p4r
+from p4rt_client import INSERT, MODIFY, Client, Failed, Names, exact, p4info, program_json
+from thrift_client import ThriftClient
+from thriftpy2.thrift import TException
+from thriftpy2.transport import TTransportException
+
+NOBODY = 65_534
+PROGRAM = "resources"
+
+
+def may(deed: Callable[[], object]) -> bool:
+    """Whether it works. Being kept out and being refused are the same here."""
+    try:
+        deed()
+    except (Failed, OSError, TTransportException, TException):
+        return False
+    return True
+
+
+def pushed(client: Client, action: int) -> None:
+    """SetForwardingPipelineConfig."""
+    config = p4r.ForwardingPipelineConfig(p4info=p4info(PROGRAM), p4_device_config=program_json(PROGRAM))
+    client.push(action, config)
+
+
+def written(client: Client) -> None:
+    """Becomes primary, and writes."""
+    client.arbitrate()
+    names = Names(p4info(PROGRAM))
+    entry = names.entry("ageing_table", exact(1, 1), action=names.action("drop"))
+    found = client.read(p4r.TableEntry(table_id=entry.table_id), role=client.role)
+    client.write((MODIFY if found else INSERT, entry))
+
+
+def interface_added(address: str) -> None:
+    with ThriftClient(address) as client:
+        client.standard.bm_dev_mgr_add_port("lo", 7, "")
+
+
+def thrift_written(address: str) -> None:
+    with ThriftClient(address) as client:
+        client.standard.bm_mt_set_default_action(0, "ResourcesIngress.ageing_table", "NoAction", [])
+
+
+def main() -> None:
+    """Tries everything."""
+    asked = json.loads(sys.argv[1])
+    credentials = None
+    if "tls" in asked:
+        ca, *own = (Path(name).read_bytes() for name in asked["tls"])
+        certificate, key = own or (None, None)
+        credentials = grpc.ssl_channel_credentials(ca, key, certificate)
+    if asked.get("as_nobody"):
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    client = Client(asked["grpc"], role=asked.get("role", ""), credentials=credentials)
+    result = {
+        "read": may(lambda: client.read(p4r.TableEntry(), role=client.role)),
+        "write": may(lambda: written(client)),
+        "set the pipeline": may(lambda: pushed(client, p4r.SetForwardingPipelineConfigRequest.VERIFY)),
+        "write over Thrift": may(lambda: thrift_written(asked["thrift"])),
+        "add an interface over Thrift": may(lambda: interface_added(asked["thrift"])),
+    }
+    if asked.get("sets_up"):
+        client.arbitrate()
+        pushed(client, p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT)
+    print(json.dumps(result), flush=True)
+    # Neither a stream nor a channel is waited for.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""A process that does to a switch what its argument names, until it is ended. For `test_hostile_suite.py`.
+
+    python hostile_client.py ATTACK GRPC_ADDRESS THRIFT_ADDRESS CA
+
+Started by root, it becomes the user nobody once everything is imported. It prints `ready` when it begins and,
+when its standard input ends, how often it has begun its deed.
+"""
+
+import itertools
+import os
+import socket
+import ssl
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import grpc
+from finsy.proto import U128, p4r, p4r_grpc
+
+NOBODY = 65_534
+_SERVICE = "/p4.v1.P4Runtime/"
+_THRIFT_CALL = struct.pack("!II", 0x80010001, 30) + b"standard:bm_mt_get_num_entries"
+
+
+class Attacker:
+    """One client's deeds."""
+
+    def __init__(self, grpc_address: str, thrift_address: str, authority: str) -> None:
+        self.grpc_address, self.thrift_address = grpc_address, thrift_address
+        self.authority = Path(authority).read_bytes() if authority else None
+        self.deeds = 0
+        self.stopping = threading.Event()
+
+    def channel(self) -> grpc.Channel:
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        if self.authority is not None:
+            credentials = grpc.ssl_channel_credentials(self.authority)
+            return grpc.secure_channel(self.grpc_address, credentials, options=options)
+        return grpc.insecure_channel(self.grpc_address, options=options)
+
+    def again(self, deed: Callable[[], object], threads: int = 4) -> None:
+        """Does it over and over until the end, in so many threads."""
+
+        def work() -> None:
+            while not self.stopping.is_set():
+                self.deeds += 1
+                with suppress(grpc.RpcError, OSError, ValueError):
+                    deed()
+
+        for _ in range(threads):
+            threading.Thread(target=work, daemon=True).start()
+        self.stopping.wait()
+
+    def never(self) -> Iterator[bytes]:
+        self.stopping.wait()
+        yield b""
+
+    # ---- P4Runtime
+
+    def silent_streams(self) -> None:
+        """Streams that never speak, some hundred at a time."""
+
+        def deed() -> None:
+            with self.channel() as channel:
+                stub = p4r_grpc.P4RuntimeStub(channel)
+                streams = [stub.StreamChannel(self.never()) for _ in range(60)]
+                with suppress(grpc.RpcError):
+                    next(streams[-1])
+
+        self.again(deed)
+
+    def made_up_roles(self) -> None:
+        """Streams that become primary of roles nobody knows, and backups of the default role."""
+        numbers = itertools.count(1)
+
+        def deed() -> None:
+            with self.channel() as channel:
+                stub, streams = p4r_grpc.P4RuntimeStub(channel), []
+                for _ in range(40):
+                    number = next(numbers)
+                    message = p4r.StreamMessageRequest()
+                    message.arbitration.device_id = 1
+                    if number % 2:
+                        message.arbitration.role.name = f"made up {number}"
+                        message.arbitration.election_id.CopyFrom(U128.encode(number))
+
+                    def requests(
+                        message: p4r.StreamMessageRequest = message,
+                    ) -> Iterator[p4r.StreamMessageRequest]:
+                        yield message
+                        self.stopping.wait()
+
+                    streams.append(stub.StreamChannel(requests()))
+                for stream in streams:
+                    with suppress(grpc.RpcError):
+                        next(stream)
+
+        self.again(deed, 2)
+
+    def slow_requests(self) -> None:
+        """Calls whose requests never come."""
+
+        def deed() -> None:
+            with self.channel() as channel:
+                calls = [
+                    channel.stream_unary(_SERVICE + method).future(self.never())
+                    for method in ("Write", "Read", "SetForwardingPipelineConfig", "Capabilities")
+                    for _ in range(25)
+                ]
+                calls[0].exception(timeout=10)
+
+        self.again(deed)
+
+    def large_messages(self) -> None:
+        """Requests of megabytes, of all kinds."""
+        content = p4r.WriteRequest(device_id=1, role="x" * (7 << 20)).SerializeToString()
+        too_long = bytes(9 << 20)
+
+        def deed() -> None:
+            with self.channel() as channel:
+                for method in ("Write", "Read", "SetForwardingPipelineConfig", "StreamChannel"):
+                    for message in (content, too_long):
+                        with suppress(grpc.RpcError):
+                            channel.unary_unary(_SERVICE + method)(message, timeout=20)
+
+        self.again(deed, 8)
+
+    def wildcard_reads(self) -> None:
+        """Reads of everything, as often as fits into a request."""
+        request = p4r.ReadRequest(device_id=1)
+        for number in range(2000):
+            request.entities.add().register_entry.SetInParent()
+            request.entities.add().counter_entry.SetInParent()
+            request.entities.add().table_entry.metadata = number.to_bytes(2, "big")
+
+        def deed() -> None:
+            with self.channel() as channel:
+                for _ in p4r_grpc.P4RuntimeStub(channel).Read(request, timeout=20):
+                    pass
+
+        self.again(deed)
+
+    def slow_readers(self) -> None:
+        """Reads of everything whose answers are not taken."""
+        request = p4r.ReadRequest(device_id=1)
+        request.entities.add().register_entry.SetInParent()
+
+        def deed() -> None:
+            with self.channel() as channel:
+                answers = [p4r_grpc.P4RuntimeStub(channel).Read(request) for _ in range(25)]
+                next(answers[0])
+                self.stopping.wait(1)
+
+        self.again(deed)
+
+    def calls(self) -> None:
+        """As many small calls as possible, refused and answered."""
+        write = p4r.WriteRequest(device_id=1)
+
+        def deed() -> None:
+            with self.channel() as channel:
+                stub = p4r_grpc.P4RuntimeStub(channel)
+                for _ in range(100):
+                    stub.Capabilities(p4r.CapabilitiesRequest(), timeout=20)
+                    with suppress(grpc.RpcError):
+                        stub.Write(write, timeout=20)
+
+        self.again(deed)
+
+    # ---- sockets
+
+    def connect(self, address: str) -> socket.socket:
+        host, _, port = address.rpartition(":")
+        return socket.create_connection((host, int(port)), timeout=5)
+
+    def silent_connections(self) -> None:
+        """Connections that say nothing, some hundred to each server."""
+        held: list[socket.socket] = []
+
+        def deed() -> None:
+            for address in filter(None, (self.grpc_address, self.thrift_address)):
+                held.append(self.connect(address))
+            if len(held) > 600:
+                time.sleep(0.05)
+                for one in held[:100]:
+                    one.close()
+                del held[:100]
+
+        self.again(deed, 1)
+
+    def garbage(self) -> None:
+        """Connections that send what is no protocol."""
+        preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
+
+        def deed() -> None:
+            for address in filter(None, (self.grpc_address, self.thrift_address)):
+                for content in (preface + os.urandom(2000), os.urandom(200), b"GET / HTTP/1.1\r\n\r\n"):
+                    with self.connect(address) as stranger:
+                        stranger.sendall(content)
+
+        self.again(deed)
+
+    def slow_thrift(self) -> None:
+        """Calls over Thrift that are begun, and long ones."""
+        long_string = struct.pack("!bhi", 11, 2, 32 << 20)
+
+        def deed() -> None:
+            held = [self.connect(self.thrift_address) for _ in range(20)]
+            for number, one in enumerate(held):
+                with suppress(OSError):
+                    one.sendall(_THRIFT_CALL + (long_string + bytes(1 << 20) if number % 4 == 0 else b""))
+            time.sleep(0.1)
+            for one in held:
+                one.close()
+
+        self.again(deed)
+
+    def handshakes(self) -> None:
+        """TLS handshakes: without a certificate, broken off, and never begun."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+
+        def deed() -> None:
+            with self.connect(self.grpc_address) as stranger:
+                # The beginning of a ClientHello.
+                stranger.sendall(b"\x16\x03\x01\x02\x00\x01")
+            with self.connect(self.grpc_address) as stranger, context.wrap_socket(stranger) as encrypted:
+                encrypted.recv(1)
+
+        self.again(deed, 8)
+
+
+def main() -> None:
+    """Does one deed until its standard input ends."""
+    name, grpc_address, thrift_address, authority = sys.argv[1:5]
+    attacker = Attacker(grpc_address, thrift_address, authority)
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    threading.Thread(target=getattr(attacker, name), daemon=True).start()
+    print("ready", flush=True)
+    sys.stdin.read()
+    attacker.stopping.set()
+    print(attacker.deeds, flush=True)
+    # Threads and channels that wait for the switch are not waited for.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

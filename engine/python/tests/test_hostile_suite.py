@@ -1,0 +1,217 @@
+"""Hostile clients at a running `eeon-switch`, each kind in a process of its own and as another user where
+tests run as root; meanwhile a primary writes and frames pass.
+
+`make test` runs each attack for about a second, and only asks that nobody is locked out. `make hostile` runs
+each for `--hostile-seconds` and all of them together, with the deadlines that docs/security.md states.
+"""
+
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import pytest
+from finsy.proto import p4d, p4i, p4r
+from google.protobuf import text_format
+from p4rt_client import MODIFY, Client
+from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, running
+from test_switch_faults import COMMIT, accounts, pipeline, traffic_through
+
+MEMORY_LIMIT_MB = 1024
+"""What docs/security.md says that a switch needs at most, whatever its clients do."""
+WRITE_SECONDS = 1.0
+"""Within so long a write of the primary ends, in the long form, unless the computer is so busy that one takes
+a tenth of it without hostile clients; the short form runs where others have the processors as well."""
+_SHORT_WRITE_SECONDS = 60.0
+_SECONDS = 60.0
+
+OVER_P4RUNTIME = [
+    "silent_streams",
+    "made_up_roles",
+    "slow_requests",
+    "large_messages",
+    "wildcard_reads",
+    "slow_readers",
+    "calls",
+    "silent_connections",
+    "garbage",
+    "slow_thrift",
+]
+
+
+@dataclass
+class Subject:
+    """A switch under attack, with its primary."""
+
+    process: SwitchProcess
+    grpc_address: str
+    thrift_address: str
+    primary: Client
+    write: p4r.RegisterEntry
+    authority: str = ""
+
+    def highest_mb(self) -> float:
+        """The largest resident set so far."""
+        status = Path(f"/proc/{self.process.process.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1000
+
+
+@contextlib.contextmanager
+def subject(folder: Path) -> Iterator[Subject]:
+    grpc_port, thrift_port = free_port(), free_port()
+    arguments = ["--packet-in", f"ipc://{folder}/p", "--device-id", "1", "--thrift-port", str(thrift_port)]
+    target = ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}"]
+    with running(*arguments, str(PATCH), *target, cwd=folder) as switch:
+        switch.wait_for("Server listening on ")
+        with primary_at(f"127.0.0.1:{grpc_port}", None) as (primary, write):
+            yield Subject(switch, f"127.0.0.1:{grpc_port}", f"127.0.0.1:{thrift_port}", primary, write)
+
+
+@contextlib.contextmanager
+def primary_at(
+    address: str, credentials: grpc.ChannelCredentials | None
+) -> Iterator[tuple[Client, p4r.RegisterEntry]]:
+    # The highest of all election ids, so that the suite says who leads.
+    client = Client(address, election_id=2**128 - 1, credentials=credentials, stream_timeout_s=3600)
+    client.arbitrate()
+    client.push(COMMIT, pipeline())
+    info = text_format.Parse(PATCH_P4INFO.read_text(), p4i.P4Info())
+    entry = p4r.RegisterEntry(register_id=info.registers[0].preamble.id, index=p4r.Index(index=9))
+    yield client, entry
+    client.close()
+
+
+@contextlib.contextmanager
+def attack(name: str, at: Subject) -> Iterator[None]:
+    """While it is open, a process does this to the switch."""
+    command = [sys.executable, str(Path(__file__).parent / "hostile_client.py"), name]
+    process = subprocess.Popen(
+        [*command, at.grpc_address, at.thrift_address, at.authority],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "ready\n"
+        yield
+        process.stdin.close()
+        assert int(process.stdout.readline()) > 0, f"{name} did nothing, or this test shows nothing"
+    finally:
+        process.kill()
+        process.wait(_SECONDS)
+        process.stdout.close()
+
+
+def written(at: Subject, seconds: float, limit: float) -> float:
+    """Writes and reads back over and over; the longest that a write took. Fails beyond the limit."""
+    longest, number, end = 0.0, 0, time.monotonic() + seconds
+    while number < 5 or time.monotonic() < end:
+        number += 1
+        at.write.data.CopyFrom(p4d.P4Data(bitstring=(1 + number % 250).to_bytes(1, "big")))
+        begin = time.monotonic()
+        at.primary.write((MODIFY, at.write))
+        longest = max(longest, time.monotonic() - begin)
+        assert longest < limit, f"write {number} took {longest:.2f} s"
+        time.sleep(0.01)
+    return longest
+
+
+def newcomer_is_served(address: str) -> None:
+    """Somebody who comes now can read."""
+    end = time.monotonic() + _SECONDS
+    while True:
+        client = Client(address)
+        try:
+            request = p4r.CapabilitiesRequest()
+            assert client.stub.Capabilities(request, timeout=_SECONDS).p4runtime_api_version
+            return
+        except grpc.RpcError:
+            # It may have made way for others; then it comes again.
+            assert time.monotonic() < end
+        finally:
+            client.close()
+
+
+@pytest.fixture
+def seconds(request: pytest.FixtureRequest) -> float:
+    return float(request.config.getoption("--hostile-seconds"))
+
+
+@pytest.fixture
+def is_long(seconds: float) -> bool:
+    return seconds > 5
+
+
+def test_the_switch_goes_on_whatever_its_clients_do(tmp_path: Path, seconds: float, is_long: bool) -> None:
+    limit = WRITE_SECONDS if is_long else _SHORT_WRITE_SECONDS
+    with subject(tmp_path) as at:
+        with traffic_through(tmp_path / "p") as traffic:
+            before = written(at, seconds, limit)
+            # On a computer whose processors others have, a write takes long without anybody's doing.
+            limit = max(limit, 10 * before)
+            print(f"without hostile clients: a write took up to {before:.3f} s")
+            for name in OVER_P4RUNTIME:
+                with attack(name, at):
+                    longest = written(at, seconds, limit)
+                    newcomer_is_served(at.grpc_address)
+                    traffic.wait_for_more()
+                print(f"{name:20} a write took up to {longest:.3f} s; {at.highest_mb():.0f} MB")
+            if is_long:
+                with contextlib.ExitStack() as stack:
+                    for name in OVER_P4RUNTIME:
+                        stack.enter_context(attack(name, at))
+                    # Ten processes at a time share two processors with the switch.
+                    longest = written(at, seconds, _SHORT_WRITE_SECONDS)
+                    traffic.wait_for_more()
+                print(f"all at once: a write took up to {longest:.3f} s; {at.highest_mb():.0f} MB")
+            traffic.finish()
+        highest = at.highest_mb()
+        status, output = at.process.end()
+    assert status == 0
+    received, sent, dropped = accounts(output)
+    assert (received, sent) == (traffic.sent, len(traffic.received))
+    assert dropped == 0 and traffic.sent == len(traffic.received), "frames were lost"
+    assert "Traceback" not in output
+    assert highest < MEMORY_LIMIT_MB
+
+
+def test_a_switch_with_tls_goes_on_whatever_strangers_do(
+    tmp_path: Path, seconds: float, is_long: bool
+) -> None:
+    pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
+    from test_p4rt_tls import identity
+
+    authority = identity("authority")
+    own, controller = identity("switch", authority), identity("controller", authority)
+    files = {"ca": authority.certificate_pem, "cert": own.certificate_pem, "key": own.key_pem}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        (tmp_path / name).chmod(0o600 if name == "key" else 0o644)
+    port = free_port()
+    target = ["--", "--grpc-server-addr", f"127.0.0.1:{port}", "--grpc-server-ssl"]
+    target += ["--grpc-server-cert", "cert", "--grpc-server-key", "key"]
+    target += ["--grpc-server-cacert", "ca", "--grpc-server-with-client-auth"]
+    arguments = ["--packet-in", f"ipc://{tmp_path}/p", "--device-id", "1", str(PATCH)]
+    credentials = grpc.ssl_channel_credentials(
+        authority.certificate_pem, controller.key_pem, controller.certificate_pem
+    )
+    limit = WRITE_SECONDS if is_long else _SHORT_WRITE_SECONDS
+    with running(*arguments, *target, cwd=tmp_path) as switch:
+        switch.wait_for("Server listening on ")
+        with primary_at(f"127.0.0.1:{port}", credentials) as (primary, write):
+            # The attackers must be able to read it.
+            at = Subject(switch, f"127.0.0.1:{port}", "", primary, write, str(tmp_path / "ca"))
+            for name in ("handshakes", "silent_connections", "garbage", "silent_streams", "calls"):
+                with attack(name, at):
+                    longest = written(at, seconds, limit)
+                print(f"{name:20} a write took up to {longest:.3f} s; {at.highest_mb():.0f} MB")
+            highest = at.highest_mb()
+    assert highest < MEMORY_LIMIT_MB

@@ -1,0 +1,149 @@
+"""The table of docs/security.md that says who may do what at a switch: each line is tried."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from switch_process import free_port, running
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "security.md"
+HEADING = "## Who may do what at a switch"
+PROBE = Path(__file__).parent / "access_probe.py"
+RIGHTS = """
+[clients.controller]
+rights = ["read", "write", "pipeline"]
+[clients.operator]
+rights = ["read", "write"]
+[clients.observer]
+rights = ["read"]
+[clients.daemon]
+roles = ["routing"]
+rights = ["read", "write", "pipeline"]
+"""
+SERVER_TLS = ["--grpc-server-ssl", "--grpc-server-cert", "cert", "--grpc-server-key", "key"]
+MUTUAL_TLS = [*SERVER_TLS, "--grpc-server-cacert", "ca", "--grpc-server-with-client-auth"]
+ADDRESS = ["--grpc-server-addr", "127.0.0.1:{grpc}"]
+
+STARTED = {
+    "nothing": ([], ADDRESS),
+    "`--thrift-port none`": (["--thrift-port", "none"], ADDRESS),
+    "`--grpc-server-addr unix:PATH`": (["--thrift-port", "none"], ["--grpc-server-addr", "unix:{folder}/s"]),
+    "TLS": ([], [*ADDRESS, *SERVER_TLS]),
+    "mutual TLS": ([], [*ADDRESS, *MUTUAL_TLS]),
+    "mutual TLS, `--client-rights`": (["--client-rights", "rights.toml"], [*ADDRESS, *MUTUAL_TLS]),
+}
+"""The column "switch started with": flags, and target flags. "nothing" gets free ports, for 9090 is one."""
+CLIENTS = {
+    "any user of the computer": {"as_nobody": True},
+    "another user of the computer": {"as_nobody": True},
+    "the switch's user": {},
+    # Another address than that of loopback which servers listen on; from outside there is not even that one.
+    "another computer": {"host": "127.0.0.2"},
+    "whoever trusts its authority": {"tls": ["ca"], "as_nobody": True},
+    "one without a certificate": {"tls": ["ca"], "as_nobody": True},
+    "one without TLS": {"as_nobody": True},
+    "one with a certificate": {"tls": "stranger"},
+    "one that the file does not name": {"tls": "stranger"},
+    '`rights = ["read"]`': {"tls": "observer"},
+    '`rights = ["read", "write"]`': {"tls": "operator"},
+    '`rights = ["read", "write", "pipeline"]`': {"tls": "controller"},
+    'the same with `roles = ["routing"]`, as `routing`': {"tls": "daemon", "role": "routing"},
+    'the same with `roles = ["routing"]`, as the default role': {"tls": "daemon"},
+}
+"""The column "client"."""
+
+
+def lines() -> list[dict[str, str]]:
+    """The table, a mapping from column to cell for each line."""
+    text = PAGE.read_text(encoding="utf-8").partition(HEADING)[2].partition("\n## ")[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+    columns, _, *cells = rows
+    return [dict(zip(columns, row, strict=True)) for row in cells]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """Certificates and rights, in a folder that any user may look into."""
+    pytest.importorskip("cryptography", reason="cryptography is not installed; no certificates can be made")
+    from test_p4rt_tls import identity
+
+    made = Path(tempfile.mkdtemp(dir="/tmp"))
+    made.chmod(0o755)
+    authority = identity("authority")
+    (made / "ca").write_bytes(authority.certificate_pem)
+    for name in ("switch", "controller", "operator", "observer", "daemon", "stranger"):
+        own = identity(name, authority)
+        is_switch = name == "switch"
+        (made / ("cert" if is_switch else name)).write_bytes(own.certificate_pem)
+        key = made / ("key" if is_switch else f"{name}.key")
+        key.write_bytes(own.key_pem)
+        key.chmod(0o600)
+    (made / "rights.toml").write_text(RIGHTS)
+    yield made
+    shutil.rmtree(made)
+
+
+def tried(folder: Path, grpc: str, thrift: str, **client: object) -> dict[str, bool]:
+    """What the probe finds."""
+    asked: dict[str, object] = {"grpc": grpc, "thrift": thrift, **client}
+    if os.geteuid() != 0:
+        asked.pop("as_nobody", None)
+    match asked.get("tls"):
+        case str(name):
+            asked["tls"] = [str(folder / one) for one in ("ca", name, f"{name}.key")]
+        case list(names):
+            asked["tls"] = [str(folder / one) for one in names]
+    done = subprocess.run(
+        [sys.executable, str(PROBE), json.dumps(asked)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, bool] = json.loads(done.stdout)
+    return found
+
+
+@cache
+def cases() -> list[tuple[str, dict[str, str]]]:
+    return [(f"{line['switch started with']}: {line['client']}", line) for line in lines()]
+
+
+@pytest.mark.parametrize("line", [line for _, line in cases()], ids=[name for name, _ in cases()])
+def test_a_line_of_the_table_is_what_a_client_finds(folder: Path, line: dict[str, str]) -> None:
+    line = dict(line)
+    started, who = line.pop("switch started with"), line.pop("client")
+    if who == "another user of the computer" and os.geteuid() != 0:
+        pytest.skip("needs root, to act as another user")
+    flags, target = STARTED[started]
+    grpc, thrift = free_port(), free_port()
+    if started == "nothing":
+        flags = ["--thrift-port", str(thrift)]
+    filled = [word.format(grpc=grpc, folder=folder) for word in target]
+    client = dict(CLIENTS[who])
+    host = client.pop("host", "127.0.0.1")
+    own = f"unix:{folder}/s" if "unix:" in started else f"127.0.0.1:{grpc}"
+    with running("--no-p4", "--device-id", "1", *flags, "--", *filled, cwd=folder) as switch:
+        switch.wait_for("Server listening on ")
+        first = {"tls": "controller"} if "TLS" in started else {}
+        assert tried(folder, own, f"127.0.0.1:{thrift}", **first, sets_up=True) is not None
+        at = own if "unix:" in started else f"{host}:{grpc}"
+        found = tried(folder, at, f"{host}:{thrift}", **client)
+    assert {what: "yes" if may else "no" for what, may in found.items()} == line
+
+
+def test_every_way_to_start_a_switch_and_every_client_has_its_line() -> None:
+    assert {line["switch started with"] for line in lines()} == set(STARTED)
+    assert {line["client"] for line in lines()} == set(CLIENTS)
