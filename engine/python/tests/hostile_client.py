@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import grpc
@@ -35,7 +35,23 @@ class Attacker:
         self.deeds = 0
         self.stopping = threading.Event()
 
-    def channel(self) -> grpc.Channel:
+    @contextmanager
+    def connected(self) -> Iterator[tuple[grpc.Channel, Callable[[], Iterator[bytes]]]]:
+        """A connection, and requests that never come while it lasts."""
+        is_over = threading.Event()
+
+        def never() -> Iterator[bytes]:
+            is_over.wait()
+            yield b""
+
+        with self._channel() as channel:
+            try:
+                yield channel, never
+            finally:
+                # gRPC has a thread for each of these iterators.
+                is_over.set()
+
+    def _channel(self) -> grpc.Channel:
         options = [("grpc.use_local_subchannel_pool", 1)]
         if self.authority is not None:
             credentials = grpc.ssl_channel_credentials(self.authority)
@@ -50,14 +66,12 @@ class Attacker:
                 self.deeds += 1
                 with suppress(grpc.RpcError, OSError, ValueError):
                     deed()
+                # As fast as it can, but for what the operating system does with threads and sockets that end.
+                time.sleep(0.001)
 
         for _ in range(threads):
             threading.Thread(target=work, daemon=True).start()
         self.stopping.wait()
-
-    def never(self) -> Iterator[bytes]:
-        self.stopping.wait()
-        yield b""
 
     # ---- P4Runtime
 
@@ -65,9 +79,9 @@ class Attacker:
         """Streams that never speak, some hundred at a time."""
 
         def deed() -> None:
-            with self.channel() as channel:
+            with self.connected() as (channel, never):
                 stub = p4r_grpc.P4RuntimeStub(channel)
-                streams = [stub.StreamChannel(self.never()) for _ in range(60)]
+                streams = [stub.StreamChannel(never()) for _ in range(60)]
                 with suppress(grpc.RpcError):
                     next(streams[-1])
 
@@ -78,7 +92,7 @@ class Attacker:
         numbers = itertools.count(1)
 
         def deed() -> None:
-            with self.channel() as channel:
+            with self.connected() as (channel, never):
                 stub, streams = p4r_grpc.P4RuntimeStub(channel), []
                 for _ in range(40):
                     number = next(numbers)
@@ -92,7 +106,7 @@ class Attacker:
                         message: p4r.StreamMessageRequest = message,
                     ) -> Iterator[p4r.StreamMessageRequest]:
                         yield message
-                        self.stopping.wait()
+                        yield from never()  # type: ignore[misc]
 
                     streams.append(stub.StreamChannel(requests()))
                 for stream in streams:
@@ -105,9 +119,9 @@ class Attacker:
         """Calls whose requests never come."""
 
         def deed() -> None:
-            with self.channel() as channel:
+            with self.connected() as (channel, never):
                 calls = [
-                    channel.stream_unary(_SERVICE + method).future(self.never())
+                    channel.stream_unary(_SERVICE + method).future(never())
                     for method in ("Write", "Read", "SetForwardingPipelineConfig", "Capabilities")
                     for _ in range(25)
                 ]
@@ -121,7 +135,7 @@ class Attacker:
         too_long = bytes(9 << 20)
 
         def deed() -> None:
-            with self.channel() as channel:
+            with self.connected() as (channel, _never):
                 for method in ("Write", "Read", "SetForwardingPipelineConfig", "StreamChannel"):
                     for message in (content, too_long):
                         with suppress(grpc.RpcError):
@@ -138,7 +152,7 @@ class Attacker:
             request.entities.add().table_entry.metadata = number.to_bytes(2, "big")
 
         def deed() -> None:
-            with self.channel() as channel:
+            with self.connected() as (channel, _never):
                 for _ in p4r_grpc.P4RuntimeStub(channel).Read(request, timeout=20):
                     pass
 
@@ -150,7 +164,7 @@ class Attacker:
         request.entities.add().register_entry.SetInParent()
 
         def deed() -> None:
-            with self.channel() as channel:
+            with self.connected() as (channel, _never):
                 answers = [p4r_grpc.P4RuntimeStub(channel).Read(request) for _ in range(25)]
                 next(answers[0])
                 self.stopping.wait(1)
@@ -162,7 +176,7 @@ class Attacker:
         write = p4r.WriteRequest(device_id=1)
 
         def deed() -> None:
-            with self.channel() as channel:
+            with self.connected() as (channel, _never):
                 stub = p4r_grpc.P4RuntimeStub(channel)
                 for _ in range(100):
                     stub.Capabilities(p4r.CapabilitiesRequest(), timeout=20)
