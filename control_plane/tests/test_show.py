@@ -228,11 +228,31 @@ def test_after_clear_only_what_came_later_is_shown_and_the_switch_is_untouched(f
 
 
 def test_a_restarted_switch_is_noticed_and_shown_from_its_start(fabric):
+    fabric.verdict("leaf2", 3, DATA, FORWARDED, 9, 9000)
     eeon("clear", "counters", *fabric.options)
     fabric.verdict("leaf1", 3, DATA, FORWARDED, 3, 4500)
     document = fabric.document("ecn", "--nonzero")
     assert [row["forwarded"] for row in document["rows"]] == [3, 0]
     assert "restarted since then, and shown from their start: leaf1" in document["notes"]
+
+
+def test_when_every_switch_has_restarted_the_zero_point_is_told_of_no_more(fabric):
+    eeon("clear", "counters", *fabric.options)
+    for switch in fabric.fakes.switches.values():
+        switch.counters.clear()
+    fabric.verdict("leaf1", 3, DATA, FORWARDED, 3, 4500)
+    document = fabric.document("ecn", "--nonzero")
+    assert [row["forwarded"] for row in document["rows"]] == [3]
+    assert not [note for note in document["notes"] if "clear" in note or "restarted" in note]
+
+
+def test_another_fabric_of_the_same_topology_is_not_told_of_the_zero_point(fabric):
+    eeon("clear", "counters", *fabric.options)
+    for switch in fabric.fakes.switches.values():
+        sync.run(switch.stop())
+        sync.run(switch.__aenter__())
+    fabric.write_targets()
+    assert not [note for note in fabric.document("ecn")["notes"] if "clear" in note]
 
 
 def test_a_baseline_of_another_switch_of_the_same_name_is_not_used(fabric):

@@ -146,6 +146,12 @@ class ViewLoop:
         earlier = baseline.observation(self._targets.switches)
         wall_us = round((datetime.now(UTC) - baseline.taken_at).total_seconds() * 1e6)
         gone = views.restarted(earlier, observed, wall_us=wall_us)
+        if not any(
+            one.counters.received or one.counters.verdicts
+            for name, one in earlier.switches.items()
+            if name in observed.switches and name not in gone
+        ):
+            return view  # nothing is taken away: all have restarted, are elsewhere, or had counted nothing
         old = self._kind.make(ViewData(self._part, self._targets, earlier))
         view = views.since(view, old, ignored=gone)
         at = baseline.taken_at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
