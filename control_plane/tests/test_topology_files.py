@@ -325,3 +325,28 @@ def test_mistake_in_a_fabric_of_three_tiers_is_told(before, after, error):
     with pytest.raises(InputError) as raised:
         topology.from_text(CLOS.replace(before, after), "f.yaml")
     assert error in str(raised.value)
+
+
+def test_mistakes_of_the_schema_hide_none_of_the_links():
+    text = """
+name: two-mistakes-of-each-kind
+nodes:
+  leaf1: {kind: swich, role: leaf}
+  h1: {kind: host}
+  h2: {kind: host}
+links:
+  - {endpoints: ["leaf1:1", "h1:1"], rate: fast}
+  - {endpoints: ["leaf1:1", "h2:1"], rate: 1Gbps}
+  - {endpoints: ["leaf1:2", "h9:1"], rate: 1Gbps}
+  - {endpoints: ["leaf1:700", "h2:2"], rate: 1Gbps}
+  - {endpoints: [7, "h2:3"], rate: 1Gbps}
+defaults: {delay: 1us}
+"""
+    with pytest.raises(InputError) as error:
+        topology.from_text(text, "t.yaml")
+    told = [(one.place.line, one.rule) for one in error.value.problems]
+    lines = [line for line, _ in told]
+    assert {4, 8, 9, 10, 11, 12} <= set(lines), told
+    assert any("already has a link" in rule for line, rule in told if line == 9)
+    assert any("there is no node 'h9'" in rule for line, rule in told if line == 10)
+    assert len(set(told)) == len(told)

@@ -5,6 +5,7 @@ Every problem found is reported at once, each at its place in the file. Nothing 
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import addresses
 from eeon_control.topology.addresses import AddressPlan
 from eeon_control.topology.model import Endpoint, Host, Link, Port, PortRole, Switch, SwitchRole, Topology
+from eeon_control.topology.schema import endpoint
 from eeon_control.units import Bytes, DataRate, Duration
 
 _OVERHEAD_LIMIT = 0xFFFF  # the data plane's overhead_bytes parameter has 16 bits
@@ -86,6 +88,32 @@ def build(
         source,
         document.value,
     )
+
+
+def check_written(document: Document) -> list[Problem]:
+    """What is wrong with the ends of links in a file of which other parts break the schema.
+
+    So that a person hears of all mistakes at once; what cannot be read as an end is left to the schema.
+    """
+    written, links = document.get(("nodes",)), document.get(("links",))
+    if not isinstance(written, dict) or not isinstance(links, list):
+        return []
+    nodes = {
+        name: NodePart(name, isinstance(node, dict) and node.get("kind") == "host", None, ("nodes", name))
+        for name, node in written.items()
+        if isinstance(name, str)
+    }
+    parts = []
+    for index, link in enumerate(links):
+        ends = link.get("endpoints") if isinstance(link, dict) else None
+        found = []
+        for end in ends if isinstance(ends, list) else []:
+            with contextlib.suppress(ValueError):
+                found.append(endpoint(end))
+        if len(found) == 2:
+            path: KeyPath = ("links", index)
+            parts.append(LinkPart(found[0], found[1], DataRate(1), Duration(0), Bytes(0), path))
+    return _check_links(document, nodes, parts)
 
 
 def _check_links(document: Document, nodes: dict[str, NodePart], links: list[LinkPart]) -> list[Problem]:

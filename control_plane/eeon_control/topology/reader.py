@@ -16,7 +16,7 @@ from eeon_control.memory import cyclic_collector_paused
 from eeon_control.sources import Document, KeyPath, parse_yaml, read_yaml
 from eeon_control.topology import compact
 from eeon_control.topology.addresses import AddressPlan
-from eeon_control.topology.builder import LinkPart, NodePart, build
+from eeon_control.topology.builder import LinkPart, NodePart, build, check_written
 from eeon_control.topology.model import Topology
 from eeon_control.topology.schema import TopologyFile
 from eeon_control.validation import input_error
@@ -46,7 +46,10 @@ def from_document(document: Document, source: str) -> Topology:
     try:
         file = TopologyFile.model_validate(document.value)
     except ValidationError as error:
-        raise input_error(error, document, TopologyFile) from None
+        problems = list(input_error(error, document, TopologyFile).problems)
+        told = {(one.place, one.key) for one in problems}
+        problems += [one for one in check_written(document) if (one.place, one.key) not in told]
+        raise InputError(problems) from None
     with cyclic_collector_paused():
         return _from_file(document, file, source)
 

@@ -28,7 +28,8 @@ def _node_name(text: object) -> str:
     return text
 
 
-def _endpoint(text: object) -> Endpoint:
+def endpoint(text: object) -> Endpoint:
+    """One end of a link as a file has it. Raises ValueError with the rule."""
     match = _ENDPOINT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ValueError("an endpoint is written node:port, for example leaf1:3 or leaf1:eth3")
@@ -84,7 +85,7 @@ NodeName = Annotated[
 EndpointText = Annotated[
     Endpoint,
     *of_text(
-        _endpoint,
+        endpoint,
         {"type": "string", "pattern": f"^{_ENDPOINT.pattern}$", "examples": ["leaf1:3", "leaf1:eth3"]},
     ),
 ]
