@@ -47,6 +47,19 @@ def test_valid_configuration_says_what_thresholds_it_leaves_to_the_rule(file):
     )
 
 
+def test_mistake_of_the_schema_hides_no_switch_and_port_that_is_not_there(file):
+    path = file(
+        CONFIG.replace("buffer", "bufer")
+        + 'switches: {leaf9: {queue: q}, leaf1: {queue: q}}\nports: {"leaf1:99": {queue: q}}\n'
+    )
+    result = eeon("validate", "-c", path, "-t", "leaf-spine-4")
+    assert result.exit_code == 1
+    assert "unknown key (did you mean buffer?)" in result.stderr
+    assert "switches.leaf9" in result.stderr and "has no switch of that name" in result.stderr
+    assert "leaf1:99: topology leaf-spine-4 has no linked switch port of that name" in result.stderr
+    assert "switches.leaf1:" not in result.stderr
+
+
 def test_problems_of_all_files_are_told_at_once(file):
     config = file(CONFIG.replace("buffer", "bufer").replace("eee: standard", "eee: standrad"))
     topology = file(

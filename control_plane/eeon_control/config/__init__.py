@@ -7,12 +7,12 @@ Later files win over earlier ones, key by key. What a configuration means togeth
 target's tick (ports that do not exist, timers that do not fit) is checked by `check`.
 """
 
-from eeon_control.config.checks import check
+from eeon_control.config.checks import check, check_names
 from eeon_control.config.explain import Explanation, default_thresholds, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import BUFFER_PRESETS, EEE_PRESETS
 from eeon_control.config.queues import Queue
-from eeon_control.config.reader import from_document, from_text, from_value, load, overridden
+from eeon_control.config.reader import from_document, from_text, from_value, load, overridden, read
 from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings
 from eeon_control.port_settings import Aqm, Codel, DropTail, Eee, MarkThreshold, Red
 from eeon_control.port_settings.eee import PhyTimes, Trigger
@@ -36,6 +36,7 @@ __all__ = [
     "TargetSettings",
     "Trigger",
     "check",
+    "check_names",
     "default_thresholds",
     "explain",
     "from_document",
@@ -43,4 +44,5 @@ __all__ = [
     "from_value",
     "load",
     "overridden",
+    "read",
 ]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.model import FabricConfig
 from eeon_control.errors import PlanError, Problem, Severity
-from eeon_control.sources import KeyPath
+from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import base_rtt
 from eeon_control.topology.model import Port, Topology
 from eeon_control.units import DataRate, Duration
@@ -46,7 +46,7 @@ class _Used(NamedTuple):
 
 def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
     document = config.document
-    yield from _names(config, topology, ("switches",), config.switches, ("ports",), config.ports)
+    yield from _names(config.document, topology, ("switches",), config.switches, ("ports",), config.ports)
     missing = [one.port for one in used if one.queue is None]
     for role in dict.fromkeys(port.role for port in missing):
         ports = [port.name for port in missing if port.role is role]
@@ -57,8 +57,23 @@ def _attachments(config: FabricConfig, topology: Topology, used: list[_Used]) ->
         )
 
 
+def check_names(document: Document, topology: Topology) -> list[Problem]:
+    """Switches and ports that the topology does not have, in files of which other parts break the schema."""
+    switches, ports = document.get(("switches",)), document.get(("ports",))
+    return list(
+        _names(
+            document,
+            topology,
+            ("switches",),
+            [name for name in switches if isinstance(name, str)] if isinstance(switches, dict) else [],
+            ("ports",),
+            [name for name in ports if isinstance(name, str)] if isinstance(ports, dict) else [],
+        )
+    )
+
+
 def _names(
-    config: FabricConfig,
+    document: Document,
     topology: Topology,
     switches_path: KeyPath,
     switches: Iterable[str],
@@ -69,7 +84,7 @@ def _names(
     for name in switches:
         if name not in topology.switches:
             near = did_you_mean(name, topology.switches)
-            yield config.document.problem(
+            yield document.problem(
                 (*switches_path, name),
                 f"topology {topology.name} has no switch of that name{near}; "
                 f"it has {_some(topology.switches)}",
@@ -82,7 +97,7 @@ def _names(
                 near = f"; {switch.name} has ports {_some(str(port.number) for port in switch.ports)}"
             else:
                 near = did_you_mean(name.rpartition(":")[0], topology.switches)
-            yield config.document.problem(
+            yield document.problem(
                 (*ports_path, name),
                 f"topology {topology.name} has no linked switch port of that name{near}; "
                 "a port is written leaf1:3",
@@ -132,7 +147,9 @@ def _target_settings(config: FabricConfig, topology: Topology) -> Iterator[Probl
     if bmv2 is None:
         return
     path: KeyPath = ("target_settings", "bmv2")
-    yield from _names(config, topology, (*path, "switches"), bmv2.switches, (*path, "ports"), bmv2.ports)
+    yield from _names(
+        config.document, topology, (*path, "switches"), bmv2.switches, (*path, "ports"), bmv2.ports
+    )
 
 
 def _eee_place(config: FabricConfig, name: str, port: Port) -> KeyPath:

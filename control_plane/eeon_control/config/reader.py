@@ -22,6 +22,11 @@ def load(*names_or_paths: str | Path) -> FabricConfig:
 
     Each is a path or the name of an example that ships. Raises DataNotFound or InputError.
     """
+    return from_document(read(*names_or_paths))
+
+
+def read(*names_or_paths: str | Path) -> Document:
+    """The files as one document, unchecked. Raises DataNotFound or InputError."""
     assert names_or_paths, "a configuration needs at least one file"
     document: Document | None = None
     problems: list[Problem] = []
@@ -35,7 +40,7 @@ def load(*names_or_paths: str | Path) -> FabricConfig:
     if problems:
         raise InputError(problems)
     assert document is not None
-    return from_document(document)
+    return document
 
 
 def from_text(text: str, name: str = "<text>") -> FabricConfig:

@@ -87,8 +87,10 @@ class _Checked:
         self.config: FabricConfig | None = None
         self.topology: Topology | None = None
         self.entries: dict[str, int] = {}
+        document = None
         with _Collecting(self.problems, self.names):
-            self.config = configs.load(*config_names)
+            document = configs.read(*config_names)
+            self.config = configs.from_document(document)
         if topology_name is not None:
             with _Collecting(self.problems, topology_name):
                 self.topology = topologies.load(topology_name)
@@ -98,6 +100,10 @@ class _Checked:
                 tick = tick or targets.tick
                 if self.topology is not None:
                     resolve(self.topology, targets.switches)
+        if self.config is None and document is not None and self.topology is not None:
+            told = {(one.place, one.key) for one in self.problems}
+            found = configs.check_names(document, self.topology)
+            self.problems += [one for one in found if (one.place, one.key) not in told]
         if self.config is not None and self.topology is not None:
             tick = tick or _ENGINE_TICK
             found = configs.check(self.config, self.topology, tick)
