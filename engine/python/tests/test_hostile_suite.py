@@ -19,7 +19,7 @@ from finsy.proto import p4d, p4i, p4r
 from google.protobuf import text_format
 from p4rt_client import MODIFY, Client
 from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, free_port, running
-from test_switch_faults import COMMIT, accounts, pipeline, traffic_through
+from test_switch_faults import COMMIT, packet_counts, pipeline, traffic_through
 
 MEMORY_LIMIT_MB = 1024
 """What docs/security.md says that a switch needs at most, whatever its clients do."""
@@ -176,7 +176,7 @@ def test_the_switch_goes_on_whatever_its_clients_do(tmp_path: Path, seconds: flo
         highest = at.highest_mb()
         status, output = at.process.end()
     assert status == 0
-    received, sent, dropped = accounts(output)
+    received, sent, dropped = packet_counts(output)
     assert (received, sent) == (traffic.sent, len(traffic.received))
     assert dropped == 0 and traffic.sent == len(traffic.received), "frames were lost"
     assert "Traceback" not in output
