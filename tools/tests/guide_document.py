@@ -28,7 +28,9 @@ _FENCE = re.compile(r"^```(console|yaml)(?: ([^\n`]*))?\n(.*?)^```$", re.M | re.
 _VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?"), "TIME"),
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "DIGEST"),
-    (re.compile(r"\b\d+(?:\.\d+)?m?s\b(?= +(?:ready|\d+\.\d%))"), "SPAN"),
+    (re.compile(r"\b\d+(?:\.\d+)?m?s\b(?= +ready)"), "SPAN"),
+    # Time in low power, and its share: both grow with how long the switches have run.
+    (re.compile(r"\b\d+(?:\.\d+)?m?s +\d+\.\d%"), "SPAN SHARE"),
     (re.compile(r"\bpid \d+"), "pid N"),
     (re.compile(r"\bseconds=[\d.]+"), "seconds=N"),
     (re.compile(r"to be confirmed; .* left"), "to be confirmed; TIME left"),
