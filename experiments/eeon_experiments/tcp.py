@@ -73,6 +73,9 @@ class Tcp(Strict):
     """Slow start grows with one ACK by at most this many segments (RFC 3465), or `unlimited`, as in Linux."""
     min_window_segments: Segments = 2
     """A mark never makes the window smaller than this many segments."""
+    cwr_growth: Annotated[bool, Field(strict=True)] = True
+    """After a reduction for a mark the window may grow with the next ACK without echo (ns-2), or with `false`
+    only when all that was under way is acknowledged (Linux)."""
     receive_buffer: BufferText = None
     """Largest window that a receiver announces: a size, or `unlimited`, the default."""
     sack: Annotated[bool, Field(strict=True)] = True

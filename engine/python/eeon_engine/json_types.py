@@ -1059,6 +1059,12 @@ class TcpSpec(TypedDict):
     clock_granularity_ps: NotRequired[int | None]
     """Granularity G of the clock (RFC 6298, 2.2)."""
 
+    cwr_growth: NotRequired[bool | None]
+    """
+    After a reduction for a mark grow with the next ACK without ECE (ns-2), not only when all that was under way is
+    acknowledged (Linux).
+    """
+
     dctcp_ect: NotRequired[Ect | None]
     """Which packets of a DCTCP endpoint are ECN-capable."""
 

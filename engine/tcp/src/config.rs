@@ -67,6 +67,9 @@ pub struct Config {
     /// An ECN mark never makes the congestion window smaller than this many segments. Default 2, as ssthresh (RFC 5681, equation
     /// 4) and Linux; 1 lets classic ECN come to the case of RFC 3168, 6.1.2 where only a timer sends, as in ns-2.
     pub min_window_segments: u32,
+    /// After a reduction for a mark the window may grow again with the next ACK without ECE, as in ns-2, and not only when all that was
+    /// under way is acknowledged, as in Linux (its CWR state). Default yes.
+    pub cwr_growth: bool,
     /// Receive buffer: the largest window announced. Default unlimited (`None`): [`MAX_WINDOW`]. Above 65 535 bytes the window
     /// is scaled.
     pub receive_buffer: Option<Bytes>,
@@ -122,6 +125,7 @@ impl Default for Config {
             initial_window_segments: 10,
             slow_start_limit: Some(2),
             min_window_segments: 2,
+            cwr_growth: true,
             receive_buffer: None,
             reads_at_once: true,
             sack: true,

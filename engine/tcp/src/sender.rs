@@ -343,7 +343,10 @@ impl Sender {
         if event.ece {
             self.answer_mark(now, config);
         } else if !was_recovering {
-            if self.uses_window(prior_flight) {
+            if !config.cwr_growth && self.una <= self.mark_answered && matches!(self.recovery, Recovery::None)
+            {
+                // Linux' CWR state.
+            } else if self.uses_window(prior_flight) {
                 self.congestion.grow(&mut self.congestion_window, &event);
             } else {
                 self.congestion.unused(now);

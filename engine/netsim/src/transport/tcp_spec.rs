@@ -27,6 +27,9 @@ pub(crate) struct TcpSpec {
     slow_start_limit: Option<Option<u32>>,
     /// A mark never makes the window smaller than this many segments.
     min_window_segments: Option<u32>,
+    /// After a reduction for a mark grow with the next ACK without ECE (ns-2), not only when all that was under way is
+    /// acknowledged (Linux).
+    cwr_growth: Option<bool>,
     /// The largest window announced; `null` is unlimited.
     #[serde(deserialize_with = "given")]
     receive_buffer_bytes: Option<Option<u64>>,
@@ -118,6 +121,7 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         initial_window_segments: spec.initial_window_segments.unwrap_or(base.initial_window_segments),
         slow_start_limit: spec.slow_start_limit.unwrap_or(base.slow_start_limit),
         min_window_segments: spec.min_window_segments.unwrap_or(base.min_window_segments),
+        cwr_growth: spec.cwr_growth.unwrap_or(base.cwr_growth),
         receive_buffer: spec
             .receive_buffer_bytes
             .map_or(base.receive_buffer, |buffer| buffer.map(Bytes::new)),
@@ -160,7 +164,7 @@ mod tests {
             "",
             Some(
                 r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
-                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "rack": true, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
+                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "rack": true, "cwr_growth": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
                     "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13}"#,
             ),
         )
@@ -173,6 +177,7 @@ mod tests {
             quick_acks: 16,
             prr: true,
             rack: true,
+            cwr_growth: false,
             max_ack_delay: Some(Duration::from_ps(6)),
             syn_lost_rto: Duration::from_ps(7),
             initial_rto: Duration::from_ps(8),

@@ -33,6 +33,7 @@ fn linux(script: &Script) -> Result<Config, String> {
         quick_acks: 16,
         prr: true,
         rack: true,
+        cwr_growth: false,
         slow_start_limit: None,
         receive_buffer: Some(Bytes::new(15 << 20)),
         reads_at_once: false,

@@ -186,3 +186,25 @@ fn marks_never_shrink_the_window_below_its_floor() {
     }
     assert_eq!(script.cwnd(), 2_000);
 }
+
+/// In the rest of the round after a mark, ns-2 lets the window grow and Linux does not; afterwards both do.
+#[test]
+fn the_window_grows_in_the_round_of_a_mark_if_it_is_set_so() {
+    for (cwr_growth, in_the_round) in [(true, 6_000), (false, 5_000)] {
+        let mut script = Script::established(Config { cwr_growth, ..config("ecn") }, Duration::from_ms(10));
+        script.tcp.send(1 << 30).unwrap();
+        assert_eq!(script.sent_data().len(), 10);
+        script.ack_ece(1_000);
+        assert_eq!(script.cwnd(), 5_000);
+        for segment in 2..=10 {
+            script.ack(segment * 1_000);
+            script.sent();
+        }
+        assert_eq!(script.cwnd(), in_the_round, "{cwr_growth}");
+        for segment in 11..=20 {
+            script.ack(segment * 1_000);
+            script.sent();
+        }
+        assert!(script.cwnd() > in_the_round, "{cwr_growth}");
+    }
+}
