@@ -234,6 +234,11 @@ impl Rack {
         Some((sent.start, sent.end))
     }
 
+    /// Whether at most one segment is under way, its FIN included.
+    pub(crate) fn is_single(&self) -> bool {
+        self.sent.len() <= 1
+    }
+
     /// The last segment under way.
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
         self.sent.back().map(|sent| (sent.start, sent.end))

@@ -482,7 +482,7 @@ impl Sender {
     /// single segment, but never after the retransmission timer.
     #[inline(never)]
     fn schedule_tail_probe(&mut self, now: Time, config: &Config) {
-        let (flight, srtt, mss) = (self.flight(), self.rtt.srtt(), self.mss());
+        let (flight, srtt) = (self.flight(), self.rtt.srtt());
         let quiet = matches!(self.recovery, Recovery::None) && self.sacked.is_empty() && flight > 0;
         let Some(rack) = &mut self.rack else { return };
         if !quiet || rack.probe.is_some() || rack.probe_due {
@@ -491,7 +491,7 @@ impl Sender {
         }
         let wait = srtt.map_or(Duration::from_secs(1), |srtt| {
             let max_ack_delay = config.max_ack_delay.unwrap_or(config.min_rto);
-            let delay = if flight <= mss { max_ack_delay } else { Duration::ZERO };
+            let delay = if rack.is_single() { max_ack_delay } else { Duration::ZERO };
             srtt.saturating_mul(2).saturating_add(delay)
         });
         rack.probe_at = now.saturating_add(wait).min(self.retransmit_at);

@@ -180,3 +180,13 @@ fn after_a_probe_without_answer_the_timer_fires() {
     assert_eq!(script.sent_data(), [3_000, 4_000]);
     assert_eq!(script.tcp.stats().timeouts, 1);
 }
+
+/// 7.2: a FIN that leaves with the last segment does not make it two; the peer may delay the ACK, and the RTO of 300 ms comes first.
+#[test]
+fn a_single_segment_with_fin_waits_for_a_delayed_ack() {
+    let mut script = Script::established(Config { rack: true, ..config("newreno") }, RTT);
+    script.tcp.send(1_000).unwrap();
+    script.tcp.close();
+    script.expect_one();
+    assert_eq!(script.tcp.next_timeout(), Some(script.now + Duration::from_ms(300)));
+}
