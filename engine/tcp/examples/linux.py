@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Linux' TCP beside ours: the same transfer over the same path, sent by one and received by the other.
+
+The path is the example `edge` of the crate tcp: a delay, and losses of chosen data segments on their first
+way. Linux is on the other side of a TUN device in a network namespace of its own, so it needs root and
+nothing of the machine's network:
+
+    cargo build --release --package tcp --example edge
+    unshare --net python3 engine/tcp/examples/linux.py engine/target/release/examples/edge
+"""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+LINUX, OURS = "10.99.0.1", "10.99.0.2"
+PORTS = itertools.count(5001)
+"""Each transfer has a port of its own: none meets the TIME-WAIT of another."""
+DELAY_MS = 20
+BYTES = 100 * 1448
+"""A hundred full segments with timestamps."""
+LOSSES = {
+    "none": "",
+    "20": "20",
+    "20, 22, 23": "20,22,23",
+    "30 to 39": ",".join(map(str, range(30, 40))),
+    "the last": "100",
+}
+_TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
+_DEADLINE_SECONDS = 60
+
+
+def open_tun() -> int:
+    """A TUN device between Linux and us."""
+    device = os.open("/dev/net/tun", os.O_RDWR)
+    fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH", b"judge", _IFF_TUN | _IFF_NO_PI))
+    for command in (
+        ["ip", "address", "add", f"{LINUX}/24", "dev", "judge"],
+        ["ip", "link", "set", "judge", "mtu", "1500", "up"],
+    ):
+        subprocess.run(command, check=True)
+    for name, value in (("tcp_no_metrics_save", "1"), ("tcp_slow_start_after_idle", "1")):
+        Path(f"/proc/sys/net/ipv4/{name}").write_text(value)
+    return device
+
+
+def serve(listener: socket.socket, sends: bool) -> None:
+    """Linux' application: takes or sends everything of one connection."""
+    connection, _ = listener.accept()
+    with connection:
+        if sends:
+            connection.sendall(bytes(BYTES))
+            connection.shutdown(socket.SHUT_WR)
+        while connection.recv(1 << 20):
+            pass
+
+
+def transfer(edge: str, device: int, sender: str, algorithm: str, lost: str) -> dict[str, object]:
+    """One transfer: what the path saw of it."""
+    port = next(PORTS)
+    with socket.create_server((LINUX, port)) as listener:
+        application = threading.Thread(target=serve, args=(listener, sender == "Linux"), daemon=True)
+        application.start()
+        size = "0" if sender == "Linux" else str(BYTES)
+        ended = subprocess.run(
+            [edge, OURS, LINUX, str(port), size, algorithm, str(DELAY_MS), lost],
+            stdin=device,
+            stdout=device,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=_DEADLINE_SECONDS,
+            check=False,
+        )
+        if ended.returncode != 0:
+            raise RuntimeError(f"{sender}, {algorithm}, {lost}: {ended.stderr}")
+        application.join(_DEADLINE_SECONDS)
+    result: dict[str, object] = json.loads(ended.stderr)
+    return result
+
+
+def main() -> None:
+    """Prints the table."""
+    edge = sys.argv[1]
+    device = open_tun()
+    print("| algorithm | lost | sender | ms | sent again | largest flight in each round trip |")
+    print("|---|---|---|---|---|---|")
+    control = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+    # A namespace may choose only what the machine allows; CUBIC is there when it is the machine's default.
+    algorithms = ("cubic", "newreno") if control.read_text().strip() == "cubic" else ("newreno",)
+    for algorithm in algorithms:
+        if algorithm == "newreno":
+            control.write_text("reno")
+        for name, lost in LOSSES.items():
+            for sender in ("ours", "Linux"):
+                one = transfer(edge, device, sender, algorithm, lost)
+                assert one["bytes"] == BYTES, one
+                took, peaks = float(str(one["took_us"])) / 1e3, " ".join(map(str, one["peaks"]))  # type: ignore[call-overload]
+                print(
+                    f"| `{algorithm}` | {name} | {sender} | {took:.0f} | {one['retransmitted']} | {peaks} |"
+                )
+
+
+if __name__ == "__main__":
+    main()
