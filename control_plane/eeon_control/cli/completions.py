@@ -50,6 +50,12 @@ def switch_names(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 
 @_silent
+def host_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Hosts of the topology that is given before."""
+    return _names(_topology(ctx).hosts, incomplete)
+
+
+@_silent
 def target_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The same, as `--target` wants them."""
     return _names((f"{name}=" for name in _topology(ctx).switches), incomplete)

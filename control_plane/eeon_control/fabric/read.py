@@ -24,10 +24,12 @@ from eeon_control import program as programs
 from eeon_control.errors import FabricError, NoRegisters
 from eeon_control.fabric import thrift
 from eeon_control.fabric.concurrent import each, open_all
+from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target, resolve
 from eeon_control.plan import TABLES, Entry
 from eeon_control.program import Program
+from eeon_control.routing import SwitchRoutes
 from eeon_control.topology import Switch, Topology
 
 _T = TypeVar("_T")
@@ -198,9 +200,10 @@ async def registers_of(
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to read. `registers`: P4Info aliases of per-port registers."""
+    """What to read. `routes`: routes with their groups; `registers`: P4Info aliases of per-port registers."""
 
     entries: bool = False
+    routes: bool = False
     counters: bool = False
     registers: tuple[str, ...] = ()
     clock: bool = False
@@ -221,6 +224,7 @@ class Observation:
     registers: Mapping[int, Mapping[str, int]] | None = None
     elapsed_us: int | None = None
     missing: str | None = None
+    routes: SwitchRoutes | None = None
 
     def now_ticks(self, tick_ps: int) -> int | None:
         """The switch's clock in ticks of its timestamps."""
@@ -281,6 +285,7 @@ async def observe_switch(
 ) -> Observation:
     """Read one switch on an open session. Raises FabricError."""
     entries = await session.read_entries(TABLES) if wanted.entries else []
+    routes = await routes_of(session) if wanted.routes else None
     received, verdicts = await counters_of(session, switch) if wanted.counters else ([], [])
     registers: Mapping[int, Mapping[str, int]] | None = None
     elapsed_us = missing = None
@@ -302,7 +307,7 @@ async def observe_switch(
         except FabricError as error:
             missing = str(error)
     counters = FabricCounters(tuple(received), tuple(verdicts))
-    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing)
+    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes)
 
 
 def _counter_cell(counter_id: int, index: int) -> p4r.Entity:

@@ -8,9 +8,11 @@ from eeon_control.views.eee import eee
 from eeon_control.views.energy import REGISTERS as ENERGY_REGISTERS
 from eeon_control.views.energy import energy
 from eeon_control.views.fabric import fabric
+from eeon_control.views.path import path
 from eeon_control.views.ports import ports
 from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
 from eeon_control.views.queues import queues
+from eeon_control.views.routes import routes
 from eeon_control.views.selection import Selection, select
 from eeon_control.views.table import Column, Row, View
 
@@ -28,10 +30,12 @@ __all__ = [
     "energy",
     "fabric",
     "nonzero",
+    "path",
     "ports",
     "queues",
     "rates",
     "restarted",
+    "routes",
     "select",
     "since",
 ]

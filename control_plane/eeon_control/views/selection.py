@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from eeon_control.errors import EeonError
+from eeon_control.nearest import hint
 from eeon_control.topology import PortRole, Topology
 
 
@@ -55,11 +55,4 @@ def select(topology: Topology, selection: Selection) -> Topology:
 def _check(asked: Iterable[str], known: Collection[str], what: str) -> None:
     for name in asked:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=3)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"there are {_some(known)}"
-            raise EeonError(f"{name} is no {what}; {hint}")
-
-
-def _some(names: Collection[str]) -> str:
-    shown = list(names)[:6]
-    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(names) > len(shown) else "")
+            raise EeonError(f"{name} is no {what}; {hint(name, known)}")

@@ -12,6 +12,8 @@ from eeon_control import views
 from eeon_control.cli import completions, options
 from eeon_control.cli.output import errors
 from eeon_control.cli.show import baselines
+from eeon_control.cli.show.common import EXIT_CODES
+from eeon_control.cli.show.routes import path, routes
 from eeon_control.cli.show.watch import Kind, ViewData, ViewLoop, ViewOptions
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
@@ -22,20 +24,13 @@ from eeon_control.views import Selection, View
 _SWITCH_PORT_ROLES = [role.value for role in PortRole if role is not PortRole.HOST]
 _ENERGY_SECONDS = 1.0
 
-_EXIT_CODES = """
-\b
-EXIT CODES
-  0  done
-  1  a switch could not be read (the others are shown), or another error
-"""
 
-
-@click.group(epilog=_EXIT_CODES)
+@click.group(epilog=EXIT_CODES)
 @options.topology_option(required=False)
 @options.target_options
 @click.pass_context
 def show(ctx: click.Context, /, **common: object) -> None:
-    """Show switches, ports, queues, marks and drops, EEE, energy, counters.
+    """Show switches, ports, queues, marks and drops, EEE, energy, counters, routes and paths.
 
     The commands write to no switch. They name a switch that cannot be reached on stderr and show the others.
     Without -T and --target the addresses of the switches come from the fabric's current revision. Without -t,
@@ -88,7 +83,7 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
     for option in (_COUNT, _WATCH, _ROLE, _PORT, _SWITCH, options.output_option):
         function = option(function)
     function = options.topology_option(required=False)(options.target_options(function))
-    show.command(name, help=about, epilog=_EXIT_CODES)(function)
+    show.command(name, help=about, epilog=EXIT_CODES)(function)
 
 
 _SWITCH = click.option(
@@ -220,13 +215,16 @@ _view(
     intervals=True,
 )
 
+show.add_command(routes)
+show.add_command(path)
+
 
 @click.group()
 def clear() -> None:
     """Set a new zero point of counters, for this user's `eeon show` only."""
 
 
-@clear.command("counters", epilog=_EXIT_CODES)
+@clear.command("counters", epilog=EXIT_CODES)
 @options.topology_option(required=False)
 @options.target_options
 @click.option("--undo", is_flag=True, help="remove the stored values; contacts no switch")

@@ -14,8 +14,8 @@ from rich.live import Live
 from rich.text import Text
 
 from eeon_control import views
-from eeon_control.cli.output import console, errors
-from eeon_control.cli.show import baselines, printing
+from eeon_control.cli.output import console
+from eeon_control.cli.show import baselines, common, printing
 from eeon_control.fabric import Targets
 from eeon_control.fabric.read import FabricObservation, Wanted, observe
 from eeon_control.fabric.sync import run
@@ -91,7 +91,7 @@ class ViewLoop:
     def _live(self) -> None:
         with Live(console=console(), auto_refresh=False, screen=True) as live:
             for block in self._blocks():
-                failures = [Text(why, style="red") for why in _troubles(block[1])]
+                failures = [Text(why, style="red") for why in common.troubles(block[1])]
                 live.update(
                     Group(
                         Text(f"{block[2]}  (Ctrl-C ends)", style="dim"),
@@ -127,7 +127,7 @@ class ViewLoop:
 
     def _observe(self) -> FabricObservation:
         observed = run(observe(self._whole, self._targets.switches, self._kind.wanted, self._part))
-        self.failed = self.failed or bool(_troubles(observed))
+        self.failed = self.failed or bool(common.troubles(observed))
         return observed
 
     def _view(self, observed: FabricObservation) -> View:
@@ -162,28 +162,16 @@ class ViewLoop:
 
     def _print(self, block: Block) -> None:
         view, observed, taken_at = block
-        if self._options.output == "json":
-            click.echo(
-                printing.as_json(
-                    view,
-                    topology=self._whole.name,
-                    taken_at=taken_at,
-                    unreachable=observed.failures,
-                    indent=1 if self._options.watch_s is None else None,
-                )
-            )
-        else:
-            if self._options.watch_s is not None:
-                click.echo(taken_at)
-            console().print(printing.as_table(view), highlight=False)
-        for why in _troubles(observed):
-            errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)
-
-
-def _troubles(observed: FabricObservation) -> list[str]:
-    """Why switches were not read, and why something of a switch that was is missing."""
-    missing = (one.missing for one in observed.switches.values() if one.missing is not None)
-    return [*observed.failures.values(), *missing]
+        if self._options.output == "table" and self._options.watch_s is not None:
+            click.echo(taken_at)
+        common.print_view(
+            view,
+            observed,
+            topology=self._whole.name,
+            taken_at=taken_at,
+            output=self._options.output,
+            indent=1 if self._options.watch_s is None else None,
+        )
 
 
 def _elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:

@@ -1,0 +1,45 @@
+"""What the commands of `eeon show` share: their exit codes, and how one view is printed."""
+
+from __future__ import annotations
+
+import click
+
+from eeon_control.cli.output import console, errors
+from eeon_control.cli.show import printing
+from eeon_control.fabric.read import FabricObservation
+from eeon_control.views import View
+
+EXIT_CODES = """
+\b
+EXIT CODES
+  0  done
+  1  a switch could not be read (the others are shown), or another error
+"""
+
+
+def troubles(observed: FabricObservation) -> list[str]:
+    """Why switches were not read, and why something of a switch that was is missing."""
+    missing = (one.missing for one in observed.switches.values() if one.missing is not None)
+    return [*observed.failures.values(), *missing]
+
+
+def print_view(
+    view: View,
+    observed: FabricObservation,
+    *,
+    topology: str,
+    taken_at: str,
+    output: str,
+    indent: int | None = 1,
+) -> None:
+    """A view on stdout, as a table or JSON; what could not be read on stderr."""
+    if output == "json":
+        click.echo(
+            printing.as_json(
+                view, topology=topology, taken_at=taken_at, unreachable=observed.failures, indent=indent
+            )
+        )
+    else:
+        console().print(printing.as_table(view), highlight=False)
+    for why in troubles(observed):
+        errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)

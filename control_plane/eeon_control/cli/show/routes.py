@@ -1,0 +1,151 @@
+"""`eeon show routes` and `eeon show path`: where the switches send packets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from ipaddress import IPv6Address, ip_address
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from eeon_control import config as configs
+from eeon_control import views
+from eeon_control.cli import completions, options
+from eeon_control.cli.show import common
+from eeon_control.cli.show.watch import Kind, ViewData, ViewLoop, ViewOptions
+from eeon_control.config import FabricConfig
+from eeon_control.errors import EeonError
+from eeon_control.fabric.read import Wanted, observe
+from eeon_control.fabric.sync import run
+from eeon_control.nearest import hint
+from eeon_control.plan import Entry, intended
+from eeon_control.routing import Flow, Walk
+from eeon_control.state import StateStore, folder_of
+from eeon_control.topology import Host, Topology
+from eeon_control.units import Duration
+from eeon_control.views import Selection, View
+
+_ROUTES = Wanted(routes=True)
+_PATHS = 64
+
+
+@click.command(epilog=common.EXIT_CODES)
+@click.argument("switches", metavar="[SWITCH]...", nargs=-1, shell_complete=completions.switch_names)
+@options.topology_option(required=False)
+@options.target_options
+@options.config_options(required=False)
+@options.output_option
+def routes(
+    switches: tuple[str, ...],
+    topology_name: str | None,
+    targets_file: Path | None,
+    target_texts: tuple[str, ...],
+    tick: Duration | None,
+    config_names: tuple[str, ...],
+    output: str,
+) -> int:
+    """Every route of every SWITCH (or of all): its ECMP group, the ports and neighbours, and its state.
+
+    State is `ok`, or how the route differs from the plan: that of -c, or of the fabric's current revision.
+    Routes that share a group have the same number in the column group.
+
+    \b
+    EXAMPLES
+      eeon show routes -t leaf-spine-4 -T targets.yaml
+      eeon show routes leaf1 -t leaf-spine-4 -T targets.yaml -c drop_tail
+    """
+    whole = options.topology_or_known(topology_name)
+    part = views.select(whole, Selection(switches))
+    targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
+    planned = _planned(whole, config_names, targets.tick)
+
+    def view(data: ViewData) -> View:
+        return views.routes(whole, data.observed, planned)
+
+    loop = ViewLoop(Kind(_ROUTES, view), whole, part, targets, ViewOptions(output))
+    loop.run()
+    return 1 if loop.failed else 0
+
+
+@click.command(epilog=common.EXIT_CODES)
+@click.argument("source", metavar="SRC", shell_complete=completions.host_names)
+@click.argument("destination", metavar="DST", shell_complete=completions.host_names)
+@options.topology_option(required=False)
+@options.target_options
+@click.option(
+    "--flow",
+    "flow_text",
+    metavar="PROTO,SPORT,DPORT",
+    help="the one path of this flow (tcp,40000,5000), by the hash of the program  [default: all paths]",
+)
+@click.option("--ipv6", is_flag=True, help="by the hosts' IPv6 addresses")
+@click.option(
+    "--limit", type=click.IntRange(1), default=_PATHS, show_default=True, help="show at most this many paths"
+)
+@options.output_option
+def path(
+    source: str,
+    destination: str,
+    topology_name: str | None,
+    targets_file: Path | None,
+    target_texts: tuple[str, ...],
+    tick: Duration | None,
+    flow_text: str | None,
+    ipv6: bool,
+    limit: int,
+    output: str,
+) -> int:
+    """The way of packets from host SRC to host DST, hop by hop: switch, egress port, next node, route.
+
+    It is worked out from the entries that the switches hold. SRC and DST are names or addresses of hosts.
+    Exit code 1 also when a path does not reach DST: no route, a loop, a wrong port.
+
+    \b
+    EXAMPLES
+      eeon show path h1 h3 -t leaf-spine-4 -T targets.yaml
+      eeon show path h1 h3 -t leaf-spine-4 -T targets.yaml --flow tcp,40000,5000
+      eeon show path 10.0.1.1 10.0.2.1 -t leaf-spine-4 -T targets.yaml -o json
+    """
+    flow = None if flow_text is None else Flow.parse(flow_text)
+    topology = options.topology_or_known(topology_name)
+    start, end = _host(topology, source), _host(topology, destination)
+    if start is end:
+        raise EeonError(f"{source} and {destination} are one host; give two")
+    targets = options.targets_or_known(topology.name, targets_file, target_texts, tick)
+    observed = run(observe(topology, targets.switches, _ROUTES))
+    tables = {name: one.routes for name, one in observed.switches.items() if one.routes is not None}
+    walk = Walk(topology, tables, start, end, 6 if ipv6 or ":" in source + destination else 4)
+    found = [walk.of_flow(flow)] if flow is not None else list(islice(walk.all(), limit + 1))
+    view = views.path(walk, found[:limit], flow, limit if len(found) > limit else None)
+    taken_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    common.print_view(view, observed, topology=topology.name, taken_at=taken_at, output=output)
+    return 1 if observed.failures or any(one.fault for one in found[:limit]) else 0
+
+
+def _host(topology: Topology, text: str) -> Host:
+    """A host by name or address. Raises EeonError with the nearest names."""
+    if text in topology.hosts:
+        return topology.hosts[text]
+    try:
+        address = ip_address(text)
+    except ValueError:
+        raise EeonError(f"{text} is no host of {topology.name}; {hint(text, topology.hosts)}") from None
+    for host in topology.hosts.values():
+        if address == (host.ipv6 if isinstance(address, IPv6Address) else host.ipv4):
+            return host
+    raise EeonError(f"{text} is no host's address in {topology.name}; give the name of a host")
+
+
+def _planned(
+    topology: Topology, config_names: tuple[str, ...], tick: Duration
+) -> Mapping[str, tuple[Entry, ...]] | None:
+    """What the configuration of the command line means, or that of the current revision."""
+    config: FabricConfig | None = configs.load(*config_names) if config_names else None
+    folder = folder_of(topology.name)
+    if config is None and folder.is_dir():
+        revision = StateStore.open(folder, create=False).current()
+        if revision is not None and revision.intent.fabric == topology.name:
+            config = revision.intended().config
+    return None if config is None else intended(topology, config, tick)

@@ -1,0 +1,105 @@
+"""What a switch forwards by, read over P4Runtime: one-shot groups, and groups and members that have ids."""
+
+from __future__ import annotations
+
+from finsy.proto import p4r
+
+from eeon_control.entries import Action, Lpm
+from eeon_control.errors import FabricError
+from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.table_entries import decode
+from eeon_control.routing import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_use
+
+_SELECTOR = "ecmp_selector"
+_SEED_TABLE = "switch_config"
+_LARGEST_WEIGHT = 1024  # one member of a group is never more copies than any selector holds
+
+_Members = dict[int, Action]
+_Groups = dict[int, list[tuple[int, int]]]  # id -> (member, weight)
+
+
+async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
+    """Routes and ECMP seed of one switch. Raises FabricError."""
+    schema = session.schema
+    wanted = [p4r.TableEntry(table_id=schema.tables[name].id) for name in ROUTE_TABLES.values()]
+    wanted.append(p4r.TableEntry(table_id=schema.tables[_SEED_TABLE].id, is_default_action=True))
+    messages = [
+        entity.table_entry
+        async for entity in session.read([p4r.Entity(table_entry=entry) for entry in wanted])
+        if entity.HasField("table_entry")
+    ]
+    has_ids = any(
+        message.action.WhichOneof("type") in ("action_profile_group_id", "action_profile_member_id")
+        for message in messages
+    )
+    members, groups = await _profile(session) if has_ids else ({}, {})
+    routes, seed = [], 1  # the program's own default of switch_config
+    for message in messages:
+        entry = decode(message, schema)
+        if entry.table == _SEED_TABLE:
+            seed = dict(entry.actions[0].params).get("seed", seed) if entry.actions else seed
+        elif not entry.is_default and isinstance(entry.match[0], Lpm):
+            chosen, fault = _members(session, message.action, members, groups)
+            routes.append(Route(entry.table, entry.match[0], chosen, fault))
+    return SwitchRoutes(in_order_of_use(routes), seed)
+
+
+def _members(
+    session: P4RuntimeSession, action: p4r.TableAction, members: _Members, groups: _Groups
+) -> tuple[tuple[Action, ...], str | None]:
+    """The actions of an entry in the order in which it names them, and what is missing of them."""
+    match action.WhichOneof("type"):
+        case "action":
+            return (_action(session, action.action),), None
+        case "action_profile_action_set":
+            given = action.action_profile_action_set.action_profile_actions
+            return tuple(
+                copy for one in given for copy in [_action(session, one.action)] * _copies(one.weight)
+            ), None
+        case "action_profile_member_id":
+            shares = [(action.action_profile_member_id, 1)]
+        case "action_profile_group_id":
+            group = action.action_profile_group_id
+            if group not in groups:
+                return (), f"group {group} is missing"
+            shares = groups[group]
+        case _:
+            return (), None
+    missing = [str(member) for member, _ in shares if member not in members]
+    found = tuple(
+        copy for member, weight in shares if member in members for copy in [members[member]] * _copies(weight)
+    )
+    return found, f"member {', '.join(missing)} is missing" if missing else None
+
+
+async def _profile(session: P4RuntimeSession) -> tuple[_Members, _Groups]:
+    profile = session.schema.action_profiles[_SELECTOR].id
+    wanted = [
+        p4r.Entity(action_profile_member=p4r.ActionProfileMember(action_profile_id=profile)),
+        p4r.Entity(action_profile_group=p4r.ActionProfileGroup(action_profile_id=profile)),
+    ]
+    members: _Members = {}
+    groups: _Groups = {}
+    async for entity in session.read(wanted):
+        if entity.HasField("action_profile_member"):
+            member = entity.action_profile_member
+            members[member.member_id] = _action(session, member.action)
+        elif entity.HasField("action_profile_group"):
+            group = entity.action_profile_group
+            groups[group.group_id] = [(one.member_id, one.weight) for one in group.members]
+    return members, groups
+
+
+def _action(session: P4RuntimeSession, message: p4r.Action) -> Action:
+    try:
+        known = session.schema.actions[message.action_id]
+    except (KeyError, ValueError) as error:
+        raise FabricError(
+            f"{session.name}: reported an action that the program does not have: {error}"
+        ) from None
+    values = {param.param_id: int.from_bytes(param.value, "big") for param in message.params}
+    return Action(known.alias, tuple((param.name, values.get(param.id, 0)) for param in known.params))
+
+
+def _copies(weight: int) -> int:
+    return max(1, min(weight, _LARGEST_WEIGHT))

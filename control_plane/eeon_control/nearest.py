@@ -1,0 +1,24 @@
+"""What a person may have meant who wrote a name that is not there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+
+_SUGGESTED = 3
+_LISTED = 6
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Known names that resemble a mistyped one, the nearest first; at most three."""
+    return difflib.get_close_matches(name, list(known), n=_SUGGESTED)
+
+
+def hint(name: str, known: Collection[str]) -> str:
+    """`did you mean leaf1 or leaf2?`, or where nothing resembles the name, `there are leaf1, ...`."""
+    close = nearest(name, known)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    shown = list(known)[:_LISTED]
+    rest = len(known) - len(shown)
+    return f"there are {', '.join(shown)}" + (f" and {rest} more" if rest else "")

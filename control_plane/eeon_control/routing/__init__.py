@@ -1,0 +1,21 @@
+"""Where packets go, by the entries that switches hold: their routes, and ways through the fabric. Pure.
+
+walk = Walk(topology, {"leaf1": SwitchRoutes(...), ...}, topology.hosts["h1"], topology.hosts["h3"])
+walk.of_flow(Flow.parse("tcp,40000,5000")).switches          # ("leaf1", "spine2", "leaf2")
+"""
+
+from eeon_control.routing.flow_hash import Flow, ecmp_key
+from eeon_control.routing.table import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_use
+from eeon_control.routing.walk import Hop, Path, Walk
+
+__all__ = [
+    "Flow",
+    "Hop",
+    "Path",
+    "ROUTE_TABLES",
+    "Route",
+    "SwitchRoutes",
+    "Walk",
+    "ecmp_key",
+    "in_order_of_use",
+]

@@ -1,0 +1,120 @@
+"""The way of a flow from host to host, and all ways that ECMP may choose, by what the switches hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+
+from eeon_control.entries import Action
+from eeon_control.routing.flow_hash import Flow, ecmp_key
+from eeon_control.routing.table import Route, SwitchRoutes
+from eeon_control.topology import Host, Port, Topology
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One switch on the way: the route that matched and the port it leaves by.
+
+    `share`: the part of flows that arrive here which take this port. `key`: of a known flow, the hash.
+    """
+
+    switch: str
+    port: Port
+    route: Route
+    share: float
+    key: int | None = None
+
+
+@dataclass(frozen=True)
+class Path:
+    """A way through the fabric. `share`: of the flows that a fair hash sends over it; `fault`: why it ends
+    before the destination."""
+
+    hops: tuple[Hop, ...]
+    share: float
+    fault: str | None = None
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """Names of the switches whose route was found, in order."""
+        return tuple(hop.switch for hop in self.hops)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """From where to where; IPv4 or IPv6. `tables`: what the switches hold, for those that could be read."""
+
+    topology: Topology
+    tables: Mapping[str, SwitchRoutes]
+    source: Host
+    destination: Host
+    version: int = 4
+
+    def of_flow(self, flow: Flow) -> Path:
+        """The one way of a flow."""
+        return next(self._from(self.source.leaf, (), 1.0, flow))
+
+    def all(self) -> Iterator[Path]:
+        """All ways, in the order of the groups' members."""
+        return self._from(self.source.leaf, (), 1.0, None)
+
+    def _from(self, name: str, hops: tuple[Hop, ...], share: float, flow: Flow | None) -> Iterator[Path]:
+        if any(hop.switch == name for hop in hops):
+            ring = [hop.switch for hop in hops]
+            yield Path(hops, share, f"loop: {' -> '.join([*ring[ring.index(name) :], name])}")
+            return
+        routes = self.tables.get(name)
+        if routes is None:
+            yield Path(hops, share, f"{name} could not be read")
+            return
+        address = self._address(self.destination)
+        route = routes.lookup(address)
+        if route is None:
+            yield Path(hops, share, f"no route to {address} at {name}")
+        elif not route.members:
+            yield Path(
+                hops, share, f"{name}: {route.prefix_text}: {route.fault or 'its group has no members'}"
+            )
+        elif flow is None:
+            for action, copies in Counter(route.members).items():
+                part = copies / len(route.members)
+                yield from self._over(action, name, route, hops, share, part, None, None)
+        else:
+            key = ecmp_key(self._address(self.source), address, flow, routes.seed)
+            action = route.members[key % len(route.members)]
+            part = route.members.count(action) / len(route.members)
+            yield from self._over(action, name, route, hops, share, part, key, flow)
+
+    def _over(
+        self,
+        action: Action,
+        name: str,
+        route: Route,
+        hops: tuple[Hop, ...],
+        share: float,
+        part: float,
+        key: int | None,
+        flow: Flow | None,
+    ) -> Iterator[Path]:
+        share *= part
+        number = dict(action.params).get("port")
+        if number is None:
+            yield Path(hops, share, f"{name}: {route.prefix_text}: {action} does not forward it")
+            return
+        port = self.topology.port(f"{name}:{number}")
+        if port is None:
+            yield Path(hops, share, f"{name}: {route.prefix_text} leads to port {number}, which has no link")
+            return
+        hops = (*hops, Hop(name, port, route, part, key))
+        peer = port.peer.node
+        if peer in self.topology.switches:
+            yield from self._from(peer, hops, share, flow)
+        elif peer == self.destination.name:
+            yield Path(hops, share)
+        else:
+            yield Path(hops, share, f"{port.name} leads to {peer}, which is not {self.destination.name}")
+
+    def _address(self, host: Host) -> IPv4Address | IPv6Address:
+        return host.ipv4 if self.version == 4 else host.ipv6

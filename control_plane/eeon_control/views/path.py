@@ -1,0 +1,79 @@
+"""`eeon show path`: hop by hop from host to host, by what the switches hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eeon_control.routing import Flow, Hop, Path, Walk
+from eeon_control.views.table import Column, Row, View, none, rate, share
+
+ORDER_NOTE = (
+    "which member a hash takes rests on the order in which the tables use the members first: P4Runtime does "
+    "not tell the switch's own, which may be another after routes were changed"
+)
+
+
+def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | None = None) -> View:
+    """Ways of one flow, or all; `more_than`: there are more than so many, and these are the first."""
+    source, destination = walk.source.name, walk.destination.name
+    rows: list[Row] = []
+    for number, one in enumerate(found, 1):
+        for index, hop in enumerate(one.hops, 1):
+            rows.append(
+                {
+                    "path": number,
+                    "hop": index,
+                    "share": one.share if flow is None else None,
+                    "switch": hop.switch,
+                    "port": hop.port.name,
+                    "peer": str(hop.port.peer),
+                    "rate_bps": int(hop.port.rate),
+                    "prefix": hop.route.prefix_text,
+                    "members": len(hop.route.members),
+                    "hash": hop.key,
+                }
+            )
+    columns = [
+        Column("path", "path"),
+        Column("hop", "hop"),
+        Column("switch", "switch", right=False),
+        Column("port", "egress port", right=False),
+        Column("peer", "to", right=False),
+        Column("rate_bps", "rate", rate),
+        Column("prefix", "route", right=False),
+        Column("members", "members"),
+        Column("hash", "hash", none) if flow is not None else Column("share", "of flows", share),
+    ]
+    notes = [f"path {number}: {one.fault}" for number, one in enumerate(found, 1) if one.fault]
+    if more_than is not None:
+        notes.append(f"there are more than {more_than} paths; --limit shows more")
+    by_hash = flow is not None and any(
+        hop.key is not None and len(hop.route.members) > 1 for hop in _hops(found)
+    )
+    if by_hash and not all(walk.tables[hop.switch].order_is_read for hop in _hops(found)):
+        notes.append(ORDER_NOTE)
+    about = f", {flow}" if flow is not None else f", {len(found)} path{'s' if len(found) != 1 else ''}"
+    more: dict[str, object] = {
+        "source": source,
+        "destination": destination,
+        "flow": None if flow is None else str(flow),
+        "paths": [{"nodes": _nodes(walk, one), "share": one.share, "fault": one.fault} for one in found],
+    }
+    return View(
+        "path",
+        f"{source} to {destination}, IPv{walk.version}{about}",
+        columns,
+        rows,
+        key=("path", "hop"),
+        notes=notes,
+        more=more,
+    )
+
+
+def _hops(found: Sequence[Path]) -> list[Hop]:
+    return [hop for one in found for hop in one.hops]
+
+
+def _nodes(walk: Walk, one: Path) -> list[str]:
+    """Names on the way, hosts included."""
+    return [walk.source.name, *one.switches, *([walk.destination.name] if one.fault is None else [])]

@@ -1,0 +1,215 @@
+"""The model of the ECMP hash against the program: the engine's switches forward, and the model foretells the port."""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+
+import pytest
+from eeon_control import config, fabric, program, topology
+from eeon_control.fabric.read import Wanted, observe
+from eeon_control.fabric.routes import routes_of
+from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.sync import run
+from eeon_control.fabric.targets import Target
+from eeon_control.routing import Flow, Walk
+from finsy.proto import p4r
+
+engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+
+TICK_PS = 1000
+FLOW_GAP_PS = 10**9
+FLOWS = 200
+FOUR_SPINES = """
+name: four-spines
+defaults: {delay: 1us, overhead: 24B}
+nodes:
+  leaf1: {kind: switch, role: leaf}
+  leaf2: {kind: switch, role: leaf}
+  leaf3: {kind: switch, role: leaf}
+  spine1: {kind: switch, role: spine}
+  spine2: {kind: switch, role: spine}
+  spine3: {kind: switch, role: spine}
+  spine4: {kind: switch, role: spine}
+  h1: {kind: host}
+  h2: {kind: host}
+  h3: {kind: host}
+links:
+"""
+
+
+def four_spines(folder):
+    links = [f'  - {{endpoints: ["leaf{n}:9", "h{n}:0"], rate: 1Gbps}}' for n in (1, 2, 3)]
+    links += [
+        f'  - {{endpoints: ["leaf{leaf}:{spine}", "spine{spine}:{leaf}"], rate: 1Gbps}}'
+        for leaf in (1, 2, 3)
+        for spine in (1, 2, 3, 4)
+    ]
+    path = folder / "four.yaml"
+    path.write_text(FOUR_SPINES + "\n".join(links) + "\n")
+    return topology.load(str(path))
+
+
+class Running:
+    """The engine's switches of a topology, and frames that are carried from one to the next by hand."""
+
+    def __init__(self, topo, stack) -> None:
+        self.topology = topo
+        self.switches = {}
+        self.targets = {}
+        self.now_ps = 0
+        for switch in topo.switches.values():
+            ports = [
+                engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
+                for port in switch.ports
+            ]
+            made = engine.Switch(
+                device_id=switch.device_id, tick_ps=TICK_PS, gate_register="gate_open_at", ports=ports
+            )
+            self.switches[switch.name] = made
+            self.targets[switch.name] = stack.enter_context(p4runtime.serve(made)).address
+
+    def tables(self):
+        observed = run(observe(self.topology, self.targets, Wanted(routes=True)))
+        assert not observed.failures
+        return {name: one.routes for name, one in observed.switches.items()}
+
+    def ports_taken(self, source, frame: bytes) -> list[str]:
+        """The egress ports of a frame of a host, until it leaves the fabric."""
+        self.now_ps += FLOW_GAP_PS
+        at, taken = source.port.peer, []
+        while at.node in self.switches:
+            switch = self.switches[at.node]
+            switch.advance_to(self.now_ps - 1)
+            switch.inject(at.port, frame, self.now_ps)
+            [(_, port, frame)] = switch.advance_to(self.now_ps + FLOW_GAP_PS // 2)
+            taken.append(f"{at.node}:{port}")
+            at = self.topology.port(taken[-1]).peer
+        return taken
+
+
+@pytest.fixture
+def start(tmp_path):
+    with contextlib.ExitStack() as stack:
+        yield lambda topo: Running(topo, stack)
+
+
+def checksum(data: bytes) -> bytes:
+    """RFC 1071."""
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return (total ^ 0xFFFF).to_bytes(2, "big")
+
+
+def frame_of(source, destination, flow: Flow, version: int) -> bytes:
+    """A frame of a flow: Ethernet, IP, the ports (of UDP or TCP), zeros. Transport checksums are left out."""
+    ports = struct.pack("!HH", flow.source_port, flow.destination_port)
+    body = {
+        6: ports + bytes(8) + b"\x50\x10" + bytes(6),
+        17: ports + b"\0\x1a" + bytes(20),
+    }.get(flow.protocol, bytes(26))
+    macs = bytes.fromhex((source.gateway_mac + source.mac).replace(":", ""))
+    if version == 6:
+        head = b"\x60" + bytes(3) + struct.pack("!HBB", len(body), flow.protocol, 64)
+        return macs + b"\x86\xdd" + head + source.ipv6.packed + destination.ipv6.packed + body
+    head = struct.pack("!BBHHHBB", 0x45, 2, 20 + len(body), 0, 0x4000, 64, flow.protocol)
+    ends = source.ipv4.packed + destination.ipv4.packed
+    return macs + b"\x08\x00" + head + checksum(head + b"\0\0" + ends) + ends + body
+
+
+def flows() -> list[Flow]:
+    made = [Flow(6 if n % 3 else 17, 32768 + 7 * n, (13562, 80, 65535)[n % 3]) for n in range(FLOWS)]
+    return [*made, Flow(1), Flow(58), Flow(6, 0, 0), Flow(17, 65535, 65535)]
+
+
+def compare(running: Running, source, destination, version: int) -> set[str]:
+    """Send every flow, and hold each path against the model's; the ports that the first switch used."""
+    walk = Walk(running.topology, running.tables(), source, destination, version)
+    first = set()
+    for flow in flows():
+        taken = running.ports_taken(source, frame_of(source, destination, flow, version))
+        foretold = walk.of_flow(flow)
+        assert foretold.fault is None
+        assert [hop.port.name for hop in foretold.hops] == taken, f"{flow}, IPv{version}"
+        first.add(taken[0])
+    return first
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_every_flow_takes_the_path_that_the_model_foretells(start, version):
+    topo = topology.load("leaf-spine-4")
+    running = start(topo)
+    fabric.apply_sync(topo, config.load("drop_tail"), running.targets, TICK_PS)
+    ports = compare(running, topo.hosts["h1"], topo.hosts["h4"], version)
+    assert ports == {"leaf1:3", "leaf1:4"}, "the flows must use the whole group"
+
+
+def test_groups_that_share_members_are_numbered_as_the_switch_numbers_them(start, tmp_path):
+    topo = four_spines(tmp_path)
+    running = start(topo)
+    wanted = config.overridden(config.load("drop_tail"), {"routing.max_paths": 3})
+    fabric.apply_sync(topo, wanted, running.targets, TICK_PS)
+    orders = {
+        tuple(dict(action.params)["port"] for action in route.members)
+        for routes in running.tables().values()
+        for route in routes.routes
+    }
+    assert any(list(order) != sorted(order) for order in orders), (
+        "an order by port would do, and prove nothing"
+    )
+    for source in topo.hosts.values():
+        for destination in topo.hosts.values():
+            if source is not destination:
+                compare(running, source, destination, 4)
+
+
+def test_groups_and_members_that_have_ids_are_read_with_their_weights(start):
+    topo = topology.load("leaf-spine-4")
+    running = start(topo)
+    schema = program.load().schema()
+    profile, table = schema.action_profiles["ecmp_selector"].id, schema.tables["ipv4_route"]
+    forward = schema.actions["forward"]
+
+    def member(number: int) -> p4r.Entity:
+        action = p4r.Action(action_id=forward.id)
+        for param in forward.params:
+            action.params.add(param_id=param.id, value=bytes([number]))
+        return p4r.Entity(
+            action_profile_member=p4r.ActionProfileMember(
+                action_profile_id=profile, member_id=number, action=action
+            )
+        )
+
+    group = p4r.ActionProfileGroup(action_profile_id=profile, group_id=9, max_size=3)
+    group.members.add(member_id=3, weight=1)
+    group.members.add(member_id=4, weight=2)
+
+    def route(third_byte: int, **of: int) -> p4r.Entity:
+        entry = p4r.TableEntry(table_id=table.id, action=p4r.TableAction(**of))
+        match = entry.match.add(field_id=table.match_fields["dst"].id)
+        match.lpm.value, match.lpm.prefix_len = bytes([10, 0, third_byte, 0]), 24
+        return p4r.Entity(table_entry=entry)
+
+    entities = [
+        member(3),
+        member(4),
+        p4r.Entity(action_profile_group=group),
+        route(2, action_profile_group_id=9),
+        route(3, action_profile_member_id=4),
+    ]
+
+    async def written_and_read():
+        target = Target(running.targets["leaf1"], device_id=topo.switches["leaf1"].device_id)
+        async with P4RuntimeSession("leaf1", target, schema, election_id=1) as session:
+            await session.push_pipeline()
+            updates = [p4r.Update(type=p4r.Update.INSERT, entity=entity) for entity in entities]
+            await session.write(updates, [f"update {number}" for number in range(len(updates))])
+            return await routes_of(session)
+
+    found = {
+        route.prefix_text: [dict(action.params)["port"] for action in route.members]
+        for route in run(written_and_read()).routes
+    }
+    assert found == {"10.0.2.0/24": [3, 4, 4], "10.0.3.0/24": [4]}

@@ -1,0 +1,218 @@
+"""`eeon show routes` and `eeon show path` on switches that were written to: states, ways, faults, wrong names."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import program, topology
+from eeon_control.cli import main
+from eeon_control.errors import EeonError
+from eeon_control.fabric import sync
+from eeon_control.routing import Flow
+from fake_p4runtime import FakeFabric
+
+SPINE_PORT = 4  # of leaf1: to spine2
+
+
+def eeon(*arguments: str):
+    result = CliRunner().invoke(main, list(arguments), env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+class Fabric:
+    """Fake switches of leaf-spine-4 that a configuration was applied to."""
+
+    def __init__(self, folder) -> None:
+        self.fakes = FakeFabric(topology.load("leaf-spine-4"))
+        sync.run(self.fakes.__aenter__())
+        lines = [f"  {name}: {address}" for name, address in self.fakes.targets.items()]
+        (folder / "targets.yaml").write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+        self.options = ["-t", "leaf-spine-4", "-T", str(folder / "targets.yaml")]
+        schema = program.load().schema()
+        self.tables = {name: schema.tables[name].id for name in ("ipv4_route", "ipv6_route")}
+
+    def show(self, *arguments: str):
+        return eeon("show", *arguments, *self.options)
+
+    def document(self, *arguments: str) -> dict:
+        return json.loads(self.show(*arguments, "-o", "json").stdout)
+
+    def entry(self, switch: str, address: str):
+        """The IPv4 route of a prefix's first address, as the switch has it."""
+        value = bytes(map(int, address.split(".")))
+        return next(
+            entry
+            for entry in self.fakes.switches[switch].entries.values()
+            if entry.table_id == self.tables["ipv4_route"] and entry.match[0].lpm.value == value
+        )
+
+    def members(self, switch: str, address: str):
+        return self.entry(switch, address).action.action_profile_action_set.action_profile_actions
+
+    def remove(self, switch: str, address: str) -> None:
+        entries = self.fakes.switches[switch].entries
+        gone = self.entry(switch, address)
+        del entries[next(key for key, entry in entries.items() if entry is gone)]
+
+    def set_port(self, switch: str, address: str, port: int) -> None:
+        """Send it all over one port, with whatever MAC it had."""
+        members = self.members(switch, address)
+        del members[1:]
+        members[0].action.params[0].value = bytes([port])
+
+    def state(self, switch: str, prefix: str, *arguments: str) -> str:
+        rows = self.document("routes", switch, *arguments)["rows"]
+        return next(row["state"] for row in rows if row["prefix"] == prefix)
+
+
+@pytest.fixture
+def fabric(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    made = Fabric(tmp_path)
+    applied = eeon("config", "apply", "-c", "drop_tail", *made.options)
+    assert applied.exit_code == 0, applied.output
+    yield made
+    sync.run(made.fakes.__aexit__())
+
+
+def test_routes_are_shown_with_groups_ports_and_neighbours(fabric):
+    document = fabric.document("routes", "leaf1")
+    rows = {row["prefix"]: row for row in document["rows"]}
+    assert len(rows) == 6 and {row["state"] for row in rows.values()} == {"ok"}
+    assert rows["10.0.1.2/32"]["next_hops"] == "2 h2"
+    assert rows["10.0.2.0/24"]["next_hops"] == "3 spine1, 4 spine2"
+    assert rows["10.0.2.0/24"]["group"] == rows["fd00:0:0:2::/64"]["group"]
+    group = next(one for one in document["groups"]["leaf1"] if one["group"] == rows["10.0.2.0/24"]["group"])
+    spines = topology.load("leaf-spine-4").switches
+    assert group["members"] == [
+        {"action": "forward", "port": port, "neighbour": name, "next_hop_mac": spines[name].mac}
+        for port, name in ((3, "spine1"), (4, "spine2"))
+    ]
+    assert re.search(r"^spine1 +10\.0\.1\.0/24", fabric.show("routes").stdout, re.M)
+
+
+def test_a_lost_member_a_lost_route_and_one_that_nobody_planned_are_told(fabric):
+    del fabric.members("leaf1", "10.0.2.0")[0]
+    assert fabric.state("leaf1", "10.0.2.0/24") == "missing: 3 spine1"
+    lost = "missing; planned: 1 leaf1"
+    fabric.remove("spine1", "10.0.1.0")
+    assert fabric.state("spine1", "10.0.1.0/24") == lost
+    fabric.entry("spine2", "10.0.1.0").match[0].lpm.value = b"\x0a\x07\x01\x00"
+    assert fabric.state("spine2", "10.7.1.0/24") == "not planned"
+    assert "2 routes are not as planned" in fabric.document("routes", "spine2")["notes"]
+
+
+def test_a_next_hop_without_a_link_and_one_with_a_foreign_mac_are_told_without_any_plan(
+    fabric, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("EEON_STATE", str(tmp_path / "nothing"))
+    fabric.set_port("leaf1", "10.0.2.0", 9)
+    document = fabric.document("routes", "leaf1")
+    states = {row["prefix"]: row["state"] for row in document["rows"]}
+    assert states["10.0.2.0/24"] == "port 9 has no link"
+    assert states["fd00:0:0:2::/64"] == "ok"
+    assert any("give -c" in note for note in document["notes"])
+    fabric.set_port("leaf1", "10.0.2.0", SPINE_PORT)
+    found = fabric.state("leaf1", "10.0.2.0/24")
+    assert re.fullmatch(r"port 4: next-hop MAC [0-9a-f:]{17} is not spine2's, [0-9a-f:]{17}", found)
+    assert fabric.state("leaf1", "10.0.2.0/24", "-c", "drop_tail").startswith(found)
+
+
+def test_all_paths_are_those_that_the_groups_allow(fabric):
+    document = fabric.document("path", "h1", "h3")
+    assert [path["nodes"] for path in document["paths"]] == [
+        ["h1", "leaf1", "spine1", "leaf2", "h3"],
+        ["h1", "leaf1", "spine2", "leaf2", "h3"],
+    ]
+    assert [path["share"] for path in document["paths"]] == [0.5, 0.5]
+    hops = [(row["switch"], row["port"], row["peer"], row["prefix"]) for row in document["rows"][:3]]
+    assert hops == [
+        ("leaf1", "leaf1:3", "spine1:1", "10.0.2.0/24"),
+        ("spine1", "spine1:2", "leaf2:3", "10.0.2.0/24"),
+        ("leaf2", "leaf2:1", "h3:0", "10.0.2.1/32"),
+    ]
+    assert [path["nodes"] for path in fabric.document("path", "h1", "h2")["paths"]] == [["h1", "leaf1", "h2"]]
+    six = fabric.document("path", "fd00:0:0:1::1", "h3")
+    assert {row["prefix"] for row in six["rows"]} == {"fd00:0:0:2::/64", "fd00:0:0:2::1/128"}
+
+
+def test_a_weight_is_a_share_of_the_flows(fabric):
+    fabric.members("leaf1", "10.0.2.0")[0].weight = 3
+    assert [path["share"] for path in fabric.document("path", "h1", "h3")["paths"]] == [0.75, 0.25]
+
+
+def test_more_paths_than_the_limit_are_told(fabric):
+    result = fabric.show("path", "h1", "h3", "--limit", "1")
+    assert (
+        "there are more than 1 paths; --limit shows more" in result.stdout and "spine2" not in result.stdout
+    )
+
+
+def test_a_flow_takes_one_path_and_its_hash_is_shown(fabric):
+    document = fabric.document("path", "h1", "h3", "--flow", "tcp,40000,5000")
+    assert len(document["paths"]) == 1 and document["flow"] == "tcp 40000 -> 5000"
+    first = document["rows"][0]
+    assert first["port"] == f"leaf1:{(3, 4)[first['hash'] % 2]}"
+
+
+@pytest.mark.parametrize(
+    ("switch", "prefix", "port", "fault"),
+    [
+        ("spine1", "10.0.2.0", None, "no route to 10.0.2.1 at spine1"),
+        ("spine1", "10.0.2.0", 1, "loop: leaf1 -> spine1 -> leaf1"),
+        ("leaf2", "10.0.2.1", 2, "leaf2:2 leads to h4, which is not h3"),
+        ("leaf1", "10.0.2.0", 77, "leaf1: 10.0.2.0/24 leads to port 77, which has no link"),
+    ],
+)
+def test_a_path_that_does_not_arrive_says_where_and_why(fabric, switch, prefix, port, fault):
+    if port is None:
+        fabric.remove(switch, prefix)
+    else:
+        fabric.set_port(switch, prefix, port)
+    result = fabric.show("path", "h1", "h3", "-o", "json")
+    assert result.exit_code == 1
+    assert fault in [path["fault"] for path in json.loads(result.stdout)["paths"]]
+    assert f"path 1: {fault}" in fabric.show("path", "h1", "h3").stdout
+
+
+def test_a_path_over_a_switch_that_does_not_answer_says_so(fabric):
+    sync.run(fabric.fakes.switches["spine2"].stop())
+    result = fabric.show("path", "h1", "h3")
+    assert result.exit_code == 1 and "path 2: spine2 could not be read" in result.stdout
+    assert "spine2 (127.0.0.1:" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["path", "h1", "h33"], "h33 is no host of leaf-spine-4; did you mean h3"),
+        (["path", "h1", "10.9.9.9"], "10.9.9.9 is no host's address in leaf-spine-4"),
+        (["path", "h1", "10.0.1.1"], "h1 and 10.0.1.1 are one host"),
+        (["path", "h1", "h3", "--flow", "tcp"], "write tcp,SPORT,DPORT"),
+        (["routes", "leef1"], "leef1 is no switch of leaf-spine-4; did you mean leaf1"),
+    ],
+)
+def test_wrong_names_are_told_with_what_would_be_right(fabric, arguments, says):
+    result = fabric.show(*arguments)
+    assert result.exit_code == 1 and says in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("tpc,1,2", "tpc is no protocol"),
+        ("256", "256 is no protocol"),
+        ("udp,1", "write udp,SPORT,DPORT"),
+        ("udp,1,65536", "65536 is no port"),
+        ("udp,-1,2", "-1 is no port"),
+        ("icmp,8,0", "only TCP and UDP have ports"),
+    ],
+)
+def test_a_wrong_flow_is_told_with_its_limit(text, says):
+    with pytest.raises(EeonError, match=re.escape(says)):
+        Flow.parse(text)
