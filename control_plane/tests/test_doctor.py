@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import time
@@ -55,6 +56,12 @@ def test_a_check_that_raises_is_a_finding_and_the_next_one_is_made():
 def test_the_exit_code_is_0_for_well_2_for_warnings_and_1_for_faults():
     well, warned, faulty = ok("a", ""), warning("b", "", "x"), fault("c", "", "x")
     assert [exit_code(of) for of in ([well], [well, warned], [well, warned, faulty])] == [0, 2, 1]
+
+
+def test_one_of_a_kind_is_counted_in_the_singular(capsys):
+    found = [ok("a", ""), fault("b", "", "x"), warning("c", "", "x")]
+    importlib.import_module("eeon_control.cli.doctor")._print_table([], found)
+    assert capsys.readouterr().out.splitlines()[-1] == "1 ok, 1 warning, 1 fault"
 
 
 def test_an_old_python_is_a_fault():

@@ -387,3 +387,39 @@ def read_all(terminal: int) -> str:
             read += chunk
     os.close(terminal)
     return read.decode()
+
+
+def on_terminal(fabric, columns: int, *arguments: str) -> list[str]:
+    """The lines that a terminal of so many columns shows, without styles."""
+    primary, secondary = pty.openpty()
+    command = [sys.executable, "-m", "eeon_control", "show", *arguments, *fabric.options]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "40"}
+    with subprocess.Popen(command, stdout=secondary, env=environment) as process:
+        os.close(secondary)
+        screen = read_all(primary)
+    assert process.returncode == 0
+    return re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines()
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_on_a_narrow_terminal_keys_stay_whole_and_what_is_left_out_is_named(fabric, columns):
+    for view, key in (("ports", "spine2:2"), ("eee", "spine2:2"), ("routes", "fd00:0:0:2::1/128")):
+        lines = on_terminal(fabric, columns, view)
+        assert all(len(line) <= columns for line in lines), lines
+        assert any(key in line for line in lines), lines
+    lines = on_terminal(fabric, columns, "ports")
+    assert "dropped" in lines[1] and "delay" not in lines[1]
+    assert ("role" in lines[1]) == (columns == 80), "delay goes before role"
+    words = " ".join(line.strip() for line in lines)
+    assert re.search("left out for lack of width: [a-z, ]*delay; -o json has all", words)
+
+
+def test_a_wide_terminal_shows_every_column(fabric):
+    lines = on_terminal(fabric, 160, "ports")
+    assert "delay" in lines[1] and "left out" not in "".join(lines)
+
+
+def test_a_piped_table_has_no_blanks_at_the_ends_of_its_lines(fabric):
+    for view in (*VIEWS, "routes"):
+        lines = fabric.show(view).stdout.splitlines()
+        assert lines and [line for line in lines if line != line.rstrip()] == []

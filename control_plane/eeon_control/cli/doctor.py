@@ -116,8 +116,13 @@ def _print_table(shown: list[Finding], findings: list[Finding]) -> None:
     console().print(table)
     counts = _summary(findings)
     console().print(
-        f"{counts['ok']} ok, {counts['warning']} warnings, {counts['fault']} faults", highlight=False
+        f"{counts['ok']} ok, {_counted(counts['warning'], 'warning')}, {_counted(counts['fault'], 'fault')}",
+        highlight=False,
     )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _summary(findings: list[Finding]) -> dict[str, int]:

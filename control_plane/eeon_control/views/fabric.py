@@ -35,14 +35,14 @@ def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricOb
         )
     columns = [
         Column("switch", "switch", right=False),
-        Column("role", "role", right=False),
-        Column("device_id", "device id"),
-        Column("ports", "ports"),
+        Column("role", "role", right=False, worth=3),
+        Column("device_id", "device id", worth=2),
+        Column("ports", "ports", worth=1),
         Column("address", "P4Runtime", right=False),
-        Column("tls", "TLS", right=False),
-        Column("thrift", "Thrift", none, right=False),
+        Column("tls", "TLS", right=False, worth=2),
+        Column("thrift", "Thrift", none, right=False, worth=1),
         Column("up_ps", "up", duration),
-        Column("status", "status", right=False),
+        Column("status", "status", right=False, worth=9),
     ]
     return View(
         "fabric",

@@ -36,12 +36,12 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
     columns = [
         Column("path", "path"),
         Column("hop", "hop"),
-        Column("switch", "switch", right=False),
+        Column("switch", "switch", right=False, worth=4),
         Column("port", "egress port", right=False),
         Column("peer", "to", right=False),
-        Column("rate_bps", "rate", rate),
-        Column("prefix", "route", right=False),
-        Column("members", "members"),
+        Column("rate_bps", "rate", rate, worth=1),
+        Column("prefix", "route", right=False, worth=3),
+        Column("members", "members", worth=2),
         Column("hash", "hash", none) if flow is not None else Column("share", "of flows", share),
     ]
     notes = [f"path {number}: {one.fault}" for number, one in enumerate(found, 1) if one.fault]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from eeon_control.fabric.read import FabricCounters
 from eeon_control.topology import Topology
@@ -51,15 +52,15 @@ def ports(topology: Topology, counters: FabricCounters) -> View:
         )
     columns = [
         PORT,
-        Column("role", "role", right=False),
-        Column("peer", "peer", right=False),
-        Column("rate_bps", "rate", rate),
-        Column("delay_ps", "delay", duration),
+        Column("role", "role", right=False, worth=2),
+        Column("peer", "peer", right=False, worth=4),
+        Column("rate_bps", "rate", rate, worth=3),
+        Column("delay_ps", "delay", duration, worth=1),
         packets("received_packets", "received"),
         count_bytes("received_bytes"),
         packets("sent_packets", "sent"),
         count_bytes("sent_bytes"),
-        packets("dropped_packets", "dropped"),
+        replace(packets("dropped_packets", "dropped"), worth=9),
     ]
     notes = ["dropped: at this port as egress by queue or AQM, or on arrival here (no route, TTL, malformed)"]
     return View("ports", "ports", columns, rows, notes=notes)

@@ -46,10 +46,10 @@ def routes(
     columns = [
         Column("switch", "switch", right=False),
         Column("prefix", "prefix", right=False),
-        Column("group", "group", none),
-        Column("members", "members"),
+        Column("group", "group", none, worth=1),
+        Column("members", "members", worth=2),
         Column("next_hops", "next hops", right=False),
-        Column("state", "state", right=False),
+        Column("state", "state", right=False, worth=9),
     ]
     wrong = sum(row["state"] != "ok" for row in rows)
     notes = [_NOT_COMPARED] if planned is None else []

@@ -28,7 +28,7 @@ class Column:
     """A key of the rows, its heading, and how a value is written for people.
 
     `counts`: it only ever grows, until the switch restarts; `rate_text` is how its change in a second is
-    written.
+    written. `worth`: where a terminal is too narrow, the columns of least worth are left out first.
     """
 
     key: str
@@ -37,6 +37,12 @@ class Column:
     right: bool = True
     counts: bool = False
     rate_text: Text | None = None
+    worth: int = 5
+
+    @property
+    def name(self) -> str:
+        """What it is called in words: its heading, or its key where that is empty."""
+        return self.heading.replace("\n", " ").strip() or self.key.replace("_", " ")
 
 
 @dataclass

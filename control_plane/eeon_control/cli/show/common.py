@@ -23,6 +23,16 @@ def troubles(observed: FabricObservation) -> list[str]:
     return [*observed.failures.values(), *missing]
 
 
+def _print_table(view: View) -> None:
+    to = console()
+    if to.is_terminal:
+        to.print(printing.as_table(view, to.width), highlight=False)
+        return
+    with to.capture() as captured:
+        to.print(printing.as_table(view, to.width), highlight=False)
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))  # rich fills lines up
+
+
 def print_view(
     view: View,
     observed: FabricObservation,
@@ -40,6 +50,6 @@ def print_view(
             )
         )
     else:
-        console().print(printing.as_table(view), highlight=False)
+        _print_table(view)
     for why in troubles(observed):
         errors.print(why, style="red", highlight=False, markup=False, soft_wrap=True)

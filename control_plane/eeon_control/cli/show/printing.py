@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
+from rich.cells import cell_len
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from eeon_control.views import View
+from eeon_control.views import Column, View
+
+_GAP = 2  # rich's, between two columns
+_FOLDED_WIDTH = 16  # to which a column of words may shrink: its text goes on in the next line
 
 
 def as_json(
@@ -28,12 +33,45 @@ def as_json(
     return json.dumps(document, indent=indent)
 
 
-def as_table(view: View) -> Group:
-    """Title, table and notes, to be printed by rich."""
+def as_table(view: View, width: int) -> Group:
+    """Title, table and notes, to be printed by rich in lines of at most `width` characters.
+
+    Columns that identify a row are always there and whole. Where not all others fit, those of least worth are
+    left out, the rightmost of equal ones first, and a note names them.
+    """
+    texts = [[column.text(row[column.key]) for row in view.rows] for column in view.columns]
+    shown = _that_fit(view, texts, width)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in view.columns:
-        table.add_column(column.heading, justify="right" if column.right else "left", no_wrap=column.right)
-    for row in view.rows:
-        table.add_row(*(Text(column.text(row[column.key])) for column in view.columns))
-    notes = [Text(note, style="dim") for note in view.notes]
-    return Group(Text(view.title, style="bold"), table, *notes)
+    for index in shown:
+        column = view.columns[index]
+        whole = column.right or column.key in view.key
+        justify: Literal["left", "right"] = "right" if column.right else "left"
+        least = _width(column, texts[index]) if whole else None
+        table.add_column(column.heading, justify=justify, no_wrap=whole, min_width=least)
+    for number in range(len(view.rows)):
+        table.add_row(*(Text(texts[index][number]) for index in shown))
+    left_out = [column.name for index, column in enumerate(view.columns) if index not in shown]
+    notes = [*view.notes]
+    if left_out:
+        notes.append(f"left out for lack of width: {', '.join(left_out)}; -o json has all")
+    return Group(Text(view.title, style="bold"), table, *(Text(note, style="dim") for note in notes))
+
+
+def _that_fit(view: View, texts: list[list[str]], width: int) -> list[int]:
+    """Indices of the columns to show."""
+    least = [
+        _width(column, texts[index])
+        if column.right or column.key in view.key
+        else min(_FOLDED_WIDTH, _width(column, texts[index]))
+        for index, column in enumerate(view.columns)
+    ]
+    shown = list(range(len(view.columns)))
+    may_go = [index for index in shown if view.columns[index].key not in view.key]
+    may_go.sort(key=lambda index: (view.columns[index].worth, -index))
+    while may_go and sum(least[index] + _GAP for index in shown) - _GAP > width:
+        shown.remove(may_go.pop(0))
+    return shown
+
+
+def _width(column: Column, texts: Sequence[str]) -> int:
+    return max(cell_len(line) for text in (column.heading, *texts) for line in text.split("\n"))

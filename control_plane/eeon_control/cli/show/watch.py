@@ -89,13 +89,14 @@ class ViewLoop:
             pass  # how a person ends it
 
     def _live(self) -> None:
-        with Live(console=console(), auto_refresh=False, screen=True) as live:
+        to = console()
+        with Live(console=to, auto_refresh=False, screen=True) as live:
             for block in self._blocks():
                 failures = [Text(why, style="red") for why in common.troubles(block[1])]
                 live.update(
                     Group(
                         Text(f"{block[2]}  (Ctrl-C ends)", style="dim"),
-                        printing.as_table(block[0]),
+                        printing.as_table(block[0], to.width),
                         *failures,
                     )
                 )
