@@ -6,9 +6,9 @@ from typing import Any
 
 from eeon_engine import Program, Switch
 from eeon_engine.p4runtime import batch
-from eeon_engine.p4runtime.forwarding import Forwarding
-from eeon_engine.p4runtime.pipeline import Pipeline, config_from_files
-from eeon_engine.p4runtime.roles import DEFAULT
+from eeon_engine.p4runtime.clients.roles import DEFAULT
+from eeon_engine.p4runtime.entities.forwarding import Forwarding
+from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 from eeon_engine.thrift.names import Context
 from eeon_engine.thrift.whole import WholeCalls
 from finsy.proto import p4r, rpc_code

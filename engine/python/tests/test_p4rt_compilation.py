@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from eeon_engine.p4runtime import compilation
-from eeon_engine.p4runtime import p4info as reader
 from eeon_engine.p4runtime.errors import StatusError
+from eeon_engine.p4runtime.program import compilation
+from eeon_engine.p4runtime.program import p4info as reader
 from finsy.proto import p4i, rpc_code
 from p4rt_client import p4info, program_json
 

@@ -1,6 +1,6 @@
 """When a digest list is full, due, repeated and forgotten; the clock is a number (P4Runtime 1.5 §9.8)."""
 
-from eeon_engine.p4runtime.digests import Config, DigestLists
+from eeon_engine.p4runtime.entities.digests import Config, DigestLists
 
 
 def lists(max_timeout_ns: int = 100, max_list_size: int = 3, ack_timeout_ns: int = 0) -> DigestLists:

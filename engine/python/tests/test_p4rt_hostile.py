@@ -206,7 +206,7 @@ def test_streams_that_never_speak_keep_nobody_out(server: Server, names: Names) 
 def test_a_stream_that_never_speaks_is_ended_when_its_time_is_over(
     monkeypatch: pytest.MonkeyPatch, switch: Switch
 ) -> None:
-    monkeypatch.setattr("eeon_engine.p4runtime.calls.FIRST_MESSAGE_SECONDS", 0.2)
+    monkeypatch.setattr("eeon_engine.p4runtime.server.calls.FIRST_MESSAGE_SECONDS", 0.2)
     with serve(switch, p4info=p4info()) as quick:
         silent = Client(quick.address)
         with pytest.raises(Failed) as caught:
@@ -261,7 +261,7 @@ def test_requests_that_never_come_keep_nobody_out(
 def test_a_request_that_never_comes_is_given_up_when_its_time_is_over(
     monkeypatch: pytest.MonkeyPatch, switch: Switch
 ) -> None:
-    monkeypatch.setattr("eeon_engine.p4runtime.calls.REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr("eeon_engine.p4runtime.server.calls.REQUEST_SECONDS", 0.2)
     with serve(switch, p4info=p4info()) as quick:
         channel, call = begin(quick, "Write")
         assert call.exception(timeout=60).code() == grpc.StatusCode.CANCELLED  # type: ignore[attr-defined]

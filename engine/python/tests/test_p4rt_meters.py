@@ -2,9 +2,9 @@
 
 import pytest
 from eeon_engine import Switch
+from eeon_engine.p4runtime.entities.meters import config_to_message, rates_from_message
 from eeon_engine.p4runtime.errors import StatusError
-from eeon_engine.p4runtime.meters import config_to_message, rates_from_message
-from eeon_engine.p4runtime.schema import Meter, MeterType
+from eeon_engine.p4runtime.program.schema import Meter, MeterType
 from finsy.proto import p4r, rpc_code
 from p4rt_client import DELETE, INSERT, MODIFY, Client, Names, codes, frame, lpm, ports
 

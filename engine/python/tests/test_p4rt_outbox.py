@@ -3,8 +3,8 @@
 import logging
 
 import pytest
-from eeon_engine.p4runtime import outbox
-from eeon_engine.p4runtime.outbox import End, Outbox
+from eeon_engine.p4runtime.clients import outbox
+from eeon_engine.p4runtime.clients.outbox import End, Outbox
 from finsy.proto import p4r, rpc_code
 
 PACKET = p4r.StreamMessageResponse(packet=p4r.PacketIn(payload=b"x"))

@@ -7,10 +7,11 @@ from functools import cache
 
 import pytest
 from eeon_engine import Program, Switch
-from eeon_engine.p4runtime import Server, chunks, serve
+from eeon_engine.p4runtime import Server, serve
 from eeon_engine.p4runtime.device import Device
+from eeon_engine.p4runtime.entities import chunks
 from eeon_engine.p4runtime.errors import StatusError
-from eeon_engine.p4runtime.pipeline import Pipeline, config_from_files
+from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 from finsy.proto import p4i, p4r, rpc_code
 from p4rt_client import INSERT, MODIFY, Client, Failed, Names, bits, entity_of, exact, p4info, program_json
 

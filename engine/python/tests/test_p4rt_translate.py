@@ -1,10 +1,11 @@
 """Translation between P4Runtime and the engine's values: pure functions, no switch."""
 
 import pytest
-from eeon_engine.p4runtime import bytestrings, translate
-from eeon_engine.p4runtime import p4info as reader
+from eeon_engine.p4runtime import bytestrings
+from eeon_engine.p4runtime.entities import translate
 from eeon_engine.p4runtime.errors import StatusError
-from eeon_engine.p4runtime.schema import Schema
+from eeon_engine.p4runtime.program import p4info as reader
+from eeon_engine.p4runtime.program.schema import Schema
 from finsy.proto import p4i, p4r, rpc_code
 from p4rt_client import Names, between, exact, lpm, optional, p4info, ternary
 

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from .._engine import SwitchHandle
-from . import chunks, roles
+from .clients import roles
+from .clients.roles import Role
+from .entities import chunks
+from .entities.forwarding import Forwarding, rolled_back
 from .errors import StatusError, exhausted, invalid
-from .forwarding import Forwarding, rolled_back
 from .messages import p4r
-from .roles import Role
 
 
 @contextmanager

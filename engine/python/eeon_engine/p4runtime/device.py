@@ -11,13 +11,14 @@ from contextlib import contextmanager, nullcontext
 
 from .._engine import Program, Switch, SwitchHandle
 from ..exceptions import EngineError
-from . import batch, packet_io, reconcile, roles
-from .access import ANYBODY, Caller, Right
-from .arbitration import Arbitration, Client
+from . import batch, packet_io, reconcile
+from .clients import roles
+from .clients.access import ANYBODY, Caller, Right
+from .clients.arbitration import Arbitration, Client
+from .entities.forwarding import Forwarding
 from .errors import StatusError, denied, invalid, not_found, precondition, unimplemented
-from .forwarding import Forwarding
 from .messages import p4r, rpc_code
-from .pipeline import Pipeline
+from .program.pipeline import Pipeline
 from .reading import Reading
 
 

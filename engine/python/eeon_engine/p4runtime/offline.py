@@ -3,11 +3,11 @@
 from .._engine import SwitchHandle
 from ..exceptions import ConfigError
 from . import batch
+from .clients.roles import DEFAULT
+from .entities.forwarding import Forwarding
 from .errors import StatusError
-from .forwarding import Forwarding
 from .messages import p4i, p4r, rpc_code
-from .pipeline import Pipeline, config_from_files
-from .roles import DEFAULT
+from .program.pipeline import Pipeline, config_from_files
 
 
 def write(switch: SwitchHandle, p4info: p4i.P4Info | str | bytes, request: p4r.WriteRequest) -> int:

@@ -7,7 +7,7 @@ messages.
 from . import bytestrings
 from .errors import invalid
 from .messages import p4r
-from .schema import HeaderField, Schema
+from .program.schema import HeaderField, Schema
 
 # Longest frame that the engine takes.
 _MAX_PACKET = 65_535

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from ..exceptions import EngineError
-from . import chunks, roles
-from .chunks import Chunk
+from .clients import roles
+from .clients.roles import Role
+from .entities import chunks
+from .entities.chunks import Chunk
+from .entities.forwarding import Forwarding
 from .errors import StatusError, exhausted, from_engine
-from .forwarding import Forwarding
 from .messages import p4r
-from .roles import Role
 
 
 class Reading:

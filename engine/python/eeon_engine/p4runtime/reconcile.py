@@ -9,10 +9,10 @@ the log says so.
 import logging
 from collections.abc import Iterator
 
+from .entities.forwarding import Forwarding
 from .errors import StatusError, invalid
-from .forwarding import Forwarding
 from .messages import p4r
-from .schema import Schema
+from .program.schema import Schema
 
 _LOG = logging.getLogger(__name__)
 

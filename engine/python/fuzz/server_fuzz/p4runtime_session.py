@@ -8,8 +8,8 @@ from typing import Any
 import grpc
 from eeon_engine import Switch
 from eeon_engine.p4runtime.device import Device
-from eeon_engine.p4runtime.pipeline import Pipeline
-from eeon_engine.p4runtime.service import Service
+from eeon_engine.p4runtime.program.pipeline import Pipeline
+from eeon_engine.p4runtime.server.service import Service
 from finsy.proto import U128, p4r, rpc_code, rpc_status
 
 from .world import require

@@ -11,7 +11,7 @@ from typing import Any
 
 from eeon_engine import Program, Switch
 from eeon_engine.exceptions import InvalidValueError
-from eeon_engine.p4runtime.pipeline import Pipeline, config_from_files
+from eeon_engine.p4runtime.program.pipeline import Pipeline, config_from_files
 
 from .draws import Draws
 

@@ -14,14 +14,14 @@ from types import TracebackType
 
 import grpc
 
-from .._engine import SwitchHandle
-from ..exceptions import ConfigError, EngineError
-from .access import Access
+from ..._engine import SwitchHandle
+from ...exceptions import ConfigError, EngineError
+from ..clients.access import Access
+from ..device import Device
+from ..errors import StatusError
+from ..messages import p4i
+from ..program.pipeline import Pipeline, config_from_files
 from .calls import Calls
-from .device import Device
-from .errors import StatusError
-from .messages import p4i
-from .pipeline import Pipeline, config_from_files
 from .rooms import Caretaker
 from .service import Service
 from .tls import Tls

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
+from ..errors import StatusError, invalid, unimplemented
+from ..messages import p4i, p4t
 from . import data_types
 from .data_types import DataType
-from .errors import StatusError, invalid, unimplemented
-from .messages import p4i, p4t
 from .schema import (
     Action,
     ActionChoice,

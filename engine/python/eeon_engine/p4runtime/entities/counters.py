@@ -5,13 +5,13 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from .._engine import SwitchHandle
-from ..values import CounterCell
+from ..._engine import SwitchHandle
+from ...values import CounterCell
+from ..errors import invalid, out_of_range
+from ..messages import p4r
+from ..program.schema import Counter, Schema, find
 from . import chunks
 from .chunks import Chunk
-from .errors import invalid, out_of_range
-from .messages import p4r
-from .schema import Counter, Schema, find
 
 # P4Runtime counts in int64, the engine in 64 bits without sign: what does not fit is shown as the largest
 # number.

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import grpc
 from google.protobuf.message import DecodeError, Message
 
-from .arbitration import MAX_STREAMS
-from .errors import abort, exhausted, invalid
-from .messages import p4r
+from ..clients.arbitration import MAX_STREAMS
+from ..errors import abort, exhausted, invalid
+from ..messages import p4r
 from .rooms import Room
 from .service import Service
 

@@ -7,12 +7,12 @@ a field that the P4Info declares ternary, range, ... takes full masks, single va
 from collections.abc import Iterator
 from functools import partial
 
-from .._engine import SwitchHandle
-from . import bytestrings
+from ..._engine import SwitchHandle
+from .. import bytestrings
+from ..errors import StatusError, already_exists, exhausted, invalid, unimplemented
+from ..messages import p4r
+from ..program.schema import MatchField, Schema, ValueSet, find
 from .chunks import Chunk
-from .errors import StatusError, already_exists, exhausted, invalid, unimplemented
-from .messages import p4r
-from .schema import MatchField, Schema, ValueSet, find
 
 
 class ValueSets:

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
-from . import chunks, data_types
+from ..errors import already_exists, invalid, not_found
+from ..messages import p4r
+from ..program import data_types
+from ..program.schema import Digest, Schema, find
+from . import chunks
 from .chunks import Chunk
-from .errors import already_exists, invalid, not_found
-from .messages import p4r
-from .schema import Digest, Schema, find
 
 # What one digest may hold, so that a flood of samples and a client that never acknowledges cost a bounded
 # memory. PI's lists have 1024 messages where the client sets no limit.

@@ -9,9 +9,9 @@ client would be another agreement, and is refused (`arbitration`).
 
 from typing import NamedTuple
 
-from .errors import denied, invalid
-from .messages import p4r
-from .schema import Schema
+from ..errors import denied, invalid
+from ..messages import p4r
+from ..program.schema import Schema
 
 
 class Role(NamedTuple):

@@ -9,8 +9,8 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeVar
 
+from ..errors import StatusError, invalid
 from .data_types import DataType
-from .errors import StatusError, invalid
 
 _T = TypeVar("_T")
 

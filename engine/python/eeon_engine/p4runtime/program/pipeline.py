@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from google.protobuf import text_format
 
-from .._engine import Program
-from ..exceptions import ProgramError
+from ..._engine import Program
+from ...exceptions import ProgramError
+from ..errors import invalid
+from ..messages import p4i, p4r
 from . import compilation, p4info
-from .errors import invalid
-from .messages import p4i, p4r
 from .schema import Schema
 
 

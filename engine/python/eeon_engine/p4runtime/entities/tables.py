@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from .._engine import SwitchHandle
-from ..exceptions import NoSuchHandleError
-from ..values import ClientAction, ClientDefault, ClientEntry, CounterCell, MeterRate
+from ..._engine import SwitchHandle
+from ...exceptions import NoSuchHandleError
+from ...values import ClientAction, ClientDefault, ClientEntry, CounterCell, MeterRate
+from ..errors import already_exists, denied, invalid, not_found
+from ..messages import p4r
+from ..program.schema import Schema, Table, find
 from . import chunks, counters, meters, translate
 from .action_profiles import ActionProfiles
 from .chunks import Chunk
-from .errors import already_exists, denied, invalid, not_found
-from .messages import p4r
-from .schema import Schema, Table, find
 from .translate import Key
 
 

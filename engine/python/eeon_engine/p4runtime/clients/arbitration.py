@@ -11,10 +11,10 @@ them has been agreed on.
 
 from collections.abc import Callable, Collection
 
+from ..errors import StatusError, denied, exhausted, invalid, not_found, precondition
+from ..messages import decode_u128, encode_u128, p4r, rpc_code
 from . import roles
 from .access import ANYBODY, Caller, Right
-from .errors import StatusError, denied, exhausted, invalid, not_found, precondition
-from .messages import decode_u128, encode_u128, p4r, rpc_code
 from .roles import DEFAULT, Role
 
 # What one device keeps for its clients; a fabric controller and a few observers need single digits.

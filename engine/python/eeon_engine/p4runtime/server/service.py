@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from grpc import ServicerContext
 
-from ..exceptions import EngineError
-from .access import ANYBODY, Access, Caller
-from .arbitration import Client
-from .device import Device
-from .errors import StatusError, abort, abort_batch, from_engine
-from .messages import p4r, p4r_grpc, rpc_code
-from .outbox import End, Outbox
+from ...exceptions import EngineError
+from ..clients.access import ANYBODY, Access, Caller
+from ..clients.arbitration import Client
+from ..clients.outbox import End, Outbox
+from ..device import Device
+from ..errors import StatusError, abort, abort_batch, from_engine
+from ..messages import p4r, p4r_grpc, rpc_code
 from .rooms import Room
 
 _LOG = logging.getLogger(__name__)

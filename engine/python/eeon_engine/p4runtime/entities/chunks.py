@@ -11,7 +11,7 @@ Costs are counted in cells: a table entry, a member, a counter are one, a regist
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from .messages import p4r
+from ..messages import p4r
 
 CELLS_PER_CHUNK = 1000
 """Cells that one step asks for at most; also entities of one message, which keeps far below gRPC's default

@@ -10,13 +10,14 @@ while that port is down.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from .._engine import SwitchHandle
-from ..values import Choice, ClientAction, ClientGroup, ClientMember, Share
-from . import bytestrings, translate
+from ..._engine import SwitchHandle
+from ...values import Choice, ClientAction, ClientGroup, ClientMember, Share
+from .. import bytestrings
+from ..errors import exhausted, invalid, not_found, unimplemented
+from ..messages import p4r
+from ..program.schema import ActionProfile, Schema, Table, find
+from . import translate
 from .chunks import Chunk
-from .errors import exhausted, invalid, not_found, unimplemented
-from .messages import p4r
-from .schema import ActionProfile, Schema, Table, find
 from .translate import ActionCall
 
 # Far beyond any selector that is of use, and a bound on what one message can make the engine allocate.

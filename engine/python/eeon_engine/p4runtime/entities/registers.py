@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from functools import partial
 
-from .._engine import SwitchHandle
-from . import bytestrings, chunks, data_types
+from ..._engine import SwitchHandle
+from .. import bytestrings
+from ..errors import invalid, unimplemented
+from ..messages import p4r
+from ..program import data_types
+from ..program.schema import Register, Schema, find
+from . import chunks
 from .chunks import Chunk
 from .counters import check_index
-from .errors import invalid, unimplemented
-from .messages import p4r
-from .schema import Register, Schema, find
 
 
 class Registers:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import grpc
 
-from ..exceptions import ConfigError
-from ..private_files import read_private
+from ...exceptions import ConfigError
+from ...private_files import read_private
 
 _MAX_BYTES = 1 << 20
 

@@ -24,9 +24,9 @@ from typing import cast
 
 import grpc
 
-from ..exceptions import ConfigError
-from ..private_files import read_private
-from .errors import denied
+from ...exceptions import ConfigError
+from ...private_files import read_private
+from ..errors import denied
 from .roles import Role
 
 _MAX_FILE_BYTES = 1 << 20

@@ -7,20 +7,20 @@ refused before the real switch is touched.
 
 from collections.abc import Callable, Iterator
 
-from .._engine import SwitchHandle
-from ..exceptions import EngineError
-from ..values import Savepoint
+from ..._engine import SwitchHandle
+from ...exceptions import EngineError
+from ...values import Savepoint
+from ..errors import StatusError, from_engine, invalid, unimplemented
+from ..messages import p4r, rpc_code
+from ..program.schema import Schema, Table
 from . import chunks
 from .action_profiles import ActionProfiles
 from .chunks import Chunk
 from .counters import Counters
 from .digests import DigestLists, Digests
-from .errors import StatusError, from_engine, invalid, unimplemented
-from .messages import p4r, rpc_code
 from .meters import Meters
 from .pre import ReplicationEngine
 from .registers import Registers
-from .schema import Schema, Table
 from .tables import Tables
 from .value_sets import ValueSets
 

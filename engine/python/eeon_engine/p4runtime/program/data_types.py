@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from . import bytestrings
-from .errors import StatusError, invalid, unimplemented
-from .messages import p4d, p4t
+from .. import bytestrings
+from ..errors import StatusError, invalid, unimplemented
+from ..messages import p4d, p4t
 
 _T = TypeVar("_T")
 

@@ -12,14 +12,14 @@ from functools import partial
 
 from google.protobuf.message import Message
 
-from .._engine import SwitchHandle
-from ..values import MeterRate
+from ..._engine import SwitchHandle
+from ...values import MeterRate
+from ..errors import invalid, unimplemented
+from ..messages import p4r
+from ..program.schema import Meter, MeterType, Schema, find
 from . import chunks
 from .chunks import Chunk
 from .counters import check_index
-from .errors import invalid, unimplemented
-from .messages import p4r
-from .schema import Meter, MeterType, Schema, find
 
 _PER_MICROSECOND = 1_000_000
 # A double holds integers to 2^53; three bits are left for the way to microseconds and back.

@@ -9,10 +9,10 @@ to another one.
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from .. import program_json
-from ..program_json import Objects
+from ... import program_json
+from ...program_json import Objects
+from ..errors import StatusError, invalid
 from . import data_types
-from .errors import StatusError, invalid
 from .schema import Counter, Meter, Schema, Table
 
 _T = TypeVar("_T")

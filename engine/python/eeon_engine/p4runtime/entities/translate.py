@@ -10,11 +10,11 @@ program.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..values import MatchParam
-from . import bytestrings
-from .errors import denied, invalid
-from .messages import p4r
-from .schema import Action, MatchField, Table
+from ...values import MatchParam
+from .. import bytestrings
+from ..errors import denied, invalid
+from ..messages import p4r
+from ..program.schema import Action, MatchField, Table
 
 _MAX_PRIORITY = 2**31 - 1
 

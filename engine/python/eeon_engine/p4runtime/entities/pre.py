@@ -10,12 +10,13 @@ that are of no client's session are read as they are, and not written.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from .._engine import SwitchHandle
-from ..values import McCopies, Replica, Session
-from . import bytestrings, chunks
+from ..._engine import SwitchHandle
+from ...values import McCopies, Replica, Session
+from .. import bytestrings
+from ..errors import already_exists, exhausted, invalid, not_found, unimplemented
+from ..messages import p4r
+from . import chunks
 from .chunks import Chunk
-from .errors import already_exists, exhausted, invalid, not_found, unimplemented
-from .messages import p4r
 
 _FIRST_CLONE_GROUP = 32_768
 _MAX_ID = 32_767

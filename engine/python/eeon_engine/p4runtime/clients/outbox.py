@@ -10,8 +10,8 @@ import logging
 import queue
 from dataclasses import dataclass
 
-from .errors import StatusError, exhausted
-from .messages import p4r
+from ..errors import StatusError, exhausted
+from ..messages import p4r
 
 _LOG = logging.getLogger(__name__)
 
