@@ -65,5 +65,11 @@ def test_bmv2s_own_cli_shows_the_same_of_the_engine_and_of_bmv2(name: str, tmp_p
     if shutil.which("simple_switch", path=path_outside_venv()) is None:
         pytest.skip("BMv2's simple_switch is not on PATH")
     with bmv2(PROGRAMS / f"{name}.json", tmp_path) as port:
-        theirs = run(cli, port, commands(name))
+        try:
+            theirs = run(cli, port, commands(name))
+        except AssertionError:
+            # Built without NDEBUG, BMv2 ends where its CLI sends a value set a byte too much.
+            if "Assertion `" in (tmp_path / "bmv2.log").read_text():
+                pytest.skip("this BMv2 is built with assertions, and its own CLI makes one fail")
+            raise
     compare(name, of_the_engine(cli, name), theirs)
