@@ -133,8 +133,8 @@ def test_rows_hold_counters_and_registers_in_base_units(fabric):
 def test_nonzero_leaves_only_rows_with_something_counted(fabric):
     zero = dict.fromkeys(("forwarded", "marked", "early_dropped", "tail_dropped"), 0)
     assert fabric.rows("ecn", "--nonzero") == [
-        {"port": "leaf1:3", "class": "data", **zero, "forwarded": 10, "marked": 4},
-        {"port": "leaf1:3", "class": "ack", **zero, "tail_dropped": 2},
+        {"port": "leaf1:3", "class": "data", **zero, "forwarded": 10, "marked": 4, "marked_share": 4 / 14},
+        {"port": "leaf1:3", "class": "ack", **zero, "tail_dropped": 2, "marked_share": None},
     ]
     assert len(fabric.rows("counters", "--nonzero")) == 4
 
@@ -282,6 +282,8 @@ def test_a_rate_is_what_happened_in_between_by_the_second(fabric, monkeypatch):
     assert "sent_packets" not in row
     assert row["sent_bytes_per_s"] == pytest.approx(1500 * row["sent_packets_per_s"])
     assert row["sent_packets_per_s"] > 0 and row["received_packets_per_s"] == 0
+    bits_per_s = 8 * (row["sent_bytes_per_s"] + 24 * row["sent_packets_per_s"])
+    assert row["utilisation_share"] == pytest.approx(bits_per_s / row["rate_bps"])
 
 
 def test_no_rate_is_made_up_for_a_switch_that_restarted_in_between(fabric, monkeypatch):
@@ -423,3 +425,18 @@ def test_a_piped_table_has_no_blanks_at_the_ends_of_its_lines(fabric):
     for view in (*VIEWS, "routes"):
         lines = fabric.show(view).stdout.splitlines()
         assert lines and [line for line in lines if line != line.rstrip()] == []
+
+
+def test_the_share_of_marks_is_of_what_is_shown(fabric):
+    assert re.search(r"^leaf1:3 +data +10 +4 +28\.6%", fabric.show("ecn").stdout, re.M)
+    eeon("clear", "counters", *fabric.options)
+    fabric.verdict("leaf1", 3, DATA, MARKED, 5, 7500)
+    assert [row["marked_share"] for row in fabric.rows("ecn", "--nonzero")] == [1.0]
+
+
+def test_counters_without_a_packet_are_left_out_of_the_table_and_told(fabric):
+    every = len(fabric.rows("counters"))
+    shown = fabric.show("counters").stdout
+    assert shown.count("leaf1:") == 4 and shown.count("leaf2:") == 0
+    assert f"{every - 4} rows without a packet left out; --zeros shows them" in shown
+    assert fabric.show("counters", "--zeros").stdout.count("leaf2:") == every // 3

@@ -2,14 +2,14 @@
 
 from eeon_control.views.change import nonzero, rates, restarted, since
 from eeon_control.views.counters import counters
-from eeon_control.views.ecn import ecn
+from eeon_control.views.ecn import ecn, with_mark_share
 from eeon_control.views.eee import REGISTERS as EEE_REGISTERS
 from eeon_control.views.eee import eee
 from eeon_control.views.energy import REGISTERS as ENERGY_REGISTERS
 from eeon_control.views.energy import energy
 from eeon_control.views.fabric import fabric
 from eeon_control.views.path import path
-from eeon_control.views.ports import ports
+from eeon_control.views.ports import ports, with_utilisation
 from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
 from eeon_control.views.queues import queues
 from eeon_control.views.routes import routes
@@ -38,4 +38,6 @@ __all__ = [
     "routes",
     "select",
     "since",
+    "with_mark_share",
+    "with_utilisation",
 ]

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from eeon_control import constants
 from eeon_control.fabric.read import FabricCounters
-from eeon_control.views.table import PORT, Column, Row, View, packets
+from eeon_control.views.table import PORT, Cell, Column, Row, View, packets, share
+
+
+def with_mark_share(view: View) -> View:
+    """A view of `ecn`, or of its rates, with the part of sent packets that this switch marked."""
+    forwarded, marked = (view.columns[index].key for index in (2, 3))
+    for row in view.rows:
+        sent = _number(row[forwarded]) + _number(row[marked])
+        row["marked_share"] = _number(row[marked]) / sent if sent else None
+    at = Column("marked_share", "of sent", share)
+    return replace(view, columns=[*view.columns[:4], at, *view.columns[4:]])
+
+
+def _number(value: Cell) -> float:
+    return value if isinstance(value, int | float) else 0.0
 
 
 def ecn(counters: FabricCounters) -> View:

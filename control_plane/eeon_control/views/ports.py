@@ -7,11 +7,28 @@ from dataclasses import replace
 
 from eeon_control.fabric.read import FabricCounters
 from eeon_control.topology import Topology
-from eeon_control.views.table import PORT, Column, Row, View, count_bytes, duration, packets, rate
+from eeon_control.views.table import PORT, Column, Row, View, count_bytes, duration, packets, rate, share
 
 # Verdicts that are counted at the egress port when a packet is sent, and those that lose it.
 _SENT = ("forwarded", "marked")
 _DROPPED = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed")
+
+
+def with_utilisation(topology: Topology, view: View) -> View:
+    """Rates of `ports` with the part of the link that sent frames take.
+
+    A frame takes its bytes and what it has on the wire beside them (preamble, FCS, gap).
+    """
+    linked = {port.name: port for port in topology.ports()}
+    for row in view.rows:
+        port, sent, frames = linked[str(row["port"])], row["sent_bytes_per_s"], row["sent_packets_per_s"]
+        row["utilisation_share"] = (
+            8 * (sent + frames * int(port.overhead)) / int(port.rate)
+            if isinstance(sent, float) and isinstance(frames, float)
+            else None
+        )
+    used = Column("utilisation_share", "used", share)
+    return replace(view, columns=[*view.columns[:-1], used, view.columns[-1]])
 
 
 def ports(topology: Topology, counters: FabricCounters) -> View:

@@ -17,7 +17,7 @@ from eeon_control.cli.show.routes import path, routes
 from eeon_control.cli.show.watch import Kind, ViewData, ViewLoop, ViewOptions
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
-from eeon_control.topology import PortRole
+from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Duration
 from eeon_control.views import Selection, View
 
@@ -64,13 +64,14 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
         interval_s: float | None = None,
         nonzero: bool = False,
         raw: bool = False,
+        zeros: bool = False,
     ) -> int:
         whole = options.topology_or_known(topology_name)
         part = views.select(whole, Selection(switches, ports, tuple(PortRole(role) for role in roles)))
         targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
         if blocks is not None and watch_s is None:
             raise click.UsageError("--count goes with --watch")
-        view_options = ViewOptions(output, interval_s, watch_s, blocks, nonzero, raw)
+        view_options = ViewOptions(output, interval_s, watch_s, blocks, nonzero, raw, zeros)
         loop = ViewLoop(kind, whole, part, targets, view_options)
         loop.run()
         return 1 if loop.failed else 0
@@ -80,6 +81,8 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
         function = _RATE(function)
     if counts:
         function = _RAW(_NONZERO(function))
+    if kind.hides_zeros:
+        function = _ZEROS(function)
     for option in (_COUNT, _WATCH, _ROLE, _PORT, _SWITCH, options.output_option):
         function = option(function)
     function = options.topology_option(required=False)(options.target_options(function))
@@ -128,6 +131,9 @@ _RATE = click.option(
     help="read twice, TIME apart (5s), and show the difference per second",
 )
 _NONZERO = click.option("--nonzero", is_flag=True, help="only rows with a count above zero")
+_ZEROS = click.option(
+    "--zeros", is_flag=True, help="rows without a packet, too; without it only -o json has them"
+)
 _RAW = click.option(
     "--raw",
     is_flag=True,
@@ -149,6 +155,14 @@ def _queues(data: ViewData) -> View:
 
 def _ecn(data: ViewData) -> View:
     return views.ecn(data.observed.counters)
+
+
+def _with_utilisation(topology: Topology, view: View, of_interval: bool) -> View:
+    return views.with_utilisation(topology, view) if of_interval else view
+
+
+def _with_mark_share(topology: Topology, view: View, of_interval: bool) -> View:
+    return views.with_mark_share(view)
 
 
 def _counters(data: ViewData) -> View:
@@ -173,7 +187,7 @@ _view(
 )
 _view(
     "ports",
-    Kind(_COUNTERS, _ports, counts=True),
+    Kind(_COUNTERS, _ports, counts=True, finish=_with_utilisation),
     """Every linked port: role, peer, speed, packets received, sent, dropped.""",
     counts=True,
     intervals=True,
@@ -185,7 +199,7 @@ _view(
 )
 _view(
     "ecn",
-    Kind(_COUNTERS, _ecn, counts=True),
+    Kind(_COUNTERS, _ecn, counts=True, finish=_with_mark_share),
     """Every port and packet class: forwarded, marked, dropped early, dropped at a full buffer.""",
     counts=True,
     intervals=True,
@@ -209,7 +223,7 @@ _view(
 )
 _view(
     "counters",
-    Kind(_COUNTERS, _counters, counts=True),
+    Kind(_COUNTERS, _counters, counts=True, hides_zeros=True),
     """Every counter: by port, packet class and verdict, in packets and bytes.""",
     counts=True,
     intervals=True,

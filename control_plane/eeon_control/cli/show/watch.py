@@ -37,7 +37,9 @@ class ViewData:
 class Kind:
     """One kind of view. `has_own_interval`: it makes sense of `before` itself; otherwise counts become rates.
 
-    `default_interval_s`: it always looks twice. `counts`: it is subject to `eeon clear counters`.
+    `default_interval_s`: it always looks twice. `counts`: it is subject to `eeon clear counters`. `finish`:
+    what is worked out of counts, or of rates (then True), once they are known. `hides_zeros`: a table has
+    only rows in which something was counted, unless all are asked for.
     """
 
     wanted: Wanted
@@ -45,6 +47,8 @@ class Kind:
     has_own_interval: bool = False
     default_interval_s: float | None = None
     counts: bool = False
+    finish: Callable[[Topology, View, bool], View] | None = None
+    hides_zeros: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class ViewOptions:
     blocks: int | None = None
     nonzero: bool = False
     raw: bool = False
+    zeros: bool = False
 
 
 class ViewLoop:
@@ -141,7 +146,21 @@ class ViewLoop:
             view.notes += [f"{name} has restarted; no rate yet" for name in gone]
         elif self._baseline is not None:
             view = self._since_baseline(view, observed, self._baseline)
-        return views.nonzero(view) if self._options.nonzero else view
+        if kind.finish is not None:
+            view = kind.finish(self._part, view, self._interval_s is not None and before is not None)
+        return self._without_zeros(view)
+
+    def _without_zeros(self, view: View) -> View:
+        options = self._options
+        hides = self._kind.hides_zeros and options.output == "table" and not options.zeros
+        if not options.nonzero and not hides:
+            return view
+        shown = views.nonzero(view)
+        hidden = len(view.rows) - len(shown.rows)
+        if hides and hidden:
+            rows = f"{hidden} row{'s' if hidden > 1 else ''}"
+            shown.notes = [*shown.notes, f"{rows} without a packet left out; --zeros shows them"]
+        return shown
 
     def _since_baseline(self, view: View, observed: FabricObservation, baseline: baselines.Baseline) -> View:
         earlier = baseline.observation(self._targets.switches)
