@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from eeon_control.errors import DataNotFound
+from eeon_control.nearest import nearest
 
 _PACKAGE = Path(__file__).resolve().parent
 _REPOSITORY = _PACKAGE.parent.parent
@@ -48,7 +49,10 @@ def find_yaml(kind: str, name_or_path: str | Path) -> Path:
     if path.exists():
         what = "a folder" if path.is_dir() else "not a regular file"
         raise DataNotFound(f"{name_or_path}: this is {what}; a YAML file is needed")
+    known = names(kind)
+    close = nearest(str(name_or_path), known)
+    meant = f"; did you mean {' or '.join(close)}?" if close else ""
+    shipped_names = ", ".join(known) or "none"
     raise DataNotFound(
-        f"{name_or_path}: no such file, and not one of the {kind} that ship: "
-        f"{', '.join(names(kind)) or 'none'}"
+        f"{name_or_path}: no such file, and not one of the {kind} that ship: {shipped_names}{meant}"
     )
