@@ -38,14 +38,10 @@ class Route:
 
 @dataclass(frozen=True)
 class SwitchRoutes:
-    """What a switch forwards by: its routes and its ECMP seed.
-
-    `order_is_read`: the order of members is the switch's own, and not worked out by `in_order_of_use`.
-    """
+    """What a switch forwards by: its routes and its ECMP seed."""
 
     routes: tuple[Route, ...]
     seed: int
-    order_is_read: bool = False
 
     def lookup(self, address: IPv4Address | IPv6Address) -> Route | None:
         """The longest prefix that matches."""

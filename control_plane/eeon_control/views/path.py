@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eeon_control.routing import Flow, Hop, Path, Walk
+from eeon_control.routing import Flow, Path, Walk
 from eeon_control.views.table import Column, Row, View, none, rate, share
 
 ORDER_NOTE = (
@@ -47,10 +47,8 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
     notes = [f"path {number}: {one.fault}" for number, one in enumerate(found, 1) if one.fault]
     if more_than is not None:
         notes.append(f"there are more than {more_than} paths; --limit shows more")
-    by_hash = flow is not None and any(
-        hop.key is not None and len(hop.route.members) > 1 for hop in _hops(found)
-    )
-    if by_hash and not all(walk.tables[hop.switch].order_is_read for hop in _hops(found)):
+    hops = [hop for one in found for hop in one.hops]
+    if flow is not None and any(hop.key is not None and len(hop.route.members) > 1 for hop in hops):
         notes.append(ORDER_NOTE)
     about = f", {flow}" if flow is not None else f", {len(found)} path{'s' if len(found) != 1 else ''}"
     more: dict[str, object] = {
@@ -68,10 +66,6 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
         notes=notes,
         more=more,
     )
-
-
-def _hops(found: Sequence[Path]) -> list[Hop]:
-    return [hop for one in found for hop in one.hops]
 
 
 def _nodes(walk: Walk, one: Path) -> list[str]:
