@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -125,10 +126,27 @@ class SwitchProcess:
         """It stops there instead, with its connections open. `kill` it in the end."""
         self._faults[0].value, self._faults[3].value = number, signal.SIGSTOP
 
+    @property
+    def _is_stopped(self) -> bool:
+        # After the name in parentheses: the state, T when it is stopped.
+        return Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+    def wait_until_it_hangs(self) -> None:
+        """Until it has stopped itself, as `hangs_at_update` says."""
+        deadline = time.monotonic() + 60
+        while not self._is_stopped:
+            assert time.monotonic() < deadline, f"{self.name} does not come to that update"
+            time.sleep(0.01)
+
     def go_on(self) -> None:
-        """After it hung."""
+        """After it hung. A single SIGCONT soon after the stop was seen to be lost."""
         self._faults[0].value = -1
-        os.kill(self._process.pid, signal.SIGCONT)
+        runs_since = time.monotonic()
+        while time.monotonic() < runs_since + 0.3:
+            os.kill(self._process.pid, signal.SIGCONT)
+            time.sleep(0.01)
+            if self._is_stopped:
+                runs_since = time.monotonic()
 
     def refuses_update(self, number: int, *, and_all_later: bool = False) -> None:
         """The `number`-th update from now is refused."""

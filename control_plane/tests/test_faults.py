@@ -635,6 +635,7 @@ def test_apply_that_is_stopped_while_a_switch_hangs_says_which_is_not_as_before_
         with faulty.command(tmp_path, *arguments, stderr=subprocess.STDOUT) as command:
             while "spine1: written" not in (line := command.stdout.readline()):
                 assert line, "the command ended"
+            leaf2.wait_until_it_hangs()
             command.send_signal(signal.SIGINT)
             said = command.stdout.read()
         assert command.returncode == 130
@@ -660,6 +661,7 @@ def test_apply_that_is_stopped_while_it_writes_says_that_every_switch_is_as_befo
     with faulty.command(tmp_path, "-c", NEW[0], "-c", NEW[1], stderr=subprocess.STDOUT) as command:
         while "spine1: written" not in (line := command.stdout.readline()):
             assert line, "the command ended"
+        leaf2.wait_until_it_hangs()
         command.send_signal(signal.SIGINT)
         while "leaf1: undoing" not in (line := command.stdout.readline()):
             assert line, "the command ended"

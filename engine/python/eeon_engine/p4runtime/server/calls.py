@@ -28,6 +28,8 @@ REQUEST_SECONDS = 30.0
 MAX_SENDING = 8
 """Answers of several messages whose clients have not taken the last one yet."""
 SEND_SECONDS = 30.0
+SEND_GRACE_S = 0.25
+"""A client that takes its answer has taken a message by then, and is not cut off by those that do not."""
 _STREAM_THREADS = MAX_STREAMS + MAX_SILENT_STREAMS + 16
 _WRITE_THREADS = 2 * MAX_RECEIVING + 8
 _READ_THREADS = 2 * MAX_RECEIVING + MAX_SENDING + 8
@@ -51,7 +53,7 @@ class Calls:
         self._reads = Room(MAX_RECEIVING, REQUEST_SECONDS)
         # A primary shares its place with nobody but other primaries.
         self._primaries = Room(MAX_RECEIVING, REQUEST_SECONDS)
-        self._sending = Room(MAX_SENDING, SEND_SECONDS)
+        self._sending = Room(MAX_SENDING, SEND_SECONDS, SEND_GRACE_S)
         self.rooms = [self._silent, self._writes, self._reads, self._primaries, self._sending]
         self._pools = [
             ThreadPoolExecutor(count, thread_name_prefix=f"p4runtime-{name}")

@@ -14,11 +14,13 @@ _POLL_S = 0.1
 
 
 class Room:
-    """`limit` places, for at most `seconds` each."""
+    """`limit` places, for at most `seconds` each. A call that has waited for less than `grace_s` makes no
+    way: until it has, there may be more than `limit`."""
 
-    def __init__(self, limit: int, seconds: float) -> None:
+    def __init__(self, limit: int, seconds: float, grace_s: float = 0.0) -> None:
         self._limit = limit
         self._seconds = seconds
+        self._grace_s = grace_s
         self._lock = threading.Lock()
         # Oldest first: since when, and how to end the wait.
         self._waiting: dict[object, tuple[float, Callable[[], object]]] = {}
@@ -35,13 +37,10 @@ class Room:
 
     def enter(self, give_up: Callable[[], object]) -> object:
         """Takes a place, until `leave`."""
-        place, oldest = object(), None
+        place = object()
         with self._lock:
-            if len(self._waiting) >= self._limit:
-                oldest = self._waiting.pop(next(iter(self._waiting)))
             self._waiting[place] = (time.monotonic(), give_up)
-        if oldest is not None:
-            oldest[1]()
+        self.sweep()
         return place
 
     def leave(self, place: object) -> None:
@@ -50,15 +49,17 @@ class Room:
             self._waiting.pop(place, None)
 
     def sweep(self) -> None:
-        """Ends the waits that have taken too long."""
-        end, late = time.monotonic() - self._seconds, []
+        """Ends the waits that have taken too long, and the oldest of those that are too many."""
+        now, ended = time.monotonic(), []
         with self._lock:
             for place, (since, give_up) in list(self._waiting.items()):
-                if since > end:
+                waited_s = now - since
+                is_too_many = len(self._waiting) > self._limit and waited_s >= self._grace_s
+                if not is_too_many and waited_s <= self._seconds:
                     break
                 del self._waiting[place]
-                late.append(give_up)
-        for give_up in late:
+                ended.append(give_up)
+        for give_up in ended:
             give_up()
 
 
