@@ -34,6 +34,15 @@ def connect(server: Server) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=20)
 
 
+def wait_until_accepted(stranger: socket.socket) -> None:
+    """The kernel connects before the server takes the connection, by a thread whose name has the address."""
+    address = "({}:{})".format(*stranger.getsockname())
+    deadline = time.monotonic() + 60
+    while not any(address in thread.name for thread in threading.enumerate()):
+        assert time.monotonic() < deadline, f"{address} is not accepted"
+        time.sleep(0.001)
+
+
 def is_ended(stranger: socket.socket) -> bool:
     """Whether the connection is closed without an answer; with a reset if something was left unread."""
     try:
@@ -152,6 +161,7 @@ def test_where_all_places_are_taken_the_quietest_client_makes_way(
             guests = []
             for _ in range(10):
                 guests.append(connect(server))
+                wait_until_accepted(guests[-1])
                 # Whoever speaks is not the quietest.
                 assert busy.standard.bm_mt_get_num_entries(0, TABLE) == 0
             assert is_alive(server)
