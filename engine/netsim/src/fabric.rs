@@ -19,11 +19,21 @@ use crate::errors::{FabricError, FlowError, SendError};
 use crate::events::{Event, EventQueue};
 use crate::limits::{LATEST, MAX_FRAME_BYTES, MAX_PENDING};
 use crate::network::frame::HostFrame;
-use crate::network::{tag, Network};
+use crate::network::{tag, Heard, Network};
 use crate::report::{Conservation, ConservationError, Report};
 use crate::spec::FabricSpec;
 use crate::transport::{FlowSpec, Transport};
 use crate::workload::Driver;
+
+/// What ends a run before its time, in the instant in which it is so.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Never,
+    /// Every foreground application has finished.
+    WorkloadFinished,
+    /// A frame has arrived at a host that is listened to.
+    Heard,
+}
 
 /// A whole fabric in virtual time.
 pub struct Fabric {
@@ -33,8 +43,8 @@ pub struct Fabric {
     transport: Transport,
     /// Applications, when there are any.
     driver: Option<Driver>,
-    /// A run ends in the instant in which the applications have finished.
-    stops_when_finished: bool,
+    /// What ends a run before its time.
+    stop: Stop,
     /// Events handled.
     event_count: u64,
     /// Frames fed and not yet sent, in order.
@@ -51,7 +61,7 @@ impl Fabric {
             network,
             transport: Transport::default(),
             driver: None,
-            stops_when_finished: false,
+            stop: Stop::Never,
             event_count: 0,
             pending: VecDeque::new(),
             last_fed: Time::ZERO,
@@ -206,14 +216,50 @@ impl Fabric {
     pub fn run_workload(&mut self, limit: Time) -> bool {
         let limit = limit.min(LATEST);
         if !self.workload_is_finished() {
-            self.stops_when_finished = true;
+            self.stop = Stop::WorkloadFinished;
             self.run(limit);
-            self.stops_when_finished = false;
+            self.stop = Stop::Never;
             if !self.workload_is_finished() && !self.is_idle() {
                 self.pass_time(limit);
             }
         }
         self.workload_is_finished()
+    }
+
+    /// Handles events until a frame has arrived at a host that is listened to (`true`, and the clock stands at that instant),
+    /// also when one waits already, or `limit`, at most [`LATEST`], is reached (`false`).
+    pub fn run_until_heard(&mut self, limit: Time) -> bool {
+        let limit = limit.min(LATEST);
+        if self.network.listener().is_empty() {
+            self.stop = Stop::Heard;
+            self.run(limit);
+            self.stop = Stop::Never;
+        }
+        let heard = !self.network.listener().is_empty();
+        if !heard {
+            self.pass_time(limit);
+        }
+        heard
+    }
+
+    /// Keeps from now on what arrives at a host, for [`Fabric::poll_heard`], or no longer.
+    pub fn listen(&mut self, host: usize, on: bool) -> Result<(), SendError> {
+        let count = self.network.hosts().len();
+        if host >= count {
+            return Err(SendError::NoSuchNode { kind: "host", index: host, count });
+        }
+        self.network.listen(host, on);
+        Ok(())
+    }
+
+    /// The next frame that has arrived at a host that is listened to. At most [`crate::MAX_HEARD`] wait.
+    pub fn poll_heard(&mut self) -> Option<Heard> {
+        self.network.listener_mut().poll()
+    }
+
+    /// Frames that arrived at hosts that are listened to while too many waited.
+    pub fn heard_lost(&self) -> u64 {
+        self.network.listener().lost()
     }
 
     /// Whether no event is left.
@@ -283,7 +329,12 @@ impl Fabric {
                 Some((at, event)) if send.is_none_or(|send| at < send) => self.handle(event),
                 _ => self.send_pending(),
             }
-            if self.stops_when_finished && self.workload_is_finished() {
+            let has_ended = match self.stop {
+                Stop::Never => false,
+                Stop::WorkloadFinished => self.workload_is_finished(),
+                Stop::Heard => !self.network.listener().is_empty(),
+            };
+            if has_ended {
                 break;
             }
         }

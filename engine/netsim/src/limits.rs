@@ -11,6 +11,9 @@ pub const MAX_PENDING: usize = 1 << 20;
 /// Maximum number of packet-ins of one switch that wait to be taken; later ones are lost and counted.
 pub const MAX_PACKET_INS: usize = 4096;
 
+/// Maximum number of frames that have arrived at hosts and wait to be taken by who listens; later ones are not kept, and counted.
+pub const MAX_HEARD: usize = 1 << 16;
+
 /// Maximum length of a frame, in bytes without FCS.
 pub const MAX_FRAME_BYTES: usize = simple_switch::MAX_FRAME_BYTES;
 

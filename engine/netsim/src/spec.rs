@@ -69,6 +69,10 @@ pub struct FabricSpec {
     /// Time that a recirculated packet takes to its next ingress. Default 1 us.
     #[serde(default = "default_recirculation_delay_ps")]
     pub recirculation_delay_ps: u64,
+    /// Most packets that wait at a switch's port; without limit when absent, because the E-EON program enforces a limit in
+    /// bytes itself. BMv2's is 64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_limit_packets: Option<usize>,
     /// The switches.
     pub switches: Vec<SwitchSpec>,
     /// The hosts; each has exactly one link.

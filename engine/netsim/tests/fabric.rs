@@ -164,3 +164,43 @@ fn the_controller_gives_packets_to_a_switch_and_takes_them_from_it() {
     let counts = report.conservation;
     assert_eq!((counts.packet_ins, counts.packet_outs, counts.delivered), (1, 1, 1), "{counts:?}");
 }
+
+#[test]
+fn who_listens_to_a_host_hears_a_frame_when_it_arrives_and_may_answer_in_that_instant() {
+    let size = LeafSpine::default();
+    let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+    fabric.listen(1, true).unwrap();
+    let (asked, answer) = (size.segment(0, 1, ACK, 100, Ecn::Ect0), size.segment(1, 0, ACK, 100, Ecn::Ect0));
+    send(&mut fabric, 0, us(1), &asked);
+    // 178 bytes on the wire twice at 1 Gb/s, and two propagation delays.
+    let arrival = us(1) + Duration::from_ps(2 * 178 * 8_000 + 2 * 500_000);
+    assert!(!fabric.run_until_heard(arrival), "what is due at the limit has not happened yet");
+    assert!(fabric.run_until_heard(FOREVER));
+    assert_eq!(fabric.now(), arrival);
+    let heard = fabric.poll_heard().unwrap();
+    assert_eq!((heard.at, heard.host, heard.frame.len()), (arrival, 1, asked.len()));
+    assert_eq!(fabric.poll_heard(), None);
+    send(&mut fabric, 1, arrival, &answer);
+    assert!(!fabric.run_until_heard(us(100)), "host 0 is not listened to");
+    assert_eq!(fabric.now(), us(100));
+    assert_eq!(finish(&mut fabric).conservation.delivered, 2);
+    assert_eq!(fabric.heard_lost(), 0);
+}
+
+#[test]
+fn with_a_limit_in_packets_a_port_drops_what_does_not_fit() {
+    let size = LeafSpine::default();
+    let mut spec = size.spec();
+    spec.queue_limit_packets = Some(2);
+    let mut fabric = size.fabric(spec, |_| PLAIN);
+    // Two hosts of the other leaf send as much as the port to host 0 takes, each.
+    for burst in 0..10 {
+        for from in [2, 3] {
+            send(&mut fabric, from, us(burst * 13), &size.segment(from, 0, ACK, 1460, Ecn::Ect0));
+        }
+    }
+    fabric.run_to_idle(FOREVER);
+    let report = fabric.report().unwrap();
+    assert!(report.conservation.switch_drops >= 5, "{:?}", report.conservation);
+    assert_eq!(report.conservation.delivered + report.conservation.switch_drops, 20);
+}

@@ -584,6 +584,27 @@ class Twin:
         """Lets everything happen that is due before `at_ps`. Ctrl-C stops it between two slices."""
     def run_to_idle(self, limit_ps: int = ...) -> bool:
         """Lets everything happen until nothing is left (True) or `limit_ps` is reached (False)."""
+    def listen(self, host: str, on: bool = True) -> None:
+        """Keeps from now on every frame that arrives at a host, for `take_heard`, or no longer."""
+    def run_until_heard(self, limit_ps: int = ...) -> bool:
+        """Lets everything happen until a frame has arrived at a host that is listened to (True).
+
+        The clock then stands at that instant, so that an answer can leave at once. False when `limit_ps` came
+        first; the clock then stands there.
+        """
+    def take_heard(self) -> list[tuple[int, str, bytes]]:
+        """What has arrived at hosts that are listened to: time in picoseconds, host, frame without FCS."""
+    @property
+    def heard_lost(self) -> int:
+        """Frames that arrived at hosts that are listened to while 65,536 waited already."""
+    def start_flow(
+        self, source: str, destination: str, size: int, *, at_ps: int | None = None, tcp: str | None = None
+    ) -> int:
+        """Has a host send `size` bytes to another over TCP; its number in the report's `flows`.
+
+        `tcp` is the JSON of a `json_types.TcpSpec`, New Reno without. It starts now unless `at_ps` says later.
+        Raises `ConfigError`.
+        """
     def start_workload(self, spec: str) -> None:
         """Starts applications whose transfers are TCP connections between the hosts, once for a twin.
 

@@ -2292,6 +2292,12 @@ class FabricSpec(TypedDict):
     phy: NotRequired[list[PhySpec]]
     """Power and timings of PHYs by rate."""
 
+    queue_limit_packets: NotRequired[int | None]
+    """
+    Most packets that wait at a switch's port; without limit when absent, because the E-EON program enforces a limit in
+    bytes itself. BMv2's is 64.
+    """
+
     queue_samples: NotRequired[QueueSamplesSpec]
     """How queue depth is sampled."""
 

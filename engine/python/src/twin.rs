@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use netsim::{Fabric, FabricSpec, SendError};
+use netsim::{Fabric, FabricSpec, FlowSpec, SendError};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use units::Time;
 
 use crate::error::Error;
@@ -249,6 +250,55 @@ impl Twin {
     #[pyo3(signature = (limit_ps=u64::MAX))]
     fn run_to_idle(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
         self.run(py, limit_ps, Fabric::run_to_idle)
+    }
+
+    #[pyo3(signature = (host, on=true))]
+    fn listen(&self, py: Python<'_>, host: &str, on: bool) -> PyResult<()> {
+        let index = self.host(host)?;
+        let done = py.detach(|| self.shared.fabric.lock().listen(index, on));
+        Ok(done.map_err(|error| Error::Value(error.to_string()))?)
+    }
+
+    #[pyo3(signature = (limit_ps=u64::MAX))]
+    fn run_until_heard(&self, py: Python<'_>, limit_ps: u64) -> PyResult<bool> {
+        self.run(py, limit_ps, Fabric::run_until_heard)
+    }
+
+    fn take_heard<'py>(&self, py: Python<'py>) -> Vec<(u64, &str, Bound<'py, PyBytes>)> {
+        let heard: Vec<_> = py.detach(|| {
+            let mut fabric = self.shared.fabric.lock();
+            std::iter::from_fn(|| fabric.poll_heard()).collect()
+        });
+        let named = heard.iter().map(|heard| {
+            (heard.at.as_ps(), self.spec.hosts[heard.host].name.as_str(), PyBytes::new(py, &heard.frame))
+        });
+        named.collect()
+    }
+
+    #[getter]
+    fn heard_lost(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.shared.fabric.lock().heard_lost())
+    }
+
+    #[pyo3(signature = (source, destination, size, *, at_ps=None, tcp=None))]
+    fn start_flow(
+        &self,
+        py: Python<'_>,
+        source: &str,
+        destination: &str,
+        size: u64,
+        at_ps: Option<u64>,
+        tcp: Option<&str>,
+    ) -> PyResult<usize> {
+        let config = |error: &dyn std::fmt::Display| Error::Config(error.to_string());
+        let (source, destination) = (self.host(source)?, self.host(destination)?);
+        let settings = netsim::tcp_settings(tcp).map_err(|error| config(&error))?;
+        let number = py.detach(|| {
+            let mut fabric = self.shared.fabric.lock();
+            let start = at_ps.map_or(fabric.now(), Time::from_ps);
+            fabric.start_flow(&settings, FlowSpec { source, destination, bytes: size, start })
+        });
+        Ok(number.map_err(|error| config(&error))?)
     }
 
     fn start_workload(&self, py: Python<'_>, spec: &str) -> PyResult<()> {

@@ -15,7 +15,7 @@ use crate::network::nic::Nic;
 use crate::network::phy::{Phy, PhyType};
 use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
 use crate::network::wiring::{Direction, Node, Wiring};
-use crate::network::Network;
+use crate::network::{Listener, Network};
 use crate::report::measures::Measures;
 use crate::report::queue_depth::QueueDepth;
 use crate::spec::FabricSpec;
@@ -50,6 +50,7 @@ impl Network {
             measures: Measures::default(),
             queue_depth: QueueDepth::new(queue_count, Duration::from_ps(samples.period_ps), samples.max),
             buffers: Buffers::default(),
+            listener: Listener::default(),
             switches,
             directions,
         })
@@ -84,8 +85,8 @@ fn switch_node(
             port,
             rate: Some(direction.rate),
             overhead: direction.overhead,
-            // The program enforces the buffer limit in bytes; a drop here would leave its account wrong.
-            queue_limit_packets: None,
+            // The E-EON program enforces a limit in bytes; a drop here would leave its account wrong. Other programs have none.
+            queue_limit_packets: spec.queue_limit_packets,
             queue_limit_bytes: None,
         });
     }

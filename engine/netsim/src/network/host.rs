@@ -31,6 +31,8 @@ pub(crate) struct Host {
     pub(super) attached_to: (usize, u16),
     pub(super) received: Count,
     pub(super) misdelivered: u64,
+    /// Somebody outside wants what arrives.
+    pub(super) is_listened_to: bool,
 }
 
 impl Host {
@@ -52,6 +54,7 @@ impl Host {
             attached_to,
             received: Count::default(),
             misdelivered: 0,
+            is_listened_to: false,
         }
     }
 

@@ -9,6 +9,7 @@ pub mod eee;
 pub(crate) mod frame;
 mod host;
 mod link;
+mod listen;
 pub mod nic;
 mod nic_aqm;
 pub mod phy;
@@ -28,6 +29,8 @@ use crate::report::queue_depth::QueueDepth;
 
 use frame::{Buffers, HostFrame};
 pub(crate) use host::Host;
+pub use listen::Heard;
+pub(crate) use listen::Listener;
 use switch::{SwitchNode, Wire};
 use wiring::{Direction, Node};
 
@@ -43,6 +46,7 @@ pub(crate) struct Network {
     measures: Measures,
     queue_depth: QueueDepth,
     buffers: Buffers,
+    listener: Listener,
 }
 
 /// A frame that has arrived at the host that it was for.
@@ -91,6 +95,21 @@ impl Network {
     /// P4 passes of all switches.
     pub(crate) fn p4_passes(&self) -> u64 {
         self.switches.iter().map(|node| node.switch.p4_passes()).sum()
+    }
+
+    /// Keeps from now on what arrives at a host for who listens, or no longer.
+    pub(crate) fn listen(&mut self, host: usize, on: bool) {
+        self.hosts[host].is_listened_to = on;
+    }
+
+    /// What has arrived at hosts that are listened to.
+    pub(crate) fn listener(&self) -> &Listener {
+        &self.listener
+    }
+
+    /// The same, to take from.
+    pub(crate) fn listener_mut(&mut self) -> &mut Listener {
+        &mut self.listener
     }
 
     /// A buffer for a frame of a host.
@@ -174,6 +193,9 @@ impl Network {
             (Node::Host(host), _) => {
                 let arrival = Arrival { host, frame, switch: wire.from };
                 let bytes = arrival.frame.len();
+                if self.hosts[host].is_listened_to {
+                    self.listener.hear(events.now(), host, &arrival.frame);
+                }
                 let Some(ecn) = self.hosts[host].receive(&arrival.frame, bytes) else {
                     self.recycle(arrival);
                     return None;

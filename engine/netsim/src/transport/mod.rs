@@ -9,7 +9,7 @@ pub(crate) mod tcp_spec;
 
 use tcp::Settings;
 use units::Time;
-use workload::TransferId;
+use workload::{TransferId, WorkloadError};
 
 use crate::errors::FlowError;
 use crate::events::{Event, EventQueue};
@@ -21,6 +21,11 @@ pub(crate) use endpoints::{Counts, Opening, Owner, TransferEnd};
 use endpoints::{Endpoints, CLIENT};
 pub use flows::FlowSpec;
 use flows::Flows;
+
+/// Reads settings of TCP: the JSON of a `TcpSpec`, as a workload has it; without one, those of New Reno.
+pub fn tcp_settings(json: Option<&str>) -> Result<Settings, WorkloadError> {
+    tcp_spec::settings(" tcp", json)
+}
 
 /// The TCP connections of all hosts, and the flows of the list.
 #[derive(Default)]

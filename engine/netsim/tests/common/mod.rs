@@ -136,6 +136,7 @@ impl LeafSpine {
             drop_port: 511,
             gate_register: Some("gate_open_at".to_owned()),
             recirculation_delay_ps: 1_000_000,
+            queue_limit_packets: None,
             switches,
             hosts,
             links,

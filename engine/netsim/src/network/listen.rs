@@ -1,0 +1,48 @@
+//! What arrives at hosts to which somebody outside listens, such as one who answers in their place.
+
+use std::collections::VecDeque;
+
+use units::Time;
+
+use crate::limits::MAX_HEARD;
+
+/// A frame that has arrived at a host, whether or not it was for this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// When its last bit arrived.
+    pub at: Time,
+    /// Number of the host.
+    pub host: usize,
+    /// The whole frame, without FCS.
+    pub frame: Vec<u8>,
+}
+
+/// Frames that wait to be taken by who listens.
+#[derive(Default)]
+pub(crate) struct Listener {
+    heard: VecDeque<Heard>,
+    lost: u64,
+}
+
+impl Listener {
+    /// Keeps a frame, or counts it as lost when too many wait.
+    pub(super) fn hear(&mut self, at: Time, host: usize, frame: &[u8]) {
+        if self.heard.len() < MAX_HEARD {
+            self.heard.push_back(Heard { at, host, frame: frame.to_vec() });
+        } else {
+            self.lost += 1;
+        }
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<Heard> {
+        self.heard.pop_front()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heard.is_empty()
+    }
+
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
+    }
+}
