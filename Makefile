@@ -23,7 +23,7 @@ RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -pru
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
+.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +43,7 @@ test-p4: setup ## test the P4 program: compiled outputs are fresh; behaviour on 
 	$(PY) engine/test_programs.py --check
 
 test-python: setup ## test the extension, the P4Runtime server, the controller, the tools, the experiments, a short differential run
-	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests experiments/tests
+	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests experiments/tests examples
 	$(PY) -m pytest -q -ra differential/tests
 
 test-ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
@@ -55,6 +55,9 @@ ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon
 
 stf: ## run p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's folder testdata
 	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture
+
+tutorials: setup ## try p4lang's tutorials in `eeon lab`; P4_TUTORIALS names a checkout, p4c-bm2-ss must be on PATH
+	P4_TUTORIALS=$(abspath $(P4_TUTORIALS)) $(PY) -m pytest -q -ra tools/tests/test_tutorials.py
 
 packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill)
 	$(CARGO) test $(ENGINE) --package tcp --test packetdrill --quiet -- --ignored --nocapture

@@ -58,6 +58,7 @@ FOLDERS = (
     Folder(ENGINE / "simple_switch/tests/constructs", with_scripts=True),
     Folder(ENGINE / "live/tests/p4", with_p4info=True),
     Folder(ENGINE / "python/tests/programs", with_p4info=True),
+    Folder(ENGINE.parent / "examples/own_program", with_p4info=True),
 )
 
 
@@ -106,7 +107,8 @@ def compile_program(folder: Folder, program: Path, scratch: Path) -> None:
     )
     if run.returncode != 0 or not all(path.exists() for path in made):
         raise CompileError(
-            f"{program.relative_to(ENGINE)}: {COMPILER} ended with status {run.returncode}:\n{run.stderr}"
+            f"{program.relative_to(ENGINE.parent)}: {COMPILER} ended with status {run.returncode}:\n"
+            f"{run.stderr}"
         )
     document = {**without_sources(json.loads(made[0].read_text(encoding="utf-8"))), "program": program.name}
     made[0].write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -23,6 +23,7 @@ _OTHER_PACKAGES = {
     "experiment": ("eeon-experiments", "experiments"),
     "explain": _TOOLS,
     "fabric": _TOOLS,
+    "lab": _TOOLS,
     "replay": _TOOLS,
     "trace": _TOOLS,
 }

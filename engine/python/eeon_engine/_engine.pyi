@@ -602,8 +602,8 @@ class Twin:
     ) -> int:
         """Has a host send `size` bytes to another over TCP; its number in the report's `flows`.
 
-        `tcp` is the JSON of a `json_types.TcpSpec`, New Reno without. It starts now unless `at_ps` says later.
-        Raises `ConfigError`.
+        `tcp` is the JSON of a `json_types.TcpSpec`, New Reno without. It starts now unless `at_ps` says
+        later. Raises `ConfigError`.
         """
     def start_workload(self, spec: str) -> None:
         """Starts applications whose transfers are TCP connections between the hosts, once for a twin.

@@ -40,11 +40,12 @@ def read_p4info(path: Path) -> p4i.P4Info:
         raise InputError(path, "", f"is no P4Info in text format: {error}") from error
 
 
-def read_entries(path: Path, p4info: p4i.P4Info) -> p4r.WriteRequest:
-    """The `WriteRequest` that a file stands for. Raises InputError."""
+def read_entries(path: Path, p4info: p4i.P4Info, may_be_empty: bool = False) -> p4r.WriteRequest:
+    """The `WriteRequest` that a file stands for. Raises InputError, also for a file without entries unless it
+    `may_be_empty`."""
     text = _read(path)
     if path.suffix == ".json":
-        return _of_json(path, text, P4Schema(p4info))
+        return _of_json(path, text, P4Schema(p4info), may_be_empty)
     try:
         request = text_format.Parse(text, p4r.WriteRequest())
     except text_format.ParseError as error:
@@ -71,7 +72,7 @@ def _read(path: Path) -> str:
 # ---- the tutorials' form
 
 
-def _of_json(path: Path, text: str, schema: P4Schema) -> p4r.WriteRequest:
+def _of_json(path: Path, text: str, schema: P4Schema, may_be_empty: bool) -> p4r.WriteRequest:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -93,7 +94,7 @@ def _of_json(path: Path, text: str, schema: P4Schema) -> p4r.WriteRequest:
                 reason = f"{error} is missing" if type(error) is KeyError else str(error)
                 raise InputError(path, f"{kind} {number}", reason) from error
             request.updates.append(update)
-    if not request.updates:
+    if not request.updates and not may_be_empty:
         raise InputError(path, "", f"has none of {', '.join(makers)}")
     return request
 

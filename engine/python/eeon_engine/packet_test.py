@@ -1,0 +1,155 @@
+"""One switch for packet tests of any v1model program: in this process, in virtual time, without root.
+
+    switch = PacketSwitch("build/router.json", "build/router.p4info.txtpb")
+    switch.insert("ipv4_lpm", {"hdr.ipv4.dst": "10.0.1.0/24"}, "forward", port=2)
+    assert switch.send(1, Ether() / IP(dst="10.0.1.7")) == [(2, bytes(expected))]
+
+pytest has it as the fixture `eeon_switch` as soon as this package is installed (`pytest_plugin`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple, SupportsBytes
+
+from finsy import (
+    P4CloneSessionEntry,
+    P4MulticastGroupEntry,
+    P4Schema,
+    P4TableAction,
+    P4TableEntry,
+    P4TableMatch,
+)
+from google.protobuf import text_format
+
+from ._engine import Program, Switch, SwitchHandle
+from .exceptions import ConfigError
+from .p4runtime import write
+from .p4runtime.messages import p4i, p4r
+
+IDLE_LIMIT_PS = 60 * 10**12
+"""A packet that is still inside after a minute of virtual time goes round for ever."""
+_BMV2_TICK_PS = 1_000_000
+
+
+class Departure(NamedTuple):
+    """A frame that left the switch, without FCS; equal to the tuple of both."""
+
+    port: int
+    frame: bytes
+
+
+class PacketSwitch:
+    """A switch with ports 0 to 510, none of which has a rate; its timestamps count microseconds, as BMv2's
+    do.
+
+    `program` is a BMv2 JSON, `p4info` the P4Info in text format that p4c writes with `--p4runtime-files`.
+    Without it entries can be written through `control` only. Raises `ProgramError` for a program that the
+    engine cannot run, and OSError for a file that cannot be read.
+    """
+
+    def __init__(
+        self,
+        program: PathLike[str] | str,
+        p4info: PathLike[str] | str | None = None,
+        *,
+        seed: int = 0,
+        cpu_port: int = 510,
+        priorities: int = 1,
+    ) -> None:
+        self._switch = Switch(
+            Program(Path(program).read_bytes()),
+            tick_ps=_BMV2_TICK_PS,
+            cpu_port=cpu_port,
+            seed=seed,
+            priorities=priorities,
+        )
+        self._p4info: p4i.P4Info | None = None
+        if p4info is not None:
+            try:
+                self._p4info = text_format.Parse(Path(p4info).read_text(encoding="utf-8"), p4i.P4Info())
+            except text_format.ParseError as error:
+                raise ConfigError(f"{p4info}: is no P4Info in text format: {error}") from error
+
+    @property
+    def control(self) -> SwitchHandle:
+        """The switch's control surface: BMv2's calls by name, counters, registers, meters, packet-outs."""
+        return self._switch
+
+    @property
+    def now_ps(self) -> int:
+        """The switch's clock, in picoseconds."""
+        return self._switch.now_ps
+
+    # ---- entries
+
+    def insert(
+        self,
+        table: str,
+        match: Mapping[str, object],
+        action: str,
+        *,
+        priority: int = 0,
+        **params: object,
+    ) -> None:
+        """Inserts a table entry by the names of the P4Info.
+
+        A match value is a number or text: `10.0.0.0/8` for LPM, `0x8/&0xf` for ternary, `1...9` for range; a
+        match or a parameter may be an address as text. Raises `ConfigError` with the reason of the refusal.
+        """
+        self._write(
+            p4r.Update.INSERT,
+            P4TableEntry(
+                table, match=P4TableMatch(match), action=P4TableAction(action, **params), priority=priority
+            ),
+        )
+
+    def set_default(self, table: str, action: str, **params: object) -> None:
+        """Sets a table's default action."""
+        entry = P4TableEntry(table, action=P4TableAction(action, **params), is_default_action=True)
+        self._write(p4r.Update.MODIFY, entry)
+
+    def multicast(self, group: int, ports: Iterable[int]) -> None:
+        """Makes a multicast group with one copy to each port; copy n has `egress_rid` n, from 0 on."""
+        replicas = [(port, instance) for instance, port in enumerate(ports)]
+        self._write(p4r.Update.INSERT, P4MulticastGroupEntry(group, replicas=replicas))
+
+    def clone_session(self, session: int, ports: Iterable[int]) -> None:
+        """Makes a clone session that copies to these ports."""
+        replicas = [(port, instance) for instance, port in enumerate(ports)]
+        self._write(p4r.Update.INSERT, P4CloneSessionEntry(session, replicas=replicas))
+
+    def _write(
+        self,
+        kind: p4r.Update.Type.ValueType,
+        entity: P4TableEntry | P4MulticastGroupEntry | P4CloneSessionEntry,
+    ) -> None:
+        if self._p4info is None:
+            raise ConfigError("entries need the program's P4Info; give it beside the program")
+        try:
+            update = p4r.Update(type=kind, entity=entity.encode(P4Schema(self._p4info)))
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise ConfigError(f"{entity}: {error}") from error
+        write(self._switch, self._p4info, p4r.WriteRequest(updates=[update]))
+
+    # ---- packets
+
+    def send(self, port: int, packet: bytes | SupportsBytes) -> list[Departure]:
+        """Sends a packet into a port and lets the switch run empty: what left, in order of time.
+
+        A packet is bytes, or what `bytes()` makes some of, such as a scapy packet. What goes to the CPU port
+        is listed too. Raises `ConfigError` when something is still inside after a minute of virtual time,
+        such as a packet that is recirculated for ever.
+        """
+        self._switch.inject(port, bytes(packet))
+        limit = self._switch.now_ps + IDLE_LIMIT_PS
+        departures: list[Departure] = []
+        while (due := self._switch.next_event_ps) is not None:
+            if due > limit:
+                raise ConfigError(
+                    f"the switch has not run empty a minute after the packet on port {port} came"
+                )
+            departures += [Departure(out, frame) for _, out, frame in self._switch.advance_to(due)]
+        return departures

@@ -1,0 +1,41 @@
+"""The pytest fixture `eeon_switch`: a switch that runs a P4 program of the test's own.
+
+def test_a_route_sends_a_packet_to_its_port(eeon_switch):
+    switch = eeon_switch("build/router.json", "build/router.p4info.txtpb")
+    switch.insert("ipv4_lpm", {"hdr.ipv4.dst": "10.0.1.0/24"}, "forward", port=2)
+    (departure,) = switch.send(1, Ether() / IP(dst="10.0.1.7"))
+    assert departure.port == 2
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Protocol
+
+import pytest
+
+if TYPE_CHECKING:
+    from .packet_test import PacketSwitch
+
+
+class SwitchFactory(Protocol):
+    """Makes a switch of a BMv2 JSON and its P4Info; the arguments are those of `PacketSwitch`."""
+
+    def __call__(
+        self,
+        program: PathLike[str] | str,
+        p4info: PathLike[str] | str | None = None,
+        *,
+        seed: int = 0,
+        cpu_port: int = 510,
+        priorities: int = 1,
+    ) -> PacketSwitch: ...
+
+
+@pytest.fixture
+def eeon_switch() -> SwitchFactory:
+    """Makes switches that run P4 programs in virtual time: `eeon_switch(program, p4info)`; each is new."""
+    # Loaded by the first test that asks, so that a run without such tests does not wait for the engine.
+    from .packet_test import PacketSwitch
+
+    return PacketSwitch

@@ -1,0 +1,66 @@
+"""Packet tests of programs of one's own: what `PacketSwitch` writes, sends and refuses."""
+
+from pathlib import Path
+
+import pytest
+from eeon_engine import ConfigError, ProgramError
+from eeon_engine.packet_test import PacketSwitch
+
+PROGRAMS = Path(__file__).parent / "programs"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "own_program"
+
+
+@pytest.fixture
+def router() -> tuple[Path, Path]:
+    """A program and its P4Info."""
+    return EXAMPLE / "router.json", EXAMPLE / "router.p4info.txtpb"
+
+
+def test_entries_are_written_by_name_and_packets_leave_as_they_say(eeon_switch, router):
+    switch = eeon_switch(*router)
+    assert isinstance(switch, PacketSwitch)
+    frame = bytes.fromhex("020000000001020000000002080045000014000000004000a0e70a0001010a000303")
+    assert switch.send(1, frame) == []
+    switch.insert("routes", {"hdr.ipv4.dst": "10.0.3.0/24"}, "forward", next_hop="02:00:00:00:02:fd", port=3)
+    [departure] = switch.send(1, frame)
+    assert departure == (3, departure.frame) and departure.frame[22] == 63
+    switch.set_default("routes", "forward", next_hop=1, port=4)
+    assert [out for out, _ in switch.send(1, frame.replace(b"\x0a\0\3\3", b"\x0a\0\4\4"))] == [4]
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (("nowhere", {}, "forward"), "nowhere"),
+        (("routes", {"hdr.ipv4.dst": "10.0.3.0/24"}, "nothing"), "nothing"),
+        (("routes", {"hdr.ipv4.src": "10.0.3.0/24"}, "drop"), "hdr.ipv4.src"),
+        (("routes", {"hdr.ipv4.dst": "10.0.3.0/99"}, "drop"), "99"),
+    ],
+)
+def test_an_entry_that_the_program_does_not_have_is_refused_with_its_name(
+    eeon_switch, router, entry, problem
+):
+    with pytest.raises(ConfigError, match=problem):
+        eeon_switch(*router).insert(*entry)
+
+
+def test_entries_without_a_p4info_and_files_that_are_no_programs_are_refused(eeon_switch, router, tmp_path):
+    with pytest.raises(ConfigError, match="P4Info"):
+        eeon_switch(router[0]).insert("routes", {}, "drop")
+    wrong = tmp_path / "wrong"
+    wrong.write_text("{")
+    with pytest.raises(ConfigError, match="is no P4Info"):
+        eeon_switch(router[0], wrong)
+    with pytest.raises(ProgramError):
+        eeon_switch(wrong)
+    with pytest.raises(FileNotFoundError):
+        eeon_switch(tmp_path / "absent.json")
+
+
+def test_groups_and_sessions_copy_to_their_ports(eeon_switch):
+    switch = eeon_switch(PROGRAMS / "everything.json", PROGRAMS / "everything.p4info.txtpb")
+    switch.multicast(7, [2, 3])
+    switch.clone_session(5, [4])
+    assert switch.control.mirroring_session_get(5) is not None
+    groups, nodes, _ = switch.control.mc_get_entries()
+    assert len(groups) >= 1 and len(nodes) >= 2

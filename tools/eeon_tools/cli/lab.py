@@ -1,0 +1,178 @@
+"""`eeon lab`: any v1model program on a small network, in virtual time; hosts ping, stream and send what they
+are told."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from eeon_control.units import DataRate
+from rich.table import Table
+
+from eeon_tools.cli.support import QuantityType, console, reports_errors
+from eeon_tools.errors import InputError
+
+if TYPE_CHECKING:
+    from eeon_tools.lab import Lab
+
+_PROMPT = "lab> "
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group()
+def lab() -> None:
+    """Run a P4 program of your own on a small network, without root and in virtual time."""
+
+
+@lab.command()
+@click.argument("topology")
+@click.option("--program", type=_FILE, help="BMv2 JSON of the switches whose own files name none.")
+@click.option("--p4info", type=_FILE, help="Its P4Info in text format.")
+@click.option(
+    "-x",
+    "--run",
+    "lines",
+    multiple=True,
+    metavar="COMMAND",
+    help="Run this and end, as in -x 'h1 ping h2'; repeatable.  [default: read commands]",
+)
+@click.option(
+    "--rate",
+    type=QuantityType(DataRate, minimum=1),
+    default="1Gbps",
+    show_default=True,
+    help="Rate of links for which a tutorial's topology says none.",
+)
+@click.option(
+    "--queue",
+    type=click.IntRange(1, 1 << 20),
+    default=64,
+    show_default=True,
+    help="Packets that a port queues.",
+)
+@click.option(
+    "--first-port",
+    type=click.IntRange(1, 65535),
+    help="P4Runtime: TCP port of the first switch, the others follow.  [default without -x: 50051]",
+)
+@click.option(
+    "--pcap", type=click.Path(file_okay=False, path_type=Path), help="Folder for a capture of each host."
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Seed of random draws."
+)
+@click.option("--json", "as_json", is_flag=True, help="With -x: print results and the report as JSON.")
+@reports_errors
+def up(
+    topology: str,
+    program: Path | None,
+    p4info: Path | None,
+    lines: tuple[str, ...],
+    rate: DataRate,
+    queue: int,
+    first_port: int | None,
+    pcap: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Bring up TOPOLOGY and do what is typed, or what --run says.
+
+    TOPOLOGY is a topology.json as the P4 tutorials have it, with the sX-runtime.json that it names, or one of
+    this project's topologies. Commands: h1 ping h2, h1 udp h2 --rate 1Mbps --for 2s, h1 tcp h2 1MB, h1 send
+    FILE.pcap, pingall; `help` shows all.
+    """
+    if as_json and not lines:
+        raise click.UsageError("--json is of --run: results of typed commands are lines")
+    from eeon_tools.lab import Lab, read_topology
+
+    loaded = read_topology(topology, rate)
+    with Lab(loaded, program, p4info, seed=seed, queue_limit_packets=queue, pcap=pcap) as running:
+        for host in loaded.hosts.values():
+            for command in host.ignored:
+                click.echo(
+                    f"{host.name}: {command!r} is no address, route or neighbour; it was not run", err=True
+                )
+        if first_port is not None or not lines:
+            targets = running.serve(50051 if first_port is None else first_port)
+            click.echo("P4Runtime: " + ", ".join(f"{name} {at}" for name, at in targets.items()), err=as_json)
+        if lines:
+            results = [result for line in lines for result in _do(running, line, as_json)]
+            if as_json:
+                click.echo(json.dumps({"results": results, "report": running.report()}, indent=2))
+        else:
+            _converse(running)
+
+
+def _converse(running: Lab) -> None:
+    """Commands from standard input, a line each, until its end or `exit`. One that is wrong is told, and ends
+    nothing."""
+    for line in _typed():
+        if line.strip() in ("exit", "quit"):
+            return
+        try:
+            _do(running, line, as_json=False)
+        except InputError as error:
+            click.echo(f"error: {error}", err=True)
+            if not sys.stdin.isatty():
+                raise click.exceptions.Exit(1) from error
+
+
+def _typed() -> Iterator[str]:
+    is_terminal = sys.stdin.isatty()
+    if is_terminal:
+        click.echo("`help` shows what can be typed")
+    while True:
+        if is_terminal:
+            click.echo(_PROMPT, nl=False)
+        line = sys.stdin.readline()
+        if not line:
+            return
+        yield line
+
+
+def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
+    from eeon_tools.lab import parse
+    from eeon_tools.lab.commands import HELP, Wait
+
+    word = line.strip()
+    if word == "help":
+        click.echo(HELP)
+    elif word == "hosts":
+        for host in running.topology.hosts.values():
+            click.echo(f"{host.name}  {host.ipv4}  {host.mac}")
+    elif word == "report":
+        _report(running)
+    else:
+        command = parse(line, list(running.topology.hosts))
+        if isinstance(command, Wait):
+            running.wait(int(command.duration))
+            return []
+        done = running.run(*command)
+        if not as_json:
+            for task in done:
+                click.echo(task.text())
+        return [task.result() for task in done]
+    return []
+
+
+def _report(running: Lab) -> None:
+    report = running.report()
+    deepest: dict[str, int] = {}
+    for queue in report["queue_depth"]["queues"]:
+        deepest[queue["switch"]] = max([deepest.get(queue["switch"], 0), *queue["max_bytes"]])
+    table = Table("switch", box=None, pad_edge=False)
+    for column in ("in", "out", "dropped", "deepest queue, B"):
+        table.add_column(column, justify="right")
+    for switch in report["switches"]:
+        cells = (
+            switch["received"],
+            switch["sent"],
+            sum(switch["drops"].values()),
+            deepest.get(switch["name"], 0),
+        )
+        table.add_row(switch["name"], *(f"{cell:,}" for cell in cells))
+    console().print(table)

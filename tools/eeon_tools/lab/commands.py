@@ -1,0 +1,158 @@
+"""Tasks as people type them: `h1 ping h2`, `h1 udp h2 --rate 1Mbps --for 2s`, `pingall`; `&` runs several
+side by side."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from eeon_control.errors import UnitError
+from eeon_control.units import Bytes, DataRate, Duration, Quantity
+
+from eeon_tools.errors import InputError
+from eeon_tools.lab.tasks import MAX_PACKETS, Ping, SendFrames, Task, TcpFlow, UdpStream
+
+HELP = """\
+HOST ping HOST [-c 3] [-i 1s]                        echo requests
+HOST udp HOST [--rate 1Mbps] [--for 1s | --count N] [--size 1000B] [--tos 0]
+HOST tcp HOST SIZE [--algorithm newreno|ecn|dctcp|cubic|vegas]
+HOST send FILE.pcap                                  frames as they are
+pingall                                              every host asks every other
+wait TIME        let time pass
+hosts            hosts and their addresses
+report           packets, drops and the deepest queue of each switch
+help, exit
+COMMAND & COMMAND runs both side by side."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Let time pass."""
+
+    duration: Duration
+
+
+Command = Sequence[Task] | Wait
+"""What one line asks for: tasks to be run side by side, or a wait."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises instead of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(self.prog, "", f"{message}; `help` shows what can be typed")
+
+
+def _quantity(kind: type[Quantity]) -> Callable[[str], Quantity]:
+    def parse(text: str) -> Quantity:
+        try:
+            value = kind.parse(text)
+        except UnitError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        if value < 1:
+            raise argparse.ArgumentTypeError(f"{text} is not above zero")
+        return value
+
+    return parse
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_PACKETS:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 to {MAX_PACKETS:,}")
+    return int(text)
+
+
+def _byte(text: str) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is no number") from error
+    if not 0 <= value <= 255:
+        raise argparse.ArgumentTypeError(f"{text} is no byte: 0 to 255")
+    return value
+
+
+def _ping(source: str, words: Sequence[str]) -> Task:
+    parser = _Parser("ping", add_help=False, allow_abbrev=False)
+    parser.add_argument("destination")
+    parser.add_argument("-c", dest="count", type=_count, default=3)
+    parser.add_argument("-i", dest="interval", type=_quantity(Duration), default=Duration(10**12))
+    given = parser.parse_args(words)
+    return Ping(source, given.destination, given.count, int(given.interval))
+
+
+def _udp(source: str, words: Sequence[str]) -> Task:
+    parser = _Parser("udp", add_help=False, allow_abbrev=False)
+    parser.add_argument("destination")
+    parser.add_argument("--rate", type=_quantity(DataRate), default=DataRate(10**6))
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--for", dest="duration", type=_quantity(Duration), default=Duration(10**12))
+    length.add_argument("--count", type=_count)
+    parser.add_argument("--size", type=_quantity(Bytes), default=Bytes(1000))
+    parser.add_argument("--tos", type=_byte, default=0)
+    given = parser.parse_args(words)
+    return UdpStream(
+        source, given.destination, given.rate, int(given.duration), given.count, given.size, given.tos
+    )
+
+
+def _tcp(source: str, words: Sequence[str]) -> Task:
+    parser = _Parser("tcp", add_help=False, allow_abbrev=False)
+    parser.add_argument("destination")
+    parser.add_argument("size", type=_quantity(Bytes))
+    parser.add_argument("--algorithm", default="newreno")
+    given = parser.parse_args(words)
+    return TcpFlow(source, given.destination, given.size, {"algorithm": given.algorithm})
+
+
+def _send(source: str, words: Sequence[str]) -> Task:
+    parser = _Parser("send", add_help=False, allow_abbrev=False)
+    parser.add_argument("file", type=Path)
+    return SendFrames.of_capture(source, parser.parse_args(words).file)
+
+
+_VERBS = {"ping": _ping, "udp": _udp, "tcp": _tcp, "send": _send}
+
+
+def parse(line: str, hosts: Sequence[str]) -> Command:
+    """What a line asks for; nothing for an empty one or a comment. Raises InputError."""
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError as error:
+        raise InputError("command", line[:60], f"{error}") from error
+    if words[:1] == ["wait"]:
+        parser = _Parser("wait", add_help=False, allow_abbrev=False)
+        parser.add_argument("time", type=_quantity(Duration))
+        return Wait(parser.parse_args(words[1:]).time)
+    if words == ["pingall"]:
+        return [Ping(one, other, count=1) for one in hosts for other in hosts if one != other]
+    tasks: list[Task] = []
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == "&":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    for part in parts:
+        if part:
+            tasks.append(_task(part, hosts))
+        elif len(parts) > 1:
+            raise InputError("command", line[:60], "has nothing beside an &")
+    return tasks
+
+
+def _task(words: Sequence[str], hosts: Sequence[str]) -> Task:
+    host, verb = words[0], words[1] if len(words) > 1 else ""
+    if host not in hosts:
+        raise InputError(
+            "command",
+            " ".join(words)[:60],
+            f"begins with none of {', '.join(hosts)}; `help` shows what can be typed",
+        )
+    if verb not in _VERBS:
+        raise InputError("command", f"{host} {verb}", f"write one of {', '.join(_VERBS)} after the host")
+    return _VERBS[verb](host, words[2:])

@@ -1,0 +1,354 @@
+"""A lab that runs: the engine's fabric, its hosts' stacks, and the loop that gives each its turn.
+
+The engine moves frames and the clock; it stops in the instant in which a host has received something, so that
+an answer leaves in that instant. The only module of the lab that touches the engine.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+from array import array
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from ipaddress import AddressValueError, IPv4Address
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from eeon_tools.errors import InputError, ReplayError, UnavailableError
+from eeon_tools.lab.host import Host
+from eeon_tools.lab.spec import QUEUE_LIMIT_PACKETS, fabric_spec
+from eeon_tools.lab.tasks import SendFrames, Task
+from eeon_tools.lab.topology import LabSwitch, LabTopology, read_topology
+from eeon_tools.trace.capture import CaptureWriter, open_writer
+
+if TYPE_CHECKING:
+    from eeon_engine import Program, SwitchHandle
+    from eeon_engine.json_types import FlowReport, Report
+    from finsy.proto import p4i, p4r
+
+_MAX_ARRIVALS = 65_536
+_MAX_PROGRAM_BYTES = 64 << 20
+
+
+class Arrival(NamedTuple):
+    """A frame that a host has received."""
+
+    at_ps: int
+    host: str
+    frame: bytes
+
+
+class _Files(NamedTuple):
+    """What a switch runs, and its entries."""
+
+    program: Path
+    p4info: Path | None
+    entries: Path | None
+
+
+class Lab:
+    """Switches that run any v1model program, and hosts, under one virtual clock.
+
+    `topology` is a `LabTopology`, or what `read_topology` takes. Each switch runs the `bmv2_json` that its
+    runtime file names, or the program that the topology names for it, or `program`; entries are its runtime
+    file's. `pcap`: a folder for a capture of each host, of what it sends and receives. The same files, calls
+    and seed give the same frames at the same times.
+
+        with Lab("topology.json", program="build/basic.json", p4info="build/basic.p4.p4info.txtpb") as lab:
+            print(lab.run(Ping("h1", "h2"))[0].text())
+
+    Raises InputError with the file and the place that is wrong, and UnavailableError without an engine.
+    """
+
+    def __init__(
+        self,
+        topology: LabTopology | str,
+        program: Path | str | None = None,
+        p4info: Path | str | None = None,
+        *,
+        seed: int = 1,
+        queue_limit_packets: int = QUEUE_LIMIT_PACKETS,
+        pcap: Path | None = None,
+    ) -> None:
+        self.topology = read_topology(topology) if isinstance(topology, str) else topology
+        self._default = (Path(program) if program else None, Path(p4info) if p4info else None)
+        self._spec = fabric_spec(self.topology, seed, queue_limit_packets)
+        self._pcap = pcap
+        self._hosts = {name: Host(host) for name, host in self.topology.hosts.items()}
+        self._addresses = {host.address: name for name, host in self._hosts.items()}
+        self._agenda: list[tuple[int, int, Callable[[], None]]] = []
+        self._sequence = itertools.count()
+        self._numbers = itertools.count(1)
+        self._tasks: list[Task] = []
+        self._arrivals: deque[Arrival] = deque(maxlen=_MAX_ARRIVALS)
+        self._captures: dict[str, CaptureWriter] = {}
+        self._stack = ExitStack()
+        self.targets: dict[str, str] = {}
+        """Where each switch's P4Runtime server listens, after `serve`."""
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._build()
+            if self._pcap is not None:
+                self._pcap.mkdir(parents=True, exist_ok=True)
+                for name in self._hosts:
+                    writer = self._captures[name] = open_writer(self._pcap / f"{name}.pcap")
+                    stack.callback(writer.close)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    # ---- for who uses a lab
+
+    def run(self, *tasks: Task) -> Sequence[Task]:
+        """Has hosts do these things side by side, until all are done; the tasks, with their results."""
+        for task in tasks:
+            task.number = next(self._numbers)
+        self._tasks = list(tasks)
+        try:
+            for task in tasks:
+                task.start(self)
+            while not all(task.is_done for task in tasks):
+                self._step(None)
+        finally:
+            self._tasks = []
+            self._agenda.clear()
+        return tasks
+
+    def wait(self, duration_ps: int) -> None:
+        """Lets time pass."""
+        end = self.now_ps + duration_ps
+        while self.now_ps < end:
+            self._step(end)
+
+    def send(self, host: str, *frames: bytes) -> list[Arrival]:
+        """A host sends frames, now; what hosts have received when nothing is left to happen or 0.1 s has
+        passed.
+
+        A frame is bytes, or what `bytes()` makes some of, such as a scapy packet.
+        """
+        self._arrivals.clear()
+        self.run(SendFrames(host, [(0, bytes(frame)) for frame in frames]))
+        return list(self._arrivals)
+
+    def received(self, host: str) -> list[Arrival]:
+        """The newest frames that a host has received since the last `send`, 65,536 of all hosts at most."""
+        self._known(host)
+        return [arrival for arrival in self._arrivals if arrival.host == host]
+
+    def serve(self, first_port: int | None = None) -> Mapping[str, str]:
+        """Serves P4Runtime on loopback for each switch, from `first_port` on or on free ports, until the lab
+        ends."""
+        from eeon_engine import EngineError
+        from eeon_engine.p4runtime import serve
+
+        for index, name in enumerate(self.topology.switches):
+            port = 0 if first_port is None else first_port + index
+            info = self._p4infos[name]
+            try:
+                server = serve(self._switches[name], p4info=info, address=f"127.0.0.1:{port}")
+            except EngineError as error:
+                raise UnavailableError(f"{name} cannot be served: {error}") from error
+            self._stack.enter_context(server)
+            self.targets[name] = server.address
+        return self.targets
+
+    def report(self) -> Report:
+        """What has happened so far, as of a replay."""
+        from eeon_engine.json_documents import twin_report
+
+        return twin_report(self._twin)
+
+    # ---- for tasks
+
+    @property
+    def now_ps(self) -> int:
+        """What the clock shows."""
+        return self._twin.now_ps
+
+    def address_of(self, name: str) -> IPv4Address:
+        """The address of a host, or the address that the text is. Raises InputError."""
+        if name in self._hosts:
+            return self._hosts[name].address
+        try:
+            return IPv4Address(name)
+        except AddressValueError as error:
+            raise InputError(
+                "host", name, f"is neither an address nor one of {', '.join(self._hosts)}"
+            ) from error
+
+    def send_ip(self, host: str, destination: IPv4Address, packet: bytes) -> None:
+        """A host sends an IPv4 packet, now. Raises InputError where no route leads there."""
+        for frame in self._known(host).send(destination, packet):
+            self.send_frame(host, frame)
+
+    def send_frame(self, host: str, frame: bytes) -> None:
+        """A host sends a frame, now."""
+        from eeon_engine import EngineError
+
+        self._known(host)
+        now = self.now_ps
+        try:
+            self._twin.feed(host, array("Q", [now]), array("Q", [0, len(frame)]), frame)
+        except EngineError as error:
+            raise InputError(host, f"frame of {len(frame)} bytes", str(error)) from error
+        self._capture(host, now, frame)
+
+    def call_at(self, at_ps: int, call: Callable[[], None]) -> None:
+        """Calls when the clock shows `at_ps`, in the order of times and then of calls."""
+        heapq.heappush(self._agenda, (at_ps, next(self._sequence), call))
+
+    def start_flow(self, source: str, destination: str, size: int, settings: str) -> int:
+        """Starts a TCP flow between two hosts; its number."""
+        from eeon_engine import EngineError
+
+        for name in (source, destination):
+            self._known(name)
+        try:
+            return self._twin.start_flow(source, destination, size, tcp=settings)
+        except EngineError as error:
+            raise InputError("tcp", f"{source} to {destination}", str(error)) from error
+
+    def flow(self, number: int) -> FlowReport:
+        """How far a TCP flow has come."""
+        return self.report()["flows"][number]
+
+    # ---- inside
+
+    def _step(self, end_ps: int | None) -> None:
+        """Lets time pass until something has been received, or the next call is due, or `end_ps`."""
+        due = self._agenda[0][0] if self._agenda else None
+        limits = [limit for limit in (due, end_ps) if limit is not None]
+        if not limits:
+            raise ReplayError("a task waits for something that nothing will bring about; please report this")
+        limit = min(limits)
+        if self._twin.run_until_heard(limit):
+            for at_ps, host, frame in self._twin.take_heard():
+                self._handle(Arrival(at_ps, host, frame))
+            return
+        while self._agenda and self._agenda[0][0] <= limit:
+            heapq.heappop(self._agenda)[2]()
+
+    def _handle(self, arrival: Arrival) -> None:
+        self._arrivals.append(arrival)
+        self._capture(arrival.host, arrival.at_ps, arrival.frame)
+        received = self._hosts[arrival.host].receive(arrival.frame)
+        for answer in received.answers:
+            self.send_frame(arrival.host, answer)
+        if received.packet is not None:
+            for task in self._tasks:
+                task.heard(arrival.at_ps, arrival.host, received.packet)
+
+    def _capture(self, host: str, at_ps: int, frame: bytes) -> None:
+        if host in self._captures:
+            self._captures[host].write(at_ps // 1000, frame, len(frame))
+
+    def _known(self, host: str) -> Host:
+        try:
+            return self._hosts[host]
+        except KeyError as error:
+            raise InputError("host", host, f"is not one of {', '.join(self._hosts)}") from error
+
+    def _build(self) -> None:
+        try:
+            import eeon_engine
+            from eeon_engine.json_documents import make_twin
+        except ImportError as error:
+            raise UnavailableError(
+                f"the engine is not installed ({error}); `make setup` builds it into .venv"
+            ) from error
+        files = {name: self._files(switch) for name, switch in self.topology.switches.items()}
+        programs: dict[Path, Program] = {}
+        for chosen in files.values():
+            if chosen.program not in programs:
+                programs[chosen.program] = _load(chosen.program)
+        first = programs[next(iter(files.values())).program]
+        try:
+            self._twin = make_twin(first, self._spec)
+        except eeon_engine.EngineError as error:
+            raise InputError(self.topology.name, "", str(error)) from error
+        self._switches: dict[str, SwitchHandle] = {}
+        self._p4infos: dict[str, p4i.P4Info | None] = {}
+        for name, chosen in files.items():
+            switch = self._switches[name] = self._twin.switch(name)
+            if programs[chosen.program] is not first:
+                switch.load_program(programs[chosen.program])
+            self._p4infos[name] = self._write_entries(name, chosen)
+        for name in self._hosts:
+            self._twin.listen(name)
+
+    def _write_entries(self, name: str, files: _Files) -> p4i.P4Info | None:
+        from eeon_engine import EngineError, p4runtime
+
+        from eeon_tools.explain.runtime_file import read_entries, read_p4info
+
+        info = None if files.p4info is None else read_p4info(files.p4info)
+        if files.entries is not None:
+            if info is None:
+                raise InputError(files.entries, "p4info", "is not named; give --p4info")
+            request: p4r.WriteRequest = read_entries(files.entries, info, may_be_empty=True)
+            try:
+                p4runtime.write(self._switches[name], info, request)
+            except EngineError as error:
+                raise InputError(files.entries, name, str(error)) from error
+        return info
+
+    def _files(self, switch: LabSwitch) -> _Files:
+        program, p4info = self._default
+        if switch.program is not None:
+            program = switch.program
+        if switch.entries is not None:
+            named = _named_in(switch.entries)
+            program = named.get("bmv2_json", program)
+            p4info = named.get("p4info", p4info)
+        if program is None:
+            raise InputError(
+                self.topology.name, switch.name, "no program: neither its files name one nor --program"
+            )
+        return _Files(program, p4info, switch.entries)
+
+
+def _named_in(entries: Path) -> dict[str, Path]:
+    """The program and the P4Info that a runtime file of the tutorials names, where they exist."""
+    if entries.suffix != ".json":
+        return {}
+    try:
+        document = json.loads(entries.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        # Its reader says what is wrong with it.
+        return {}
+    found: dict[str, Path] = {}
+    for key in ("bmv2_json", "p4info"):
+        named = document.get(key) if isinstance(document, dict) else None
+        if isinstance(named, str):
+            for folder in (Path(), entries.parent, entries.parent.parent):
+                if (folder / named).is_file():
+                    found[key] = folder / named
+                    break
+    return found
+
+
+def _load(path: Path) -> Program:
+    from eeon_engine import EngineError, Program
+
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_PROGRAM_BYTES + 1)
+    except OSError as error:
+        raise InputError(
+            path, "", f"cannot be read: {error.strerror}; p4c-bm2-ss -o writes a BMv2 JSON"
+        ) from error
+    if len(data) > _MAX_PROGRAM_BYTES:
+        raise InputError(path, "", f"is larger than {_MAX_PROGRAM_BYTES >> 20} MiB")
+    try:
+        return Program(data)
+    except EngineError as error:
+        raise InputError(path, "", f"the engine cannot run it: {error}") from error

@@ -1,0 +1,390 @@
+"""What a lab's hosts are told to do. A task is started once, hears what its hosts receive, and has a result.
+
+Times are picoseconds of virtual time. Tasks that are given together run side by side.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from eeon_control.units import Bytes, DataRate, Duration
+
+from eeon_tools.errors import InputError
+from eeon_tools.lab import packets
+from eeon_tools.lab.packets import Packet
+from eeon_tools.trace.capture import read_packets
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import FlowReport
+
+PS_PER_S = 10**12
+PS_PER_US = 10**6
+MAX_PACKETS = 1_000_000
+_ETHERNET_BYTES = 14
+_UDP_HEADER_BYTES = _ETHERNET_BYTES + 20 + 8
+_STREAM = struct.Struct("!IIQ")
+MIN_STREAM_FRAME_BYTES = _UDP_HEADER_BYTES + _STREAM.size
+MAX_STREAM_FRAME_BYTES = 9014
+_UDP_PORT = 5001
+_PING_DATA = bytes(range(56))
+
+
+class Net(Protocol):
+    """The part of a lab that a task uses."""
+
+    @property
+    def now_ps(self) -> int:
+        """The clock."""
+
+    def address_of(self, name: str) -> IPv4Address:
+        """The address of a host, or the address that the text is. Raises InputError."""
+
+    def send_ip(self, host: str, destination: IPv4Address, packet: bytes) -> None:
+        """A host sends an IPv4 packet, now."""
+
+    def send_frame(self, host: str, frame: bytes) -> None:
+        """A host sends a frame, now."""
+
+    def call_at(self, at_ps: int, call: Callable[[], None]) -> None:
+        """Calls when the clock shows `at_ps`."""
+
+    def start_flow(self, source: str, destination: str, size: int, settings: str) -> int:
+        """Starts a TCP flow; its number."""
+
+    def flow(self, number: int) -> FlowReport:
+        """How far a TCP flow has come."""
+
+
+class Task(ABC):
+    """One thing to do. `number` is unlike every other task's of the lab."""
+
+    number = 0
+
+    @abstractmethod
+    def start(self, net: Net) -> None:
+        """Begins. Raises InputError for a host or an address that is not there."""
+
+    def heard(self, at_ps: int, host: str, packet: Packet) -> None:
+        """A host has received an IPv4 packet that was for it; of no interest unless a task says so."""
+        return None
+
+    @property
+    @abstractmethod
+    def is_done(self) -> bool:
+        """Whether nothing more is awaited."""
+
+    @abstractmethod
+    def result(self) -> dict[str, object]:
+        """What came out, as JSON: the task's `kind`, hosts, counts, times with their units."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """The same as one line."""
+
+
+@dataclass
+class Ping(Task):
+    """ICMP echo requests, `count` of them, one each `interval_ps`; each the last is waited for
+    `timeout_ps`."""
+
+    source: str
+    destination: str
+    count: int = 3
+    interval_ps: int = PS_PER_S
+    timeout_ps: int = 10 * PS_PER_S
+    _sent: dict[int, int] = field(default_factory=dict)
+    _times_ps: dict[int, int] = field(default_factory=dict)
+    _ended: bool = False
+
+    def start(self, net: Net) -> None:
+        target = net.address_of(self.destination)
+        own = net.address_of(self.source)
+
+        def ask(sequence: int) -> None:
+            request = packets.echo(packets.ECHO_REQUEST, self.number & 0xFFFF, sequence, _PING_DATA)
+            self._sent[sequence] = net.now_ps
+            net.send_ip(self.source, target, packets.ipv4(own, target, packets.PROTOCOL_ICMP, request))
+            if sequence < self.count:
+                net.call_at(net.now_ps + self.interval_ps, lambda: ask(sequence + 1))
+            else:
+                net.call_at(net.now_ps + self.timeout_ps, self._end)
+
+        ask(1)
+
+    def _end(self) -> None:
+        self._ended = True
+
+    def heard(self, at_ps: int, host: str, packet: Packet) -> None:
+        reply = packet.icmp() if host == self.source else None
+        if reply is None or reply[0] != packets.ECHO_REPLY or reply[1] != self.number & 0xFFFF:
+            return
+        sequence = reply[2]
+        if sequence in self._sent:
+            self._times_ps.setdefault(sequence, at_ps - self._sent[sequence])
+
+    @property
+    def is_done(self) -> bool:
+        return self._ended or len(self._times_ps) == self.count
+
+    @property
+    def received(self) -> int:
+        """Requests that were answered."""
+        return len(self._times_ps)
+
+    def result(self) -> dict[str, object]:
+        times = sorted(self._times_ps.values())
+        return {
+            "kind": "ping",
+            "source": self.source,
+            "destination": self.destination,
+            "sent": len(self._sent),
+            "received": self.received,
+            "rtt_us": {
+                "min": times[0] / PS_PER_US,
+                "mean": sum(times) // len(times) / PS_PER_US,
+                "max": times[-1] / PS_PER_US,
+            }
+            if times
+            else None,
+        }
+
+    def text(self) -> str:
+        line = f"{self.source} ping {self.destination}: {len(self._sent)} sent, {self.received} answered"
+        if self._times_ps:
+            times = sorted(self._times_ps.values())
+            mean = sum(times) // len(times)
+            line += f"; round trip min {_us(times[0])}, mean {_us(mean)}, max {_us(times[-1])}"
+        return line
+
+
+@dataclass
+class UdpStream(Task):
+    """Datagrams at a constant rate. `size` is a frame's length without FCS; the rate counts frames of that
+    length. `tos` is the IPv4 header's whole byte: 1 is ECT(1), 2 is ECT(0)."""
+
+    source: str
+    destination: str
+    rate: DataRate = DataRate(10**6)  # noqa: RUF009 - a number, and frozen
+    duration_ps: int = PS_PER_S
+    count: int | None = None
+    size: Bytes = Bytes(1000)  # noqa: RUF009
+    tos: int = 0
+    port: int = _UDP_PORT
+    settle_ps: int = 10 * PS_PER_S
+    _sent: int = 0
+    _delays_ps: dict[int, int] = field(default_factory=dict)
+    _copies: int = 0
+    _tos: Counter[int] = field(default_factory=Counter)
+    _all_sent: bool = False
+    _ended: bool = False
+
+    @property
+    def packets(self) -> int:
+        """How many are to be sent."""
+        if self.count is not None:
+            return self.count
+        return max(1, self.duration_ps * int(self.rate) // (int(self.size) * 8 * PS_PER_S))
+
+    def start(self, net: Net) -> None:
+        if not MIN_STREAM_FRAME_BYTES <= self.size <= MAX_STREAM_FRAME_BYTES:
+            raise InputError(
+                "--size",
+                str(self.size),
+                f"write a frame's length, {MIN_STREAM_FRAME_BYTES}B to {MAX_STREAM_FRAME_BYTES}B",
+            )
+        total = self.packets
+        if total > MAX_PACKETS:
+            raise InputError("udp", f"{total:,} packets", f"a stream has {MAX_PACKETS:,} at most")
+        own, target = net.address_of(self.source), net.address_of(self.destination)
+        padding = bytes(int(self.size) - MIN_STREAM_FRAME_BYTES)
+        gap_ps = int(self.size) * 8 * PS_PER_S // int(self.rate)
+        began = net.now_ps
+
+        def send() -> None:
+            data = _STREAM.pack(self.number, self._sent, net.now_ps) + padding
+            datagram = packets.udp(self.port, self.port, data)
+            packet = packets.ipv4(own, target, packets.PROTOCOL_UDP, datagram, self.tos)
+            net.send_ip(self.source, target, packet)
+            self._sent += 1
+            if self._sent < total:
+                net.call_at(began + self._sent * gap_ps, send)
+            else:
+                self._all_sent = True
+                net.call_at(net.now_ps + self.settle_ps, self._end)
+
+        send()
+
+    def _end(self) -> None:
+        self._ended = True
+
+    def heard(self, at_ps: int, host: str, packet: Packet) -> None:
+        datagram = packet.udp()
+        if host == self.source or datagram is None or len(datagram[2]) < _STREAM.size:
+            return
+        number, sequence, sent_ps = _STREAM.unpack_from(datagram[2])
+        if datagram[1] != self.port or number != self.number or sequence >= self._sent:
+            return
+        self._tos[packet.tos] += 1
+        if sequence in self._delays_ps:
+            self._copies += 1
+        else:
+            self._delays_ps[sequence] = at_ps - sent_ps
+
+    @property
+    def is_done(self) -> bool:
+        return self._ended or (self._all_sent and len(self._delays_ps) == self._sent)
+
+    def result(self) -> dict[str, object]:
+        delays = sorted(self._delays_ps.values())
+        return {
+            "kind": "udp",
+            "source": self.source,
+            "destination": self.destination,
+            "frame_bytes": int(self.size),
+            "sent": self._sent,
+            "received": len(delays),
+            "copies": self._copies,
+            "tos": {f"0x{tos:02x}": count for tos, count in sorted(self._tos.items())},
+            "delay_us": {
+                name: _quantile(delays, share) / PS_PER_US
+                for name, share in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+            }
+            if delays
+            else None,
+        }
+
+    def text(self) -> str:
+        delays = sorted(self._delays_ps.values())
+        line = (
+            f"{self.source} udp {self.destination}: {self._sent:,} sent of {self.size}, "
+            f"{len(delays):,} received, "
+            f"{self._sent - len(delays):,} lost"
+        )
+        if self._copies:
+            line += f", {self._copies:,} copies"
+        if delays:
+            p50, p99 = (_us(_quantile(delays, share)) for share in (0.5, 0.99))
+            seen = ", ".join(f"0x{tos:02x} {count:,}" for tos, count in sorted(self._tos.items()))
+            line += f"; delay p50 {p50}, p99 {p99}, max {_us(delays[-1])}; ToS {seen}"
+        return line
+
+
+@dataclass
+class TcpFlow(Task):
+    """Bytes over a TCP connection of the engine's own hosts. `settings`: keys of the engine's `TcpSpec`."""
+
+    source: str
+    destination: str
+    size: Bytes
+    settings: dict[str, object] = field(default_factory=dict)
+    limit_ps: int = 3600 * PS_PER_S
+    _flow: FlowReport | None = None
+    _ended: bool = False
+
+    def start(self, net: Net) -> None:
+        number = net.start_flow(self.source, self.destination, int(self.size), json.dumps(self.settings))
+        began = net.now_ps
+        # A report costs more than a packet, so it is asked for less often the longer a flow takes.
+        first_ps = PS_PER_S // 1000
+
+        def look() -> None:
+            flow = self._flow = net.flow(number)
+            elapsed = net.now_ps - began
+            if flow["completion_ps"] is not None or flow["given_up"] or elapsed >= self.limit_ps:
+                self._ended = True
+            else:
+                net.call_at(net.now_ps + max(first_ps, elapsed // 8), look)
+
+        net.call_at(began + first_ps, look)
+
+    @property
+    def is_done(self) -> bool:
+        return self._ended
+
+    def result(self) -> dict[str, object]:
+        return {"kind": "tcp", **(self._flow or {})}
+
+    def text(self) -> str:
+        flow = self._flow
+        line = f"{self.source} tcp {self.destination}: "
+        if flow is None:
+            return line + "not begun"
+        if flow["completion_ps"] is None:
+            why = "given up" if flow["given_up"] else f"not finished after {Duration(self.limit_ps)}"
+            return line + f"{why}; {flow['received_bytes']:,} of {flow['bytes']:,} bytes arrived"
+        return line + (
+            f"{flow['bytes']:,} bytes in {_us(flow['completion_ps'])}, "
+            f"{(flow['goodput_bps'] or 0) / 1e6:,.2f} Mbit/s; "
+            f"{flow['retransmitted_segments']:,} segments sent again, {flow['timeouts']:,} time-outs, "
+            f"{flow['mark_reductions']:,} reductions by marks"
+        )
+
+
+@dataclass
+class SendFrames(Task):
+    """Frames as they are, at their own times: of a capture, or given."""
+
+    host: str
+    frames: Sequence[tuple[int, bytes]]
+    settle_ps: int = PS_PER_S // 10
+    what: str = "frames"
+    _sent: int = 0
+    _ended: bool = False
+
+    @classmethod
+    def of_capture(cls, host: str, path: Path) -> SendFrames:
+        """The frames of a pcap or pcapng file. Raises TraceError."""
+        frames: list[tuple[int, bytes]] = []
+        first: int | None = None
+        for packet in read_packets(path):
+            first = packet.time_ns if first is None else first
+            if len(frames) >= MAX_PACKETS:
+                raise InputError(path, "", f"has more than {MAX_PACKETS:,} packets")
+            padded = packet.captured + bytes(packet.frame_bytes - len(packet.captured))
+            frames.append((max(0, packet.time_ns - first) * 1000, padded))
+        if not frames:
+            raise InputError(path, "", "has no packets")
+        return cls(host, frames, what=path.name)
+
+    def start(self, net: Net) -> None:
+        began = net.now_ps
+        ordered = sorted(self.frames, key=lambda timed: timed[0])
+
+        def send() -> None:
+            net.send_frame(self.host, ordered[self._sent][1])
+            self._sent += 1
+            if self._sent < len(ordered):
+                net.call_at(began + ordered[self._sent][0], send)
+            else:
+                net.call_at(net.now_ps + self.settle_ps, self._end)
+
+        net.call_at(began + ordered[0][0], send)
+
+    def _end(self) -> None:
+        self._ended = True
+
+    @property
+    def is_done(self) -> bool:
+        return self._ended
+
+    def result(self) -> dict[str, object]:
+        return {"kind": "send", "host": self.host, "what": self.what, "sent": self._sent}
+
+    def text(self) -> str:
+        return f"{self.host} send {self.what}: {self._sent:,} frames"
+
+
+def _quantile(ordered: Sequence[int], share: float) -> int:
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def _us(ps: int) -> str:
+    return f"{ps / PS_PER_US:,.1f} us"

@@ -1,0 +1,384 @@
+"""The lab: networks read and refused, hosts that answer, and a program of one's own that carries their
+traffic."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import struct
+from ipaddress import IPv4Address, IPv4Interface
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control.units import Bytes, DataRate
+from eeon_tools.cli.lab import lab as command
+from eeon_tools.errors import InputError
+from eeon_tools.lab import Lab, Ping, UdpStream, parse, read_topology
+from eeon_tools.lab.host import Host
+from eeon_tools.lab.packets import Packet, ipv4
+from eeon_tools.lab.topology import LabHost
+from hypothesis import given
+from hypothesis import strategies as st
+from scapy.layers.inet import ICMP, IP, UDP
+from scapy.layers.l2 import ARP, Ether
+from scapy.utils import rdpcap
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "own_program"
+TOPOLOGY = str(EXAMPLE / "topology.json")
+
+
+def run(lab: Lab, line: str) -> list[dict[str, object]]:
+    return [task.result() for task in lab.run(*parse(line, list(lab.topology.hosts)))]
+
+
+# ---- networks
+
+
+def written(tmp_path: Path, **changes: object) -> str:
+    document = json.loads(Path(TOPOLOGY).read_text(encoding="utf-8"))
+    for switch in document["switches"].values():
+        del switch["runtime_json"]
+    document.update(changes)
+    path = tmp_path / "topology.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+def test_a_topology_of_the_tutorials_is_read_with_its_routes_delays_and_rates():
+    read = read_topology(TOPOLOGY, DataRate(10**9))
+    host = read.hosts["h1"]
+    assert (host.ipv4, host.gateway) == (IPv4Interface("10.0.1.1/24"), IPv4Address("10.0.1.254"))
+    assert host.neighbours == {IPv4Address("10.0.1.254"): "02:00:00:00:01:fe"}
+    first, _, core, _ = read.links
+    assert (first.a, first.b, int(first.rate), int(first.delay)) == (("h1", 0), ("s1", 1), 10**9, 0)
+    assert (core.a, core.b, int(core.rate), int(core.delay)) == (("s1", 3), ("s2", 3), 10**7, 10**8)
+    assert [switch.device_id for switch in read.switches.values()] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "problem"),
+    [
+        (
+            {"links": [["h1", "s1-p1"], ["h2", "s1-p1"], ["h3", "s2-p1"]]},
+            "links[1]",
+            "s1 port 1 is in links[0]",
+        ),
+        ({"links": [["h1", "h2"], ["h3", "s2-p1"]]}, "links[0]", "joins two hosts"),
+        ({"links": [["h1", "s1-p1"], ["h2", "s9-p1"]]}, "links[1]", "'s9-p1' is neither a host nor a switch"),
+        ({"links": [["h1", "s1-p1"], ["h2", "s1-p2"]]}, "hosts.h3", "has no link"),
+        ({"links": [["h1", "s1-p1", "soon"]]}, "links[0]", "delay 'soon'"),
+        ({"links": [["h1", "s1-p1", "1ms", -1]]}, "links[0]", "rate -1"),
+        ({"links": [["h1", "s1-p1", True]]}, "links[0]", "delay True"),
+        ({"links": [["h1"]]}, "links[0]", "has 1 parts"),
+        ({"hosts": {"h1": {"ip": "10.0.1.1/99", "mac": "02:00:00:00:00:01"}}}, "hosts.h1.ip", "10.0.1.1/24"),
+        ({"hosts": {"h1": {"ip": "10.0.1.1/24", "mac": "zz"}}}, "hosts.h1.mac", "pattern"),
+        ({"switches": {"s1": {"runtime_json": "nowhere.json"}}}, "switches.s1.runtime_json", "is in none of"),
+        ({"switches": {"s1": {"cli_input": "s1.txt"}}}, "switches.s1.cli_input", "simple_switch_CLI"),
+        ({"switches": {"s1": {"cpu_port": 5}, "s2": {"cpu_port": 6}}}, "switches", "differ"),
+        ({"switches": {}}, "switches", "at least 1"),
+        ({"routers": {}}, "routers", "Extra inputs"),
+    ],
+)
+def test_a_topology_that_cannot_be_is_refused_with_its_place(tmp_path, changes, place, problem):
+    with pytest.raises(InputError) as refused:
+        read_topology(written(tmp_path, **changes))
+    assert refused.value.place == place
+    assert problem in refused.value.problem
+
+
+@given(
+    data=st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_any_json_is_a_topology_or_is_refused(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("any") / "topology.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(InputError):
+        read_topology(str(path))
+
+
+def test_a_topology_of_this_project_is_a_lab(tmp_path):
+    read = read_topology("leaf-spine-4")
+    assert len(read.hosts) == 4 and len(read.switches) == 4
+    program = str(EXAMPLE / "router.json")
+    with Lab(read, program) as lab:
+        assert run(lab, "h1 ping h2 -c 1")[0]["received"] == 0, "its switches have no entries"
+
+
+# ---- hosts
+
+
+def host(**changes: object) -> Host:
+    place = {"gateway": IPv4Address("10.0.1.254"), **changes}
+    return Host(LabHost("h1", "02:00:00:00:01:01", IPv4Interface("10.0.1.1/24"), **place))
+
+
+def test_a_host_asks_for_a_neighbour_once_and_sends_what_waited():
+    one = host()
+    [asked] = one.send(IPv4Address("10.0.1.7"), b"first")
+    assert (Ether(asked).dst, Ether(asked)[ARP].pdst) == ("ff:ff:ff:ff:ff:ff", "10.0.1.7")
+    reply = Ether(src="02:00:00:00:01:07", dst="02:00:00:00:01:01") / ARP(
+        op="is-at", hwsrc="02:00:00:00:01:07", psrc="10.0.1.7", hwdst="02:00:00:00:01:01", pdst="10.0.1.1"
+    )
+    [sent] = one.receive(bytes(reply)).answers
+    assert (sent[:6].hex(), sent[14:]) == ("020000000107", b"first")
+    [known] = one.send(IPv4Address("10.0.1.7"), b"second")
+    assert known[14:] == b"second"
+
+
+def test_a_host_answers_arp_and_echo_for_its_own_address_only():
+    one = host(neighbours={IPv4Address("10.0.1.254"): "02:00:00:00:01:fe"})
+    for target, answered in (("10.0.1.1", True), ("10.0.1.2", False)):
+        asked = Ether(src="02:00:00:00:01:09", dst="ff:ff:ff:ff:ff:ff") / ARP(
+            op="who-has", hwsrc="02:00:00:00:01:09", psrc="10.0.1.9", pdst=target
+        )
+        answers = one.receive(bytes(asked)).answers
+        assert [Ether(answer)[ARP].op for answer in answers] == ([2] if answered else [])
+        echo = (
+            Ether(dst="02:00:00:00:01:01")
+            / IP(src="10.0.9.9", dst=target, tos=2)
+            / ICMP(id=7, seq=3)
+            / b"data"
+        )
+        answers = one.receive(bytes(echo)).answers
+        if answered:
+            [answer] = map(Ether, answers)
+            # It scapy's checksums agree with, and the frame goes by the gateway.
+            assert bytes(answer) == bytes(
+                Ether(src="02:00:00:00:01:01", dst="02:00:00:00:01:fe")
+                / IP(src="10.0.1.1", dst="10.0.9.9", tos=2, id=0)
+                / ICMP(type=0, id=7, seq=3)
+                / b"data"
+            )
+        else:
+            assert answers == ()
+
+
+def test_a_host_without_a_route_says_so():
+    with pytest.raises(InputError, match=r"10\.0\.9\.9: has no route there"):
+        host(gateway=None).send(IPv4Address("10.0.9.9"), b"")
+
+
+@given(frame=st.binary(max_size=200), addressed=st.booleans())
+def test_no_frame_makes_a_host_fail(frame, addressed):
+    received = host().receive((b"\x02\0\0\0\x01\x01" if addressed else b"") + frame)
+    assert len(received.answers) <= 1
+
+
+@given(
+    tos=st.integers(0, 255),
+    data=st.binary(max_size=100),
+    at=st.integers(0, 19),
+    change=st.integers(1, 255),
+)
+def test_an_ip_packet_is_read_as_written_and_not_at_all_when_its_header_is_broken(tos, data, at, change):
+    source, destination = IPv4Address("10.0.0.1"), IPv4Address("10.0.0.2")
+    packet = ipv4(source, destination, 17, data, tos)
+    assert Packet.read(packet) == Packet(source, destination, 17, tos, data)
+    broken = bytearray(packet)
+    broken[at] ^= change
+    assert Packet.read(bytes(broken)) is None
+
+
+# ---- a program of one's own
+
+
+@pytest.fixture
+def lab():
+    with Lab(TOPOLOGY) as running:
+        yield running
+
+
+def test_every_host_pings_every_other_and_the_time_is_that_of_wires_and_delays(lab):
+    assert all(result["received"] == 1 for result in run(lab, "pingall"))
+    [ping] = run(lab, "h1 ping h3 -c 1")
+    # 98 bytes and 24 of overhead: 2 wires of 1 Gb/s, one of 10 Mb/s and 0.1 ms, each way.
+    assert ping["rtt_us"]["min"] == 2 * (2 * 0.976 + 97.6 + 100)
+
+
+def test_a_stream_beyond_the_link_is_marked_where_it_is_capable_and_loses_the_rest(lab):
+    quiet = run(lab, "h1 udp h3 --rate 1Mbps --count 50 --tos 2")
+    assert quiet[0]["tos"] == {"0x02": 50}
+    capable, other = run(lab, "h1 udp h3 --rate 8Mbps --tos 2 & h2 udp h3 --rate 4Mbps")
+    assert capable["sent"] == 1000 and other["sent"] == 500
+    assert set(other["tos"]) == {"0x00"}
+    assert capable["tos"]["0x03"] > 20 * capable["tos"]["0x02"]
+    # 10 Mb/s take 1,221 frames of 1,000 bytes and 24 a second, and 65 wait or are on the wire when the
+    # streams end.
+    assert capable["received"] + other["received"] == pytest.approx(1221 + 65, abs=3)
+
+
+def test_tcp_fills_the_link_and_answers_marks(lab):
+    [flow] = run(lab, "h1 tcp h3 1MB --algorithm dctcp")
+    assert flow["received_bytes"] == 1_000_000 and flow["mark_reductions"] > 0
+    assert 9.3e6 < flow["goodput_bps"] < 9.7e6
+
+
+def test_the_same_lab_does_the_same_again():
+    def results() -> str:
+        with Lab(TOPOLOGY, seed=7) as running:
+            return json.dumps([run(running, "h1 udp h3 --rate 9Mbps & h2 tcp h3 300kB"), running.report()])
+
+    assert results() == results()
+
+
+def test_frames_are_sent_as_they_are_and_captured(tmp_path):
+    sent = (
+        Ether(dst="02:00:00:00:01:fe", src="02:00:00:00:01:01")
+        / IP(src="10.0.1.1", dst="10.0.2.2")
+        / UDP()
+        / b"hello"
+    )
+    with Lab(TOPOLOGY, pcap=tmp_path) as running:
+        [arrival] = running.send("h1", sent)
+        assert running.received("h2") == [arrival] and running.received("h3") == []
+    assert (arrival.host, Ether(arrival.frame)[IP].ttl) == ("h2", 63)
+    assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h1.pcap"))] == [bytes(sent)]
+    assert [bytes(packet) for packet in rdpcap(str(tmp_path / "h2.pcap"))] == [arrival.frame]
+    with Lab(TOPOLOGY) as running:
+        task = running.run(*parse(f"h1 send {tmp_path / 'h1.pcap'}", ["h1", "h2", "h3"]))[0]
+        assert task.result()["sent"] == 1 and len(running.received("h2")) == 1
+
+
+def test_a_limit_in_packets_bounds_what_a_port_queues():
+    with Lab(TOPOLOGY, queue_limit_packets=4) as running:
+        stream = UdpStream("h1", "h3", DataRate(10**9), count=100, size=Bytes(1000))
+        running.run(stream)
+        depth = running.report()["queue_depth"]["queues"]
+        # The frame on the wire has left the queue.
+        assert max(max(queue["max_bytes"]) for queue in depth) == 4 * 1000
+        assert stream.result()["received"] == pytest.approx(5, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("h9 ping h1", "begins with none of h1, h2, h3"),
+        ("h1", "write one of ping, udp, tcp, send"),
+        ("h1 pong h2", "write one of ping, udp, tcp, send"),
+        ("h1 ping", "the following arguments are required: destination"),
+        ("h1 ping h2 -c 0", "is not a number from 1"),
+        ("h1 udp h2 --rate fast", "fast"),
+        ("h1 udp h2 --count 5 --for 1s", "not allowed with"),
+        ("h1 udp h2 --tos 256", "is no byte"),
+        ("h1 tcp h2 lots", "lots"),
+        ("h1 ping 'h2", "No closing quotation"),
+        ("h1 ping h2 &", "has nothing beside an &"),
+        ("wait", "required"),
+    ],
+)
+def test_a_line_that_is_no_command_is_refused_with_what_can_be_typed(line, problem):
+    with pytest.raises(InputError, match=problem.replace("(", r"\(")):
+        parse(line, ["h1", "h2", "h3"])
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("h1 ping h9", "is neither an address nor one of h1, h2, h3"),
+        ("h1 udp h2 --size 57B", "write a frame's length, 58B"),
+        ("h1 udp h2 --rate 100Gbps --for 10s", "at most"),
+        ("h1 tcp h1 1kB", "to itself"),
+        ("h1 tcp h2 1kB --algorithm magic", "magic"),
+    ],
+)
+def test_a_command_that_cannot_be_done_says_why_and_leaves_the_lab_usable(lab, line, problem):
+    with pytest.raises(InputError, match=problem):
+        run(lab, line)
+    assert run(lab, "h1 ping h2 -c 1")[0]["received"] == 1
+
+
+def test_a_switch_without_a_program_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"s1: no program"), Lab(written(tmp_path)):
+        pass
+
+
+def test_entries_that_the_program_refuses_are_told_with_file_and_switch(tmp_path):
+    for file in EXAMPLE.glob("*.json"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "router.p4info.txtpb").write_bytes((EXAMPLE / "router.p4info.txtpb").read_bytes())
+    runtime = tmp_path / "s2-runtime.json"
+    document = json.loads(runtime.read_text(encoding="utf-8"))
+    document["table_entries"].append(document["table_entries"][0])
+    runtime.write_text(json.dumps(document), encoding="utf-8")
+    with (
+        pytest.raises(InputError, match=r"s2-runtime\.json: s2: update 3 of 3"),
+        Lab(str(tmp_path / "topology.json")),
+    ):
+        pass
+
+
+def test_ping_counts_what_nobody_answers(lab):
+    ping = Ping("h1", "10.0.9.9", count=2)
+    lab.run(ping)
+    assert ping.result()["received"] == 0 and "2 sent, 0 answered" in ping.text()
+
+
+def test_udp_streams_are_told_apart_by_their_number(lab):
+    one, other = UdpStream("h1", "h2", count=3), UdpStream("h1", "h2", count=5)
+    lab.run(one, other)
+    assert (one.result()["received"], other.result()["received"]) == (3, 5)
+    assert struct.calcsize("!IIQ") == 16
+
+
+# ---- the command
+
+
+def test_the_command_runs_what_it_is_told_and_prints_json():
+    done = CliRunner().invoke(command, ["up", TOPOLOGY, "-x", "h1 ping h2 -c 1", "-x", "wait 1s", "--json"])
+    assert done.exit_code == 0, done.output
+    printed = json.loads(done.stdout)
+    assert [result["kind"] for result in printed["results"]] == ["ping"]
+    assert printed["report"]["conservation"]["sent"] == 2
+
+
+def test_typed_commands_are_answered_and_p4runtime_is_served():
+    typed = "hosts\n\n# a comment\nh1 ping h3 -c 1\nreport\nexit\nh1 ping h2\n"
+    done = CliRunner().invoke(command, ["up", TOPOLOGY, "--first-port", "0"], input=typed)
+    assert done.exit_code == 2, "port 0 is no port to begin with"
+    done = CliRunner().invoke(command, ["up", TOPOLOGY, "--first-port", "47311"], input=typed)
+    assert done.exit_code == 0, done.output
+    assert "P4Runtime: s1 127.0.0.1:47311, s2 127.0.0.1:47312" in done.output
+    assert "h1  10.0.1.1/24  02:00:00:00:01:01" in done.output
+    assert "h1 ping h3: 1 sent, 1 answered; round trip min 399.1 us" in done.output
+    assert "h1 ping h2" not in done.output
+    assert "deepest queue" in done.output
+
+
+def test_a_wrong_line_in_a_script_ends_it_with_status_1():
+    done = CliRunner().invoke(command, ["up", TOPOLOGY, "--first-port", "47321"], input="h1 pong h2\nhosts\n")
+    assert done.exit_code == 1 and "write one of ping" in done.output and "10.0.1.1" not in done.stdout
+
+
+# ---- the page
+
+
+def blocks(page: str) -> list[list[str]]:
+    """The indented blocks of a page, without their indentation."""
+    found: list[list[str]] = [[]]
+    for line in page.splitlines():
+        if line.startswith("    "):
+            found[-1].append(line[4:])
+        elif line.strip():
+            found.append([])
+        else:
+            found[-1].append("")
+    return ["\n".join(block).strip("\n").split("\n") for block in found if any(block)]
+
+
+def test_the_page_shows_what_the_commands_print_and_its_python_runs(monkeypatch, capsys):
+    page = (EXAMPLE.parents[1] / "docs" / "lab.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(EXAMPLE)
+    shown = [block for block in blocks(page) if block[0].startswith("$ eeon lab ")]
+    assert len(shown) == 2
+    for command_line, *expected in shown:
+        done = CliRunner().invoke(command, shlex.split(command_line.removeprefix("$ eeon lab ")))
+        assert done.exit_code == 0, done.output
+        assert done.output.split() == " ".join(expected).split()
+    [program] = [block for block in blocks(page) if block[0].startswith("from scapy.all")]
+    exec("\n".join(program), {})
+    printed = capsys.readouterr().out
+    assert "h1 ping h3: 3 sent, 3 answered" in printed and "h2 Ether / IP / UDP" in printed
