@@ -68,8 +68,8 @@ hostile: setup ## let hostile clients loose on eeon-switch, each kind for HOSTIL
 mutants: setup ## break each rule of the P4 program and check that the named test fails; needs p4c-bm2-ss
 	$(PY) p4src/tests/mutants.py
 
-differential: setup ## run CASES (100000) random cases from SEED (1) on the engine and on BMv2, and compare all outcomes; needs simple_switch
-	$(PY) -m differential --cases $(or $(CASES),100000) --seed $(or $(SEED),1)
+differential: setup ## run CASES (100000) random cases from SEED (1) on the engine and on BMv2, WORKERS (4) at once, and compare all outcomes; needs simple_switch
+	$(PY) -m differential --cases $(or $(CASES),100000) --seed $(or $(SEED),1) --workers $(or $(WORKERS),4)
 
 bench: $(VENV)/bin/python ## measure P4 passes per second and memory: a table, and a line in out/bench/history.jsonl
 	$(PY) engine/bench.py

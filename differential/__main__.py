@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import sys
 import time
 from pathlib import Path
 
 from . import bmv2
-from .campaign import run
+from .campaign import Limits, Outcome, run
 from .compare import Counts
 from .failures import read, run_steps
+from .record import Campaign, Record, RecordError
 from .subjects import SUBJECTS
 
 COLUMNS = ("cases", "frames", "calls", "registers", "counters", "excluded", "differences")
+
+WORKERS_AT_MOST = 64
 
 
 def main() -> int:
@@ -26,6 +30,15 @@ def main() -> int:
     parser.add_argument(
         "--output", type=Path, default=Path("out/differential"), help="where failing cases go"
     )
+    parser.add_argument(
+        "--record",
+        type=Path,
+        help="write there what is done, and go on after what a run of the same versions has written there",
+    )
+    parser.add_argument(
+        "--workers", type=_workers, default=1, help="configurations that run at once: both sides often wait"
+    )
+    parser.add_argument("--minutes", type=float, help="begin nothing after so many")
     parser.add_argument("--replay", type=Path, help="run a written case again")
     arguments = parser.parse_args()
     reason = bmv2.why_not()
@@ -43,26 +56,46 @@ def main() -> int:
     # Refusals are answers here.
     logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
     began = time.monotonic()
-    outcomes = run(
-        subjects, arguments.cases, arguments.seed, arguments.output, lambda line: print(line, file=sys.stderr)
-    )
-    total = Counts()
+    limits = Limits(arguments.workers, arguments.minutes)
+    try:
+        with contextlib.ExitStack() as stack:
+            record = None
+            if arguments.record:
+                record = stack.enter_context(Record(arguments.record, Campaign.here(arguments.seed)))
+            outcomes = run(subjects, arguments.cases, arguments.seed, arguments.output, _say, limits, record)
+    except RecordError as error:
+        print(error)
+        return 2
     print(f"BMv2 {bmv2.version()}, seed {arguments.seed}")
-    print("program".ljust(22) + "".join(name.rjust(12) for name in COLUMNS))
+    _print(outcomes)
+    print(f"{time.monotonic() - began:.0f} s")
+    return int(any(outcome.counts.differences for outcome in outcomes))
+
+
+def _print(outcomes: list[Outcome]) -> None:
+    total, not_again = Counts(), 0
+    print("program".ljust(22) + "".join(name.rjust(12) for name in (*COLUMNS, "not again")))
     for outcome in outcomes:
         total.add(outcome.counts)
-        print(_row(outcome.subject.name, outcome.counts))
-    print(_row("all", total))
-    print(f"{time.monotonic() - began:.0f} s")
-    return int(total.differences > 0)
+        not_again += outcome.interrupted
+        print(_row(outcome.subject.name, outcome.counts, outcome.interrupted))
+    print(_row("all", total, not_again))
+
+
+def _workers(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= WORKERS_AT_MOST:
+        raise argparse.ArgumentTypeError(f"{number} workers; from 1 to {WORKERS_AT_MOST}")
+    return number
 
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _row(name: str, counts: Counts) -> str:
-    return name.ljust(22) + "".join(str(getattr(counts, column)).rjust(12) for column in COLUMNS)
+def _row(name: str, counts: Counts, not_again: int) -> str:
+    numbers = [getattr(counts, column) for column in COLUMNS]
+    return name.ljust(22) + "".join(str(number).rjust(12) for number in (*numbers, not_again))
 
 
 if __name__ == "__main__":

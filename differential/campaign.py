@@ -1,21 +1,33 @@
-"""A campaign: cases for each program in proportion to its share, all from one seed."""
+"""A campaign: cases for each program in proportion to its share, all from one seed.
+
+Its unit is a configuration: a new pair of switches and the calls and frames that the seed, the program's
+name and the configuration's number give. Configurations know nothing of each other, so several run at once,
+in processes of their own, and a campaign with a record goes on where it was interrupted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import logging
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
 from .calls import Calls
-from .compare import ENDED, Bench, Counts, Difference
+from .compare import Bench, Counts, Difference
 from .failures import minimised, run_steps, write
 from .frames import Frames
 from .program import Field
-from .subjects import Subject
+from .record import Done, Record
+from .subjects import SUBJECTS, Subject
 
 PACKETS_PER_BATCH = 125
 BATCHES_PER_CONFIGURATION = 8
+PACKETS_PER_CONFIGURATION = PACKETS_PER_BATCH * BATCHES_PER_CONFIGURATION
 INTERRUPTIONS_AT_MOST = 5
 DIFFERENCES_AT_MOST = 4
 """Of one program, which then is given up: the others are of the same kind most of the time."""
@@ -26,49 +38,156 @@ class Outcome:
     """What a campaign did with one program."""
 
     subject: Subject
-    counts: Counts
-    files: list[Path]
+    wanted: int
+    """Cases asked for."""
+    counts: Counts = field(default_factory=Counts)
+    interrupted: int = 0
+    """Differences that the same steps did not show again."""
+    files: list[Path] = field(default_factory=list)
+    done: set[int] = field(default_factory=set)
+    """Numbers of the configurations that are over."""
+    running: set[int] = field(default_factory=set)
+
+    def add(self, done: Done) -> None:
+        """A configuration is over."""
+        self.running.discard(done.configuration)
+        self.done.add(done.configuration)
+        self.counts.add(done.counts)
+        self.interrupted += done.interrupted
+        self.files += done.files
+
+    def next(self, packets: int) -> int | None:
+        """The number of the next configuration; None while those that run may be enough, or for good."""
+        expected = self.counts.cases + len(self.running) * packets
+        if expected >= self.wanted or len(self.files) >= DIFFERENCES_AT_MOST:
+            return None
+        number = 0
+        while number in self.done or number in self.running:
+            number += 1
+        return number
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How a campaign runs, which changes nothing of what it compares."""
+
+    workers: int = 1
+    """Configurations that run at once, each in a process of its own beside its BMv2; 1: in this process."""
+    minutes: float | None = None
+    """After which no configuration begins."""
+
+
+IN_THIS_PROCESS = Limits()
 
 
 def run(
-    subjects: tuple[Subject, ...], cases: int, seed: int, folder: Path, report: Callable[[str], None]
+    subjects: tuple[Subject, ...],
+    cases: int,
+    seed: int,
+    folder: Path,
+    report: Callable[[str], None],
+    limits: Limits = IN_THIS_PROCESS,
+    record: Record | None = None,
 ) -> list[Outcome]:
-    """Runs about as many cases as asked for, never fewer unless a program is given up."""
+    """Runs about as many cases as asked for, never fewer unless a program is given up or time is over.
+
+    What the record holds already is not run again; what is run is added to it.
+    """
     shares = sum(subject.share for subject in subjects)
-    return [
-        _program(subject, -(-cases * subject.share // shares), seed, folder, report) for subject in subjects
-    ]
+    outcomes = [Outcome(subject, -(-cases * subject.share // shares)) for subject in subjects]
+    by_name = {outcome.subject.name: outcome for outcome in outcomes}
+    for done in record.done if record is not None else ():
+        if done.program in by_name:
+            by_name[done.program].add(done)
+    deadline = time.monotonic() + 60 * limits.minutes if limits.minutes is not None else float("inf")
+    running: dict[Future[Done], Outcome] = {}
+    with _executor(limits.workers) as executor:
+        while True:
+            while len(running) < limits.workers and time.monotonic() < deadline:
+                chosen = _least_advanced(outcomes, record)
+                if chosen is None:
+                    break
+                outcome, number, packets = chosen
+                outcome.running.add(number)
+                job = executor.submit(_configuration, outcome.subject.name, number, packets, seed, folder)
+                running[job] = outcome
+            if not running:
+                return outcomes
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done = future.result()
+                running.pop(future).add(done)
+                if record is not None:
+                    record.add(done)
+                for line in done.lines:
+                    report(line)
 
 
-def _program(subject: Subject, cases: int, seed: int, folder: Path, report: Callable[[str], None]) -> Outcome:
-    outcome = Outcome(subject, Counts(), [])
-    started = interrupted = 0
-    while outcome.counts.cases < cases and len(outcome.files) < DIFFERENCES_AT_MOST:
-        rng = Random(f"{seed} {subject.name} {started}")
-        started += 1
+def _least_advanced(outcomes: list[Outcome], record: Record | None) -> tuple[Outcome, int, int] | None:
+    """The program of which the smallest part is done, its next configuration and the packets of that."""
+    found: tuple[Outcome, int, int] | None = None
+    least = 0.0
+    for outcome in outcomes:
+        # A recorded configuration is the same whatever number of cases was asked for.
+        packets = PACKETS_PER_CONFIGURATION
+        if record is None:
+            packets = min(packets, outcome.wanted)
+        number = outcome.next(packets)
+        part = (outcome.counts.cases + len(outcome.running) * packets) / max(outcome.wanted, 1)
+        if number is not None and (found is None or part < least):
+            found, least = (outcome, number, packets), part
+    return found
+
+
+class _Here(Executor):
+    """Runs a job at once, in this process."""
+
+    def submit(self, fn: Callable[..., Done], /, *args: object, **kwargs: object) -> Future[Done]:  # type: ignore[override]
+        future: Future[Done] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@contextmanager
+def _executor(workers: int) -> Iterator[Executor]:
+    if workers == 1:
+        yield _Here()
+        return
+    # Not by fork: the engine's servers have threads.
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_quiet) as executor:
+        yield executor
+
+
+def _quiet() -> None:
+    # Refusals are answers here.
+    logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
+
+
+def _configuration(name: str, number: int, packets: int, seed: int, folder: Path) -> Done:
+    """One configuration from its start to its outcome, a difference minimised and written."""
+    subject = next(subject for subject in SUBJECTS if subject.name == name)
+    done = Done(name, number, Counts())
+    for attempt in range(INTERRUPTIONS_AT_MOST + 1):
         bench = Bench(subject)
         try:
-            configuration(bench, rng, cases - outcome.counts.cases)
+            configuration(bench, Random(f"{seed} {name} {number}"), packets)
         except Difference as difference:
-            if difference.kind == ENDED and run_steps(subject, bench.history) is None:
-                # Not by what it was asked to do: the machine's doing. The same again.
-                report(f"{subject.name}: {difference}; not again with the same steps"[:600])
-                bench.close()
-                started -= 1
-                interrupted += 1
-                if interrupted > INTERRUPTIONS_AT_MOST:
+            done.lines.append(f"{name}: {difference}"[:600])
+            if run_steps(subject, bench.history) is None:
+                # Not by what it was asked to do: the machine's doing. The same configuration again.
+                done.lines.append(f"{name}: not again with the same {len(bench.history)} steps")
+                done.interrupted += 1
+                if attempt == INTERRUPTIONS_AT_MOST:
                     raise
                 continue
             bench.counts.differences += 1
-            report(f"{subject.name}: {difference}"[:600])
-            bench.close()
             steps = minimised(subject, bench.history, difference.kind)
-            outcome.files.append(write(folder, subject, seed, steps, difference))
-            report(f"{subject.name}: {len(steps)} of {len(bench.history)} steps in {outcome.files[-1]}")
-        else:
+            done.files.append(write(folder, subject, seed, number, steps, difference))
+            done.lines.append(f"{name}: {len(steps)} of {len(bench.history)} steps in {done.files[-1]}")
+        finally:
             bench.close()
-        outcome.counts.add(bench.counts)
-    return outcome
+        done.counts.add(bench.counts)
+        break
+    return done
 
 
 def configuration(bench: Bench, rng: Random, cases: int) -> None:

@@ -85,10 +85,12 @@ def minimised(subject: Subject, steps: list[Step], kind: str) -> list[Step]:
     return steps
 
 
-def write(folder: Path, subject: Subject, seed: int, steps: list[Step], difference: Difference) -> Path:
-    """A case as a file; its path."""
+def write(
+    folder: Path, subject: Subject, seed: int, number: int, steps: list[Step], difference: Difference
+) -> Path:
+    """A case of a numbered configuration as a file; its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{subject.name.replace('/', '_')}-{seed}-{len(list(folder.iterdir()))}.json"
+    path = folder / f"{subject.name.replace('/', '_')}-{seed}-{number}.json"
     case = {
         "program": subject.name,
         "kind": difference.kind,

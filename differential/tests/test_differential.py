@@ -94,7 +94,7 @@ def test_a_written_case_is_read_back_and_does_the_same(tmp_path: Path) -> None:
     )
     steps: list[Step] = [add, (1, bytes.fromhex("123405"))]
     difference = Difference("frames", (1, "123405"), {1: ["00"]}, {1: ["01"]})
-    path = write(tmp_path, NAMES["table_kinds"], 1, steps, difference)
+    path = write(tmp_path, NAMES["table_kinds"], 1, 0, steps, difference)
     subject, again = read(path)
     assert (subject.name, again) == ("table_kinds", steps)
     assert run_steps(subject, again) is None

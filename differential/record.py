@@ -1,0 +1,142 @@
+"""The record of a campaign: what was compared by which versions, a line for each configuration that is over.
+
+JSON lines: the first says what the campaign is, each other one what a configuration came to. A line is
+written when its configuration ends, so a campaign that was killed loses only those that ran. Half a line at
+the end is the mark of that and is cut off.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from eeon_engine import SOURCE_DIGEST
+
+from . import bmv2
+from .compare import Counts
+from .subjects import SUBJECTS
+
+
+class RecordError(Exception):
+    """The record cannot be gone on with."""
+
+
+@dataclass
+class Done:
+    """What a configuration came to."""
+
+    program: str
+    configuration: int
+    counts: Counts
+    files: list[Path] = field(default_factory=list)
+    """Of its difference, if there is one."""
+    interrupted: int = 0
+    """How often it was begun again after a difference that the same steps did not show again."""
+    lines: list[str] = field(default_factory=list)
+    """For whoever watches; not recorded."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What must be the same for two configurations to belong to one campaign."""
+
+    seed: int
+    bmv2: str
+    """What `simple_switch --version` says."""
+    engine: str
+    """Digest of the sources of the engine."""
+    tester: str
+    """Digest of the generators and of the compiled programs."""
+
+    @staticmethod
+    def here(seed: int) -> Campaign:
+        """One of the versions that are installed."""
+        return Campaign(seed, bmv2.version(), SOURCE_DIGEST, _tester())
+
+
+def _tester() -> str:
+    digest = hashlib.sha256()
+    folder = Path(__file__).parent
+    for path in (*sorted(folder.glob("*.py")), *(subject.path for subject in SUBJECTS)):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+class Record:
+    """A record that a campaign adds to. One campaign at a time: the file is locked."""
+
+    def __init__(self, path: Path, campaign: Campaign) -> None:
+        """Opens or begins one. Raises `RecordError` for one of another campaign, in use, or damaged."""
+        self.done: list[Done] = []
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("a+", encoding="utf-8")
+        try:
+            self._open(path, campaign)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _open(self, path: Path, campaign: Campaign) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise RecordError(f"{path}: another campaign adds to it") from error
+        self._file.seek(0)
+        text = self._file.read()
+        whole = text[: text.rfind("\n") + 1]
+        self._file.truncate(len(whole.encode()))
+        lines = whole.splitlines()
+        if not lines:
+            self._write(asdict(campaign))
+            return
+        try:
+            found = Campaign(**json.loads(lines[0]))
+            self.done = [_done(json.loads(line)) for line in lines[1:]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise RecordError(f"{path}: no record of a campaign ({error}); name another file") from error
+        for name, value in asdict(campaign).items():
+            if getattr(found, name) != value:
+                raise RecordError(
+                    f"{path}: is of {name} {getattr(found, name)}, here it is {value}; "
+                    "go on with that one, or name another file"
+                )
+
+    def add(self, done: Done) -> None:
+        """A configuration is over."""
+        line = {"program": done.program, "configuration": done.configuration, **asdict(done.counts)}
+        self._write({**line, "interrupted": done.interrupted, "files": [str(path) for path in done.files]})
+
+    def _write(self, line: dict[str, object]) -> None:
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def _done(line: dict[str, object]) -> Done:
+    program, configuration, interrupted = line["program"], line["configuration"], line["interrupted"]
+    files = line["files"]
+    numbers = {name: line[name] for name in asdict(Counts())}
+    if (
+        not isinstance(program, str)
+        or not isinstance(configuration, int)
+        or not isinstance(interrupted, int)
+        or not isinstance(files, list)
+        or not all(isinstance(number, int) for number in numbers.values())
+    ):
+        raise TypeError(f"{program}: not a configuration")
+    counts = Counts()
+    for name, number in numbers.items():
+        setattr(counts, name, number)
+    return Done(program, configuration, counts, [Path(str(file)) for file in files], interrupted)
