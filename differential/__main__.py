@@ -53,6 +53,12 @@ def main() -> int:
     if not subjects:
         print(f"no such program; there are {', '.join(subject.name for subject in SUBJECTS)}")
         return 2
+    reason = bmv2.why_not("simple_switch_grpc")
+    if reason is not None:
+        for subject in subjects:
+            if subject.p4info is not None:
+                _say(f"{subject.name}: skipped: {reason}")
+        subjects = tuple(subject for subject in subjects if subject.p4info is None)
     # Refusals are answers here.
     logging.getLogger("eeon_engine").setLevel(logging.CRITICAL)
     began = time.monotonic()

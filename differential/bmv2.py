@@ -11,25 +11,31 @@ import tempfile
 import time
 from pathlib import Path
 
+import grpc
+from finsy.proto import p4i
 from thriftpy2.thrift import TException
 
 from .nanomsg import Pair
+from .p4runtime import DEVICE_ID, SERVICE, P4RuntimeClient
 from .thrift import Call, Client
 
 START_TIMEOUT_SECONDS = 30.0
 OUTPUT_TIMEOUT_SECONDS = 4.0
 """How long a frame may take that the engine has sent and BMv2 has not."""
+BETWEEN_LOOKS_SECONDS = 0.0005
 QUEUE_DEPTH_PACKETS = 100_000
+
+_OF_THREADS = ("State:", "voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:")
 
 
 class Ended(RuntimeError):
     """simple_switch has stopped by itself."""
 
 
-def why_not() -> str | None:
+def why_not(target: str = "simple_switch") -> str | None:
     """Why BMv2 cannot be used here; None when it can."""
-    if shutil.which("simple_switch") is None:
-        return "simple_switch is not on PATH: install BMv2 (https://github.com/p4lang/behavioral-model)"
+    if shutil.which(target) is None:
+        return f"{target} is not on PATH: install BMv2 (https://github.com/p4lang/behavioral-model)"
     return None
 
 
@@ -44,12 +50,19 @@ class Bmv2:
 
     name = "BMv2"
 
-    def __init__(self, program: Path) -> None:
+    def __init__(self, program: Path, info: p4i.P4Info | None = None) -> None:
+        """With a P4Info it is simple_switch_grpc: its pipeline is set over P4Runtime, requests go there."""
         self._folder = tempfile.TemporaryDirectory(prefix="differential-")
         folder = Path(self._folder.name)
         port = _free_port()
-        command = ["simple_switch", "--packet-in", f"ipc://{folder}/packets", "--thrift-port", str(port)]
-        command += ["--notifications-addr", f"ipc://{folder}/notifications", str(program)]
+        name = "simple_switch" if info is None else "simple_switch_grpc"
+        command = [name, "--packet-in", f"ipc://{folder}/packets", "--thrift-port", str(port)]
+        command += ["--notifications-addr", f"ipc://{folder}/notifications"]
+        if info is None:
+            command.append(str(program))
+        else:
+            command += ["--no-p4", "--device-id", str(DEVICE_ID)]
+            command += ["--", "--grpc-server-addr", f"unix:{folder}/p4runtime"]
         self._log = folder / "log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -58,9 +71,16 @@ class Bmv2:
             if self._process.poll() is not None or time.monotonic() > deadline:
                 text = self._log.read_text(errors="replace")[-2000:]
                 self._process.kill()
-                raise Ended(f"simple_switch does not start with {program}: {text}")
+                raise Ended(f"{name} does not start with {program}: {text}")
             time.sleep(0.02)
         self._pair = Pair(folder / "packets")
+        self._p4runtime: P4RuntimeClient | None = None
+        if info is not None:
+            try:
+                self._p4runtime = P4RuntimeClient(f"unix:{folder}/p4runtime", info, program.read_bytes())
+            except (grpc.RpcError, grpc.FutureTimeoutError) as error:
+                self._process.kill()
+                raise self._ended(str(error)) from error
 
     def _answers(self, port: int) -> bool:
         # Its Thrift server listens before it knows the service simple_switch.
@@ -74,6 +94,8 @@ class Bmv2:
 
     def close(self) -> None:
         """Ends the process."""
+        if self._p4runtime is not None:
+            self._p4runtime.close()
         self._client.close()
         self._pair.close()
         self._process.kill()
@@ -83,6 +105,9 @@ class Bmv2:
     def control(self, call: Call) -> object:
         """What it answers to a call."""
         try:
+            if call.service == SERVICE:
+                assert self._p4runtime is not None, "a subject with a P4Info"
+                return self._p4runtime.make(call)
             return self._client.make(call)
         except Exception as error:
             raise self._ended(f"{call}: {error}") from error
@@ -106,9 +131,33 @@ class Bmv2:
         except OSError as error:
             raise self._ended(str(error)) from error
 
-    def surplus(self, quiet_seconds: float) -> list[tuple[int, bytes]]:
-        """What leaves within a time in which nothing should."""
-        return self.receive(1, quiet_seconds)
+    def surplus(self) -> list[tuple[int, bytes]]:
+        """What leaves until all frames are done with, beyond what was received.
+
+        That is when every thread sleeps and none has run between two looks: who hands a frame on wakes the
+        next thread before it sleeps itself. No time of silence says as much on a loaded machine.
+        """
+        deadline = time.monotonic() + OUTPUT_TIMEOUT_SECONDS
+        before: list[tuple[str, ...]] = []
+        while time.monotonic() < deadline:
+            threads = self._threads()
+            if threads == before and all(state.startswith("S") for state, *_ in threads):
+                return self.receive(0, 0)
+            before = threads
+            time.sleep(BETWEEN_LOOKS_SECONDS)
+        raise self._ended(f"does not come to rest in {OUTPUT_TIMEOUT_SECONDS:.0f} s")
+
+    def _threads(self) -> list[tuple[str, ...]]:
+        """Of each thread its state and how often it has slept and was interrupted."""
+        found = []
+        for thread in sorted(Path(f"/proc/{self._process.pid}/task").glob("*/status")):
+            # A thread may end in between, and does so with the process.
+            with contextlib.suppress(OSError):
+                lines = thread.read_text().splitlines()
+                found.append(tuple(line.partition("\t")[2] for line in lines if line.startswith(_OF_THREADS)))
+        if not found:
+            raise self._ended("has no threads")
+        return found
 
     def _ended(self, what: str) -> Ended:
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -79,11 +79,7 @@ class Calls:
                 self._change_table(rng, table, seen, make)
         for profile in sorted({table.profile for table in self._program.tables if table.profile}):
             self._change_profile(rng, profile, make)
-        for name, size, width in self._program.registers:
-            values = self._registers.get(name, ())
-            if width <= 64 and name not in self._unwritten:
-                for _ in range(rng.randint(0, 6)):
-                    self._write_register(rng, name, size, width, values, make)
+        self.registers(rng, make)
         for name, size in self._program.counters:
             if rng.random() < 0.3:
                 cell = rng.choice((rng.randrange(size), rng.randrange(min(size, 8))))
@@ -96,6 +92,14 @@ class Calls:
                 make(Call("standard", "bm_meter_set_rates", (0, name, rng.randrange(size), self._rates(rng))))
         for name, width in self._program.value_sets:
             self._change_value_set(rng, name, width, seen, make)
+
+    def registers(self, rng: Random, make: Callable[[Call], Answer]) -> None:
+        """Writes of cells between packets."""
+        for name, size, width in self._program.registers:
+            values = self._registers.get(name, ())
+            if width <= 64 and name not in self._unwritten:
+                for _ in range(rng.randint(0, 6)):
+                    self._write_register(rng, name, size, width, values, make)
 
     def _rates(self, rng: Random) -> list[dict[str, object]]:
         # So slow that nothing is refilled, or so fast that everything is: the colours do not depend on time.

@@ -23,6 +23,7 @@ from .failures import minimised, run_steps, write
 from .frames import Frames
 from .program import Field
 from .record import Done, Record
+from .requests import Requests
 from .subjects import SUBJECTS, Subject
 
 PACKETS_PER_BATCH = 125
@@ -180,7 +181,7 @@ def _configuration(name: str, number: int, packets: int, seed: int, folder: Path
                     raise
                 continue
             bench.counts.differences += 1
-            steps = minimised(subject, bench.history, difference.kind)
+            steps = minimised(subject, bench.history, difference)
             done.files.append(write(folder, subject, seed, number, steps, difference))
             done.lines.append(f"{name}: {len(steps)} of {len(bench.history)} steps in {done.files[-1]}")
         finally:
@@ -206,10 +207,17 @@ def configuration(bench: Bench, rng: Random, cases: int) -> None:
         subject.tables_left_out,
         subject.times + subject.only_read,
     )
+    driver: Calls | Requests = calls
+    if bench.info is not None:
+        driver = Requests(
+            bench.program, bench.info, dict(subject.parameters), subject.ports, subject.entries_at_most
+        )
     seen: dict[Field, list[int]] = {}
     for batch in range(BATCHES_PER_CONFIGURATION):
         packets = [frames.frame(rng, seen) for _ in range(min(PACKETS_PER_BATCH, max(cases, 1)))]
-        (calls.first if batch == 0 else calls.later)(rng, seen, bench.control)
+        (driver.first if batch == 0 else driver.later)(rng, seen, bench.control)
+        if driver is not calls:
+            calls.registers(rng, bench.control)
         for port, frame in packets:
             bench.packet(port, frame)
         bench.settle(rng)

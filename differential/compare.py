@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from random import Random
 
+from finsy.proto import p4i
+from google.protobuf import text_format
+
 from .bmv2 import Bmv2, Ended
 from .engine import Engine, Faulted
+from .p4runtime import entity_text
 from .program import Program, load
+from .requests import counter_cells, whole_state
 from .subjects import Subject
 from .thrift import Call
 
 ENDED = "BMv2 ended"
 """A difference of the kind that BMv2 has stopped."""
-SETTLE_SECONDS = 0.02
-"""In which nothing more may leave before arrays are compared."""
-READINGS = 5
-"""Of an array that differs: what BMv2 does with the last packet may take as long."""
+ANSWER = "answer"
+"""One of the kind that a call has another answer."""
+NO_MEMBERS: tuple[object, object] = ([], ("refused", "INVALID_ARGUMENT"))
+"""Members of an action profile with one-shots: the engine has none, BMv2 refuses to read them."""
 COUNTER_SAMPLE = 24
 """Cells that the engine has at zero, of arrays that are too long to be read cell by cell."""
 WHOLE_COUNTER_CELLS = 64
@@ -65,11 +70,21 @@ class Bench:
     counts: Counts = field(default_factory=Counts)
     entries: dict[str, list[int]] = field(default_factory=dict)
     """Handles of tables with counters."""
+    has_sent: bool = False
+    """Whether BMv2 may still be busy with a frame."""
+
+    info: p4i.P4Info | None = field(init=False, default=None)
+    """Of a subject that is driven over P4Runtime."""
+    reads: list[Call] = field(default_factory=list)
+    """Requests whose answers are compared after each batch."""
 
     def __post_init__(self) -> None:
         self.program = load(self.subject.path)
-        self.engine = Engine(self.engine_json or self.subject.path.read_bytes())
-        self.bmv2 = Bmv2(self.subject.path)
+        if self.subject.p4info is not None:
+            self.info = text_format.Parse(self.subject.p4info.read_text(encoding="utf-8"), p4i.P4Info())
+            self.reads = whole_state(self.program, self.info)
+        self.engine = Engine(self.engine_json or self.subject.path.read_bytes(), self.info)
+        self.bmv2 = Bmv2(self.subject.path, self.info)
 
     def close(self) -> None:
         """Ends both."""
@@ -78,6 +93,8 @@ class Bench:
 
     def control(self, call: Call) -> object:
         """What both answer. Raises `Difference`."""
+        # A frame that leaves no frame may still be on its way.
+        self._rest()
         self.history.append(call)
         self.counts.calls += 1
         engine = self.engine.control(call)
@@ -86,7 +103,7 @@ class Bench:
         except Ended as ended:
             raise Difference(ENDED, str(call), str(ended), engine) from ended
         if bmv2 != engine:
-            raise Difference("answer", str(call), bmv2, engine)
+            raise Difference(ANSWER, str(call), bmv2, engine)
         if call.method.endswith("_add_entry") and isinstance(engine, int):
             self.entries.setdefault(str(call.arguments[1]), []).append(engine)
         if call.method.endswith("_delete_entry") and engine is None:
@@ -103,6 +120,7 @@ class Bench:
             self.counts.excluded += 1
             return
         self.history.append((port, frame))
+        self.has_sent = True
         try:
             sent = self.bmv2.packet(port, frame, len(expected))
         except Ended as ended:
@@ -121,26 +139,41 @@ class Bench:
 
     def settle(self, rng: Random) -> None:
         """Nothing more leaves, and registers and counters agree. Raises `Difference`."""
+        self._rest()
         try:
-            surplus = self.bmv2.surplus(SETTLE_SECONDS)
-            if surplus:
-                raise Difference(
-                    "frames afterwards", "after the last packet", _hex(self._by_port(surplus)), {}
-                )
             self._compare_arrays(rng)
         except Ended as ended:
             raise Difference(ENDED, "reading arrays", str(ended), None) from ended
+
+    def _rest(self) -> None:
+        """BMv2 is done with all frames. Raises `Difference`."""
+        if not self.has_sent:
+            return
+        try:
+            surplus = self.bmv2.surplus()
+        except Ended as ended:
+            raise Difference(ENDED, "after the last packet", str(ended), None) from ended
+        if surplus:
+            raise Difference("frames afterwards", "after the last packet", _hex(self._by_port(surplus)), {})
+        self.has_sent = False
 
     def _compare_arrays(self, rng: Random) -> None:
         for name, size, width in self.program.registers:
             if width <= 64 and name not in self.subject.times:
                 self._compare(Call("standard", "bm_register_read_all", (0, name)))
                 self.counts.registers += size
+        for read in self.reads:
+            self._compare(read)
         for name, size in self.program.counters:
             cells = set(range(size)) if size <= WHOLE_COUNTER_CELLS else set(self.engine.counted(name))
             if size > WHOLE_COUNTER_CELLS:
                 cells |= {rng.randrange(size) for _ in range(COUNTER_SAMPLE)}
-            for cell in sorted(cells):
+            if self.info is not None:
+                request = counter_cells(self.info, name, sorted(cells))
+                if request is None:
+                    continue
+                self._compare(request)
+            for cell in sorted(cells) if self.info is None else ():
                 self._compare(Call("standard", "bm_counter_read", (0, name, cell)))
             self.counts.counters += len(cells)
         for table in self.program.tables:
@@ -150,22 +183,25 @@ class Bench:
                     self.counts.counters += 1
 
     def _compare(self, call: Call) -> None:
-        engine: object = None
-        bmv2: object = None
-        for _ in range(READINGS):
-            engine, bmv2 = self.engine.control(call), self.bmv2.control(call)
-            if engine == bmv2:
-                return
-            self.bmv2.surplus(SETTLE_SECONDS)
+        engine, bmv2 = self.engine.control(call), self.bmv2.control(call)
+        if engine == bmv2 or (engine, bmv2) == NO_MEMBERS:
+            return
         if isinstance(engine, list) and isinstance(bmv2, list) and len(engine) == len(bmv2):
             cells = [cell for cell in range(len(engine)) if engine[cell] != bmv2[cell]]
             raise Difference(
                 "array",
                 f"{call} cells {cells[:8]}",
-                [bmv2[cell] for cell in cells[:8]],
-                [engine[cell] for cell in cells[:8]],
+                [_shown(bmv2[cell]) for cell in cells[:8]],
+                [_shown(engine[cell]) for cell in cells[:8]],
             )
-        raise Difference("array", str(call), bmv2, engine)
+        raise Difference("array", str(call), _shown(bmv2), _shown(engine))
+
+
+def _shown(answer: object) -> object:
+    """An answer for people: entities as text."""
+    if isinstance(answer, list):
+        return [_shown(one) for one in answer]
+    return entity_text(answer) if isinstance(answer, bytes) else answer
 
 
 def _hex(outputs: Outputs) -> dict[int, list[str]]:

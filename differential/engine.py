@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from eeon_engine import Program, Switch
+from eeon_engine.p4runtime import serve as serve_p4runtime
 from eeon_engine.thrift import serve
+from finsy.proto import p4i
 
+from .p4runtime import SERVICE, P4RuntimeClient
 from .thrift import Call, Client
 
 TICK_PS = 1_000_000
@@ -25,21 +28,32 @@ class Engine:
 
     name = "engine"
 
-    def __init__(self, program: bytes) -> None:
+    def __init__(self, program: bytes, info: p4i.P4Info | None = None) -> None:
+        """With a P4Info its pipeline is set over P4Runtime, and requests go there."""
         self._switch = Switch(Program(program), tick_ps=TICK_PS, cpu_port=None)
         self._switch.advance_to(START_PS)
         self._server = serve(self._switch, "127.0.0.1:0")
         self._server.__enter__()
         self._client = Client(int(self._server.address.rpartition(":")[2]))
         self._faults = 0
+        self._p4runtime: P4RuntimeClient | None = None
+        if info is not None:
+            self._p4runtime_server = serve_p4runtime(self._switch)
+            self._p4runtime = P4RuntimeClient(self._p4runtime_server.address, info, program)
 
     def close(self) -> None:
-        """Ends its server."""
+        """Ends its servers."""
+        if self._p4runtime is not None:
+            self._p4runtime.close()
+            self._p4runtime_server.stop(0)
         self._client.close()
         self._server.__exit__(None, None, None)
 
     def control(self, call: Call) -> object:
         """What it answers to a call."""
+        if call.service == SERVICE:
+            assert self._p4runtime is not None, "a subject with a P4Info"
+            return self._p4runtime.make(call)
         return self._client.make(call)
 
     def packet(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import TypedDict, final
 
-from .compare import Bench, Difference, Step
+from .compare import ANSWER, Bench, Difference, Step
 from .subjects import SUBJECTS, Subject
 from .thrift import Call
 
@@ -53,8 +53,8 @@ def run_steps(subject: Subject, steps: list[Step]) -> Difference | None:
     return None
 
 
-def minimised(subject: Subject, steps: list[Step], kind: str) -> list[Step]:
-    """As few of the steps as lead to a difference of the same kind, within a bounded number of runs."""
+def minimised(subject: Subject, steps: list[Step], difference: Difference) -> list[Step]:
+    """As few of the steps as lead to such a difference, within a bounded number of runs."""
     runs = 0
 
     def still_differs(tried: list[Step]) -> bool:
@@ -62,7 +62,10 @@ def minimised(subject: Subject, steps: list[Step], kind: str) -> list[Step]:
         runs += 1
         # Without a call that made a handle, later calls may refer to what is not there: no difference then.
         found = run_steps(subject, tried)
-        return found is not None and found.kind == kind
+        if found is None or found.kind != difference.kind:
+            return False
+        is_answer = found.kind == ANSWER
+        return not is_answer or (found.bmv2, found.engine) == (difference.bmv2, difference.engine)
 
     last = steps[-1:]
     if still_differs(last):

@@ -40,6 +40,9 @@ class Subject:
 
     name: str
     path: Path
+    p4info: Path | None = None
+    """With one, entries, action profiles, counters and replication are written and read over P4Runtime, what
+    BMv2 does not take there over Thrift."""
     share: int = 1
     """How many of the cases, beside the others' shares."""
     ports: tuple[int, ...] = (0, 1, 2, 3, 7)
@@ -359,9 +362,34 @@ OPERATIONS: tuple[Subject, ...] = (
     ),
 )
 
+_TEST_PROGRAMS = ROOT / "engine/python/tests/programs"
+
+OVER_P4RUNTIME: tuple[Subject, ...] = (
+    replace(
+        EEON,
+        name="eeon, P4Runtime",
+        p4info=ROOT / "p4src/compiled/eeon.p4info.txtpb",
+        share=2,
+    ),
+    Subject(
+        name="everything, P4Runtime",
+        path=_TEST_PROGRAMS / "everything.json",
+        p4info=_TEST_PROGRAMS / "everything.p4info.txtpb",
+        share=2,
+        ports=(0, 1, 2, 3, 7, CPU_PORT),
+        values=(
+            (("key", "value"), (0, 1, 2, 3, 0xCAFE0001, 0xCAFE0002, 0x0A000001, 0x0A010001)),
+            (("ethernet", "type"), (0, 0x0800, 0x1234)),
+        ),
+        least_bytes=20,
+        times=("EverythingIngress.wide_cells",),
+    ),
+)
+
 SUBJECTS: tuple[Subject, ...] = (
     EEON,
     EEON_HELD,
+    *OVER_P4RUNTIME,
     Subject(
         name="probe",
         path=ROOT / "engine/simple_switch/tests/p4/probe.json",

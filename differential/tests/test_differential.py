@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,11 +19,17 @@ from differential.failures import read, run_steps, write
 from differential.frames import Frames
 from differential.nanomsg import HEADER, LENGTH, PACKET_OUT, decoded
 from differential.program import load
-from differential.subjects import SUBJECTS, Subject, checksum
+from differential.subjects import OVER_P4RUNTIME, SUBJECTS, Subject, checksum
 from differential.thrift import Call, match
 
 needs_bmv2 = pytest.mark.skipif(bmv2.why_not() is not None, reason=str(bmv2.why_not()))
+needs_p4runtime = pytest.mark.skipif(
+    bmv2.why_not("simple_switch_grpc") is not None, reason=str(bmv2.why_not("simple_switch_grpc"))
+)
+OVER_THRIFT = tuple(subject for subject in SUBJECTS if subject.p4info is None)
 NAMES = {subject.name: subject for subject in SUBJECTS}
+
+DELETE_IT = "updates { type: DELETE entity { table_entry { table_id: 44389611 } } }"
 
 
 @pytest.fixture(autouse=True)
@@ -41,10 +48,56 @@ def frames_of(subject: Subject, seed: int, count: int) -> list[tuple[int, bytes]
 @needs_bmv2
 def test_a_few_cases_of_every_program_do_the_same_on_both(tmp_path: Path) -> None:
     lines: list[str] = []
-    outcomes = run(SUBJECTS, 880, 20261121, tmp_path, lines.append)
+    outcomes = run(OVER_THRIFT, 880, 20261121, tmp_path, lines.append)
     assert not lines
     assert sum(outcome.counts.cases for outcome in outcomes) >= 880
     assert sum(outcome.counts.frames for outcome in outcomes) > 200
+
+
+@needs_p4runtime
+def test_a_few_cases_over_p4runtime_do_the_same_on_both(tmp_path: Path) -> None:
+    lines: list[str] = []
+    outcomes = run(OVER_P4RUNTIME, 260, 20261123, tmp_path, lines.append)
+    assert not lines
+    for outcome in outcomes:
+        assert outcome.counts.cases >= 130
+        assert outcome.counts.calls > 20
+        assert outcome.counts.counters >= 8
+
+
+@needs_p4runtime
+def test_state_that_only_one_of_them_has_is_seen_over_p4runtime() -> None:
+    bench = Bench(NAMES["everything, P4Runtime"])
+    insert = Call(
+        "p4runtime",
+        "write",
+        (
+            "updates { type: INSERT entity { table_entry { table_id: 44389611 action {"
+            " action_profile_action_set { action_profile_actions { weight: 2 action {"
+            ' action_id: 32920737 params { param_id: 1 value: "\003" } } } } } } } }',
+        ),
+    )
+    try:
+        assert bench.control(insert) == ["OK"]
+        bench.settle(Random(0))
+        assert bench.control(insert) == ["ALREADY_EXISTS"]
+        assert bench.engine.control(replace(insert, arguments=(DELETE_IT,))) == ["OK"]
+        with pytest.raises(Difference, match="weight: 2") as difference:
+            bench.settle(Random(0))
+    finally:
+        bench.close()
+    assert difference.value.kind == "array"
+
+
+@needs_bmv2
+def test_a_frame_that_is_still_on_its_way_is_waited_for() -> None:
+    bench = Bench(NAMES["arithmetic"])
+    try:
+        for number in range(50):
+            bench.bmv2.send(0, bytes([number, 1, 2]))
+            assert len(bench.bmv2.surplus()) == 1
+    finally:
+        bench.close()
 
 
 def without_checksum_update(program: dict[str, Any]) -> None:
@@ -70,6 +123,7 @@ def with_shorter_counts(program: dict[str, Any]) -> None:
         ("bm/headers", without_checksum_update, "frames"),
         ("table_kinds", with_other_priorities, "frames"),
         ("counters_meters", with_shorter_counts, "array"),
+        pytest.param("everything, P4Runtime", with_shorter_counts, "array", marks=needs_p4runtime),
     ],
 )
 def test_an_engine_with_another_program_is_seen(
