@@ -62,8 +62,9 @@ tutorials: setup ## try p4lang's tutorials in `eeon lab`; P4_TUTORIALS names a c
 packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill)
 	$(CARGO) test $(ENGINE) --package tcp --test packetdrill --quiet -- --ignored --nocapture
 
-hostile: setup ## let hostile clients loose on eeon-switch, each kind for HOSTILE_SECONDS (10): writes of the primary, frames and memory keep their bounds
+hostile: setup ## let hostile clients loose on eeon-switch, each kind for HOSTILE_SECONDS (10), and on the metrics exporter: writes of the primary, frames and memory keep their bounds
 	$(PY) -m pytest -q -s engine/python/tests/test_hostile_suite.py --hostile-seconds $(or $(HOSTILE_SECONDS),10)
+	$(PY) -m pytest -q control_plane/tests/test_metrics_hostile.py
 
 mutants: setup ## break each rule of the P4 program and check that the named test fails; needs p4c-bm2-ss
 	$(PY) p4src/tests/mutants.py

@@ -1,4 +1,4 @@
-"""The HTTP server that Prometheus scrapes: prometheus_client's own, in threads of its own."""
+"""What Prometheus scrapes: the fabric's metrics, gathered on the controller's event loop, over HTTP."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 import re
+import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
@@ -18,6 +19,7 @@ from prometheus_client.registry import Collector
 
 from eeon_control.controller.log import say
 from eeon_control.controller.metrics.families import families
+from eeon_control.controller.metrics.http import HttpServer
 from eeon_control.controller.metrics.readings import Readings
 from eeon_control.controller.supervisor import Supervisor
 from eeon_control.errors import EeonError
@@ -51,12 +53,15 @@ class MetricsServer:
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         try:
-            server, thread = start_http_server(self.port, self.host, registry)
+            server = HttpServer(self.host, self.port, registry)
         except OSError as error:
             raise EeonError(
                 f"--metrics-address {self.host}:{self.port}: {error.strerror or error}; choose another"
             ) from None
-        say(logging.INFO, "metrics", address=f"{self.host}:{server.server_port}")
+        # A daemon: a scrape under way keeps no controller from ending.
+        thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
+        thread.start()
+        say(logging.INFO, "metrics", address=f"{self.host}:{server.port}")
         try:
             yield
         finally:

@@ -1,0 +1,43 @@
+"""The exporter in a process of its own, with a page of a given number of samples, until its standard input ends.
+
+python metrics_process.py SAMPLES REQUEST_SECONDS ANSWER_SECONDS
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from eeon_control.controller.metrics.http import HttpServer, Limits
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily
+
+
+class Samples:
+    """As many as wanted, of some 100 bytes each."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def collect(self):
+        family = GaugeMetricFamily("sample", "one of many", labels=["number"])
+        for number in range(self.count):
+            family.add_metric([f"{number:080}"], number)
+        return [family]
+
+
+def main() -> None:
+    registry = CollectorRegistry()
+    registry.register(Samples(int(sys.argv[1])))
+    limits = Limits(request=float(sys.argv[2]), answer=float(sys.argv[3]))
+    server = HttpServer("127.0.0.1", 0, registry, limits)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(server.port, flush=True)
+    sys.stdin.read()
+    server.shutdown()
+    server.server_close()
+    print("ended", flush=True)
+
+
+if __name__ == "__main__":
+    main()
