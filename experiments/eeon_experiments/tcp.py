@@ -8,7 +8,7 @@ from eeon_control.model_base import Strict, of_text, text_schema
 from eeon_control.units import Bytes, Duration
 from pydantic import BeforeValidator, Field
 
-from eeon_experiments.quantities import PositiveDurationText, SmallSizeText
+from eeon_experiments.quantities import DurationText, PositiveDurationText, SmallSizeText
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import TcpSpec
@@ -108,6 +108,9 @@ class Tcp(Strict):
     """SYNs or SYN-ACKs sent again before giving up."""
     time_wait: PositiveDurationText | None = None
     """How long TIME-WAIT lasts; default 60s."""
+    tsq: Annotated[DurationText | None, BeforeValidator(_or_off)] = None
+    """TCP small queues: a connection has at most so much data in its host's NIC as leaves in this time at its
+    pacing rate, and always two segments (Linux: 1ms); or `off`, the default."""
     limited_transmit: Annotated[bool, Field(strict=True)] = True
     """New data on the first two duplicate ACKs (RFC 3042)."""
     restart_after_idle: Annotated[bool, Field(strict=True)] = True
@@ -138,8 +141,8 @@ class Tcp(Strict):
             case "delayed_ack":
                 shown = None if value is None else {"segments": value.segments, "timer_ps": int(value.timer)}
                 return "delayed_ack", shown
-            case "timestamps":
-                return "timestamps_ps", None if value is None else int(value)
+            case "timestamps" | "tsq":
+                return f"{key}_ps", None if value is None else int(value)
             case "initial_rto" | "syn_lost_rto" | "min_rto" | "max_rto" | "clock_granularity" | "time_wait":
                 return f"{key}_ps", int(value)
             case "mss":

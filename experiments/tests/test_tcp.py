@@ -15,6 +15,8 @@ from pydantic import ValidationError
         ({}, {}),
         ({"timestamps": "1us"}, {"timestamps_ps": 1_000_000}),
         ({"timestamps": "off"}, {"timestamps_ps": None}),
+        ({"tsq": "0s"}, {"tsq_ps": 0}),
+        ({"tsq": "off"}, {"tsq_ps": None}),
         ({"slow_start_limit": "unlimited"}, {"slow_start_limit": None}),
         (
             {"quick_acks": 16, "prr": True, "syn_retries": 0},

@@ -329,6 +329,10 @@ impl Fabric {
                 Some((at, event)) if send.is_none_or(|send| at < send) => self.handle(event),
                 _ => self.send_pending(),
             }
+            if self.network.has_left() {
+                self.transport.frames_left(&mut self.events, &mut self.network);
+                self.after_transport();
+            }
             let has_ended = match self.stop {
                 Stop::Never => false,
                 Stop::WorkloadFinished => self.workload_is_finished(),

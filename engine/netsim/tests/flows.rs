@@ -157,3 +157,27 @@ fn flows_that_cannot_be_are_refused() {
     assert_eq!(refused(0, 1, 1, 9), FlowError::Start { start: us(9), now: us(10) });
     assert!(matches!(refused(0, 1, u64::MAX, 20), FlowError::Bytes { .. }));
 }
+
+/// Three flows leave one host of 1 Gb/s for three others: the queue is in their own NIC, and nothing there marks or drops. TCP small
+/// queues keep two segments of each in it (and their ACKs' latency is the path's), at the same goodput.
+#[test]
+fn small_queues_keep_the_latency_of_a_hosts_own_nic_short() {
+    let run = |tsq| {
+        let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+        let config = tcp::Config { tsq, ..tcp::Config::default() };
+        for destination in 1..4 {
+            let flow = FlowSpec { source: 0, destination, bytes: 3_000_000, start: us(0) };
+            fabric.start_flow(&config.clone().check().unwrap(), flow).unwrap();
+        }
+        let report = finish(&mut fabric);
+        let last = report.flows.iter().map(|flow| flow.completion_ps.unwrap()).max().unwrap();
+        (report.hosts[0].max_queue_bytes, report.classes["data"].latency.unwrap().mean_ps, last)
+    };
+    let (unbounded, bounded) = (run(None), run(Some(Duration::ZERO)));
+    // Frames of 1514 bytes; a bound of two segments each, and at most one more in the instant of leaving.
+    assert!(bounded.0 <= 3 * 3 * 1514, "{} bytes waited", bounded.0);
+    assert!(bounded.1 < 120_000_000, "two segments of each of three flows, and the path: {} ps", bounded.1);
+    assert!(unbounded.1 > 20 * bounded.1, "{unbounded:?} without, {bounded:?} with");
+    assert!(bounded.2 < unbounded.2 + unbounded.2 / 100, "{unbounded:?} without, {bounded:?} with");
+}

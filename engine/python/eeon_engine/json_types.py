@@ -1134,6 +1134,12 @@ class TcpSpec(TypedDict):
     timestamps_ps: NotRequired[int | None]
     """Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off."""
 
+    tsq_ps: NotRequired[int | None]
+    """
+    A connection has at most so much data in its host's NIC as leaves in this time at its pacing rate, and always two segments
+    (TCP small queues); `null` is without bound.
+    """
+
 
 @final
 class StateEvent(TypedDict):

@@ -111,6 +111,10 @@ pub struct Config {
     pub retries: u32,
     /// How long TIME-WAIT lasts. Default 60 s, as Linux; RFC 9293, 3.4.2 says 4 minutes.
     pub time_wait: Duration,
+    /// A connection has at most so much data in its host's NIC as leaves in this time at its pacing rate, and always two segments:
+    /// the rule of Linux' TCP small queues, where it is 1 ms. Default off (`None`); otherwise the caller says with
+    /// [`Connection::left_nic`](crate::Connection::left_nic) what has left.
+    pub tsq: Option<Duration>,
 }
 
 impl Default for Config {
@@ -145,6 +149,7 @@ impl Default for Config {
             syn_retries: 6,
             retries: 15,
             time_wait: Duration::from_secs(60),
+            tsq: None,
         }
     }
 }

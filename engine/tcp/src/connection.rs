@@ -200,6 +200,18 @@ impl Connection {
         }
     }
 
+    /// So many bytes of payload that [`Connection::poll_transmit`] gave out have left the host's NIC, or were dropped there; whether
+    /// the connection may send more now. Only with [`Config::tsq`](crate::Config::tsq) this is to be told.
+    pub fn left_nic(&mut self, payload_bytes: u64) -> bool {
+        self.sender.left_nic(payload_bytes)
+    }
+
+    /// Whether [`Connection::left_nic`] is to be called.
+    #[inline]
+    pub fn is_told_of_nic(&self) -> bool {
+        self.settings.tsq.is_some()
+    }
+
     /// A segment of this connection has arrived.
     pub fn handle_segment(&mut self, now: Time, segment: &Segment) {
         self.segments_received += 1;

@@ -42,6 +42,7 @@ mod congestion;
 mod connection;
 mod handshake;
 mod output;
+mod pacing;
 mod rack;
 mod ranges;
 mod receiver;

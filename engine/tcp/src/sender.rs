@@ -8,6 +8,7 @@ use wire::tcp_options::SackBlock;
 
 use crate::config::Config;
 use crate::congestion::{Ack, Congestion, Window};
+use crate::pacing;
 use crate::rack::{Rack, TailProbe};
 use crate::ranges::Ranges;
 use crate::recovery::{FastRecovery, Recovery};
@@ -119,6 +120,12 @@ pub(crate) struct Sender {
     /// A probe is due.
     probe: bool,
     last_sent: Time,
+    /// The bound of what is in the NIC, as time at the pacing rate (`Config::tsq`).
+    tsq: Option<Duration>,
+    /// Bytes of payload in the host's NIC, if that is bounded.
+    in_nic: u64,
+    /// More would have left but for that bound.
+    waits_for_nic: bool,
     pub(crate) stats: Stats,
 }
 
@@ -157,6 +164,9 @@ impl Sender {
             unanswered: 0,
             probe: false,
             last_sent: Time::ZERO,
+            tsq: config.tsq,
+            in_nic: 0,
+            waits_for_nic: false,
             stats: Stats::default(),
         }
     }
@@ -415,6 +425,10 @@ impl Sender {
     /// What is to be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
+        if self.tsq.is_some() && self.nic_is_full() {
+            self.waits_for_nic = true;
+            return None;
+        }
         if self.rack.is_some() || !matches!(self.recovery, Recovery::None) {
             if let Some(chunk) = self.poll_repair() {
                 return Some(chunk);
@@ -431,6 +445,19 @@ impl Sender {
             None if self.una == self.next => self.poll_probe(now, config),
             None => None,
         }
+    }
+
+    /// Whether this connection has enough data in its host's NIC (Linux' `tcp_small_queue_check`).
+    fn nic_is_full(&self) -> bool {
+        let Some(time) = self.tsq else { return false };
+        self.in_nic >= 2 * self.mss()
+            && self.in_nic >= pacing::bytes_in(&self.congestion_window, self.rtt.srtt(), time)
+    }
+
+    /// Data has left the NIC; whether that lets out more.
+    pub(crate) fn left_nic(&mut self, payload_bytes: u64) -> bool {
+        self.in_nic = self.in_nic.saturating_sub(payload_bytes);
+        self.waits_for_nic && !self.nic_is_full() && std::mem::take(&mut self.waits_for_nic)
     }
 
     /// What is to be sent before anything in order: a probe, or what is lost.
@@ -635,6 +662,9 @@ impl Sender {
         }
         if chunk.payload_len > 0 {
             self.stats.data_segments += 1;
+        }
+        if self.tsq.is_some() {
+            self.in_nic += u64::from(chunk.payload_len);
         }
         self.note_in_recovery(chunk);
         if let Some(rack) = &mut self.rack {

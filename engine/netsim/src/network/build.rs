@@ -51,6 +51,7 @@ impl Network {
             queue_depth: QueueDepth::new(queue_count, Duration::from_ps(samples.period_ps), samples.max),
             buffers: Buffers::default(),
             listener: Listener::default(),
+            left: Vec::new(),
             switches,
             directions,
         })

@@ -1,5 +1,7 @@
 //! A frame of a host, and buffers for frames.
 
+use std::num::NonZeroU32;
+
 use units::Time;
 use wire::PacketClass;
 
@@ -15,13 +17,25 @@ pub struct HostFrame {
     pub wire_len: u32,
     /// When it was offered to the NIC, and its class then, as the 64 bits that travel with it.
     pub tag: u64,
+    /// Who is to be told when it has left the NIC, if anybody: a number of the host's choice.
+    pub owner: Option<NonZeroU32>,
 }
 
 impl HostFrame {
     /// A frame that a host offers to its NIC at `sent`, which is not later than [`crate::LATEST`].
     pub(crate) fn new(sent: Time, captured: Vec<u8>, wire_len: usize) -> Self {
         let tag = tag::of_frame(sent, &captured, wire_len);
-        Self { captured, wire_len: wire_len as u32, tag }
+        Self { captured, wire_len: wire_len as u32, tag, owner: None }
+    }
+
+    /// The same for an owner that is to be told when the frame has left the NIC.
+    pub(crate) fn owned(self, owner: Option<NonZeroU32>) -> Self {
+        Self { owner, ..self }
+    }
+
+    /// Bytes behind those captured: of a segment made by a connection, its payload.
+    pub(crate) fn uncaptured_len(&self) -> u64 {
+        u64::from(self.wire_len) - self.captured.len() as u64
     }
 
     /// The class that the frame had when the host offered it.

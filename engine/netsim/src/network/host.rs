@@ -14,6 +14,7 @@ use crate::network::frame::HostFrame;
 use crate::network::link::Link;
 use crate::network::nic::Nic;
 use crate::network::phy::Phy;
+use crate::network::LeftNic;
 use crate::report::Count;
 use crate::spec::HostSpec;
 
@@ -85,12 +86,14 @@ impl Host {
         })
     }
 
-    /// The NIC puts its next frame on the link. Returns when the first frame on the link arrives, if that is this one.
+    /// The NIC puts its next frame on the link. Returns when the first frame on the link arrives, if that is this one, and whom to
+    /// tell that it has left.
     #[inline]
-    pub(super) fn send(&mut self, now: Time) -> Option<Time> {
-        let (frame, wire_time) = self.nic.depart(now)?;
+    pub(super) fn send(&mut self, now: Time) -> (Option<Time>, Option<LeftNic>) {
+        let Some((frame, wire_time)) = self.nic.depart(now) else { return (None, None) };
         self.phy.transmit(now, wire_time);
-        self.uplink.send(now, wire_time, frame)
+        let left = LeftNic::of(&frame);
+        (self.uplink.send(now, wire_time, frame), left)
     }
 
     /// A frame of `len` bytes, of which the first are given, has arrived. `Some` with its ECN codepoint, if it has one, when it is for this host.

@@ -18,6 +18,8 @@ mod switch;
 pub(crate) mod tag;
 mod wiring;
 
+use std::num::NonZeroU32;
+
 use simple_switch::{Frame, Switch, Transmit};
 use wire::build::Addresses;
 use wire::PacketClass;
@@ -47,6 +49,23 @@ pub(crate) struct Network {
     queue_depth: QueueDepth,
     buffers: Buffers,
     listener: Listener,
+    /// Frames that have left NICs or were dropped there, and whose owners are to be told.
+    left: Vec<LeftNic>,
+}
+
+/// A frame is no longer in its host's NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LeftNic {
+    pub(crate) owner: NonZeroU32,
+    pub(crate) payload_bytes: u64,
+}
+
+impl LeftNic {
+    /// Of a frame that has an owner.
+    #[inline]
+    fn of(frame: &HostFrame) -> Option<Self> {
+        frame.owner.map(|owner| Self { owner, payload_bytes: frame.uncaptured_len() })
+    }
 }
 
 /// A frame that has arrived at the host that it was for.
@@ -141,7 +160,10 @@ impl Network {
         self.measures.sent(frame.class(), frame.wire_len as usize);
         match self.hosts[host].nic.enqueue(events.now(), frame) {
             Ok(()) => self.schedule_nic(events, host),
-            Err(dropped) => self.buffers.give_back(dropped.captured),
+            Err(dropped) => {
+                self.left.extend(LeftNic::of(&dropped));
+                self.buffers.give_back(dropped.captured);
+            }
         }
     }
 
@@ -155,10 +177,13 @@ impl Network {
     #[inline]
     pub(crate) fn nic_sends(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
-        if let Some(arrival) = host.send(events.now()) {
+        let (arrival, left) = host.send(events.now());
+        if let Some(arrival) = arrival {
             events.set_due(Event::UplinkDelivers(index), arrival);
         }
+        self.left.extend(left);
         while let Some(dropped) = host.nic.pop_dropped() {
+            self.left.extend(LeftNic::of(&dropped));
             self.buffers.give_back(dropped.captured);
         }
         self.schedule_nic(events, index);
@@ -171,7 +196,7 @@ impl Network {
         let Some(frame) = host.uplink.receive() else { return };
         events.set(Event::UplinkDelivers(index), host.uplink.next_arrival());
         let (switch, port) = host.attached_to;
-        let HostFrame { captured, wire_len, tag } = frame;
+        let HostFrame { captured, wire_len, tag, .. } = frame;
         self.switches[switch].switch.handle_snapped(events.now(), port, &captured, wire_len as usize, tag);
         self.buffers.give_back(captured);
         self.send_from_switch(events, switch);
@@ -205,6 +230,17 @@ impl Network {
                 Some(arrival)
             }
         }
+    }
+
+    /// Whether owners are to be told of frames with [`Network::pop_left`].
+    #[inline]
+    pub(crate) fn has_left(&self) -> bool {
+        !self.left.is_empty()
+    }
+
+    /// A frame that is no longer in its NIC.
+    pub(crate) fn pop_left(&mut self) -> Option<LeftNic> {
+        self.left.pop()
     }
 
     /// Gives the memory of a frame back to the switch that sent it.

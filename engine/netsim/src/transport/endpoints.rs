@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 
 use tcp::{Connection, Segment, Settings, State};
 use units::Time;
@@ -15,6 +16,7 @@ use wire::{Ecn, Network};
 use workload::TransferId;
 
 use crate::limits::MAX_CONNECTIONS;
+use crate::network::LeftNic;
 use crate::transport::ports::Number;
 
 /// The two sides of a connection.
@@ -128,6 +130,15 @@ pub(crate) struct Opening<'a> {
     pub(crate) persistent: Option<(u32, u32)>,
     /// When; `None` is now.
     pub(crate) at: Option<Time>,
+}
+
+/// A frame that leaves.
+pub(super) struct Outgoing {
+    pub(super) host: usize,
+    /// With payload.
+    pub(super) len: usize,
+    /// Who is to be told when it has left the NIC.
+    pub(super) owner: Option<NonZeroU32>,
 }
 
 impl Endpoints {
@@ -379,27 +390,35 @@ impl Endpoints {
         }
     }
 
-    /// The next frame of an end, written into `frame`: its host and its length with payload.
-    pub(super) fn poll_transmit(
-        &mut self,
-        now: Time,
-        end: usize,
-        frame: &mut Vec<u8>,
-    ) -> Option<(usize, usize)> {
+    /// A frame of a connection is no longer in its host's NIC: the end that may send more now, if that lets it.
+    pub(super) fn left_nic(&mut self, left: LeftNic) -> Option<usize> {
+        let (number, side) = Number::of_owner(left.owner);
+        let session = self.sessions.get(number.slot())?;
+        if session.number != number || session.is_free {
+            return None;
+        }
+        let end = 2 * number.slot() + side;
+        self.ends[end].connection.left_nic(left.payload_bytes).then_some(end)
+    }
+
+    /// The next frame of an end, written into `frame`.
+    pub(super) fn poll_transmit(&mut self, now: Time, end: usize, frame: &mut Vec<u8>) -> Option<Outgoing> {
         let this = &mut self.ends[end];
         let Some(segment) = this.connection.poll_transmit(now) else {
             self.all_is_sent(end);
             return None;
         };
         let addresses = Addresses { ecn: segment.ecn, ..this.addresses };
-        let [client_port, server_port] = self.sessions[end / 2].number.ports();
+        let number = self.sessions[end / 2].number;
+        let [client_port, server_port] = number.ports();
         let fields = if end % 2 == CLIENT {
             segment.fields(client_port, server_port)
         } else {
             segment.fields(server_port, client_port)
         };
         let len = tcp_headers(frame, &addresses, &fields, segment.payload_len as usize);
-        Some((this.host as usize, len))
+        let owner = this.connection.is_told_of_nic().then(|| number.owner(end % 2));
+        Some(Outgoing { host: this.host as usize, len, owner })
     }
 
     /// An end has nothing more to send now.

@@ -18,7 +18,7 @@ use crate::network::{Arrival, Network};
 use crate::report::FlowReport;
 
 pub(crate) use endpoints::{Counts, Opening, Owner, TransferEnd};
-use endpoints::{Endpoints, CLIENT};
+use endpoints::{Endpoints, Outgoing, CLIENT};
 pub use flows::FlowSpec;
 use flows::Flows;
 
@@ -81,11 +81,22 @@ impl Transport {
     /// Everything that one end of a connection sends now goes to its host's NIC.
     fn transmit(&mut self, events: &mut EventQueue, network: &mut Network, end: usize) {
         let mut captured = network.buffer();
-        while let Some((host, len)) = self.endpoints.poll_transmit(events.now(), end, &mut captured) {
-            network.offer(events, host, HostFrame::new(events.now(), captured, len));
+        while let Some(outgoing) = self.endpoints.poll_transmit(events.now(), end, &mut captured) {
+            let Outgoing { host, len, owner } = outgoing;
+            network.offer(events, host, HostFrame::new(events.now(), captured, len).owned(owner));
             captured = network.buffer();
         }
         network.return_buffer(captured);
+    }
+
+    /// Frames have left NICs: the connections whose bound of data there let nothing out before go on. The next timer is to be
+    /// scheduled.
+    pub(crate) fn frames_left(&mut self, events: &mut EventQueue, network: &mut Network) {
+        while let Some(left) = network.pop_left() {
+            if let Some(end) = self.endpoints.left_nic(left) {
+                self.transmit(events, network, end);
+            }
+        }
     }
 
     /// Opens a connection; `None` when there are too many. Its first segment leaves with [`Transport::send`] or

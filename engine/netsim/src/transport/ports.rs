@@ -5,6 +5,8 @@
 //! slot was used before, so that no two connections that are alive share ports, and a slot's ports come back only after
 //! [`USES`] connections there.
 
+use std::num::NonZeroU32;
+
 use crate::limits::MAX_CONNECTIONS;
 
 /// Ports of the side that opens.
@@ -46,6 +48,17 @@ impl Number {
         [FIRST_CLIENT_PORT + (self.0 % CLIENT_PORTS) as u16, 1 + (self.0 / CLIENT_PORTS) as u16]
     }
 
+    /// One side of the connection as a number that is never 0.
+    pub(super) fn owner(self, side: usize) -> NonZeroU32 {
+        NonZeroU32::MIN.saturating_add(2 * self.0 + side as u32)
+    }
+
+    /// The connection and the side of it that [`Number::owner`] made this of.
+    pub(super) fn of_owner(owner: NonZeroU32) -> (Self, usize) {
+        let number = owner.get() - 1;
+        (Self(number / 2), (number % 2) as usize)
+    }
+
     /// The connection with this port at one end and that at the other, and whether the first is the side that opens.
     pub(super) fn of(own: u16, peer: u16) -> Option<(Self, bool)> {
         let opens = own >= FIRST_CLIENT_PORT;
@@ -70,6 +83,9 @@ mod tests {
                 assert_eq!(Number::of(client, server), Some((number, true)));
                 assert_eq!(Number::of(server, client), Some((number, false)));
                 assert_eq!(number.slot(), slot as usize);
+                for side in [0, 1] {
+                    assert_eq!(Number::of_owner(number.owner(side)), (number, side));
+                }
                 number = number.next();
             }
             assert_eq!(number, Number::first(slot));

@@ -67,6 +67,10 @@ pub(crate) struct TcpSpec {
     syn_retries: Option<u32>,
     /// How long TIME-WAIT lasts.
     time_wait_ps: Option<u64>,
+    /// A connection has at most so much data in its host's NIC as leaves in this time at its pacing rate, and always two segments
+    /// (TCP small queues); `null` is without bound.
+    #[serde(deserialize_with = "given")]
+    tsq_ps: Option<Option<u64>>,
 }
 
 /// Which packets of a DCTCP endpoint are ECN-capable.
@@ -148,6 +152,7 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         clock_granularity: ps(spec.clock_granularity_ps, base.clock_granularity),
         syn_retries: spec.syn_retries.unwrap_or(base.syn_retries),
         time_wait: ps(spec.time_wait_ps, base.time_wait),
+        tsq: spec.tsq_ps.map_or(base.tsq, |time| time.map(Duration::from_ps)),
         ..base
     };
     config.check().map_err(|error| refuse(error.to_string()))
@@ -165,7 +170,7 @@ mod tests {
             Some(
                 r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
                     "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "rack": true, "cwr_growth": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
-                    "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13}"#,
+                    "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0}"#,
             ),
         )
         .unwrap();
@@ -186,6 +191,7 @@ mod tests {
             clock_granularity: Duration::from_ps(11),
             syn_retries: 12,
             time_wait: Duration::from_ps(13),
+            tsq: Some(Duration::ZERO),
             .."cubic".parse().unwrap()
         };
         assert_eq!(*given, expected);

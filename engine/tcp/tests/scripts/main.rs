@@ -11,6 +11,7 @@ mod dctcp;
 mod ecn;
 mod handshake;
 mod input;
+mod nic;
 mod rack;
 mod recovery;
 mod timers;

@@ -1,0 +1,45 @@
+//! The rate at which a sender would spread its window over a round-trip time, and what follows from it.
+//!
+//! Linux' rule (`tcp_update_pacing_rate`): twice the window a round trip in the first half of slow start, 1.2 times the window after
+//! that, so that pacing itself never keeps the window from growing.
+
+use units::Duration;
+
+use crate::congestion::Window;
+
+/// Bytes that leave in `time` at the pacing rate; without limit before there is a round-trip time.
+#[inline(never)]
+pub(crate) fn bytes_in(window: &Window, srtt: Option<Duration>, time: Duration) -> u64 {
+    let Some(srtt) = srtt.filter(|srtt| !srtt.is_zero()) else { return u64::MAX };
+    let (numerator, denominator) = gain(window);
+    let bytes = u128::from(window.cwnd) * u128::from(numerator) * u128::from(time.as_ps())
+        / (u128::from(denominator) * u128::from(srtt.as_ps()));
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// The gain as a fraction: 2 while the window is below half of the slow start threshold, 1.2 otherwise.
+fn gain(window: &Window) -> (u32, u32) {
+    if window.cwnd < window.ssthresh / 2 {
+        (2, 1)
+    } else {
+        (6, 5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::congestion::testing::{window, MSS};
+
+    #[test]
+    fn twice_the_window_a_round_trip_in_slow_start_and_a_fifth_more_than_it_after() {
+        let rtt = Duration::from_ms(10);
+        let mut window = window(10, &Config::default());
+        assert_eq!(bytes_in(&window, Some(rtt), rtt), 12 * MSS);
+        assert_eq!(bytes_in(&window, Some(rtt), Duration::from_ms(1)), 1_200);
+        window.ssthresh = 21 * MSS;
+        assert_eq!(bytes_in(&window, Some(rtt), rtt), 20 * MSS);
+        assert_eq!(bytes_in(&window, None, rtt), u64::MAX, "nothing is known yet");
+    }
+}
