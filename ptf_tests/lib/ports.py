@@ -1,10 +1,10 @@
 """Ports of the switch under test, and the program's numbers. Imported also where ptf is not (run/)."""
 
 import json
-from pathlib import Path
 
-_COMPILED = Path(__file__).resolve().parents[2] / "p4src" / "compiled"
-NUMBERS: dict[str, dict[str, int]] = json.loads((_COMPILED / "constants.json").read_text(encoding="utf-8"))
+from ptf_tests.lib.compiled import COMPILED
+
+NUMBERS: dict[str, dict[str, int]] = json.loads((COMPILED / "constants.json").read_text(encoding="utf-8"))
 """What compiling the program wrote down for other languages."""
 
 DATA_PORTS = tuple(range(1, 9))

@@ -1,4 +1,4 @@
-"""`python -m ptf_tests.run --target engine|engine-veth|bmv2 [CASE ...]`."""
+"""`python -m ptf_tests.run --target engine|engine-veth|bmv2 [CASE ...]`, installed as `eeon-ptf`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from ptf_tests.run import bmv2, engine, engine_veth, options
 
 _TARGETS = {"engine": engine.run, "engine-veth": engine_veth.run, "bmv2": bmv2.run}
 
-parser = argparse.ArgumentParser(prog="python -m ptf_tests.run", description="Runs the PTF cases.")
-parser.add_argument("--target", choices=sorted(_TARGETS), default="engine")
-options.add_to(parser)
-arguments = parser.parse_args()
-sys.exit(_TARGETS[arguments.target](options.request_from(arguments)))
+
+def main() -> int:
+    """Run the cases that the command line names; the exit status."""
+    parser = argparse.ArgumentParser(description="Runs the PTF cases.")
+    parser.add_argument("--target", choices=sorted(_TARGETS), default="engine")
+    options.add_to(parser)
+    arguments = parser.parse_args()
+    return _TARGETS[arguments.target](options.request_from(arguments))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -19,7 +19,11 @@ from ptf_tests.run.options import parse
 def run(request: suite.Request) -> int:
     """Run the cases."""
     if find_spec("eeon_engine") is None:
-        print("eeon_engine is not installed in this environment; `make setup` builds it", file=sys.stderr)
+        print(
+            "eeon_engine is not installed in this environment; `make setup` builds it in a checkout, "
+            "`pip install eeon-engine` brings it elsewhere",
+            file=sys.stderr,
+        )
         return 1
     platform = ("--platform", "eeon", "--platform-dir", str(suite.PTF_TESTS / "lib" / "platforms"))
     return suite.run("engine", request, platform, {})

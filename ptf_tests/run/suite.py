@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ptf_tests.lib.compiled import COMPILED, OUTPUT
+
 PTF_TESTS = Path(__file__).resolve().parent.parent
-REPOSITORY = PTF_TESTS.parent
-PROGRAM = REPOSITORY / "p4src" / "compiled" / "eeon.json"
-P4INFO = REPOSITORY / "p4src" / "compiled" / "eeon.p4info.txtpb"
+PROGRAM = COMPILED / "eeon.json"
+P4INFO = COMPILED / "eeon.p4info.txtpb"
 
 _RAN = re.compile(r"^Ran (\d+) tests? in ([\d.]+)s")
 _SKIPPED = re.compile(r"^(?:OK|FAILED) \(.*?skipped=(\d+)")
@@ -46,7 +47,7 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
         if not path.is_file():
             print(f"{path}: no such file; `make p4` compiles the program", file=sys.stderr)
             return 1
-    output = request.output or REPOSITORY / "out" / "ptf" / target
+    output = (request.output or OUTPUT / target).resolve()
     output.mkdir(parents=True, exist_ok=True)
     for old in output.glob("*.log"):
         old.unlink()
@@ -57,7 +58,7 @@ def run(target: str, request: Request, platform: Sequence[str], params: Mapping[
     given = {"target": target, "program": str(request.program), "p4info": str(request.p4info), **params}
     command = [
         *(sys.executable, ptf, "--allow-user"),
-        *("--test-dir", str(PTF_TESTS / "tests"), "--pypath", str(REPOSITORY)),
+        *("--test-dir", str(PTF_TESTS / "tests"), "--pypath", str(PTF_TESTS.parent)),
         *("--log-dir", str(output), "--debug", "info"),
         # Deep queues: PTF throws the oldest frame away when more wait than this.
         *("--qlen", "100000"),

@@ -5,19 +5,30 @@
 //!
 //! The loop's thread takes the lock once for a batch of frames, not for each, and hands it over in between, so that a control
 //! call waits for one batch at most. It never waits for anything but frames, time and control calls.
+//!
+//! Ports are those of Linux, behind the feature `ports`. Without it, and on any other system, there are [`LoopLock`] and
+//! [`PacketIns`], which a switch in virtual time shares with its callers as well.
 
 #![forbid(unsafe_code)]
 
+#[cfg(all(target_os = "linux", feature = "ports"))]
 mod clock;
+#[cfg(all(target_os = "linux", feature = "ports"))]
 mod engine;
+#[cfg(all(target_os = "linux", feature = "ports"))]
 mod error;
 mod loop_lock;
 mod packet_ins;
+#[cfg(all(target_os = "linux", feature = "ports"))]
 mod run;
+#[cfg(all(target_os = "linux", feature = "ports"))]
 mod shared;
+#[cfg(all(target_os = "linux", feature = "ports"))]
 mod switch;
 
+#[cfg(all(target_os = "linux", feature = "ports"))]
 pub use error::LiveError;
 pub use loop_lock::LoopLock;
 pub use packet_ins::{PacketIns, PACKET_IN_LIMIT};
+#[cfg(all(target_os = "linux", feature = "ports"))]
 pub use switch::{LiveConfig, LiveCounts, LiveSwitch, PortDefaults, Ports};

@@ -1,4 +1,5 @@
 //! The loop between ports, clock and control calls, with ports that are made for the test.
+#![cfg(all(target_os = "linux", feature = "ports"))]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;

@@ -3,9 +3,13 @@
 `Program` is a compiled P4 program, `Switch` one switch that runs it, `Twin` a fabric of switches, links and
 hosts. `eeon_engine.p4runtime.serve` gives any of their switches a P4Runtime server. `Traffic` sends frames to
 switches in real time.
+
+`LiveSwitch` and `Traffic` work with the ports of Linux. On another system the package is without them.
 """
 
-from ._engine import SOURCE_DIGEST, LiveSwitch, Port, Program, Switch, SwitchHandle, Traffic, Twin
+import sys
+
+from ._engine import SOURCE_DIGEST, Port, Program, Switch, SwitchHandle, Twin
 from .exceptions import (
     ClockError,
     ConfigError,
@@ -32,7 +36,6 @@ __all__ = [
     "ImmutableError",
     "InUseError",
     "InvalidValueError",
-    "LiveSwitch",
     "NoSuchHandleError",
     "NoSuchObjectError",
     "OutOfRangeError",
@@ -42,6 +45,10 @@ __all__ = [
     "SOURCE_DIGEST",
     "Switch",
     "SwitchHandle",
-    "Traffic",
     "Twin",
 ]
+
+if sys.platform == "linux":
+    from ._engine import LiveSwitch, Traffic
+
+    __all__ += ["LiveSwitch", "Traffic"]

@@ -479,6 +479,7 @@ class Switch(SwitchHandle):
 @final
 class LiveSwitch(SwitchHandle):
     """One switch in real time. Its packets are moved by a thread of its own that never holds the GIL.
+    Not there on other systems than Linux.
 
     Ports are one of: `interfaces`, network interfaces by number and name (needs root or CAP_NET_RAW; more can
     be added with `port_add`); `packet_in`, a nanomsg address for all of v1model's ports; `files`, a number
@@ -623,6 +624,7 @@ class Twin:
 @final
 class Traffic:
     """Frames that leave hosts' interfaces at their times, in real time, and what arrives at these hosts.
+    Not there on other systems than Linux.
 
     A host is the path of its network namespace (None: the caller's own), the name of its interface there, and
     the IP addresses to which packets are delivered when they arrive there. It needs root or CAP_NET_RAW and

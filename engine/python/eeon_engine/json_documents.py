@@ -7,9 +7,13 @@ says which text is of which type. `json_types` has the types; the tests hold rea
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
-from ._engine import Program, SwitchHandle, Traffic, Twin
+from ._engine import Program, SwitchHandle, Twin
 from .json_types import FabricSpec, Journey, Report, TrafficReport, WorkloadSpec
+
+if TYPE_CHECKING:
+    from ._engine import Traffic
 
 
 def make_twin(program: Program, spec: FabricSpec) -> Twin:

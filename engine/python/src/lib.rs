@@ -13,11 +13,13 @@ mod error;
 mod handle;
 mod handle_bmv2;
 mod handle_client;
+#[cfg(all(target_os = "linux", feature = "live-ports"))]
 mod live;
 mod program;
 mod quantity;
 mod switch;
 mod switch_host;
+#[cfg(all(target_os = "linux", feature = "live-ports"))]
 mod traffic;
 mod twin;
 
@@ -29,9 +31,12 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<handle::SwitchHandle>()?;
     module.add_class::<switch::Port>()?;
     module.add_class::<switch::Switch>()?;
-    module.add_class::<live::LiveSwitch>()?;
     module.add_class::<twin::Twin>()?;
-    module.add_class::<traffic::Traffic>()?;
+    #[cfg(all(target_os = "linux", feature = "live-ports"))]
+    {
+        module.add_class::<live::LiveSwitch>()?;
+        module.add_class::<traffic::Traffic>()?;
+    }
     module.add_function(wrap_pyfunction!(quantity::parse_data_rate, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::parse_size, module)?)?;
     module.add("EXCEPTIONS", PyTuple::new(module.py(), error::CLASSES)?)?;

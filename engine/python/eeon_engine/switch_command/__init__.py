@@ -11,6 +11,13 @@ No packet passes through here. Like BMv2, the command prints a line for each int
 does.
 """
 
+import sys
+
+if sys.platform != "linux":
+    sys.exit(
+        "eeon-switch: its ports are those of Linux; on this system eeon replay runs switches in virtual time"
+    )
+
 from .main import main
 
 __all__ = ["main"]
