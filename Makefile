@@ -27,7 +27,7 @@ WHEELS       := out/wheels
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheels demo test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
+.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ wheels: setup ## build every package as a wheel into out/wheels/: `pip install -
 
 demo: setup ## replay a shuffle on a twin under each AQM and EEE mode; writes out/demo/
 	$(VENV)/bin/eeon demo --output out/demo
+
+picture: demo ## draw the README's picture again from the demo's results
+	cp out/demo/picture.svg docs/images/demo.svg
 
 test: test-rust test-p4 test-python test-ptf test-wheels ## set up everything and run every test
 

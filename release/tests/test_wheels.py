@@ -10,7 +10,7 @@ import re
 import zipfile
 from pathlib import Path
 
-from conftest import Fresh, cpu_seconds
+from conftest import ROOT, Fresh, cpu_seconds
 
 FIRST_PICTURE_CPU_SECONDS = 60
 """Twice what docs/install.md promises: other work on the machine also makes processors slower."""
@@ -51,6 +51,31 @@ def test_the_first_picture_takes_less_than_a_minute_of_processor_and_no_compiler
     assert (fresh.folder / "demo" / "report.html").read_text().count("<svg") >= 4
     print(f"processor time: install {fresh.install_cpu_seconds:.1f} s, eeon demo {demo:.1f} s")
     assert fresh.install_cpu_seconds + demo < FIRST_PICTURE_CPU_SECONDS
+
+
+def test_the_readmes_table_and_picture_are_the_demos(fresh: Fresh) -> None:
+    runs = {
+        (run["aqm"], run["eee"]): run
+        for run in json.loads((fresh.folder / "demo" / "summary.json").read_text())["runs"]
+    }
+    shown = re.findall(r"^    ((?:red|mark)_\w+) +(\w+) +([\d,. ]+)$", (ROOT / "README.md").read_text(), re.M)
+    assert len(shown) == 4
+    for aqm, eee, numbers in shown:
+        packets, energy = runs[aqm, eee]["packets"], runs[aqm, eee]["energy_joules"]
+        latency = runs[aqm, eee]["latency_us"]["data"]
+
+        def early(*names: str, packets: dict[str, dict[str, int]] = packets) -> int:
+            return sum(packets[name]["early_dropped"] for name in names)
+
+        printed = [float(number.replace(",", "")) for number in numbers.split()]
+        assert printed[:3] == [
+            sum(one["marked"] for one in packets.values()), early("ack", "ack_ece"), early("syn", "syn_ack"),
+        ]  # fmt: skip
+        assert printed[3] == round(latency["p50"], 1)
+        assert printed[4] == round(latency["p99"])
+        assert printed[5] == round(100 * energy["used"] / energy["legacy"], 1)
+    drawn = (fresh.folder / "demo" / "picture.svg").read_bytes()
+    assert drawn == (ROOT / "docs" / "images" / "demo.svg").read_bytes(), "`make picture` draws it again"
 
 
 def test_what_ships_is_found_in_the_environment(fresh: Fresh) -> None:

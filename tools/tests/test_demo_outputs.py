@@ -12,6 +12,7 @@ import pytest
 from eeon_tools.demo import summary
 from eeon_tools.demo.findings import findings
 from eeon_tools.demo.page import demo_page
+from eeon_tools.demo.picture import picture
 from eeon_tools.demo.runs import RUNS
 from eeon_tools.errors import ReplayError
 from eeon_tools.replay import plots
@@ -55,6 +56,16 @@ def test_page_of_a_configuration_whose_name_looks_like_a_formula_has_the_name_as
     assert r">&lt;b&gt; $\frac$<" in drawn
     page = run_page(run_result(name))
     assert r"$\frac$" in page and "mathdefault" not in page
+
+
+def test_the_picture_says_who_was_dropped_how_much_was_saved_and_is_the_same_each_time() -> None:
+    results = as_the_papers_say()
+    drawn = picture(results)
+    assert drawn == picture(as_the_papers_say())
+    assert "> 77<" in drawn
+    for said in ("60 %", "40 %", "100 %", "median latency 260 us"):
+        assert said in drawn
+    assert len(drawn) < 300_000
 
 
 def test_there_are_twelve_runs_of_four_aqms_and_three_eee_modes() -> None:

@@ -21,7 +21,7 @@ from eeon_tools.cli.support import console, needs_plots, reports_errors
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("out/demo"),
     show_default=True,
-    help="Folder for the trace, summary.json and report.html.",
+    help="Folder for the trace, summary.json, picture.svg and report.html.",
 )
 @click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Seed of the trace."
@@ -41,7 +41,7 @@ def demo(output: Path, seed: int, workers: int) -> None:
     same trace and reads the switches' counters back.
     """
     needs_plots(str(output / "report.html"))
-    from eeon_tools.demo import page, runs, summary
+    from eeon_tools.demo import page, picture, runs, summary
     from eeon_tools.demo.findings import findings
     from eeon_tools.replay.table import comparison
 
@@ -75,8 +75,10 @@ def demo(output: Path, seed: int, workers: int) -> None:
         out.print(Padding(f"[dim]{finding.measured}[/]", (0, 0, 0, 9)), highlight=False)
 
     summary_path, page_path = output / "summary.json", output / "report.html"
+    picture_path = output / "picture.svg"
     summary.write(summary_path, summary.summarise(seed, labelled))
     page_path.write_text(page.demo_page(results, found, manifest), encoding="utf-8")
-    click.echo(f"\n{summary_path}\n{page_path}\n{time.monotonic() - started:.1f} s")
+    picture_path.write_text(picture.picture(results), encoding="utf-8")
+    click.echo(f"\n{summary_path}\n{picture_path}\n{page_path}\n{time.monotonic() - started:.1f} s")
     if not all(finding.holds for finding in found):
         raise click.ClickException("not everything came out as the papers say; see `not seen` above")

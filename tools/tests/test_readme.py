@@ -1,0 +1,55 @@
+"""README.md: short, and its ways in work when they are typed in the folder of the repository."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from guide_document import blocks
+from guide_reader import Reader
+
+pytest.importorskip("eeon_engine", reason="the engine is not installed; `make setup` builds it")
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_it_is_read_in_two_minutes():
+    assert len(README.splitlines()) < 80
+    assert README.count("![") == 1
+
+
+def test_each_of_the_three_ways_in_has_three_commands():
+    ways = README.partition("## Three ways in")[2].split("\n**You ")[1:]
+    commands = [sum(len(block.commands) for block in blocks(way)) for way in ways]
+    assert commands == [3, 3, 3]
+
+
+def test_the_example_of_the_twin_says_what_marks_and_what_drops(tmp_path):
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "twin.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    red, threshold = done.stdout.splitlines()
+    assert re.fullmatch(r"red_ect: [1-9]\d* marked, [1-9]\d* dropped early", red)
+    assert re.fullmatch(r"mark_threshold: [1-9]\d* marked, 0 dropped early", threshold)
+
+
+def test_the_ways_in_work_as_they_are_typed(tmp_path):
+    reader = Reader(tmp_path)
+    # A folder like the repository's: what is written goes elsewhere.
+    for name in ("examples", "ptf_tests", "p4src"):
+        (reader.folder / name).symlink_to(ROOT / name)
+    try:
+        for block in blocks(README):
+            for command, printed, code in reader.do(block) or []:
+                assert code == 0, f"{command}\n{printed}"
+                assert printed.strip(), command
+    finally:
+        reader.close()
