@@ -35,7 +35,7 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             classify.apply(hdr, meta, standard_metadata);
             if (hdr.packet_out.isValid()) {
                 packet_out_decap.apply(hdr, meta, standard_metadata);
-            } else if (meta.verdict != verdict_t.MALFORMED) {
+            } else if (meta.verdict == verdict_t.FORWARDED) {
                 route.apply(hdr, meta, standard_metadata);
             }
 
@@ -46,7 +46,7 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 }
             }
 
-            if ((bit<3>)meta.verdict <= (bit<3>)verdict_t.MARKED) {
+            if ((bit<4>)meta.verdict <= (bit<4>)verdict_t.MARKED) {
                 eee_admit.apply(meta, standard_metadata);
             } else {
                 count_not_queued.apply(meta, standard_metadata);

@@ -95,7 +95,7 @@ def test_class_and_cause_are_told_apart_and_marked_packets_are_sent_packets_too(
 def test_every_verdict_of_the_program_is_exported_as_sent_or_dropped_or_goes_to_the_controller():
     found = exported(sample(switch(observation=observation())))
     causes = {key[4] for key in found if key[0] == "eeon_port_dropped_packets_total"}
-    assert set(constants.VERDICTS) == causes | {"forwarded", "marked", "to_cpu"}
+    assert set(constants.VERDICTS) == causes | {"forwarded", "marked", "to_cpu", "consumed"}
 
 
 def test_switch_that_is_down_has_no_port_counters_and_is_said_to_be_down():

@@ -348,7 +348,7 @@ def test_counters_are_read_by_port_class_and_verdict(fabric4):
             await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
             schema = program.load().schema()
             leaf = fakes.switches["leaf1"]
-            leaf.counters[schema.counters["verdicts"].id, 3 << 6 | 0 << 3 | 1] = (5, 7500)  # data, marked
+            leaf.counters[schema.counters["verdicts"].id, 3 << 7 | 0 << 4 | 1] = (5, 7500)  # data, marked
             leaf.counters[schema.counters["received"].id, 2 << 3 | 4] = (1, 60)  # syn_ack
             return await fabric.read_counters(fabric4, fakes.targets)
 
@@ -359,7 +359,7 @@ def test_counters_are_read_by_port_class_and_verdict(fabric4):
     assert [one for one in counters.received if one.packets] == [
         fabric.ReceivedCount("leaf1", 2, "syn_ack", 1, 60)
     ]
-    assert len(counters.verdicts) == 12 * 7 * 8  # 12 linked ports
+    assert len(counters.verdicts) == 12 * 8 * 9  # 12 linked ports
 
 
 def test_registers_are_read_by_name_and_a_target_without_them_is_named(fabric4):

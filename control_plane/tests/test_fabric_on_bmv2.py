@@ -145,7 +145,7 @@ def test_failure_of_one_switch_leaves_all_as_they_were(fabric4, targets, monkeyp
 def test_counters_read_zero_and_registers_are_said_to_be_missing(fabric4, targets):
     fabric.apply_sync(fabric4, config.load(*RED), targets, TICK_PS)
     counters = fabric.read_counters_sync(fabric4, targets)
-    assert len(counters.verdicts) == 12 * 7 * 8 and not any(count.packets for count in counters.verdicts)
+    assert len(counters.verdicts) == 12 * 8 * 9 and not any(count.packets for count in counters.verdicts)
     with pytest.raises(NoRegisters, match="this target has no registers over P4Runtime"):
         fabric.read_registers_sync(fabric4, targets, ["wakes"])
 

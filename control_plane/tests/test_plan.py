@@ -253,15 +253,15 @@ def test_limits_are_the_programs():
     assert schema.action_profiles["ecmp_selector"].size == constants.ECMP_SELECTOR_SIZE
     assert {schema.tables[name].size for name in ("ipv4_route", "ipv6_route")} == {constants.ROUTE_TABLE_SIZE}
     assert {table.alias for table in schema.tables} == set(plan.TABLES)
-    assert len(constants.CLASSES) << 3 <= 1 << 6 and len(constants.VERDICTS) <= 8
+    assert len(constants.CLASSES) <= 8 and len(constants.VERDICTS) <= 16
     assert schema.counters["received"].size == constants.RECEIVED_CELLS == constants.PORT_CELLS << 3
-    assert schema.counters["verdicts"].size == constants.VERDICT_CELLS == constants.PORT_CELLS << 6
+    assert schema.counters["verdicts"].size == constants.VERDICT_CELLS == constants.PORT_CELLS << 7
 
 
 def test_class_and_verdict_names_are_in_the_programs_order():
-    assert constants.CLASSES == ("data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other")
+    assert constants.CLASSES == ("data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other", "control")
     assert constants.VERDICTS[:4] == ("forwarded", "marked", "early_dropped", "tail_dropped")
-    assert constants.DATA_PORT_MAX == 509
+    assert constants.DATA_PORT_MAX == 508
 
 
 def test_host_nics_have_the_timers_of_the_host_role():

@@ -65,7 +65,7 @@ class Fabric:
         return next(row for row in self.rows(*arguments) if row["port"] == port)
 
     def verdict(self, switch: str, port: int, kind: int, verdict: int, packets: int, size: int) -> None:
-        self.fakes.switches[switch].counters[self.counters["verdicts"], port << 6 | kind << 3 | verdict] = (
+        self.fakes.switches[switch].counters[self.counters["verdicts"], port << 7 | kind << 4 | verdict] = (
             packets,
             size,
         )

@@ -140,7 +140,7 @@ def edited(old: str, new: str) -> str:
         ),
         (
             edited("leaf1:eth7", "leaf1:510"),
-            "f.yaml:9: error: links[1].endpoints[0]: leaf1:510: ports are 0 to 509 "
+            "f.yaml:9: error: links[1].endpoints[0]: leaf1:510: ports are 0 to 508 "
             "(510 is the CPU port, 511 the drop port)",
         ),
         (
@@ -181,7 +181,7 @@ def edited(old: str, new: str) -> str:
         ),
         (
             "name: x\nleaf_spine: {leaves: 510, hosts_per_leaf: 1, spines: 1}",
-            "f.yaml:2: error: leaf_spine.leaves: 510: at most 509 (ports of a spine)",
+            "f.yaml:2: error: leaf_spine.leaves: 510: at most 508 (ports of a spine)",
         ),
         (
             "name: x\nleaf_spine: {leaves: 2, hosts_per_leaf: 1, spines: 0}",

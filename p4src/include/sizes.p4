@@ -7,7 +7,7 @@
 // does not check indices.
 const bit<32> PORT_CELLS = 512;
 const bit<32> RECEIVED_CELLS = 4096;  // port << 3 | packet class
-const bit<32> VERDICT_CELLS = 32768;  // port << 6 | packet class << 3 | verdict
+const bit<32> VERDICT_CELLS = 65536;  // port << 7 | packet class << 4 | verdict
 
 const bit<32> ROUTE_TABLE_SIZE = 4096;
 const bit<32> PORT_TABLE_SIZE = 512;

@@ -19,7 +19,8 @@ typedef bit<32> byte_count_t;
 typedef bit<32> packet_count_t;
 typedef bit<32> ticket_t;
 
-// Data ports are 0 .. CPU_PORT - 1.
+// Data ports are 0 .. COPY_PORT - 1. COPY_PORT is the switch's own, for frames that it makes itself.
+const port_id_t COPY_PORT = 509;
 const port_id_t CPU_PORT = 510;
 // BMv2's default for --drop-port. For other programs; the P4 way to drop is mark_to_drop.
 @noWarn("unused")
@@ -29,6 +30,7 @@ const bit<16> ETHERTYPE_IPV4 = 0x0800;
 const bit<16> ETHERTYPE_IPV6 = 0x86DD;
 const bit<16> ETHERTYPE_VLAN = 0x8100; // IEEE 802.1Q, C-tag
 const bit<16> ETHERTYPE_QINQ = 0x88A8; // IEEE 802.1ad, S-tag
+const bit<16> ETHERTYPE_MAC_CONTROL = 0x8808; // IEEE 802.3 clause 31
 
 const bit<8> IP_PROTOCOL_TCP = 6;
 const bit<8> IP_PROTOCOL_UDP = 17;
@@ -50,6 +52,7 @@ enum bit<2> ecn_t {
 
 // What a packet is to congestion control. The first that applies, from the top: SYN_ACK and SYN, FIN_RST, DATA, ACK_ECE
 // and ACK. OTHER is all that is not whole TCP: UDP, ICMP, fragments, IPv6 with extension headers, TCP without any flag.
+// CONTROL is what two ends of a link say to each other, and no TCP at all.
 enum bit<3> packet_class_t {
     DATA = 0,    // TCP with payload
     ACK = 1,     // no payload, ECE = 0
@@ -57,12 +60,13 @@ enum bit<3> packet_class_t {
     SYN = 3,
     SYN_ACK = 4,
     FIN_RST = 5,
-    OTHER = 6
+    OTHER = 6,
+    CONTROL = 7  // MAC control: pause frames
 }
 
 // What became of a packet. Each packet received is counted under exactly one of these, or is still queued.
 // Those up to MARKED are queued, and counted when they leave. FORWARDED is what metadata starts from.
-enum bit<3> verdict_t {
+enum bit<4> verdict_t {
     FORWARDED = 0,
     MARKED = 1, // forwarded, and this switch set CE
     EARLY_DROPPED = 2,
@@ -70,7 +74,8 @@ enum bit<3> verdict_t {
     NO_ROUTE = 4,
     TTL_EXPIRED = 5,
     TO_CPU = 6,
-    MALFORMED = 7
+    MALFORMED = 7,
+    CONSUMED = 8 // meant for the switch itself
 }
 
 // Which packets RED and CoDel never drop early (they are still marked when they may be).

@@ -208,7 +208,7 @@ class Bmv2:
     def verdict_counts(self, port: int) -> dict[tuple[str, str], int]:
         """Packets by (class, verdict) counted at a port, zeros left out."""
         keys = [(c, v) for c in CLASSES for v in VERDICTS]
-        indices = [port << 6 | CLASSES[c] << 3 | VERDICTS[v] for c, v in keys]
+        indices = [port << 7 | CLASSES[c] << 4 | VERDICTS[v] for c, v in keys]
         counts = self._packets("verdicts", indices)
         return {key: count for key, count in zip(keys, counts, strict=True) if count}
 

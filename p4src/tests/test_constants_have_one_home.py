@@ -20,6 +20,7 @@ PARTS = ("control_plane", "tools", "experiments", "ptf_tests", "differential", "
 CONSTANTS: dict[str, int] = NUMBERS["constants"]
 # Numbers that a program of this repository has for no other reason.
 TELLING = {
+    CONSTANTS["COPY_PORT"],
     CONSTANTS["CPU_PORT"],
     CONSTANTS["DROP_PORT"],
     CONSTANTS["TICKS_AHEAD_LIMIT"],

@@ -89,6 +89,7 @@ def test_constants_are_the_numbers_of_the_source() -> None:
         "TTL_EXPIRED",
         "TO_CPU",
         "MALFORMED",
+        "CONSUMED",
     ]
     assert constants["eee_state_t"] == {"ACTIVE": 0, "HOLD": 1, "WAKE": 2}
 

@@ -22,7 +22,7 @@ from ptf.testutils import send_packet, test_param_get
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.p4rt import Match, P4RuntimeClient
-from ptf_tests.lib.packets import PacketClass, Verdict
+from ptf_tests.lib.packets import PacketClass, Verdict, received_cell, verdict_cell
 from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, NUMBERS
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
@@ -290,13 +290,14 @@ class FabricTest(SwitchTest):
 
     def _all_received(self) -> dict[tuple[int, ...], int]:
         return self._cells(
-            "received", {p << 3 | c: (p, c) for p in (*DATA_PORTS, CPU_PORT) for c in range(7)}
+            "received", {received_cell(p, c): (p, c) for p in (*DATA_PORTS, CPU_PORT) for c in PacketClass}
         )
 
     def _all_verdicts(self) -> dict[tuple[int, ...], int]:
         ports = (*DATA_PORTS, CPU_PORT)
         return self._cells(
-            "verdicts", {p << 6 | c << 3 | v: (p, c, v) for p in ports for c in range(7) for v in range(8)}
+            "verdicts",
+            {verdict_cell(p, c, v): (p, c, v) for p in ports for c in PacketClass for v in Verdict},
         )
 
     def _cells(self, counter: str, keys: Mapping[int, tuple[int, ...]]) -> dict[tuple[int, ...], int]:

@@ -44,6 +44,7 @@ class PacketClass(IntEnum):
     SYN_ACK = 4
     FIN_RST = 5
     OTHER = 6
+    CONTROL = 7
 
 
 class Verdict(IntEnum):
@@ -57,6 +58,22 @@ class Verdict(IntEnum):
     TTL_EXPIRED = 5
     TO_CPU = 6
     MALFORMED = 7
+    CONSUMED = 8
+
+
+_SIZES = NUMBERS["constants"]
+_CLASSES = _SIZES["RECEIVED_CELLS"] // _SIZES["PORT_CELLS"]
+_VERDICTS = _SIZES["VERDICT_CELLS"] // _SIZES["RECEIVED_CELLS"]
+
+
+def received_cell(port: int, packet_class: int) -> int:
+    """The cell of the counter `received` for what a port has received of a class."""
+    return port * _CLASSES + packet_class
+
+
+def verdict_cell(port: int, packet_class: int, verdict: int) -> int:
+    """The cell of the counter `verdicts`."""
+    return received_cell(port, packet_class) * _VERDICTS + verdict
 
 
 def host_ipv4(port: int, host: int = 1) -> str:
@@ -187,6 +204,12 @@ def udp(
 ) -> bytes:
     """A UDP datagram with `payload` bytes."""
     return padded(bytes(network(to, **below) / UDP(sport=sport, dport=dport) / bytes(payload)), pad_to)
+
+
+def mac_control(to: int) -> bytes:
+    """A pause frame of IEEE 802.3 annex 31B, with an IP packet for host `to` behind it."""
+    head = Ether(dst="01:80:c2:00:00:01", src=host_mac(1), type=NUMBERS["constants"]["ETHERTYPE_MAC_CONTROL"])
+    return bytes(head / bytes([0, 1, 0xFF, 0xFF])) + udp(to)[14:]
 
 
 def icmp_echo(to: int, *, ipv6: bool = False, **below: Unpack[Below]) -> bytes:

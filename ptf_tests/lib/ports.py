@@ -10,6 +10,9 @@ NUMBERS: dict[str, dict[str, int]] = json.loads((COMPILED / "constants.json").re
 DATA_PORTS = tuple(range(1, 9))
 """Ports that PTF is wired to."""
 
+COPY_PORT = NUMBERS["constants"]["COPY_PORT"]
+"""The switch's own port, for frames that it makes itself: no data port."""
+
 CPU_PORT = NUMBERS["constants"]["CPU_PORT"]
 """The controller's port."""
 DROP_PORT = NUMBERS["constants"]["DROP_PORT"]

@@ -12,7 +12,7 @@ from scapy.layers.inet6 import IPv6ExtHdrDestOpt, IPv6ExtHdrHopByHop
 
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest
-from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.packets import Ecn, PacketClass, Verdict, received_cell, verdict_cell
 
 
 class _Forwarded(FabricTest):
@@ -132,6 +132,17 @@ class Ipv4DeletedRouteNoLongerForwards(FabricTest):
         self.drain()
         self.assert_silent()
         self.assertEqual(self.verdicts(1), {(PacketClass.OTHER, Verdict.NO_ROUTE): 1})
+
+
+class MacControlFrameEndsAtTheSwitchAndIsCounted(FabricTest):
+    """IEEE 802.3 clause 31: a MAC control frame is for the receiving MAC, whatever it holds."""
+
+    def runTest(self) -> None:
+        self.send(1, packets.mac_control(2))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.received(1), {PacketClass.CONTROL: 1})
+        self.assertEqual(self.verdicts(1), {(PacketClass.CONTROL, Verdict.CONSUMED): 1})
 
 
 class Ipv4OptionsAreKeptAndTheChecksumIsRight(_Forwarded):
@@ -362,7 +373,7 @@ class CountersCountFrameBytes(FabricTest):
     def runTest(self) -> None:
         self.send(1, packets.data(2, size=777), packets.data(2, size=333))
         self.drain()
-        received = self.client.counter_read("received", 1 << 3 | PacketClass.DATA)
-        decided = self.client.counter_read("verdicts", 2 << 6 | PacketClass.DATA << 3 | Verdict.FORWARDED)
+        received = self.client.counter_read("received", received_cell(1, PacketClass.DATA))
+        decided = self.client.counter_read("verdicts", verdict_cell(2, PacketClass.DATA, Verdict.FORWARDED))
         self.assertEqual(received, (2, 1110))
         self.assertEqual(decided, (2, 1110))

@@ -132,10 +132,10 @@ class MarkThresholdNeverDropsAnyClass(FabricTest):
 
     def runTest(self) -> None:
         self.mark_threshold(2, 0)
-        frames = [packets.of_class(packet_class, 2) for packet_class in PacketClass] * 20
+        frames = [packets.of_class(packet_class, 2) for packet_class in packets.BUILDERS] * 20
         left = self.burst(2, frames)
         self.assert_frames(left, [packets.forwarded(frame, 2) for frame in frames])
-        counted = {(packet_class, Verdict.FORWARDED): 20 for packet_class in PacketClass}
+        counted = {(packet_class, Verdict.FORWARDED): 20 for packet_class in packets.BUILDERS}
         self.assertEqual(self.verdicts(2), counted)
 
 

@@ -139,7 +139,7 @@ class OccupancyReturnsToZeroAfterRandomTraffic(_Occupancy):
                     port, size=source.randrange(80, 1515), ecn=source.randrange(4), ipv6=ipv6
                 )
             elif kind < 9:
-                packet_class = source.choice(list(packets.PacketClass))
+                packet_class = source.choice(list(packets.BUILDERS))
                 frame = packets.of_class(packet_class, port, ipv6=ipv6, ecn=source.randrange(4))
             else:
                 frame = packets.udp(port, ttl=1, ipv6=ipv6)

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address
 from ptf_tests.lib import packets
 from ptf_tests.lib.base_test import FabricTest, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
-from ptf_tests.lib.ports import CPU_PORT, DROP_PORT
+from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DROP_PORT
 
 _TIMEOUT_SECS = 5.0
 _ROUTER = 77
@@ -104,11 +104,22 @@ class PacketOutIsCounted(_PacketIo):
         self.assertEqual(self.verdicts(4), {(PacketClass.SYN, Verdict.FORWARDED): 1})
 
 
-class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
-    """The CPU port and the drop port have no queue that would drain."""
+class MacControlFrameOfTheControllerIsSent(_PacketIo):
+    """A packet-out is not for this switch, whatever it is."""
 
     def runTest(self) -> None:
-        for number, port in enumerate((CPU_PORT, DROP_PORT), start=1):
+        frame = packets.mac_control(2)
+        self.packet_out(3, frame)
+        self.drain()
+        self.assert_frames(self.departures(3), [frame])
+        self.assertEqual(self.verdicts(3), {(PacketClass.CONTROL, Verdict.FORWARDED): 1})
+
+
+class PacketOutToNoDataPortIsDroppedAndCounted(_PacketIo):
+    """The ports of copies, of the controller and of drops have no queue that would drain."""
+
+    def runTest(self) -> None:
+        for number, port in enumerate((COPY_PORT, CPU_PORT, DROP_PORT), start=1):
             self.packet_out(port, packets.udp(2))
             self.drain()
             self.assert_silent()

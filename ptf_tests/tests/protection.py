@@ -105,7 +105,7 @@ class ProtectEctMarksEctOfEveryClass(FabricTest):
     def runTest(self) -> None:
         self.red(2, low=1, high=1, protect=_MODES["Ect"])
         first = packets.tcp(2, flags="A")
-        frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in PacketClass]
+        frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in packets.BUILDERS]
         wanted = [packets.forwarded(first, 2)]
         wanted += [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames]
         self.assert_frames(self.burst(2, [first, *frames]), wanted)
@@ -117,7 +117,7 @@ class ProtectAckSynMarksEctOfEveryClass(FabricTest):
     def runTest(self) -> None:
         self.red(2, low=1, high=1, protect=_MODES["AckSyn"])
         first = packets.tcp(2, flags="A")
-        frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in PacketClass]
+        frames = [packets.of_class(packet_class, 2, ecn=Ecn.ECT0) for packet_class in packets.BUILDERS]
         wanted = [packets.forwarded(first, 2)]
         wanted += [packets.forwarded(frame, 2, ecn=Ecn.CE) for frame in frames]
         self.assert_frames(self.burst(2, [first, *frames]), wanted)

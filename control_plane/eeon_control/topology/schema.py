@@ -110,7 +110,7 @@ class LinkFile(LinkValues):
     """One link of the long form."""
 
     endpoints: Annotated[list[EndpointText], Field(min_length=2, max_length=2)]
-    """The two ends, each written node:port. Switch ports are 0 to 509."""
+    """The two ends, each written node:port. Switch ports are 0 to 508."""
 
 
 class NodeFile(Strict):

@@ -106,7 +106,7 @@ fn marks_are_seen_where_packets_arrive_and_nothing_is_dropped() {
     let data = &report.classes["data"];
     assert_eq!(data.delivered.packets, 80);
     // Counter `verdicts`: port 1, class data, verdict marked.
-    let marked = fabric.switch(0).state().read_counters("verdicts", 1 << 6 | 1).unwrap().packets;
+    let marked = fabric.switch(0).state().read_counters("verdicts", 1 << 7 | 1).unwrap().packets;
     assert!(marked > 10, "{marked}");
     assert_eq!(data.delivered_ce, marked);
 }

@@ -28,7 +28,7 @@ const MAX_SWITCHES: usize = 6;
 /// `verdict_t` of types.p4.
 const MARKED: u64 = 1;
 const EARLY_DROPPED: u64 = 2;
-const MALFORMED: u64 = 7;
+const CONSUMED: u64 = 8;
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -264,7 +264,7 @@ fn look(
 
 impl Run {
     fn count(&self, switch: usize, port: u16, class: u64, verdict: u64) -> u64 {
-        let cell = u64::from(port) << 6 | class << 3 | verdict;
+        let cell = u64::from(port) << 7 | class << 4 | verdict;
         self.fabric.switch(switch).state().read_counters("verdicts", cell).unwrap().packets
     }
 
@@ -289,26 +289,31 @@ proptest! {
             let cells = run.ports.iter().flat_map(|port| verdicts.clone().map(move |verdict| (port, verdict)));
             cells.map(|(port, verdict)| run.count(port.switch, port.port, class, verdict)).sum()
         };
-        let drops: u64 = (0..8).map(|class| all(EARLY_DROPPED..=MALFORMED, class)).sum();
+        let drops: u64 = (0..8).map(|class| all(EARLY_DROPPED..=CONSUMED, class)).sum();
         prop_assert_eq!(drops, run.report.conservation.switch_drops);
         let received: u64 = (0..8).map(|class| run.ports.iter().map(|port| {
             let cell = u64::from(port.port) << 3 | class;
             run.fabric.switch(port.switch).state().read_counters("received", cell).unwrap().packets
         }).sum::<u64>()).sum();
-        let verdicts: u64 = (0..8).map(|class| all(0..=MALFORMED, class)).sum();
+        let verdicts: u64 = (0..8).map(|class| all(0..=CONSUMED, class)).sum();
         prop_assert_eq!(received, verdicts, "one verdict a packet and switch");
+        // To a host a MAC control frame is one of the others.
         let names = ["data", "ack", "ack_ece", "syn", "syn_ack", "fin_rst", "other"];
+        let classes_of_switches = |class: usize| if class == 6 { 6..=7 } else { class as u64..=class as u64 };
         for (class, name) in names.into_iter().enumerate() {
-            let to_hosts = run.ports.iter().filter(|port| port.is_to_host);
-            let counted: u64 = to_hosts
-                .map(|port| (0..=MARKED).map(|v| run.count(port.switch, port.port, class as u64, v)).sum::<u64>())
+            let classes = || classes_of_switches(class);
+            let to_hosts = || run.ports.iter().filter(|port| port.is_to_host);
+            let counted: u64 = to_hosts()
+                .flat_map(|port| classes().flat_map(move |c| (0..=MARKED).map(move |v| (port, c, v))))
+                .map(|(port, c, v)| run.count(port.switch, port.port, c, v))
                 .sum();
             prop_assert_eq!(counted, run.report.classes[name].delivered.packets, "{} to hosts", name);
             if case.nic.buffer_bytes.is_none() {
-                let offered = run.sent.iter().filter(|built| built.class as usize == class).count() as u64;
+                let is_of = |built: &&Built| classes().contains(&(built.class as u64));
+                let offered = run.sent.iter().filter(is_of).count() as u64;
                 prop_assert_eq!(run.report.classes[name].sent.packets, offered, "{}", name);
-                let to_leaves: u64 = run.ports.iter().filter(|port| port.is_to_host).map(|port| {
-                    let cell = u64::from(port.port) << 3 | class as u64;
+                let to_leaves: u64 = to_hosts().flat_map(|port| classes().map(move |c| (port, c))).map(|(port, c)| {
+                    let cell = u64::from(port.port) << 3 | c;
                     run.fabric.switch(port.switch).state().read_counters("received", cell).unwrap().packets
                 }).sum();
                 prop_assert_eq!(to_leaves, offered, "{} from hosts", name);

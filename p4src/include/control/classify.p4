@@ -43,6 +43,10 @@ control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadat
                 meta.ecn = hdr.ipv4.ecn;
             } else if (hdr.ipv6.isValid()) {
                 meta.ecn = hdr.ipv6.ecn;
+            } else if (hdr.ethernet.ether_type == ETHERTYPE_MAC_CONTROL) {
+                // IEEE 802.3 clause 31: for the MAC that receives it, never for another.
+                meta.packet_class = packet_class_t.CONTROL;
+                meta.verdict = verdict_t.CONSUMED;
             }
             if (hdr.tcp.isValid()) {
                 read_tcp();

@@ -10,10 +10,10 @@
 @name("received")
 counter<bit<12>>(RECEIVED_CELLS, CounterType.packets_and_bytes) received;
 
-// Index: port << 6 | packet class << 3 | verdict. The port is the egress port for the verdicts of a queue (FORWARDED,
+// Index: port << 7 | packet class << 4 | verdict. The port is the egress port for the verdicts of a queue (FORWARDED,
 // MARKED, EARLY_DROPPED, TAIL_DROPPED), the ingress port for the others.
 @name("verdicts")
-counter<bit<15>>(VERDICT_CELLS, CounterType.packets_and_bytes) verdicts;
+counter<bit<16>>(VERDICT_CELLS, CounterType.packets_and_bytes) verdicts;
 
 // Part of the action that classifies a packet (control/classify.p4).
 action count_received(in metadata_t meta, in port_id_t ingress_port) {
@@ -22,7 +22,7 @@ action count_received(in metadata_t meta, in port_id_t ingress_port) {
 
 // FORWARDED, MARKED, or CoDel's EARLY_DROPPED: part of the action that lets a packet go (control/hold.p4).
 action count_departure(in metadata_t meta) {
-    verdicts.count(meta.egress_port ++ (bit<3>)meta.packet_class ++ (bit<3>)meta.verdict);
+    verdicts.count(meta.egress_port ++ (bit<3>)meta.packet_class ++ (bit<4>)meta.verdict);
 }
 
 // The other verdicts, at the end of ingress.
@@ -33,7 +33,7 @@ control count_not_queued(in metadata_t meta, in standard_metadata_t standard_met
         if (meta.verdict == verdict_t.EARLY_DROPPED || meta.verdict == verdict_t.TAIL_DROPPED) {
             port = meta.egress_port;
         }
-        verdicts.count(port ++ (bit<3>)meta.packet_class ++ (bit<3>)meta.verdict);
+        verdicts.count(port ++ (bit<3>)meta.packet_class ++ (bit<4>)meta.verdict);
     }
 
     apply {

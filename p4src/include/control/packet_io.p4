@@ -7,13 +7,13 @@
 #include "../headers.p4"
 #include "../metadata.p4"
 
-// A packet-out is not judged malformed: it is the controller's.
+// A packet-out is not judged malformed, nor consumed: it is the controller's.
 control packet_out_decap(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @hidden
     action decap() {
         meta.verdict = verdict_t.FORWARDED;
-        // A queue behind the CPU port or the drop port would never drain.
-        if (hdr.packet_out.egress_port >= CPU_PORT) {
+        // A queue behind a port that is no data port would never drain.
+        if (hdr.packet_out.egress_port >= COPY_PORT) {
             meta.verdict = verdict_t.NO_ROUTE;
         }
         meta.egress_port = hdr.packet_out.egress_port;

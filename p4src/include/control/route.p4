@@ -58,8 +58,8 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         standard_metadata.egress_spec = port;
         hdr.ethernet.src_addr = src_mac;
         hdr.ethernet.dst_addr = dst_mac;
-        // A queue behind the CPU port or the drop port would never drain.
-        if (port >= CPU_PORT) {
+        // A queue behind a port that is no data port would never drain.
+        if (port >= COPY_PORT) {
             meta.verdict = verdict_t.NO_ROUTE;
         } else if (hdr.ipv4.isValid()) {
             // RFC 1812 section 5.3.1: a packet whose TTL would become 0 is not forwarded.

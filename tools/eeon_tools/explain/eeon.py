@@ -116,6 +116,8 @@ def _verdict(facts: _Facts, verdict: str) -> str:
     match verdict:
         case "malformed":
             return _malformed(facts)
+        case "consumed":
+            return "consumed: a MAC control frame is for the switch that receives it, and goes no further"
         case "no_route":
             return f"no route: {_no_route(facts)}"
         case "ttl_expired":

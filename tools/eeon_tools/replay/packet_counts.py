@@ -22,16 +22,21 @@ if TYPE_CHECKING:
 
 _DROPS = {"early_dropped": "early_dropped", "tail_dropped": "tail_dropped"}
 _LOST: tuple[Literal["misdelivered", "nic_drops", "queued"], ...] = ("misdelivered", "nic_drops", "queued")
-_OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed")
+_OTHER_VERDICTS = ("no_route", "ttl_expired", "to_cpu", "malformed", "consumed")
 LEFT = ("forwarded", "marked")
 """Verdicts of packets that a port has sent."""
 
 
+def _of_hosts(packet_class: str) -> str:
+    """The program's class in the classes of hosts, to which a MAC control frame is one of the others."""
+    return "other" if packet_class == "control" else packet_class
+
+
 def class_packets(report: Report | TrafficReport, counters: FabricCounters) -> dict[str, ClassPackets]:
-    """Packets by class; drops and marks are sums over all switches."""
+    """Packets by class as hosts see it; drops and marks are sums over all switches."""
     verdicts = {name: dict.fromkeys((*LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
     for count in counters.verdicts:
-        verdicts[count.packet_class][count.verdict] += count.packets
+        verdicts[_of_hosts(count.packet_class)][count.verdict] += count.packets
     return {
         name: ClassPackets(
             sent=report["classes"][name]["sent"]["packets"],
@@ -117,7 +122,7 @@ def deliveries(
     left = dict.fromkeys(CLASS_NAMES, 0)
     for count in counters.verdicts:
         if count.verdict in LEFT and (count.switch, count.port) in to_hosts:
-            left[count.packet_class] += count.packets
+            left[_of_hosts(count.packet_class)] += count.packets
     for name, sent in left.items():
         if sent != packets[name].delivered:
             yield f"{name}: leaves sent {sent} to hosts, hosts got {packets[name].delivered}"

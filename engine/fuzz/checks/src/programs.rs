@@ -60,7 +60,7 @@ pub(crate) fn limits() -> Limits {
         max_json_bytes: 1 << 20,
         max_phv_words: 1 << 13,
         max_instructions: 1 << 16,
-        max_cells: 1 << 16,
+        max_cells: 1 << 18,
         max_steps: 2048,
         max_parser_steps: 512,
         ..Limits::default()

@@ -73,7 +73,7 @@ fn frame_seeds() -> Vec<Vec<u8>> {
     }
     // The others: Ethernet frames of several types, with what could be items, options or addresses behind.
     for program in 2..sources().len() as u8 {
-        for ether_type in [0x0800u16, 0x86dd, 0x8100, 1, 2, 0x1234] {
+        for ether_type in [0x0800u16, 0x86dd, 0x8100, 0x8808, 1, 2, 0x1234] {
             let mut ethernet = vec![0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1];
             ethernet.extend(ether_type.to_be_bytes());
             let mut seed = vec![program, 0, 0];

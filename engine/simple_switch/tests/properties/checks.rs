@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::case::{Form, CLOCK, IN_PORTS, OUT_PORTS};
-use crate::properties::packets::{Target, CE, NOT_ECT};
+use crate::properties::packets::{Class, Target, CE, NOT_ECT};
 use crate::properties::settings::{Aqm, Congestion, Eee, Settings};
 use crate::run::{verdict, Arrived, Left, Trace, NEXT_HOP, SWITCH_MAC};
 use crate::support::eeon;
@@ -15,6 +15,7 @@ fn unqueued(a: &Arrived) -> Option<u64> {
     match () {
         () if a.is_packet_out => a.out.is_none().then_some(verdict::NO_ROUTE),
         () if a.built.is_malformed => Some(verdict::MALFORMED),
+        () if a.built.class == Class::Control => Some(verdict::CONSUMED),
         () if !a.built.is_ip || a.target == Target::Nowhere => Some(verdict::NO_ROUTE),
         () if a.target == Target::Controller => Some(verdict::TO_CPU),
         () if a.ttl <= 1 => Some(verdict::TTL_EXPIRED),
@@ -58,7 +59,7 @@ pub fn conservation(trace: &Trace) -> Judgement {
                 .fold((0, 0), |(packets, bytes), a| (packets + 1, bytes + a.built.bytes.len() as u64));
             prop_assert_eq!((counted.packets, counted.bytes), expected, "port {} class {}", port, class);
 
-            for verdict in verdict::NO_ROUTE..=verdict::MALFORMED {
+            for verdict in verdict::NO_ROUTE..=verdict::CONSUMED {
                 let expected =
                     of_class().filter(|a| a.in_port == port && unqueued(a) == Some(verdict)).count();
                 let found = trace.count(port, class, verdict);

@@ -20,6 +20,7 @@ pub mod verdict {
     pub const TTL_EXPIRED: u64 = 5;
     pub const TO_CPU: u64 = 6;
     pub const MALFORMED: u64 = 7;
+    pub const CONSUMED: u64 = 8;
 }
 
 /// A packet offered, and what the switch has done with it.
@@ -123,7 +124,7 @@ fn write_routes(state: &mut State) {
 
 /// The counter cell of a verdict.
 fn verdict_index(port: u16, class: u64, verdict: u64) -> u64 {
-    u64::from(port) << 6 | class << 3 | verdict
+    u64::from(port) << 7 | class << 4 | verdict
 }
 
 pub fn run(case: &Case, form: Form) -> Trace {
@@ -225,7 +226,7 @@ impl Trace {
         let before = self.drop_counts(tag);
         self.switch.handle_packet(Time::from_ps(at), in_port, &frame, tag as u64);
         let after = self.drop_counts(tag);
-        let rose = (verdict::EARLY_DROPPED..=verdict::MALFORMED).zip(before.iter().zip(&after));
+        let rose = (verdict::EARLY_DROPPED..=verdict::CONSUMED).zip(before.iter().zip(&after));
         let rose: Vec<u64> = rose.filter(|(_, (before, after))| before != after).map(|(v, _)| v).collect();
         self.arrived[tag].counted = rose.first().copied();
         self.collect();
@@ -236,7 +237,7 @@ impl Trace {
     }
 
     /// The counters of a packet's class in which it may be counted when it comes.
-    fn drop_counts(&self, tag: usize) -> [u64; 6] {
+    fn drop_counts(&self, tag: usize) -> [u64; 7] {
         let Arrived { in_port, target, built, .. } = &self.arrived[tag];
         let out_port =
             if let Target::Port(place) = target { OUT_PORTS[usize::from(*place)] } else { *in_port };
@@ -312,7 +313,7 @@ impl Trace {
         let mut dropped = 0;
         for port in IN_PORTS.into_iter().chain(OUT_PORTS).chain([eeon::CPU_PORT]) {
             for class in 0..8 {
-                for verdict in verdict::EARLY_DROPPED..=verdict::MALFORMED {
+                for verdict in verdict::EARLY_DROPPED..=verdict::CONSUMED {
                     // A packet-in has left; its verdict is no drop.
                     let is_drop = verdict != verdict::TO_CPU;
                     dropped += if is_drop { self.count(port, class, verdict) } else { 0 };

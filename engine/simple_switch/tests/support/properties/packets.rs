@@ -12,6 +12,7 @@ pub enum Class {
     SynAck,
     FinRst,
     Other,
+    Control,
 }
 
 pub const NOT_ECT: u8 = 0;
@@ -33,9 +34,22 @@ pub enum Fragment {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
-    V4 { option_words: u8, fragment: Fragment },
-    V6 { has_extension: bool },
+    V4 {
+        option_words: u8,
+        fragment: Fragment,
+    },
+    V6 {
+        has_extension: bool,
+    },
     NotIp,
+    /// A MAC control frame, unless it is tagged.
+    MacControl,
+}
+
+impl Network {
+    fn is_ip(self) -> bool {
+        matches!(self, Network::V4 { .. } | Network::V6 { .. })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +171,7 @@ impl Packet {
             Network::V4 { .. } => 0x0800,
             Network::V6 { .. } => 0x86dd,
             Network::NotIp => 0x0806,
+            Network::MacControl => 0x8808,
         };
         bytes.extend(ether_type.to_be_bytes());
         let ip_at = bytes.len();
@@ -171,12 +186,12 @@ impl Packet {
                     self.add_v6(&mut bytes, ends, protocol, has_extension, segment.len(), padding);
                 40
             }
-            Network::NotIp => 0,
+            Network::NotIp | Network::MacControl => 0,
         };
         bytes.extend(&segment);
         let ip_end = bytes.len();
         bytes.resize(bytes.len() + padding, 0xa5);
-        if let (Damage::FrameCut(part), true) = (self.damage, network != Network::NotIp) {
+        if let (Damage::FrameCut(part), true) = (self.damage, network.is_ip()) {
             // The Ethernet header stays: what has none is no frame.
             let shortest = frame_at + 14;
             bytes.truncate(shortest + (ip_end - shortest - 1) * usize::from(part) / 255);
@@ -187,10 +202,14 @@ impl Packet {
         let flags = if let Transport::Tcp { flags, .. } = self.transport { flags } else { 0 };
         Built {
             bytes,
-            class: if is_tcp { class_of(flags, self.payload > 0) } else { Class::Other },
+            class: match () {
+                () if is_tcp => class_of(flags, self.payload > 0),
+                () if network == Network::MacControl && self.tags == 0 => Class::Control,
+                () => Class::Other,
+            },
             is_malformed,
-            is_ip: network != Network::NotIp,
-            ecn: if is_malformed || network == Network::NotIp { NOT_ECT } else { self.ecn },
+            is_ip: network.is_ip(),
+            ecn: if is_malformed || !network.is_ip() { NOT_ECT } else { self.ecn },
             has_ece: is_tcp && flags & ECE != 0,
             ip_at,
             ip_header,
@@ -368,7 +387,8 @@ pub fn packets() -> BoxedStrategy<Packet> {
     let v4 = (prop_oneof![4 => Just(0), 1 => 0..=10u8], fragment)
         .prop_map(|(option_words, fragment)| Network::V4 { option_words, fragment });
     let v6 = prop::bool::weighted(0.2).prop_map(|has_extension| Network::V6 { has_extension });
-    let network = prop_oneof![12 => v4, 4 => v6, 1 => Just(Network::NotIp)].boxed();
+    let network =
+        prop_oneof![24 => v4, 8 => v6, 2 => Just(Network::NotIp), 1 => Just(Network::MacControl)].boxed();
     let damage = prop_oneof![
         12 => Just(Damage::None),
         1 => prop_oneof![
