@@ -1,0 +1,81 @@
+//! Discretized coflow-aware least-attained service, after Aalo (Chowdhury and Stoica, SIGCOMM 2015), which knows no volumes.
+
+use units::{Duration, Time};
+
+use crate::fair;
+use crate::flows::{Flows, Transfer};
+use crate::schedule::Scheduler;
+use crate::BIT;
+
+/// Queues by what a transfer has sent: the first takes those below `first_limit`, each further one those below ten times as much
+/// (Aalo, 4.2: 10 queues, 10 MB, factor 10). Earlier queues are served first, and in a queue transfers in order of arrival; the flows of one share max-min fairly.
+///
+/// Between its queues Aalo shares by weight; strict priority is what CoflowSim (class `CoflowSimulatorDark`) does.
+#[derive(Clone, Copy, Debug)]
+pub struct Dclas {
+    first_limit: u128,
+}
+
+/// How many queues there are.
+const QUEUES: u32 = 10;
+/// A queue's limit over that of the one before.
+const FACTOR: u128 = 10;
+
+impl Dclas {
+    /// The first queue's limit in bits; a limit of 0 counts as 1 bit.
+    pub fn new(first_limit_bits: u64) -> Self {
+        Self { first_limit: u128::from(first_limit_bits.max(1)) * BIT }
+    }
+
+    /// Queue of a transfer that has sent this much.
+    fn queue(&self, sent: u128) -> u32 {
+        let mut limit = self.first_limit;
+        for queue in 0..QUEUES - 1 {
+            if sent < limit {
+                return queue;
+            }
+            limit = limit.saturating_mul(FACTOR);
+        }
+        QUEUES - 1
+    }
+}
+
+/// What a transfer has sent, and its rate.
+fn sent(flows: &Flows, transfer: &Transfer) -> (u128, u128) {
+    let under_way = transfer.flows.iter().map(|slot| flows.get(*slot));
+    under_way.fold((transfer.ended, 0), |(sent, rate), flow| {
+        (sent.saturating_add(flow.volume - flow.remaining), rate + u128::from(flow.enforced))
+    })
+}
+
+impl Scheduler for Dclas {
+    fn allocate(&mut self, flows: &mut Flows) {
+        for flow in flows.slots.iter_mut().flatten() {
+            flow.rate = 0;
+        }
+        let open = flows.transfers.iter().filter(|(_, transfer)| !transfer.flows.is_empty());
+        let mut order: Vec<(u32, u64, u64)> = open
+            .map(|(number, transfer)| (self.queue(sent(flows, transfer).0), transfer.sequence, *number))
+            .collect();
+        order.sort_unstable();
+        let mut residual = flows.capacity.clone();
+        for (_, _, number) in order {
+            let slots = flows.transfers[&number].flows.clone();
+            fair::fill(flows, &slots, &mut residual);
+        }
+    }
+
+    fn next_change(&self, flows: &Flows) -> Option<Time> {
+        let spans = flows.transfers.values().filter_map(|transfer| {
+            let (sent, rate) = sent(flows, transfer);
+            let queue = self.queue(sent);
+            if queue == QUEUES - 1 || rate == 0 {
+                return None;
+            }
+            let limit = self.first_limit.saturating_mul(FACTOR.pow(queue));
+            Some((limit - sent).div_ceil(rate))
+        });
+        let span = u64::try_from(spans.min()?).ok()?;
+        flows.now.checked_add(Duration::from_ps(span))
+    }
+}

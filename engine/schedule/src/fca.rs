@@ -1,0 +1,232 @@
+//! The flow chasing algorithm (Ren and Wang, KSII TIIS 10(4), 2016, section 4).
+//!
+//! A flow that arrives *chases* its transfer: it gets what it needs to end with the transfer's last flow, or, where the links have
+//! less, all that they have; then the transfer ends later, and its other flows give up what they no longer need. No flow ever takes
+//! from another transfer what that needs to end when it would. What is left over is shared: first the transfer with the least
+//! volume ends as early as it can, and so on; then flows take what is left on their paths.
+//!
+//! Where the paper's algorithm has holes, this is done: a flow for which nothing is left gets no rate for now, and its transfer
+//! keeps its rates; where step one divides what is left of a transfer's links, each of its flows gets exactly what it needs until
+//! then, so that none needs to be lowered by hand.
+
+use crate::flows::{least, rate_by, rate_within, take, Demand, Flows};
+use crate::ordered::{Order, Ordered};
+use crate::schedule::Scheduler;
+use crate::FlowId;
+use units::Time;
+
+/// Which volume says which transfer, and which flow of it, comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Volume {
+    /// All that has been announced of it, as the paper's testbed does (5.2).
+    #[default]
+    Total,
+    /// What it has left, as the paper's algorithm does (4.3).
+    Remaining,
+}
+
+/// Settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whose turn it is when what is left is shared.
+    pub order: Volume,
+    /// Whether flows take what no transfer needs (step two). Without it the algorithm is the paper's myopic one.
+    pub work_conserving: bool,
+    /// Whether a smaller transfer takes from larger ones. Not in the paper: transfers are then served in `order`, with MADD.
+    pub preempt: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { order: Volume::Total, work_conserving: true, preempt: false }
+    }
+}
+
+/// The scheduler.
+#[derive(Clone, Debug)]
+pub struct Fca {
+    options: Options,
+    /// Instead of all else, with [`Options::preempt`].
+    preempting: Option<Ordered>,
+    demand: Demand,
+    /// Flows have been slowed down to end together at this time, since when no rate was decided; doing that again at the same
+    /// instant would change nothing.
+    shrunk_at: Option<Time>,
+    /// What has been given to nobody since then, by link.
+    residual: Vec<u64>,
+}
+
+impl Fca {
+    /// A scheduler with these settings.
+    pub fn new(options: Options) -> Self {
+        let order = match options.order {
+            Volume::Total => Order::Total,
+            Volume::Remaining => Order::Remaining,
+        };
+        let preempting = options.preempt.then(|| Ordered::new(order));
+        Self { options, preempting, demand: Demand::default(), shrunk_at: None, residual: Vec::new() }
+    }
+
+    /// Every flow is slowed down to end with the last one of its transfer (paper, algorithm 1, lines 1 to 6).
+    fn shrink(flows: &mut Flows) {
+        let Flows { transfers, slots, .. } = flows;
+        for transfer in transfers.values() {
+            let flow = |slot: &u32| slots[*slot as usize].as_ref().expect("slots of transfers have flows");
+            let mut spans = transfer.flows.iter().map(|slot| flow(slot).span());
+            let span = spans.try_fold(0, |longest, span| Some(span?.max(longest)));
+            let Some(span) = span.filter(|span| *span > 0) else { continue };
+            for slot in &transfer.flows {
+                let flow = slots[*slot as usize].as_mut().expect("slots of transfers have flows");
+                // With a floor it may have sent faster than it was given: it is not given more by being slowed down.
+                flow.rate = flow.rate.min(rate_by(flow.remaining, span));
+            }
+        }
+    }
+
+    /// The order in which what is left is shared: transfers by volume.
+    fn order(&self, flows: &Flows) -> Vec<(u128, u64)> {
+        let open = flows.transfers.iter().filter(|(_, transfer)| !transfer.flows.is_empty());
+        let mut order: Vec<_> = open
+            .map(|(number, transfer)| match self.options.order {
+                Volume::Total => (transfer.volume, *number),
+                Volume::Remaining => (flows.remaining(transfer), *number),
+            })
+            .collect();
+        order.sort_unstable();
+        order
+    }
+
+    /// Step one: a transfer ends as early as its rates and what is left let it, if that is earlier than now.
+    fn speed_up(&mut self, flows: &mut Flows, number: u64, residual: &mut [u64]) {
+        let slots = std::mem::take(&mut transfer_mut(flows, number).flows);
+        let before = slots.iter().try_fold(0, |longest, slot| {
+            let flow = flows.get(*slot);
+            let span = match flow.rate {
+                _ if flow.remaining == 0 => 0,
+                0 => return None,
+                rate => flow.remaining.div_ceil(u128::from(rate)),
+            };
+            Some(span.max(longest))
+        });
+        // Rates are rounded down, and the end is a little later than it might be; where that leaves a flow nothing, rates are rounded
+        // up, within what that takes.
+        for (spare, rate) in [(0, rate_within as fn(u128, u128) -> u64), (1, rate_by)] {
+            let Some(span) = self.demand.span(flows, &slots, residual, spare).filter(|span| *span > 0) else {
+                break;
+            };
+            let after = slots.iter().try_fold(0_u128, |longest, slot| {
+                let remaining = flows.get(*slot).remaining;
+                match rate(remaining, span) {
+                    0 if remaining > 0 => None,
+                    0 => Some(longest),
+                    rate => Some(remaining.div_ceil(u128::from(rate)).max(longest)),
+                }
+            });
+            let Some(after) = after else { continue };
+            if before.is_none_or(|before| after < before) {
+                for slot in &slots {
+                    let flow = flows.get(*slot);
+                    for link in &flow.path {
+                        residual[*link as usize] += flow.rate;
+                    }
+                }
+                for slot in &slots {
+                    let flow = flows.get_mut(*slot);
+                    flow.rate = rate(flow.remaining, span);
+                    take(residual, &flow.path, flow.rate);
+                }
+            }
+            break;
+        }
+        transfer_mut(flows, number).flows = slots;
+    }
+
+    /// Step two: the flows of a transfer take what is left on their paths, the smallest first.
+    fn fill(&self, flows: &mut Flows, number: u64, residual: &mut [u64]) {
+        let mut order: Vec<(u128, u32)> = flows.transfers[&number]
+            .flows
+            .iter()
+            .map(|slot| {
+                let flow = flows.get(*slot);
+                let volume = match self.options.order {
+                    Volume::Total => flow.volume,
+                    Volume::Remaining => flow.remaining,
+                };
+                (volume, *slot)
+            })
+            .collect();
+        // Stable: of equals, the one with the lower number.
+        order.sort_by_key(|(volume, _)| *volume);
+        for (_, slot) in order {
+            let flow = flows.get_mut(slot);
+            let more = least(residual, &flow.path);
+            if more > 0 {
+                flow.rate += more;
+                take(residual, &flow.path, more);
+            }
+        }
+    }
+}
+
+impl Scheduler for Fca {
+    fn arrive(&mut self, flows: &mut Flows, id: FlowId) {
+        if self.preempting.is_some() {
+            return;
+        }
+        if self.shrunk_at != Some(flows.now) {
+            Self::shrink(flows);
+            self.residual = flows.residual();
+            self.shrunk_at = Some(flows.now);
+        }
+        let slot = flows.by_id[&id];
+        let flow = flows.get(slot);
+        let volume = flow.remaining;
+        let available = least(&self.residual, &flow.path);
+        if available == 0 {
+            return;
+        }
+        let alone = volume.div_ceil(u128::from(available));
+        let transfer = &flows.transfers[&id.transfer];
+        let others: Vec<u32> = transfer.flows.iter().copied().filter(|other| *other != slot).collect();
+        // What others are given counts, not what a floor adds. Those that have no rate do not say when the transfer ends.
+        let spans = others.iter().map(|other| flows.get(*other)).filter(|other| other.rate > 0);
+        let end = spans.map(|other| other.remaining.div_ceil(u128::from(other.rate))).max().unwrap_or(0);
+        let rate = if alone > end {
+            for other in others {
+                let other = flows.get_mut(other);
+                let less = other.rate.min(rate_by(other.remaining, alone));
+                for link in &other.path {
+                    self.residual[*link as usize] += other.rate - less;
+                }
+                other.rate = less;
+            }
+            available
+        } else {
+            rate_by(volume, end)
+        };
+        let flow = flows.get_mut(slot);
+        flow.rate = rate;
+        take(&mut self.residual, &flow.path, rate);
+    }
+
+    fn allocate(&mut self, flows: &mut Flows) {
+        if let Some(preempting) = &mut self.preempting {
+            return preempting.allocate(flows);
+        }
+        self.shrunk_at = None;
+        let mut residual = flows.residual();
+        let order = self.order(flows);
+        for (_, number) in &order {
+            self.speed_up(flows, *number, &mut residual);
+        }
+        if self.options.work_conserving {
+            for (_, number) in &order {
+                self.fill(flows, *number, &mut residual);
+            }
+        }
+    }
+}
+
+fn transfer_mut(flows: &mut Flows, number: u64) -> &mut crate::Transfer {
+    flows.transfers.get_mut(&number).expect("the order names transfers that are known")
+}

@@ -1,0 +1,247 @@
+//! The flows that are under way, their transfers, and the links that they share: what every scheduler decides on.
+
+use std::collections::BTreeMap;
+
+use units::{Duration, Time};
+
+use crate::{FlowId, BIT};
+
+/// A flow that is under way.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    pub(crate) id: FlowId,
+    pub(crate) path: Box<[u32]>,
+    pub(crate) volume: u128,
+    pub(crate) remaining: u128,
+    /// What the scheduler gives.
+    pub(crate) rate: u64,
+    /// What it gets: the same, or the floor.
+    pub(crate) enforced: u64,
+    /// What its sender was told.
+    pub(crate) told: Option<u64>,
+}
+
+impl Flow {
+    /// Its name.
+    pub fn id(&self) -> FlowId {
+        self.id
+    }
+
+    /// Links that it crosses.
+    pub fn path(&self) -> &[u32] {
+        &self.path
+    }
+
+    /// Bits that it had when it arrived.
+    pub fn volume_bits(&self) -> u64 {
+        (self.volume / BIT) as u64
+    }
+
+    /// Bits that it has left, rounded up.
+    pub fn remaining_bits(&self) -> u64 {
+        self.remaining.div_ceil(BIT) as u64
+    }
+
+    /// Bits per second that it may send.
+    pub fn rate_bps(&self) -> u64 {
+        self.enforced
+    }
+
+    /// How long it takes at its rate, at most 213 days; `None` without one.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.span().map(|span| Duration::from_ps(u64::try_from(span).unwrap_or(u64::MAX)))
+    }
+
+    /// How long it takes at its rate, in picoseconds; `None` without one.
+    pub(crate) fn span(&self) -> Option<u128> {
+        match self.enforced {
+            _ if self.remaining == 0 => Some(0),
+            0 => None,
+            rate => Some(self.remaining.div_ceil(u128::from(rate))),
+        }
+    }
+}
+
+/// A transfer that is not closed.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// Numbered in the order of arrival of first flows.
+    pub(crate) sequence: u64,
+    /// Slots of its flows under way, by number of flow.
+    pub(crate) flows: Vec<u32>,
+    /// All flows that it has had.
+    pub(crate) volume: u128,
+    /// Sent by flows that have ended.
+    pub(crate) ended: u128,
+}
+
+impl Transfer {
+    /// How many of its flows are under way.
+    pub fn flows_under_way(&self) -> usize {
+        self.flows.len()
+    }
+}
+
+/// All flows, transfers and links.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    pub(crate) now: Time,
+    /// What may be given out on each link, in bits per second.
+    pub(crate) capacity: Vec<u64>,
+    pub(crate) slots: Vec<Option<Flow>>,
+    pub(crate) by_id: BTreeMap<FlowId, u32>,
+    pub(crate) transfers: BTreeMap<u64, Transfer>,
+}
+
+impl Flows {
+    pub(crate) fn new(capacity: Vec<u64>) -> Self {
+        Self {
+            now: Time::ZERO,
+            capacity,
+            slots: Vec::new(),
+            by_id: BTreeMap::new(),
+            transfers: BTreeMap::new(),
+        }
+    }
+
+    /// Flows under way, by (transfer, flow).
+    pub fn iter(&self) -> impl Iterator<Item = &Flow> {
+        self.by_id.values().map(|slot| self.get(*slot))
+    }
+
+    /// A flow under way.
+    pub fn flow(&self, id: FlowId) -> Option<&Flow> {
+        self.by_id.get(&id).map(|slot| self.get(*slot))
+    }
+
+    /// A transfer that is not closed.
+    pub fn transfer(&self, transfer: u64) -> Option<&Transfer> {
+        self.transfers.get(&transfer)
+    }
+
+    /// How many flows are under way.
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    pub(crate) fn get(&self, slot: u32) -> &Flow {
+        self.slots[slot as usize].as_ref().expect("slots of transfers have flows")
+    }
+
+    pub(crate) fn get_mut(&mut self, slot: u32) -> &mut Flow {
+        self.slots[slot as usize].as_mut().expect("slots of transfers have flows")
+    }
+
+    /// What was sent until `now` is taken from the remaining volumes.
+    pub(crate) fn advance(&mut self, now: Time) {
+        let span = u128::from(now.saturating_since(self.now).as_ps());
+        self.now = now;
+        if span > 0 {
+            for flow in self.slots.iter_mut().flatten() {
+                flow.remaining = flow.remaining.saturating_sub(u128::from(flow.enforced) * span);
+            }
+        }
+    }
+
+    /// What no flow has been given, by link.
+    pub(crate) fn residual(&self) -> Vec<u64> {
+        let mut residual = self.capacity.clone();
+        for flow in self.slots.iter().flatten() {
+            for link in &flow.path {
+                let left = &mut residual[*link as usize];
+                *left = left.checked_sub(flow.rate).expect("rates on a link are within its capacity");
+            }
+        }
+        residual
+    }
+
+    pub(crate) fn remaining(&self, transfer: &Transfer) -> u128 {
+        transfer.flows.iter().map(|slot| self.get(*slot).remaining).sum()
+    }
+
+    /// When the first flow ends at present rates; `None` when none does.
+    pub fn next_end(&self) -> Option<Time> {
+        let spans = self.slots.iter().flatten().filter_map(Flow::span);
+        let span = u64::try_from(spans.min()?).ok()?;
+        self.now.checked_add(Duration::from_ps(span))
+    }
+}
+
+/// The least that is left on a path.
+pub(crate) fn least(residual: &[u64], path: &[u32]) -> u64 {
+    path.iter().map(|link| residual[*link as usize]).min().unwrap_or(0)
+}
+
+/// Takes `rate` from every link of a path.
+pub(crate) fn take(residual: &mut [u64], path: &[u32], rate: u64) {
+    for link in path {
+        residual[*link as usize] -= rate;
+    }
+}
+
+/// What some flows need on the links that they cross: reused between calls, so that only links in use are touched.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Demand {
+    remaining: Vec<u128>,
+    rate: Vec<u64>,
+    spare: Vec<u64>,
+    links: Vec<u32>,
+}
+
+impl Demand {
+    /// The shortest time in which all `slots` can end together, in picoseconds, when their present rates and `residual` are
+    /// theirs; `None` when a link has nothing for them.
+    ///
+    /// Of each link, all that they have left on it over all that they may use of it; the longest of these (paper, equations 7 to
+    /// 9, and Varys' bottleneck). `spare` bits per second for each flow are left out, so that rates may be rounded up.
+    pub(crate) fn span(
+        &mut self,
+        flows: &Flows,
+        slots: &[u32],
+        residual: &[u64],
+        spare: u64,
+    ) -> Option<u128> {
+        self.remaining.resize(residual.len(), 0);
+        self.rate.resize(residual.len(), 0);
+        self.spare.resize(residual.len(), 0);
+        for flow in slots.iter().map(|slot| flows.get(*slot)) {
+            for link in &flow.path {
+                let at = *link as usize;
+                if self.remaining[at] == 0 && self.rate[at] == 0 && self.spare[at] == 0 {
+                    self.links.push(*link);
+                }
+                self.remaining[at] += flow.remaining;
+                self.rate[at] += flow.rate;
+                self.spare[at] += spare;
+            }
+        }
+        let mut longest = Some(0);
+        for link in self.links.drain(..) {
+            let at = link as usize;
+            let remaining = std::mem::take(&mut self.remaining[at]);
+            let (own, spare) = (std::mem::take(&mut self.rate[at]), std::mem::take(&mut self.spare[at]));
+            let usable = u128::from((residual[at] + own).saturating_sub(spare));
+            longest = match longest {
+                _ if usable == 0 && remaining > 0 => None,
+                Some(span) if usable > 0 => Some(remaining.div_ceil(usable).max(span)),
+                other => other,
+            };
+        }
+        longest
+    }
+}
+
+/// The rate at which `remaining` is sent in `span` picoseconds, rounded down.
+pub(crate) fn rate_within(remaining: u128, span: u128) -> u64 {
+    u64::try_from(remaining / span.max(1)).unwrap_or(u64::MAX)
+}
+
+/// The rate at which `remaining` is sent within `span` picoseconds at the latest.
+pub(crate) fn rate_by(remaining: u128, span: u128) -> u64 {
+    u64::try_from(remaining.div_ceil(span.max(1))).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,73 @@
+//! Schedulers by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::dclas::Dclas;
+use crate::fair::Fair;
+use crate::fca::{self, Fca};
+use crate::ordered::{Order, Ordered};
+use crate::Scheduler;
+
+/// A scheduler's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Name {
+    /// [`Fair`].
+    Fair,
+    /// [`Fca`].
+    Fca,
+    /// [`Ordered`] by [`Order::Bottleneck`].
+    Sebf,
+    /// [`Ordered`] by [`Order::Remaining`].
+    Scf,
+    /// [`Dclas`].
+    Dclas,
+}
+
+/// There is no such scheduler.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("scheduler {name:?}: is not known; choose fair, fca, sebf, scf or dclas")]
+pub struct UnknownName {
+    name: String,
+}
+
+/// First limit of D-CLAS: 10 MiB in bits (CoflowSim, `INIT_QUEUE_LIMIT`).
+pub const DCLAS_LIMIT_BITS: u64 = 8 * 10 * (1 << 20);
+
+impl Name {
+    /// All names.
+    pub const ALL: [Name; 5] = [Name::Fair, Name::Fca, Name::Sebf, Name::Scf, Name::Dclas];
+
+    /// The scheduler; `options` are those of flow chasing.
+    pub fn scheduler(self, options: fca::Options) -> Box<dyn Scheduler> {
+        match self {
+            Name::Fair => Box::new(Fair),
+            Name::Fca => Box::new(Fca::new(options)),
+            Name::Sebf => Box::new(Ordered::new(Order::Bottleneck)),
+            Name::Scf => Box::new(Ordered::new(Order::Remaining)),
+            Name::Dclas => Box::new(Dclas::new(DCLAS_LIMIT_BITS)),
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Name::Fair => "fair",
+            Name::Fca => "fca",
+            Name::Sebf => "sebf",
+            Name::Scf => "scf",
+            Name::Dclas => "dclas",
+        })
+    }
+}
+
+impl FromStr for Name {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        let found = Name::ALL.into_iter().find(|name| name.to_string() == text);
+        // Text from outside may be of any length; an error need not repeat all of it.
+        found.ok_or_else(|| UnknownName { name: text.chars().take(40).collect() })
+    }
+}

@@ -1,0 +1,81 @@
+//! Transfers one before the other: MADD and backfill, after Varys (Chowdhury, Zhong, Stoica, SIGCOMM 2014).
+
+use crate::flows::{least, rate_within, take, Demand, Flows, Transfer};
+use crate::schedule::Scheduler;
+
+/// Which transfer is served first. Of equals, the one that arrived first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The one whose bottleneck is free first, were it alone (SEBF).
+    Bottleneck,
+    /// The one with the least left (SCF).
+    Remaining,
+    /// The one with the least in all.
+    Total,
+}
+
+/// Serves transfers in an order. Each gets the rates with which all its flows end together as early as what is left allows (MADD);
+/// one for which a link has nothing left gets none. Then what is left goes to flows in order of their transfers' arrival.
+#[derive(Clone, Debug)]
+pub struct Ordered {
+    order: Order,
+    demand: Demand,
+}
+
+impl Ordered {
+    /// A scheduler of this order.
+    pub fn new(order: Order) -> Self {
+        Self { order, demand: Demand::default() }
+    }
+
+    fn key(&mut self, flows: &Flows, transfer: &Transfer) -> u128 {
+        match self.order {
+            Order::Bottleneck => {
+                self.demand.span(flows, &transfer.flows, &flows.capacity, 0).unwrap_or(u128::MAX)
+            }
+            Order::Remaining => flows.remaining(transfer),
+            Order::Total => transfer.volume,
+        }
+    }
+}
+
+impl Scheduler for Ordered {
+    fn allocate(&mut self, flows: &mut Flows) {
+        for flow in flows.slots.iter_mut().flatten() {
+            flow.rate = 0;
+        }
+        let open = flows.transfers.iter().filter(|(_, transfer)| !transfer.flows.is_empty());
+        let mut order: Vec<(u128, u64, u64)> = Vec::new();
+        for (number, transfer) in open {
+            order.push((self.key(flows, transfer), transfer.sequence, *number));
+        }
+        order.sort_unstable();
+        let mut residual = flows.capacity.clone();
+        for (_, _, number) in &order {
+            let slots = std::mem::take(&mut members(flows, *number).flows);
+            if let Some(span) = self.demand.span(flows, &slots, &residual, 0) {
+                for slot in &slots {
+                    let flow = flows.get_mut(*slot);
+                    flow.rate = rate_within(flow.remaining, span).min(least(&residual, &flow.path));
+                    take(&mut residual, &flow.path, flow.rate);
+                }
+            }
+            members(flows, *number).flows = slots;
+        }
+        order.sort_unstable_by_key(|(_, sequence, _)| *sequence);
+        for (_, _, number) in &order {
+            let slots = std::mem::take(&mut members(flows, *number).flows);
+            for slot in &slots {
+                let flow = flows.get_mut(*slot);
+                let more = least(&residual, &flow.path);
+                flow.rate += more;
+                take(&mut residual, &flow.path, more);
+            }
+            members(flows, *number).flows = slots;
+        }
+    }
+}
+
+fn members(flows: &mut Flows, transfer: u64) -> &mut Transfer {
+    flows.transfers.get_mut(&transfer).expect("the order names transfers that are known")
+}

@@ -1,0 +1,250 @@
+//! A schedule: events of flows go in, rates come out.
+
+use units::{DataRate, Time};
+
+use crate::flows::{Flow, Flows, Transfer};
+use crate::{FlowId, Links, ScheduleError, BIT, MAX_FLOWS, MAX_PATH, MAX_TRANSFERS, MAX_VOLUME_BITS};
+
+/// Decides the rates of flows. Events of one instant are handed over one by one, and rates asked for once after them.
+pub trait Scheduler: Send {
+    /// A flow has arrived; its rate is 0.
+    fn arrive(&mut self, flows: &mut Flows, id: FlowId) {
+        let _ = (flows, id);
+    }
+
+    /// Gives every flow its rate.
+    fn allocate(&mut self, flows: &mut Flows);
+
+    /// When rates are to be decided again although no flow has arrived or ended.
+    fn next_change(&self, flows: &Flows) -> Option<Time> {
+        let _ = flows;
+        None
+    }
+}
+
+/// A flow that is announced.
+#[derive(Clone, Copy, Debug)]
+pub struct NewFlow<'a> {
+    /// Its name.
+    pub id: FlowId,
+    /// Bits that it has, 1 to [`MAX_VOLUME_BITS`].
+    pub volume_bits: u64,
+    /// Numbers of the links that it crosses, each once.
+    pub path: &'a [u32],
+}
+
+/// What every flow gets, even where a scheduler gives it nothing: a TCP connection whose segments cannot leave runs into time-outs.
+///
+/// A share of every link is kept from the scheduler and divided: no flow gets more of it than `rate`, and those of one link
+/// together no more than the share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Floor {
+    /// Of one flow.
+    pub rate: DataRate,
+    /// Of a link, in millionths of its capacity; above one million counts as one million.
+    pub reserve_ppm: u32,
+}
+
+/// A flow's new rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateChange {
+    /// The flow.
+    pub id: FlowId,
+    /// Bits per second on the wire.
+    pub rate_bps: u64,
+}
+
+/// Flows under way, and the scheduler that decides their rates.
+pub struct Schedule {
+    flows: Flows,
+    scheduler: Box<dyn Scheduler>,
+    floor: Option<u64>,
+    /// What the floors of all flows together may use, by link.
+    reserve: Vec<u64>,
+    free: Vec<u32>,
+    transfers_seen: u64,
+    changes: Vec<RateChange>,
+}
+
+impl Schedule {
+    /// A schedule without flows, at time 0.
+    pub fn new(links: &Links, scheduler: Box<dyn Scheduler>, floor: Option<Floor>) -> Self {
+        let ppm = floor.map_or(0, |floor| floor.reserve_ppm.min(1_000_000));
+        let reserve = |capacity: u64| (u128::from(capacity) * u128::from(ppm) / 1_000_000) as u64;
+        let all = links.capacities();
+        Self {
+            flows: Flows::new(all.iter().map(|capacity| capacity - reserve(*capacity)).collect()),
+            scheduler,
+            floor: floor.map(|floor| floor.rate.as_bps()),
+            reserve: all.iter().map(|capacity| reserve(*capacity)).collect(),
+            free: Vec::new(),
+            transfers_seen: 0,
+            changes: Vec::new(),
+        }
+    }
+
+    /// The flows under way.
+    pub fn flows(&self) -> &Flows {
+        &self.flows
+    }
+
+    /// A flow begins. Its rate is decided by the next [`Schedule::allocate`].
+    pub fn arrive(&mut self, now: Time, new: &NewFlow<'_>) -> Result<(), ScheduleError> {
+        let NewFlow { id, volume_bits, path } = *new;
+        self.check_time(now)?;
+        if self.flows.by_id.contains_key(&id) {
+            return Err(ScheduleError::DuplicateFlow { id });
+        }
+        if volume_bits == 0 || volume_bits > MAX_VOLUME_BITS {
+            return Err(ScheduleError::Volume { id, bits: volume_bits });
+        }
+        self.check_path(id, path)?;
+        if self.flows.len() >= MAX_FLOWS {
+            return Err(ScheduleError::TooManyFlows);
+        }
+        let is_new = !self.flows.transfers.contains_key(&id.transfer);
+        if is_new && self.flows.transfers.len() >= MAX_TRANSFERS {
+            return Err(ScheduleError::TooManyTransfers);
+        }
+        self.flows.advance(now);
+        let volume = u128::from(volume_bits) * BIT;
+        let flow =
+            Flow { id, path: path.into(), volume, remaining: volume, rate: 0, enforced: 0, told: None };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.flows.slots[slot as usize] = Some(flow);
+                slot
+            }
+            None => {
+                self.flows.slots.push(Some(flow));
+                (self.flows.slots.len() - 1) as u32
+            }
+        };
+        self.flows.by_id.insert(id, slot);
+        let place = self.place_in_transfer(id);
+        let sequence = self.transfers_seen;
+        let transfer = self.flows.transfers.entry(id.transfer).or_insert_with(|| {
+            self.transfers_seen += 1;
+            Transfer { sequence, flows: Vec::new(), volume: 0, ended: 0 }
+        });
+        transfer.flows.insert(place, slot);
+        transfer.volume = transfer.volume.saturating_add(volume);
+        self.scheduler.arrive(&mut self.flows, id);
+        Ok(())
+    }
+
+    /// A flow has ended, whatever the schedule thinks that it has left.
+    pub fn end(&mut self, now: Time, id: FlowId) -> Result<(), ScheduleError> {
+        self.check_time(now)?;
+        let Some(slot) = self.flows.by_id.get(&id).copied() else {
+            return Err(ScheduleError::UnknownFlow { id });
+        };
+        self.flows.advance(now);
+        let place = self.place_in_transfer(id);
+        self.flows.by_id.remove(&id);
+        let flow = self.flows.slots[slot as usize].take().expect("a flow that is known has a slot");
+        self.free.push(slot);
+        let transfer = self.flows.transfers.get_mut(&id.transfer).expect("a flow's transfer is known");
+        transfer.flows.remove(place);
+        transfer.ended = transfer.ended.saturating_add(flow.volume);
+        Ok(())
+    }
+
+    /// A flow's sender says what it has left, in bits: what is known of it is replaced. More than its volume counts as its volume.
+    pub fn progress(&mut self, now: Time, id: FlowId, remaining_bits: u64) -> Result<(), ScheduleError> {
+        self.check_time(now)?;
+        let Some(slot) = self.flows.by_id.get(&id).copied() else {
+            return Err(ScheduleError::UnknownFlow { id });
+        };
+        self.flows.advance(now);
+        let flow = self.flows.get_mut(slot);
+        flow.remaining = (u128::from(remaining_bits) * BIT).min(flow.volume);
+        Ok(())
+    }
+
+    /// A transfer has no more flows to come; what was known of it is forgotten.
+    pub fn close(&mut self, transfer: u64) -> Result<(), ScheduleError> {
+        match self.flows.transfers.get(&transfer) {
+            None => Err(ScheduleError::UnknownTransfer { transfer }),
+            Some(open) if !open.flows.is_empty() => {
+                Err(ScheduleError::OpenTransfer { transfer, flows: open.flows.len() })
+            }
+            Some(_) => {
+                self.flows.transfers.remove(&transfer);
+                Ok(())
+            }
+        }
+    }
+
+    /// Decides all rates after the events of this instant, and says which have changed, by (transfer, flow).
+    pub fn allocate(&mut self, now: Time) -> Result<&[RateChange], ScheduleError> {
+        self.check_time(now)?;
+        self.flows.advance(now);
+        self.scheduler.allocate(&mut self.flows);
+        self.apply_floor();
+        self.changes.clear();
+        let Flows { by_id, slots, .. } = &mut self.flows;
+        for (id, slot) in by_id {
+            let flow = slots[*slot as usize].as_mut().expect("a flow that is known has a slot");
+            if flow.told != Some(flow.enforced) {
+                flow.told = Some(flow.enforced);
+                self.changes.push(RateChange { id: *id, rate_bps: flow.enforced });
+            }
+        }
+        Ok(&self.changes)
+    }
+
+    /// When [`Schedule::allocate`] is to be called again, if no flow arrives or ends before.
+    pub fn next_change(&self) -> Option<Time> {
+        self.scheduler.next_change(&self.flows)
+    }
+
+    fn apply_floor(&mut self) {
+        let Some(most) = self.floor else {
+            for flow in self.flows.slots.iter_mut().flatten() {
+                flow.enforced = flow.rate;
+            }
+            return;
+        };
+        let mut users = vec![0_u64; self.reserve.len()];
+        for flow in self.flows.slots.iter().flatten() {
+            for link in &flow.path {
+                users[*link as usize] += 1;
+            }
+        }
+        for flow in self.flows.slots.iter_mut().flatten() {
+            let share =
+                flow.path.iter().map(|link| self.reserve[*link as usize] / users[*link as usize]).min();
+            flow.enforced = flow.rate.max(share.unwrap_or(0).min(most));
+        }
+    }
+
+    /// Where a flow stands or would stand among those of its transfer.
+    fn place_in_transfer(&self, id: FlowId) -> usize {
+        let Some(transfer) = self.flows.transfers.get(&id.transfer) else { return 0 };
+        transfer.flows.partition_point(|slot| self.flows.get(*slot).id.flow < id.flow)
+    }
+
+    fn check_time(&self, at: Time) -> Result<(), ScheduleError> {
+        if at < self.flows.now {
+            return Err(ScheduleError::Late { at, now: self.flows.now });
+        }
+        Ok(())
+    }
+
+    fn check_path(&self, id: FlowId, path: &[u32]) -> Result<(), ScheduleError> {
+        if path.is_empty() || path.len() > MAX_PATH {
+            return Err(ScheduleError::PathLength { id, links: path.len() });
+        }
+        let count = self.flows.capacity.len();
+        for (place, link) in path.iter().enumerate() {
+            if *link as usize >= count {
+                return Err(ScheduleError::UnknownLink { id, link: *link, count });
+            }
+            if path[..place].contains(link) {
+                return Err(ScheduleError::RepeatedLink { id, link: *link });
+            }
+        }
+        Ok(())
+    }
+}

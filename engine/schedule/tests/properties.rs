@@ -1,0 +1,281 @@
+//! What holds of every schedule, whatever arrives.
+
+use proptest::prelude::*;
+use schedule::fca::{Fca, Options, Volume};
+use schedule::fluid::{self, Arrival};
+use schedule::{Floor, FlowId, Links, Name, NewFlow, Schedule, ScheduleError, Scheduler, MAX_VOLUME_BITS};
+use units::{DataRate, Duration, Time};
+
+/// Capacities, and flows as (transfer, bits, first link, number of links, picoseconds since the one before).
+type Case = (Vec<u64>, Vec<(u64, u64, usize, usize, u64)>);
+
+fn cases() -> impl Strategy<Value = Case> {
+    let capacity = prop_oneof![500..2_000_u64, 1_000_000..1_000_000_000_u64];
+    let flow = (
+        0..4_u64,
+        prop_oneof![1..200_u64, 1_000..1_000_000_000_u64],
+        0..6_usize,
+        1..4_usize,
+        0..3_000_000_000_000_u64,
+    );
+    (prop::collection::vec(capacity, 2..6), prop::collection::vec(flow, 1..14))
+}
+
+fn schedulers() -> impl Strategy<Value = (Name, Options)> {
+    let order = prop_oneof![Just(Volume::Total), Just(Volume::Remaining)];
+    (prop::sample::select(&Name::ALL), order, any::<bool>(), any::<bool>()).prop_map(
+        |(name, order, work_conserving, preempt)| (name, Options { order, work_conserving, preempt }),
+    )
+}
+
+fn chasing() -> impl Strategy<Value = Options> {
+    let order = prop_oneof![Just(Volume::Total), Just(Volume::Remaining)];
+    (order, any::<bool>()).prop_map(|(order, work_conserving)| Options {
+        order,
+        work_conserving,
+        preempt: false,
+    })
+}
+
+fn links(capacities: &[u64]) -> Links {
+    Links::any(&capacities.iter().map(|rate| DataRate::from_bps(*rate)).collect::<Vec<_>>())
+}
+
+fn arrivals((capacities, flows): &Case) -> Vec<Arrival> {
+    let mut at = Time::ZERO;
+    let arrival = |(number, flow): (usize, &(u64, u64, usize, usize, u64))| {
+        let &(transfer, volume_bits, first, crossed, gap) = flow;
+        at += Duration::from_ps(gap);
+        let count = capacities.len();
+        let path = (0..crossed.min(count)).map(|link| ((first + link) % count) as u32).collect();
+        Arrival { at, id: FlowId { transfer, flow: number as u64 }, volume_bits, path }
+    };
+    flows.iter().enumerate().map(arrival).collect()
+}
+
+fn arrive(schedule: &mut Schedule, arrival: &Arrival) -> Result<(), ScheduleError> {
+    let Arrival { at, id, volume_bits, ref path } = *arrival;
+    schedule.arrive(at, &NewFlow { id, volume_bits, path })
+}
+
+/// Lets flows end that do so before `until`, at their times, with rates decided after each.
+fn run_until(schedule: &mut Schedule, until: Time) {
+    loop {
+        let end = schedule.flows().next_end();
+        let change = schedule.next_change();
+        let Some(next) = end.into_iter().chain(change).min().filter(|next| *next <= until) else { return };
+        schedule.allocate(next).unwrap();
+        let done: Vec<_> =
+            schedule.flows().iter().filter(|flow| flow.remaining_bits() == 0).map(|flow| flow.id()).collect();
+        for id in done {
+            schedule.end(next, id).unwrap();
+        }
+        schedule.allocate(next).unwrap();
+    }
+}
+
+fn loads(schedule: &Schedule, count: usize) -> Vec<u64> {
+    let mut loads = vec![0; count];
+    for flow in schedule.flows().iter() {
+        for link in flow.path() {
+            loads[*link as usize] += flow.rate_bps();
+        }
+    }
+    loads
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_link_is_ever_given_out_above_its_capacity_and_no_flow_below_its_floor(
+        case in cases(), (name, options) in schedulers(), floor in prop::option::of((1..1_000_000_u64, 0..1_000_000_u32)),
+    ) {
+        let capacities = &case.0;
+        let floor = floor.map(|(rate, reserve_ppm)| Floor { rate: DataRate::from_bps(rate), reserve_ppm });
+        let mut schedule = Schedule::new(&links(capacities), name.scheduler(options), floor);
+        for arrival in arrivals(&case) {
+            run_until(&mut schedule, arrival.at);
+            arrive(&mut schedule, &arrival).unwrap();
+            schedule.allocate(arrival.at).unwrap();
+            for (link, load) in loads(&schedule, capacities.len()).into_iter().enumerate() {
+                prop_assert!(load <= capacities[link], "link {}: {} of {}", link, load, capacities[link]);
+            }
+            if let Some(floor) = floor {
+                let users = |link: u32| schedule.flows().iter().filter(|flow| flow.path().contains(&link)).count() as u64;
+                for flow in schedule.flows().iter() {
+                    let share = |link: &u32| {
+                        let reserve = u128::from(capacities[*link as usize]) * u128::from(floor.reserve_ppm) / 1_000_000;
+                        reserve as u64 / users(*link)
+                    };
+                    let least = flow.path().iter().map(share).min().unwrap().min(floor.rate.as_bps());
+                    prop_assert!(flow.rate_bps() >= least);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_flow_ends_once_with_every_scheduler_and_the_same_events_give_the_same_ends(
+        case in cases(), (name, options) in schedulers(),
+    ) {
+        let flows = arrivals(&case);
+        let run = || fluid::run(&links(&case.0), name.scheduler(options), None, &flows, fluid::Options::default()).unwrap();
+        let outcome = run();
+        prop_assert_eq!(outcome.flows.len(), flows.len());
+        for flow in &flows {
+            // No flow is faster than its tightest link.
+            let tightest = flow.path.iter().map(|link| case.0[*link as usize]).min().unwrap();
+            let least = u128::from(flow.volume_bits) * 1_000_000_000_000 / u128::from(tightest);
+            prop_assert!(u128::from(outcome.flows[&flow.id].since(flow.at).as_ps()) >= least);
+        }
+        prop_assert_eq!(run(), outcome);
+    }
+
+    #[test]
+    fn a_work_conserving_scheduler_leaves_no_flow_something_on_all_its_links(
+        case in cases(), name in prop::sample::select(&[Name::Fca, Name::Sebf, Name::Scf][..]),
+    ) {
+        let mut schedule = Schedule::new(&links(&case.0), name.scheduler(Options::default()), None);
+        for arrival in arrivals(&case) {
+            run_until(&mut schedule, arrival.at);
+            arrive(&mut schedule, &arrival).unwrap();
+            schedule.allocate(arrival.at).unwrap();
+            let loads = loads(&schedule, case.0.len());
+            for flow in schedule.flows().iter().filter(|flow| flow.remaining_bits() > 0) {
+                prop_assert!(flow.path().iter().any(|link| loads[*link as usize] == case.0[*link as usize]));
+            }
+        }
+    }
+
+    /// The paper: "other transfers hold their performance" (4.2).
+    #[test]
+    fn chasing_makes_no_transfer_later_when_a_flow_of_another_arrives(case in cases(), options in chasing()) {
+        let mut schedule = Schedule::new(&links(&case.0), Box::new(Fca::new(options)), None);
+        for arrival in arrivals(&case) {
+            run_until(&mut schedule, arrival.at);
+            schedule.allocate(arrival.at).unwrap();
+            let before = ends(&schedule);
+            arrive(&mut schedule, &arrival).unwrap();
+            schedule.allocate(arrival.at).unwrap();
+            for ((transfer, before), (_, after)) in before.iter().zip(ends(&schedule)) {
+                if *transfer != arrival.id.transfer {
+                    if let Some(before) = before {
+                        prop_assert!(after.is_some_and(|after| after <= *before), "transfer {}", transfer);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Step one's closed form: all flows of a transfer that is alone end when the link that has most to do for its capacity is
+    /// done, t = max over links of (sum of volumes / capacity), up to the rounding of rates to whole bits per second.
+    #[test]
+    fn a_transfer_alone_ends_when_its_tightest_link_is_done(
+        capacities in prop::collection::vec(1_000_000..1_000_000_000_u64, 2..6),
+        flows in prop::collection::vec((1_000_000..1_000_000_000_u64, 0..6_usize, 1..4_usize), 1..8),
+        options in chasing(),
+    ) {
+        let flows = flows.into_iter().map(|(bits, first, crossed)| (0, bits, first, crossed, 0)).collect();
+        let case: Case = (capacities, flows);
+        let arrivals = arrivals(&case);
+        let mut needs = vec![0_u64; case.0.len()];
+        for arrival in &arrivals {
+            for link in &arrival.path {
+                needs[*link as usize] += arrival.volume_bits;
+            }
+        }
+        let exact = needs.iter().zip(&case.0).map(|(bits, rate)| *bits as f64 / *rate as f64).fold(0.0, f64::max);
+        let outcome = fluid::run(&links(&case.0), Box::new(Fca::new(options)), None, &arrivals, fluid::Options::default()).unwrap();
+        let measured = outcome.transfers[0].ended.as_secs_f64();
+        prop_assert!((measured / exact - 1.0).abs() < 1e-4, "{} s, not {} s", measured, exact);
+    }
+}
+
+/// When each transfer with flows ends at present rates, in picoseconds from now; `None` for those with a flow that has no rate.
+fn ends(schedule: &Schedule) -> Vec<(u64, Option<u128>)> {
+    let mut ends = std::collections::BTreeMap::new();
+    for transfer in 0..4 {
+        ends.insert(transfer, Some(0));
+    }
+    for flow in schedule.flows().iter() {
+        let span = flow.time_left().map(|left| u128::from(left.as_ps()));
+        let end = ends.get_mut(&flow.id().transfer).unwrap();
+        *end = end.zip(span).map(|(a, b): (u128, u128)| a.max(b));
+    }
+    ends.into_iter().collect()
+}
+
+#[test]
+fn what_a_schedule_refuses_names_the_flow_and_changes_nothing() {
+    let scheduler: Box<dyn Scheduler> = Name::Fca.scheduler(Options::default());
+    let mut schedule = Schedule::new(&links(&[100, 100]), scheduler, None);
+    let id = FlowId { transfer: 7, flow: 3 };
+    let at = Time::from_ps(5);
+    let mut new = |at, id, volume_bits, path: &[u32]| {
+        let refused = schedule.arrive(at, &NewFlow { id, volume_bits, path }).err();
+        (refused, schedule.flows().len())
+    };
+    assert_eq!(new(at, id, 0, &[0]), (Some(ScheduleError::Volume { id, bits: 0 }), 0));
+    let bits = MAX_VOLUME_BITS + 1;
+    assert_eq!(new(at, id, bits, &[0]), (Some(ScheduleError::Volume { id, bits }), 0));
+    assert_eq!(new(at, id, 1, &[]), (Some(ScheduleError::PathLength { id, links: 0 }), 0));
+    assert_eq!(new(at, id, 1, &[0, 0]), (Some(ScheduleError::RepeatedLink { id, link: 0 }), 0));
+    assert_eq!(new(at, id, 1, &[2]), (Some(ScheduleError::UnknownLink { id, link: 2, count: 2 }), 0));
+    assert_eq!(new(at, id, 1, &[1]), (None, 1));
+    assert_eq!(new(at, id, 1, &[1]), (Some(ScheduleError::DuplicateFlow { id }), 1));
+    let late = ScheduleError::Late { at: Time::from_ps(4), now: at };
+    assert_eq!(new(Time::from_ps(4), FlowId { transfer: 7, flow: 4 }, 1, &[1]), (Some(late), 1));
+    let other = FlowId { transfer: 7, flow: 9 };
+    assert_eq!(schedule.end(at, other), Err(ScheduleError::UnknownFlow { id: other }));
+    assert_eq!(schedule.progress(at, other, 0), Err(ScheduleError::UnknownFlow { id: other }));
+    assert_eq!(schedule.close(7), Err(ScheduleError::OpenTransfer { transfer: 7, flows: 1 }));
+    assert_eq!(schedule.end(at, id), Ok(()));
+    assert_eq!(schedule.close(7), Ok(()));
+    assert_eq!(schedule.close(7), Err(ScheduleError::UnknownTransfer { transfer: 7 }));
+}
+
+#[test]
+fn a_flow_that_has_sent_less_than_its_rate_says_so_and_is_given_more() {
+    let mut schedule = Schedule::new(
+        &links(&[100, 100]),
+        Name::Fca.scheduler(Options { work_conserving: false, ..Options::default() }),
+        None,
+    );
+    let [slow, fast] = [0, 1].map(|flow| FlowId { transfer: 0, flow });
+    for (id, link) in [(slow, 0), (fast, 1)] {
+        schedule.arrive(Time::ZERO, &NewFlow { id, volume_bits: 1000, path: &[link] }).unwrap();
+    }
+    schedule.allocate(Time::ZERO).unwrap();
+    let later = Time::ZERO + Duration::from_secs(5);
+    schedule.progress(later, fast, 250).unwrap();
+    assert_eq!(schedule.flows().flow(fast).unwrap().remaining_bits(), 250);
+    assert_eq!(schedule.flows().flow(slow).unwrap().remaining_bits(), 500);
+    // More than there was cannot be left.
+    schedule.progress(later, fast, u64::MAX).unwrap();
+    assert_eq!(schedule.flows().flow(fast).unwrap().remaining_bits(), 1000);
+}
+
+#[test]
+fn least_attained_service_serves_a_young_transfer_before_one_that_has_sent_its_first_limit() {
+    // 8 * 10 MiB at 8 * 1 MiB a second: old passes its first limit after 10 s; young arrives at 20 s.
+    let links = links(&[8 << 20]);
+    let flow = |transfer, at, mebibytes: u64| Arrival {
+        at: Time::ZERO + Duration::from_secs(at),
+        id: FlowId { transfer, flow: 0 },
+        volume_bits: mebibytes << 23,
+        path: vec![0],
+    };
+    let flows = [flow(1, 0, 40), flow(2, 20, 5), flow(3, 21, 15)];
+    let outcome = fluid::run(
+        &links,
+        Name::Dclas.scheduler(Options::default()),
+        None,
+        &flows,
+        fluid::Options::default(),
+    )
+    .unwrap();
+    let ends: Vec<_> = outcome.transfers.iter().map(|transfer| transfer.ended.as_secs_f64()).collect();
+    // 2 ends at 25; 3 sends 10 MiB until 35, when it joins the second queue behind 1, which ends at 55.
+    assert_eq!(ends, [55.0, 25.0, 60.0]);
+}
