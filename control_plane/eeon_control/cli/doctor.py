@@ -13,7 +13,7 @@ from rich.text import Text
 
 from eeon_control import topology as topologies
 from eeon_control.cli import options
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, counted
 from eeon_control.doctor import Finding, Level, examine, exit_code
 from eeon_control.doctor.finding import fault
 from eeon_control.errors import EeonError
@@ -116,13 +116,9 @@ def _print_table(shown: list[Finding], findings: list[Finding]) -> None:
     console().print(table)
     counts = _summary(findings)
     console().print(
-        f"{counts['ok']} ok, {_counted(counts['warning'], 'warning')}, {_counted(counts['fault'], 'fault')}",
+        f"{counts['ok']} ok, {counted(counts['warning'], 'warning')}, {counted(counts['fault'], 'fault')}",
         highlight=False,
     )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _summary(findings: list[Finding]) -> dict[str, int]:

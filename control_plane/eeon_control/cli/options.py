@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeVar, cast
 
 import click
 
@@ -133,11 +134,41 @@ def election_option(function: _F) -> _F:
     )(function)
 
 
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="show what would be written to the switches, and write nothing anywhere"
+)
+"""--dry-run."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON, for programs")
+"""--json: what every command has that prints data."""
+
+
 def output_option(function: _F) -> _F:
-    """-o: table or JSON."""
-    return click.option(
-        "-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True
-    )(function)
+    """--json, and -o with table or json, which come as one parameter: `output`."""
+    return _output_option(function, "table")
+
+
+def text_output_option(function: _F) -> _F:
+    """The same with -o text or json."""
+    return _output_option(function, "text")
+
+
+def _output_option(function: _F, text: str) -> _F:
+
+    @functools.wraps(function)
+    def with_output(*args: object, as_json: bool, output: str, **others: object) -> object:
+        return function(*args, output="json" if as_json else output, **others)
+
+    choice = click.option(
+        "-o",
+        "--output",
+        type=click.Choice([text, "json"]),
+        default=text,
+        show_default=True,
+        help="-o json is --json",
+    )
+    # It has the function's type but for the two parameters that no caller but click gives.
+    return cast(_F, choice(json_option(with_output)))
 
 
 def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) -> Targets:

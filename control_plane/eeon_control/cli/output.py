@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from eeon_control.errors import Problem, Severity
 if TYPE_CHECKING:  # imported when something is printed: completion and --help do without
     from rich.console import Console
 
-_PIPE_WIDTH = 200  # a table that goes to a file or a pipe must not be folded to 80 columns
+_PIPE_WIDTH = 200  # a table that goes to a file or a pipe must not be folded to 80 columns; COLUMNS says else
 
 
 class _Errors:
@@ -43,7 +44,8 @@ def console() -> Console:
 def _console(*, stderr: bool, is_terminal: bool) -> Console:
     from eeon_control.cli.terminal import Terminal
 
-    return Terminal(stderr=stderr, width=None if is_terminal else _PIPE_WIDTH)
+    has_width = is_terminal or os.environ.get("COLUMNS", "").isdecimal()
+    return Terminal(stderr=stderr, width=None if has_width else _PIPE_WIDTH)
 
 
 def print_problems(problems: Iterable[Problem]) -> None:
@@ -51,6 +53,11 @@ def print_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
         style = "red" if problem.severity is Severity.ERROR else "yellow"
         errors.print(str(problem), style=style, highlight=False, markup=False, soft_wrap=True)
+
+
+def counted(count: int, one: str, more: str | None = None) -> str:
+    """A number of things in words: `1 fault`, `2 faults`; `more` for what is more than an `s`."""
+    return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
 def problem_row(problem: Problem) -> dict[str, object]:

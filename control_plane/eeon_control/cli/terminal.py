@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import IO, Any, cast
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -13,6 +14,21 @@ from eeon_control.cli.streams import unguarded
 from eeon_control.printable import printable
 
 
+class _Trimmed:
+    """A file or a pipe. It gets no blanks at the end of a line, to which rich fills lines up."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write it without them."""
+        self._stream.write(re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:  # of any type, as the stream's own attributes are
+        return getattr(self._stream, name)
+
+
 class Terminal(Console):
     """A rich console that writes its own escape sequences and none of the text's.
 
@@ -20,7 +36,9 @@ class Terminal(Console):
     """
 
     def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
-        super().__init__(file=unguarded(stderr=stderr), width=width)
+        file: IO[str] = unguarded(stderr=stderr)
+        # Only a terminal gets escape sequences, behind which blanks at the end of a line would hide.
+        super().__init__(file=file if file.isatty() else cast(IO[str], _Trimmed(file)), width=width)
 
     def render_str(self, text: str, **options: Any) -> Text:  # rich's own options
         """As rich does; made printable before anything is measured, so that the text fits its column."""

@@ -14,7 +14,7 @@ from eeon_control.operations.apply import Outcome, PlanOutdated, apply
 from eeon_control.operations.confirm import confirm, roll_back_overdue
 from eeon_control.operations.drift import Drift, drift
 from eeon_control.operations.recover import Recovered, recover
-from eeon_control.operations.rollback import meant_by, rollback
+from eeon_control.operations.rollback import goes_back_to, meant_by, rollback
 from eeon_control.operations.saved_plan import SavedPlan, load_plan
 from eeon_control.operations.settle import Settled, settle
 from eeon_control.operations.work import Work
@@ -30,6 +30,7 @@ __all__ = [
     "apply",
     "confirm",
     "drift",
+    "goes_back_to",
     "load_plan",
     "meant_by",
     "recover",

@@ -32,20 +32,24 @@ def before(store: StateStore, number: int) -> int:
     return earlier
 
 
+def goes_back_to(store: StateStore) -> int:
+    """The revision that a rollback without a number makes the fabric hold. Raises StateError for none."""
+    pending = store.pending()
+    number = pending.back_to if pending is not None else before(store, store.current_number())
+    if number < 1:
+        last = store.current_number()
+        raise StateError(
+            "there is no revision " + (f"before the current one, {last}, to go back to" if last else "yet")
+        )
+    return number
+
+
 async def rollback(work: Work, number: int | None = None, *, comment: str = "", reason: str = "") -> Outcome:
     """Make the fabric hold revision `number` again; None: the one that a pending confirmation goes back to,
     or what was last in force for good before the current one (`before`). Call `settle` first, or nothing
     that is pending is looked at.
     """
-    if number is None:
-        pending = work.store.pending()
-        number = pending.back_to if pending is not None else before(work.store, work.store.current_number())
-        if number < 1:
-            last = work.store.current_number()
-            raise StateError(
-                "there is no revision "
-                + (f"before the current one, {last}, to go back to" if last else "yet")
-            )
+    number = number or goes_back_to(work.store)
     meant = meant_by(work, number)
     if Intent.of(meant).entries != work.store.revision(number).intent.entries:
         work.say(f"this version of eeon makes other entries of revision {number} than the one that made it")

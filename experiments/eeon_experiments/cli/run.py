@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
+from eeon_control.cli.options import json_option
+from eeon_control.cli.output import counted
 from eeon_control.cli.terminal import Terminal
 from eeon_tools.cli.support import reports_errors
 from eeon_tools.errors import InputError
@@ -76,6 +79,7 @@ def _selection(function: _F) -> _F:
     help="Runs at a time.  [default: the number of cores]",
 )
 @click.option("--dask", metavar="ADDRESS", help="Run on the Dask cluster whose scheduler is there.")
+@click.option("--dry-run", is_flag=True, help="Say how many runs there are and would be run; run none.")
 @reports_errors
 def run(
     name: str,
@@ -85,6 +89,7 @@ def run(
     output: Path | None,
     workers: int | None,
     dask: str | None,
+    dry_run: bool,
 ) -> None:
     """Run an experiment: what is missing of it, and what failed before.
 
@@ -96,7 +101,10 @@ def run(
     if dask is not None and workers is not None:
         raise InputError("--workers", str(workers), "is not for --dask: its cluster has workers of its own")
     state = sweep.state()
-    click.echo(f"{folder}: {len(state.finished)} runs are there, {len(state.to_run)} are to be run")
+    runs = counted(len(state.finished), "run")
+    click.echo(f"{folder}: {runs} there, {len(state.to_run)} to be run")
+    if dry_run:
+        return
     failures: list[str] = []
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs,"),
@@ -130,21 +138,33 @@ def run(
         shown = "\n".join(failures[:_SHOWN_FAILURES])
         more = f"\n  and {len(failures) - _SHOWN_FAILURES} more" if len(failures) > _SHOWN_FAILURES else ""
         raise click.ClickException(
-            f"{len(failures)} runs failed (the same command tries them again):\n{shown}{more}"
+            f"{counted(len(failures), 'run')} failed (the same command tries them again):\n{shown}{more}"
         )
 
 
 @click.command()
 @_selection
+@json_option
 @reports_errors
 def status(
-    name: str, quick: bool, seeds: list[int] | None, only: tuple[str, ...], output: Path | None
+    name: str, quick: bool, seeds: list[int] | None, only: tuple[str, ...], output: Path | None, as_json: bool
 ) -> None:
     """Show how much of an experiment has been run, and what failed."""
     sweep, folder = _sweep(name, quick, seeds, only, output)
     state = sweep.state()
+    if as_json:
+        value = {
+            "folder": str(folder),
+            "finished": len(state.finished),
+            "missing": len(state.missing),
+            "failed": [
+                {"run": one.id, "point": _where(sweep, one.id), "error": error} for one, error in state.failed
+            ],
+        }
+        click.echo(json.dumps(value, indent=1))
+        return
     click.echo(
-        f"{folder}: {len(state.finished)} runs finished, {len(state.failed)} failed, "
+        f"{folder}: {counted(len(state.finished), 'run')} finished, {len(state.failed)} failed, "
         f"{len(state.missing)} missing"
     )
     for run_, error in state.failed:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from eeon_control.cli.options import text_output_option
 from eeon_control.constants import PORT_MAX
 from eeon_control.units import Duration
 
@@ -81,8 +82,8 @@ _MAX_FRAME_BYTES = 65_535
     show_default=True,
     help="Seed of the random draws.",
 )
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--all", "everything", is_flag=True, help="Show every field, statement and local variable.")
+@text_output_option
 @reports_errors
 def explain(
     packet: str,

@@ -3,21 +3,28 @@ switches in real time with hosts in network namespaces, which `status`, `exec` a
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from eeon_control import config as configs
 from eeon_control import program as programs
 from eeon_control import topology as topologies
+from eeon_control.cli.options import output_option
 from eeon_control.topology import Topology
 from rich.table import Table
+from rich.text import Text
 
 from eeon_tools.cli.support import console, output_file, reports_errors
+
+if TYPE_CHECKING:
+    from eeon_tools.live.state import State
 
 _TARGETS_FILE = Path("out/targets.yaml")
 
@@ -154,31 +161,58 @@ def _say_what_to_try(topology: str, targets_path: Path) -> None:
 
 @fabric.command()
 @_name_option
+@output_option
 @reports_errors
-def status(name: str) -> None:
+def status(name: str, output: str) -> None:
     """Show the switches and hosts of the live fabric; exit status 1 when a part of it does not run."""
     from eeon_tools.live import state
 
     record = state.load(name)
-    table = Table("switch", "runs", "P4Runtime", "Thrift port", box=None, pad_edge=False)
-    ended = []
-    for switch, address in record.addresses.items():
-        process = record.switches.get(switch)
-        runs = process is not None and process.is_alive
-        if not runs:
-            ended.append(switch)
-        table.add_row(switch, "yes" if runs else "no", address, str(record.thrift_ports.get(switch, "-")))
     supervised = record.supervisor is not None and record.supervisor.is_alive
-    click.echo(f"{record.name}: {record.topology} on {record.target}, {'up' if record.is_up else 'not up'}")
-    console().print(table)
-    hosts = ", ".join(f"{host} ({namespace})" for host, namespace in record.namespaces.items())
-    click.echo(f"hosts and their namespaces: {hosts}\nlogs and the topology with its rates: {record.folder}")
+    if output == "json":
+        value = {
+            "fabric": record.name,
+            "topology": record.topology,
+            "target": record.target,
+            "is_up": record.is_up,
+            "is_supervised": supervised,
+            "folder": str(record.folder),
+            "switches": {
+                switch: {
+                    "runs": _runs(record, switch),
+                    "address": address,
+                    "thrift_port": record.thrift_ports.get(switch),
+                }
+                for switch, address in record.addresses.items()
+            },
+            "hosts": record.namespaces,
+        }
+        click.echo(json.dumps(value, indent=1))
+    else:
+        _print_status(record)
     if not supervised:
         raise click.ClickException(
             "`eeon fabric up` does not run any more; `eeon fabric down` removes the rest"
         )
+    ended = [switch for switch in record.addresses if not _runs(record, switch)]
     if ended:
         raise click.ClickException(f"{', '.join(ended)} not running; see the logs")
+
+
+def _runs(record: State, switch: str) -> bool:
+    process = record.switches.get(switch)
+    return process is not None and process.is_alive
+
+
+def _print_status(record: State) -> None:
+    table = Table("switch", "runs", "P4Runtime", "Thrift port", box=None, pad_edge=False)
+    for switch, address in record.addresses.items():
+        runs = Text("yes") if _runs(record, switch) else Text("no", style="red")
+        table.add_row(switch, runs, address, str(record.thrift_ports.get(switch, "-")))
+    click.echo(f"{record.name}: {record.topology} on {record.target}, {'up' if record.is_up else 'not up'}")
+    console().print(table)
+    hosts = ", ".join(f"{host} ({namespace})" for host, namespace in record.namespaces.items())
+    click.echo(f"hosts and their namespaces: {hosts}\nlogs and the topology with its rates: {record.folder}")
 
 
 @fabric.command("exec", context_settings={"ignore_unknown_options": True})

@@ -22,6 +22,7 @@ from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
+_STDOUT = Path("-")
 
 
 @click.command()
@@ -74,7 +75,15 @@ _OUTPUT = click.Path(dir_okay=False, path_type=Path)
     help="Seed of the twin's random draws.  [default: 1]",
 )
 @click.option("--name", default=None, help="Name of the run in reports.  [default: the configuration's]")
-@click.option("--json", "json_path", type=_OUTPUT, help="Write the result as JSON.")
+@click.option(
+    "--json",
+    "json_path",
+    is_flag=False,
+    flag_value=str(_STDOUT),
+    type=_OUTPUT,
+    metavar="[FILE]",
+    help="JSON, for programs: in place of the table, or into FILE beside it.",
+)
 @click.option("--html", "html_path", type=_OUTPUT, help="Write a page with plots.")
 @reports_errors
 def replay(
@@ -112,7 +121,8 @@ def replay(
         if not config:
             raise InputError("--config", "", "is missing: a twin starts without one")
         run = _on_twin(trace, topology, config, speed, mapping, seed, shown)
-        _print(run)
+        if json_path != _STDOUT:
+            _print(run)
 
         def page() -> str:
             from eeon_tools.replay.page import run_page
@@ -125,7 +135,8 @@ def replay(
             if value is not None:
                 raise InputError(option, str(value), "is the live fabric's own; leave it out")
         live = _on_fabric(trace, fabric_name, target, config, speed, mapping, shown or "as it was")
-        _print_live(live)
+        if json_path != _STDOUT:
+            _print_live(live)
 
         def live_page() -> str:
             from eeon_tools.replay.live_page import run_page
@@ -138,7 +149,9 @@ def replay(
 def _write(
     result: dict[str, object], json_path: Path | None, page: Callable[[], str], html_path: Path | None
 ) -> None:
-    if json_path is not None:
+    if json_path == _STDOUT:
+        click.echo(json.dumps(result, indent=2))
+    elif json_path is not None:
         json_path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         click.echo(f"JSON: {json_path}")
     if html_path is not None:

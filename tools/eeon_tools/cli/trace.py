@@ -9,6 +9,7 @@ from typing import TypedDict, TypeVar, Unpack
 
 import click
 from eeon_control import topology as topologies
+from eeon_control.cli.options import json_option
 from eeon_control.units import Bytes, Duration
 from rich.table import Table
 
@@ -264,7 +265,7 @@ def _generate(
 
 @trace.command()
 @click.argument("capture", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
+@json_option
 @click.option(
     "--top", type=click.IntRange(0, 1000), default=8, show_default=True, help="Number of senders to list."
 )

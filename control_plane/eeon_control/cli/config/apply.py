@@ -7,11 +7,13 @@ from pathlib import Path
 import click
 
 from eeon_control import config as configs
-from eeon_control import operations
+from eeon_control import fabric, operations
 from eeon_control import topology as topologies
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output, waiting
 from eeon_control.cli.config.common import changing, open_store, warn
+from eeon_control.cli.config.plan_output import print_plan
+from eeon_control.errors import StateError
 from eeon_control.fabric.sync import run
 from eeon_control.fabric.targets import resolve
 from eeon_control.state import Intended
@@ -42,6 +44,7 @@ from eeon_control.units import Duration
     help="with --confirm: do not wait. A running `eeon controller run`, or else the next command that "
     "changes the fabric, rolls back when the time is over",
 )
+@options.dry_run_option
 @click.option("-q", "--quiet", is_flag=True, help="no progress")
 @options.output_option
 @click.pass_context
@@ -58,13 +61,15 @@ def apply(
     comment: str,
     confirm_seconds: float | None,
     detach: bool,
+    dry_run: bool,
     quiet: bool,
     output: str,
-) -> None:
+) -> int:
     """Write a configuration to all switches, or to none: a failure undoes every write.
 
     Give -c, -t and -T, or a PLAN that `eeon config plan --out` saved. A PLAN is applied exactly, or refused
-    when a switch has changed since. An apply makes a revision of `eeon config history`.
+    when a switch has changed since. An apply makes a revision of `eeon config history`. With --dry-run the
+    exit codes are those of `eeon config plan`: 2 when there are changes.
     """
     if detach and confirm_seconds is None:
         raise click.UsageError("--detach goes with --confirm")
@@ -82,6 +87,17 @@ def apply(
         warn(loaded, topology, meant.targets.tick)
     given = options.targets_if_given(targets_file, target_texts, tick)
     resolve(meant.topology, meant.targets.switches)  # targets of another fabric leave no folder behind
+    if dry_run:
+        if saved is not None and given is not None:
+            raise click.UsageError("--dry-run of a PLAN reads the switches of the PLAN; leave out -T")
+        found = run(
+            fabric.plan(meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick))
+        )
+        difference = saved.first_difference(found) if saved is not None else ""
+        if difference:
+            raise StateError(f"the plan is out of date: {difference}; make a new plan")
+        print_plan(meant.topology, found, meant.targets.tick, output)
+        return 0 if found.is_empty else 2
     store = open_store(state_folder, meant.topology.name, create=True)
     with changing(store, election_id, given, quiet) as work:
         outcome = run(
@@ -96,3 +112,4 @@ def apply(
     outcome_output.show(outcome, output)
     if outcome.pending is not None and not detach:
         waiting.wait(ctx, store, outcome.pending, election_id, given, quiet)
+    return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -14,8 +15,12 @@ from eeon_control.cli.config.common import changing, open_store
 @click.command()
 @options.topology_option(required=False)
 @options.state_option
-def confirm(topology_name: str | None, state_folder: Path | None) -> None:
+@options.output_option
+def confirm(topology_name: str | None, state_folder: Path | None, output: str) -> None:
     """Confirm the revision of `eeon config apply --confirm`, so that it stays in force."""
     store = open_store(state_folder, topology_name)
     with changing(store, None, None) as work:
-        click.echo(f"confirmed: revision {operations.confirm(work)} stays")
+        number = operations.confirm(work)
+    click.echo(
+        json.dumps({"confirmed": number}) if output == "json" else f"confirmed: revision {number} stays"
+    )

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
 from eeon_control import data
+from eeon_control.cli import options
 
 
 @click.command("list")
-def list_() -> None:
+@options.output_option
+def list_(output: str) -> None:
     """List the configurations and topologies of the package."""
+    if output == "json":
+        click.echo(json.dumps({kind: data.names(kind) for kind in ("examples", "topologies")}, indent=1))
+        return
     for kind in ("examples", "topologies"):
         click.echo(f"{kind}:")
         for name in data.names(kind):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
 from eeon_control.cli import options
 from eeon_control.cli.config.common import changing, open_store, stopped_by_sigterm
+from eeon_control.state import Journal
 from eeon_control.units import Duration
 
 
@@ -22,6 +24,8 @@ from eeon_control.units import Duration
     help="remove the journal and write to no switch: for switches that will not return. The others may "
     "have entries of both configurations; apply again",
 )
+@click.option("--dry-run", is_flag=True, help="say what would be finished, and contact no switch")
+@options.output_option
 def recover(
     topology_name: str | None,
     targets_file: Path | None,
@@ -30,19 +34,46 @@ def recover(
     election_id: int | None,
     state_folder: Path | None,
     forget: bool,
+    dry_run: bool,
+    output: str,
 ) -> None:
     """Finish an apply that was killed: all switches go back, or keep the new configuration if all have it."""
     given = options.targets_if_given(targets_file, target_texts, tick)
     store = open_store(state_folder, topology_name)
+    journal = store.journal()
+    if dry_run:
+        _show(
+            output,
+            {"unfinished": str(journal.holder) if journal else None, "switches": _touched(journal)},
+            f"{journal.holder} did not come to its end: {', '.join(journal.before)} would "
+            + ("keep what they hold" if forget else "go back, or keep the new configuration if all have it")
+            if journal
+            else "there is nothing to finish",
+        )
+        return
     if forget:
         with store.lock(click.get_current_context().command_path) as lock, stopped_by_sigterm():
             journal = store.journal()
             store.end(lock, undone=False)
-        touched = ", ".join(journal.before) if journal is not None else ""
-        click.echo(f"forgotten; {touched} may hold a mix" if touched else "there was nothing to finish")
+        touched = _touched(journal)
+        _show(
+            output,
+            {"forgotten": touched},
+            f"forgotten; {', '.join(touched)} may hold a mix" if touched else "there was nothing to finish",
+        )
         return
-    unfinished = store.journal() is not None
     with changing(store, election_id, given):
         pass  # taking the lock finishes it, and says what was done
-    if not unfinished:
-        click.echo("there was nothing to finish")
+    value: dict[str, object] = {"finished": journal is not None, "revision": store.current_number()}
+    _show(output, value, "" if journal is not None else "there was nothing to finish")
+
+
+def _touched(journal: Journal | None) -> list[str]:
+    return [] if journal is None else list(journal.before)
+
+
+def _show(output: str, value: dict[str, object], text: str) -> None:
+    if output == "json":
+        click.echo(json.dumps(value, indent=1))
+    elif text:
+        click.echo(text)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from eeon_control import operations
+from eeon_control import fabric, operations
 from eeon_control.cli import options
 from eeon_control.cli.config import outcome_output
 from eeon_control.cli.config.common import changing, open_store, revision_argument
-from eeon_control.errors import EeonError
+from eeon_control.cli.config.plan_output import print_plan
+from eeon_control.errors import EeonError, StateError
 from eeon_control.fabric.sync import run
 from eeon_control.units import Duration
 
@@ -22,6 +23,7 @@ from eeon_control.units import Duration
 @options.election_option
 @options.state_option
 @click.option("--comment", default="", help="the reason, for the history")
+@options.dry_run_option
 @click.option("-q", "--quiet", is_flag=True, help="no progress")
 @options.output_option
 def rollback(
@@ -33,17 +35,31 @@ def rollback(
     election_id: int | None,
     state_folder: Path | None,
     comment: str,
+    dry_run: bool,
     quiet: bool,
     output: str,
-) -> None:
+) -> int:
     """Apply revision N again, or the revision in force before the current one; all switches or none.
 
     Without N, the command skips a revision that nobody confirmed. It makes a new revision with the content of
     N: the history only grows, and a rollback can be rolled back. The addresses of the switches come from the
-    current revision, unless -T or --target gives others.
+    current revision, unless -T or --target gives others. With --dry-run the exit codes are those of
+    `eeon config plan`: 2 when there are changes.
     """
     given = options.targets_if_given(targets_file, target_texts, tick)
     store = open_store(state_folder, topology_name)
+    if dry_run:
+        if store.journal() is not None:
+            raise StateError("an apply did not come to its end; `eeon config recover` finishes it first")
+        number = number or operations.goes_back_to(store)
+        work = operations.Work(store, store.lock("rollback --dry-run"), targets=given)
+        meant = operations.meant_by(work, number)
+        tick = meant.targets.tick
+        found = run(fabric.plan(meant.topology, meant.config, meant.targets.switches, int(tick)))
+        if output == "table":
+            click.echo(f"back to revision {number}:")
+        print_plan(meant.topology, found, tick, output)
+        return 0 if found.is_empty else 2
     before = store.current_number()
     with changing(store, election_id, given, quiet) as work:
         now = store.current_number()
@@ -55,3 +71,4 @@ def rollback(
             )
         outcome = run(operations.rollback(work, number, comment=comment))
     outcome_output.show(outcome, output)
+    return 0

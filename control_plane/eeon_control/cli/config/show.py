@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import io
+import json
 from pathlib import Path
 
 import click
@@ -37,7 +38,12 @@ def show(
         if number is not None:
             raise click.UsageError("give N or --diff N M, not both")
         old, new = (store.revision(one) for one in diff)
-        click.echo("".join(_differences(old, new)), nl=False)
+        lines = _differences(old, new)
+        if output == "json":
+            value = {"from": old.number, "to": new.number, "lines": [line.rstrip("\n") for line in lines]}
+            click.echo(json.dumps(value, indent=1))
+        else:
+            click.echo("".join(lines), nl=False)
         return
     revision = store.current() if number is None else store.revision(number)
     if revision is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ import click
 
 from eeon_control import views
 from eeon_control.cli import completions, options
-from eeon_control.cli.output import errors
+from eeon_control.cli.output import counted, errors
 from eeon_control.cli.show import baselines
 from eeon_control.cli.show.common import EXIT_CODES
 from eeon_control.cli.show.routes import path, routes
@@ -242,12 +243,14 @@ def clear() -> None:
 @options.topology_option(required=False)
 @options.target_options
 @click.option("--undo", is_flag=True, help="remove the stored values; contacts no switch")
+@options.output_option
 def clear_counters(
     topology_name: str | None,
     targets_file: Path | None,
     target_texts: tuple[str, ...],
     tick: Duration | None,
     undo: bool,
+    output: str,
 ) -> int:
     """Store the counters' values; `eeon show ports|ecn|counters` then show the increase since.
 
@@ -264,7 +267,8 @@ def clear_counters(
     topology = options.topology_or_known(topology_name)
     if undo:
         there = baselines.forget(topology.name)
-        click.echo("counters are shown since the switches started" if there else "there was nothing to undo")
+        said = "counters are shown since the switches started" if there else "there was nothing to undo"
+        click.echo(json.dumps({"undone": there}) if output == "json" else said)
         return 0
     targets = options.targets_or_known(topology.name, targets_file, target_texts, tick)
     observed = run(observe(topology, targets.switches, _COUNTERS))
@@ -273,5 +277,10 @@ def clear_counters(
     if not observed.switches:
         return 1
     path = baselines.save(topology.name, baselines.Baseline.of(observed, targets.switches, datetime.now(UTC)))
-    click.echo(f"counters of {len(observed.switches)} switches are shown from now on; remembered in {path}")
+    if output == "json":
+        value = {"switches": list(observed.switches), "file": str(path), "unreachable": observed.failures}
+        click.echo(json.dumps(value, indent=1))
+    else:
+        count = counted(len(observed.switches), "switch", "switches")
+        click.echo(f"counters of {count} are shown from now on; remembered in {path}")
     return 1 if observed.failures else 0

@@ -25,12 +25,7 @@ def troubles(observed: FabricObservation) -> list[str]:
 
 def _print_table(view: View) -> None:
     to = console()
-    if to.is_terminal:
-        to.print(printing.as_table(view, to.width), highlight=False)
-        return
-    with to.capture() as captured:
-        to.print(printing.as_table(view, to.width), highlight=False)
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))  # rich fills lines up
+    to.print(printing.as_table(view, to.width), highlight=False)
 
 
 def print_view(

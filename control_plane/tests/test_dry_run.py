@@ -1,0 +1,97 @@
+"""--dry-run says what a command would write, and writes nothing: to no switch, into no folder."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import topology
+from eeon_control.cli import main
+from eeon_control.fabric import sync
+from eeon_control.fabric.undo import Snapshot
+from eeon_control.state import Draft, Journal, StateStore
+from eeon_control.state.saved_snapshot import SavedSnapshot
+from fake_p4runtime import FakeFabric
+
+
+class Fabric:
+    """Fake switches, a targets file and a state folder of their own."""
+
+    def __init__(self, folder) -> None:
+        self.fakes = FakeFabric(topology.load("leaf-spine-4"))
+        sync.run(self.fakes.__aenter__())
+        self.state = folder / "state"
+        self.targets = folder / "targets.yaml"
+        lines = [f"  {name}: {address}" for name, address in self.fakes.targets.items()]
+        self.targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+
+    def config(self, *words: str, code: int):
+        done = CliRunner().invoke(main, ["config", *words, "--state", str(self.state)])
+        assert done.exit_code == code, done.output
+        return done
+
+    def apply(self, *words: str, code: int = 0):
+        return self.config("apply", "-t", "leaf-spine-4", "-T", str(self.targets), *words, code=code)
+
+    def held(self) -> dict[str, object]:
+        return self.fakes.state()
+
+
+@pytest.fixture
+def fabric(tmp_path):
+    made = Fabric(tmp_path)
+    yield made
+    sync.run(made.fakes.__aexit__(None, None, None))
+
+
+def test_a_dry_apply_tells_of_the_changes_and_makes_none(fabric):
+    before = fabric.held()
+    said = fabric.apply("-c", "drop_tail", "--dry-run", code=2)
+    assert "the program is loaded on 4" in said.stdout
+    assert fabric.held() == before and not fabric.state.exists()
+    fabric.apply("-c", "drop_tail")
+    assert fabric.held() != before
+    assert "no changes: 4 switches are as intended" in fabric.apply("-c", "drop_tail", "--dry-run").stdout
+
+
+def test_a_dry_rollback_names_the_revision_and_goes_nowhere(fabric):
+    fabric.apply("-c", "drop_tail")
+    fabric.apply("-c", "mark_threshold")
+    before = fabric.held()
+    said = fabric.config("rollback", "--dry-run", code=2).stdout
+    assert said.startswith("back to revision 1:\n") and "30 KB -> drop tail" in said
+    assert fabric.held() == before
+    assert json.loads(fabric.config("history", "--json", code=0).stdout)["current"] == 2
+    assert (
+        json.loads(fabric.config("rollback", "2", "--dry-run", "--json", code=0).stdout)["changes"] is False
+    )
+    assert "there are 1 to 2" in fabric.config("rollback", "7", "--dry-run", code=1).output
+
+
+def test_a_dry_recover_names_what_is_unfinished_and_finishes_nothing(fabric):
+    fabric.apply("-c", "drop_tail")
+    assert fabric.config("recover", "--dry-run", code=0).stdout == "there is nothing to finish\n"
+    store = StateStore.open(fabric.state, create=False)
+    with store.lock("a killed apply") as lock:
+        draft = Draft(
+            made="2026-11-22T00:00:00+00:00", by="me", action="apply", intent=store.revision(1).intent
+        )
+        before = {"leaf2": SavedSnapshot.of(Snapshot(False))}
+        store.begin(lock, Journal(revision=2, draft=draft, holder=lock.holder, before=before))
+    said = fabric.config("recover", "--dry-run", code=0).stdout
+    assert "did not come to its end: leaf2 would go back" in said
+    assert json.loads(fabric.config("recover", "--dry-run", "--json", code=0).stdout)["switches"] == ["leaf2"]
+    assert store.journal() is not None
+    assert "finishes it first" in fabric.config("rollback", "1", "--dry-run", code=1).output
+
+
+def test_a_dry_apply_of_a_saved_plan_says_when_it_is_out_of_date(fabric, tmp_path):
+    saved = str(tmp_path / "plan.json")
+    place = ["-t", "leaf-spine-4", "-T", str(fabric.targets)]
+    done = CliRunner().invoke(main, ["config", "plan", *place, "-c", "drop_tail", "--out", saved])
+    assert done.exit_code == 2, done.output
+    fabric.config("apply", saved, "--dry-run", code=2)
+    fabric.apply("-c", "mark_threshold")
+    late = fabric.config("apply", saved, "--dry-run", code=1)
+    assert "the plan is out of date" in late.output

@@ -1,0 +1,95 @@
+"""One way to ask for JSON, in every command that prints data; no blanks at the ends of lines in a pipe."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import pytest
+from click.testing import CliRunner
+from eeon_control.cli import main
+from eeon_control.cli.help.tree import contexts, root_context
+from eeon_tools.live import state
+
+pytest.importorskip("eeon_experiments", reason="the experiments are not installed; `make setup` does it")
+
+# They print no data: what they make is a file, a page, a script, or goes on until it is stopped.
+_WITHOUT = {
+    "eeon completion",
+    "eeon config schema",  # it is JSON already
+    "eeon controller run",
+    "eeon demo",
+    "eeon experiment report",
+    "eeon experiment run",
+    "eeon fabric down",
+    "eeon fabric exec",
+    "eeon fabric up",
+    "eeon help",
+    "eeon trace coflow",
+    "eeon trace shuffle",
+}
+
+
+def leaves() -> dict[str, click.Context]:
+    return {
+        one.command_path: one
+        for one in contexts(root_context(main))
+        if not isinstance(one.command, click.Group)
+    }
+
+
+def options_of(ctx: click.Context) -> set[str]:
+    return {name for param in ctx.command.get_params(ctx) for name in param.opts}
+
+
+def test_every_command_that_prints_data_has_json_and_no_other_has():
+    assert {path for path, ctx in leaves().items() if "--json" not in options_of(ctx)} == _WITHOUT
+
+
+def eeon(*arguments: str) -> str:
+    done = CliRunner().invoke(main, list(arguments), env={"COLUMNS": None})
+    assert done.exit_code in (0, 1, 2) and not isinstance(done.exception, (TypeError, KeyError)), done.output
+    return done.stdout
+
+
+@pytest.mark.parametrize("asking", [["--json"], ["-o", "json"]])
+def test_both_spellings_are_the_same(asking):
+    listed = json.loads(eeon("config", "list", *asking))
+    assert "drop_tail" in listed["examples"] and "leaf-spine-4" in listed["topologies"]
+
+
+def test_experiments_are_listed_shown_and_told_of_as_json(tmp_path):
+    listed = json.loads(eeon("experiment", "list", "--json"))["experiments"]
+    assert {"name", "runs", "quick_runs", "claims", "title"} == set(listed[0])
+    marking = next(one for one in listed if one["name"] == "marking")
+    shown = json.loads(eeon("experiment", "show", "marking", "--quick", "--json"))
+    assert len({one["run"] for one in shown["points"]}) == marking["quick_runs"]
+    told = json.loads(eeon("experiment", "status", "marking", "--quick", "--json", "--output", str(tmp_path)))
+    assert told["finished"] == 0 and told["missing"] == marking["quick_runs"] and told["failed"] == []
+
+
+def test_a_dry_run_of_an_experiment_runs_nothing(tmp_path):
+    folder = tmp_path / "results"
+    said = eeon("experiment", "run", "marking", "--quick", "--dry-run", "--output", str(folder))
+    assert "0 runs there, " in said and not list(folder.rglob("*.parquet"))
+
+
+def test_the_status_of_a_live_fabric_is_json_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(state, "_ROOT", tmp_path)
+    record = state.State("trial", "engine", "leaf-spine-4", namespaces={"h1": "trial-h1"})
+    record.addresses = {"leaf1": "127.0.0.1:1"}
+    record.create()
+    told = json.loads(eeon("fabric", "status", "--name", "trial", "--json"))
+    assert told["switches"] == {"leaf1": {"runs": False, "address": "127.0.0.1:1", "thrift_port": None}}
+    assert told["topology"] == "leaf-spine-4" and told["hosts"] == {"h1": "trial-h1"}
+    assert not told["is_supervised"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("experiment", "list"), ("experiment", "show", "marking", "--quick"), ("doctor",), ("config", "list")],
+    ids=lambda words: " ".join(words),
+)
+def test_no_line_in_a_pipe_ends_in_blanks(words):
+    lines = eeon(*words).splitlines()
+    assert len(lines) > 2 and not [line for line in lines if line != line.rstrip()]
