@@ -22,7 +22,8 @@ from fake_p4runtime import FakeFabric
 WATCH = importlib.import_module("eeon_control.cli.show.watch")
 CONFIG = ["-c", "red_ack_syn", "-c", "eee_120us100"]
 VIEWS = ("fabric", "ports", "queues", "ecn", "eee", "counters")
-FORWARDED, MARKED, TAIL_DROPPED = 0, 1, 3
+FORWARDED, MARKED, TAIL_DROPPED, NO_ROUTE = 0, 1, 3, 4
+RESET = "\x1b[0m"
 DATA, ACK = 0, 1
 
 
@@ -391,15 +392,22 @@ def read_all(terminal: int) -> str:
     return read.decode()
 
 
-def on_terminal(fabric, columns: int, *arguments: str) -> list[str]:
-    """The lines that a terminal of so many columns shows, without styles."""
+def screen_of(fabric, columns: int, *arguments: str, **variables: str) -> str:
+    """All that a terminal of so many columns is sent."""
     primary, secondary = pty.openpty()
     command = [sys.executable, "-m", "eeon_control", "show", *arguments, *fabric.options]
-    environment = os.environ | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "40"}
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environment = kept | {"TERM": "xterm", "COLUMNS": str(columns), "LINES": "40", **variables}
     with subprocess.Popen(command, stdout=secondary, env=environment) as process:
         os.close(secondary)
         screen = read_all(primary)
     assert process.returncode == 0
+    return screen
+
+
+def on_terminal(fabric, columns: int, *arguments: str) -> list[str]:
+    """The lines that a terminal of so many columns shows, without styles."""
+    screen = screen_of(fabric, columns, *arguments)
     return re.sub(r"\x1b\[[0-9;]*m", "", screen).splitlines()
 
 
@@ -411,9 +419,9 @@ def test_on_a_narrow_terminal_keys_stay_whole_and_what_is_left_out_is_named(fabr
         assert any(key in line for line in lines), lines
     lines = on_terminal(fabric, columns, "ports")
     assert "dropped" in lines[1] and "delay" not in lines[1]
-    assert ("role" in lines[1]) == (columns == 80), "delay goes before role"
+    assert ("peer" in lines[1]) == (columns == 80), "delay goes before peer"
     words = " ".join(line.strip() for line in lines)
-    assert re.search("left out for lack of width: [a-z, ]*delay; -o json has all", words)
+    assert re.search("left out for lack of width: [a-z, ]*delay[a-z, ]*; --json has all", words)
 
 
 def test_a_wide_terminal_shows_every_column(fabric):
@@ -440,3 +448,66 @@ def test_counters_without_a_packet_are_left_out_of_the_table_and_told(fabric):
     assert shown.count("leaf1:") == 4 and shown.count("leaf2:") == 0
     assert f"{every - 4} rows without a packet left out; --zeros shows them" in shown
     assert fabric.show("counters", "--zeros").stdout.count("leaf2:") == every // 3
+
+
+def test_the_port_that_drops_is_found_with_the_reason(fabric):
+    fabric.verdict("spine1", 2, DATA, NO_ROUTE, 700, 1)
+    lines = fabric.show("ports", "--only", "drops", "--sort", "dropped").stdout.splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["spine1:2", "leaf1:3"]
+    assert lines[2].endswith("  700  no route 700") and lines[3].endswith("  2  tail dropped 2")
+    assert "10 of 12 rows left out by --only" in lines
+    row = fabric.row("spine1:2", "ports")
+    assert row["no_route_packets"] == 700 == row["dropped_packets"] and row["tail_dropped_packets"] == 0
+    found = fabric.rows("counters", "--only", "drops")
+    assert [(one["port"], one["class"], one["counter"]) for one in found] == [
+        ("leaf1:3", "ack", "tail_dropped"),
+        ("spine1:2", "data", "no_route"),
+    ]
+    assert [row["port"] for row in fabric.rows("ecn", "--only", "marks")] == ["leaf1:3"]
+    assert [row["port"] for row in fabric.rows("queues", "--only", "queued")] == []
+
+
+def test_where_nothing_is_dropped_there_is_no_column_of_reasons(fabric):
+    assert "why" in fabric.show("ports").stdout.splitlines()[1]
+    assert "why" not in fabric.show("ports", "--switch", "spine2").stdout.splitlines()[1]
+
+
+def test_rows_come_in_the_order_of_a_column_by_heading_or_key(fabric):
+    fabric.verdict("leaf2", 1, DATA, FORWARDED, 99, 1)
+    fabric.verdict("leaf2", 4, DATA, FORWARDED, 100, 1)
+    names = [row["port"] for row in fabric.rows("ports", "--sort", "sent")]
+    assert names[:3] == ["leaf2:4", "leaf2:1", "leaf1:3"]
+    again = fabric.rows("ports", "--sort", "sent_packets", "--reverse")
+    assert [row["sent_packets"] for row in again][-3:] == [14, 99, 100]
+    by_name = [row["port"] for row in fabric.rows("ports", "--sort", "port", "--reverse")]
+    assert by_name == sorted(by_name, reverse=True)
+    wrong = fabric.show("ports", "--sort", "droped")
+    assert wrong.exit_code == 1 and "did you mean dropped or role?" in wrong.stderr
+    assert "--reverse goes with --sort" in fabric.show("ports", "--reverse").stderr
+    routes = fabric.document("routes", "leaf1", "--sort", "prefix", "--only", "faults")
+    assert routes["rows"] == [] and "6 of 6 rows left out by --only" in routes["notes"]
+
+
+def test_switches_with_a_fault_can_be_shown_alone(fabric):
+    sync.run(fabric.fakes.switches["leaf2"].stop())
+    assert [row["switch"] for row in fabric.rows("fabric", "--only", "faults")] == ["leaf2"]
+
+
+RED, YELLOW, GREEN = "\x1b[31m", "\x1b[33m", "\x1b[32m"
+
+
+def test_drops_marks_and_states_have_colours_on_a_terminal_that_wants_them(fabric):
+    ports, ecn, states = (screen_of(fabric, 160, view) for view in ("ports", "ecn", "fabric"))
+    assert f"{RED}      2{RESET}" in ports and RED not in ports.partition("leaf1:3")[0]
+    assert f"{YELLOW}     4{RESET}" in ecn and GREEN in states and RED not in states
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", screen_of(fabric, 160, "ports", NO_COLOR="1"))
+    assert "\x1b" not in fabric.show("ports").stdout
+
+
+def test_a_column_has_one_unit_and_no_count_above_zero_looks_like_none(fabric):
+    fabric.register("leaf1", "occupancy_bytes", 2, 64)
+    fabric.register("leaf1", "occupancy_bytes", 1, 1_270_000)
+    lines = fabric.show("queues", "--switch", "leaf1").stdout.splitlines()
+    assert [line.split()[1] for line in lines[2:6]] == ["1.270MB", "<0.001MB", "0.098MB", "0.000MB"]
+    fabric.verdict("leaf1", 4, DATA, FORWARDED, 12_891, 1)
+    assert " 12,891 " in fabric.show("ports", "--port", "leaf1:4").stdout

@@ -1,15 +1,17 @@
 """What `eeon show` shows, one view a file, as rows of plain values. Pure: readings in, rows out."""
 
 from eeon_control.views.change import nonzero, rates, restarted, since
-from eeon_control.views.counters import counters
+from eeon_control.views.counters import DROPS, counters
 from eeon_control.views.ecn import ecn, with_mark_share
 from eeon_control.views.eee import REGISTERS as EEE_REGISTERS
 from eeon_control.views.eee import eee
 from eeon_control.views.energy import REGISTERS as ENERGY_REGISTERS
 from eeon_control.views.energy import energy
 from eeon_control.views.fabric import fabric
+from eeon_control.views.filters import Filter, counted, only, ordered, other_than
 from eeon_control.views.path import path
-from eeon_control.views.ports import ports, with_utilisation
+from eeon_control.views.ports import finished as ports_finished
+from eeon_control.views.ports import ports
 from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
 from eeon_control.views.queues import queues
 from eeon_control.views.routes import routes
@@ -18,20 +20,27 @@ from eeon_control.views.table import Column, Row, View
 
 __all__ = [
     "Column",
+    "DROPS",
     "EEE_REGISTERS",
     "ENERGY_REGISTERS",
+    "Filter",
     "QUEUE_REGISTERS",
     "Row",
     "Selection",
     "View",
+    "counted",
     "counters",
     "ecn",
     "eee",
     "energy",
     "fabric",
     "nonzero",
+    "only",
+    "ordered",
+    "other_than",
     "path",
     "ports",
+    "ports_finished",
     "queues",
     "rates",
     "restarted",
@@ -39,5 +48,4 @@ __all__ = [
     "select",
     "since",
     "with_mark_share",
-    "with_utilisation",
 ]

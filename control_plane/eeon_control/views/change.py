@@ -81,7 +81,7 @@ def nonzero(view: View) -> View:
 
 
 def _rate_column(column: Column) -> Column:
-    return replace(column, key=f"{column.key}_per_s", text=column.rate_text or column.text)
+    return replace(column, key=f"{column.key}_per_s", texts=column.rate_texts or column.texts)
 
 
 def _key(view: View, row: Row) -> tuple[Cell, ...]:

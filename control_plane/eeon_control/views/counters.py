@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from eeon_control.fabric.read import FabricCounters
-from eeon_control.views.table import PORT, Column, Row, View, count_bytes, packets
+from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, packets
+
+DROPS = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed")
+
+
+def _style(counter: Cell) -> Style | None:
+    return Style.BAD if counter in DROPS else Style.NOTICE if counter == "marked" else None
 
 
 def counters(readings: FabricCounters) -> View:
@@ -31,7 +37,7 @@ def counters(readings: FabricCounters) -> View:
     columns = [
         PORT,
         Column("class", "class", right=False),
-        Column("counter", "counter", right=False),
+        Column("counter", "counter", right=False, style=_style),
         packets("packets", "packets"),
         count_bytes("bytes", "bytes"),
     ]

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from eeon_control import constants
 from eeon_control.fabric.read import FabricCounters
-from eeon_control.views.table import PORT, Cell, Column, Row, View, packets, share
+from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, packets, share
+
+_ALARMS = {"marked": Style.NOTICE, "early_dropped": Style.BAD, "tail_dropped": Style.BAD}
 
 
 def with_mark_share(view: View) -> View:
@@ -36,7 +38,7 @@ def ecn(counters: FabricCounters) -> View:
     columns = [
         PORT,
         Column("class", "class", right=False),
-        *(packets(name, name.replace("_", " ")) for name in verdicts),
+        *(packets(name, name.replace("_", " "), alarm=_ALARMS.get(name)) for name in verdicts),
     ]
     notes = ["forwarded: sent without a new mark; marked: sent and marked CE by this switch"]
     rows = list(cells.values())

@@ -11,14 +11,13 @@ from eeon_control.topology import Port, Topology
 from eeon_control.units import Duration
 from eeon_control.views import power
 from eeon_control.views.port_tables import NO_REGISTERS, by_port
+from eeon_control.views.scale import per_second, time_exact, time_measured, whole
 from eeon_control.views.table import (
     PORT,
     Column,
     Row,
     View,
-    duration,
     none,
-    packets_per_second,
     share,
 )
 
@@ -48,22 +47,22 @@ def eee(
     columns = [
         PORT,
         Column("mode", "configured\nmode", right=False),
-        Column("stall_ps", "\nstall", duration, worth=1),
-        Column("sleep_ps", "\nsleep", duration, worth=2),
-        Column("wake_ps", "\nwake", duration, worth=2),
-        Column("hold_ps", "\nhold", duration, worth=3),
+        Column("stall_ps", "\nstall", time_exact, worth=1),
+        Column("sleep_ps", "\nsleep", time_exact, worth=2),
+        Column("wake_ps", "\nwake", time_exact, worth=2),
+        Column("hold_ps", "\nhold", time_exact, worth=3),
         Column("trigger", "\ntrigger", worth=3),
         Column("state", "operational\nstate", none, right=False),
         Column("held_packets", "\nheld", none, worth=4),
-        Column("lpi_ps", "\ntime in LPI", duration),
+        Column("lpi_ps", "\ntime in LPI", time_measured),
         Column("lpi_share", "\nshare", share),
-        Column("wakes", "\nwakes", none),
+        Column("wakes", "\nwakes", whole),
     ]
     notes = [NO_REGISTERS] if any(one.registers is None for one in observed.switches.values()) else []
     if before is None:
         notes.append(_since_note(observed))
         return View("eee", "EEE", columns, rows, notes=notes)
-    columns[-1] = Column("wakes_per_s", "\nwakes", packets_per_second)
+    columns[-1] = Column("wakes_per_s", "\nwakes", per_second)
     restarted = [name for name, one in between.items() if one.restarted]
     notes += [f"{name} has restarted; its rows count from there" for name in restarted]
     return View("eee", f"EEE, over {_seconds(between):.3g} s", columns, rows, notes=notes)

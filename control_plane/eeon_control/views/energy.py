@@ -11,9 +11,12 @@ from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.views import power
 from eeon_control.views.port_tables import NO_REGISTERS
-from eeon_control.views.table import PORT, Column, Row, View, packets_per_second, rate, share
+from eeon_control.views.scale import measured, per_second, rate_exact
+from eeon_control.views.table import PORT, Column, Row, View, share
 
 _PS_PER_S = 10**12
+_WATTS = ((1, "W"),)
+_JOULES = ((1, "J"),)
 
 __all__ = ["REGISTERS", "energy"]
 
@@ -47,12 +50,12 @@ def energy(topology: Topology, before: FabricObservation, after: FabricObservati
     columns = [
         PORT,
         Column("role", "role", right=False),
-        Column("rate_bps", "rate", rate),
+        Column("rate_bps", "rate", rate_exact),
         Column("lpi_share", "in LPI", share),
         Column("transition_share", "in transition", share),
-        Column("wakes_per_s", "wakes", packets_per_second),
-        Column("watts", "power", _watts),
-        Column("joules", "energy", _joules),
+        Column("wakes_per_s", "wakes", per_second),
+        Column("watts", "power", measured(_WATTS)),
+        Column("joules", "energy", measured(_JOULES)),
         Column("power_share", "of full", share),
     ]
     elapsed_ps = max((port.elapsed_ps for port in ports), default=0)
@@ -119,8 +122,8 @@ def _totals(ports: Sequence[PortEnergy]) -> _Totals:
 
 def _sentence(totals: _Totals) -> str:
     text = (
-        f"{totals.ports} ports: {_watts(totals.watts)}, {_joules(totals.joules)}; always on they "
-        f"would use {_joules(totals.always_on_joules)}"
+        f"{totals.ports} port{'s' if totals.ports != 1 else ''}: {_watts(totals.watts)}, "
+        f"{_joules(totals.joules)}; always on they would use {_joules(totals.always_on_joules)}"
     )
     return text if totals.saved_share is None else f"{text}, so EEE saves {totals.saved_share:.1%}"
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.fabric.targets import Target
 from eeon_control.topology import Topology
-from eeon_control.views.table import Column, Row, View, duration, none
+from eeon_control.views.scale import time_measured
+from eeon_control.views.table import Column, Row, View, good_if, none
 
 _US_TO_PS = 1_000_000
 
@@ -41,8 +42,8 @@ def fabric(topology: Topology, targets: Mapping[str, Target], observed: FabricOb
         Column("address", "P4Runtime", right=False),
         Column("tls", "TLS", right=False, worth=2),
         Column("thrift", "Thrift", none, right=False, worth=1),
-        Column("up_ps", "up", duration),
-        Column("status", "status", right=False, worth=9),
+        Column("up_ps", "up", time_measured),
+        Column("status", "status", right=False, worth=9, style=good_if("ready")),
     ]
     return View(
         "fabric",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eeon_control.routing import Flow, Path, Walk
-from eeon_control.views.table import Column, Row, View, none, rate, share
+from eeon_control.views.scale import rate_exact
+from eeon_control.views.table import Column, Row, View, none, share
 
 ORDER_NOTE = (
     "which member a hash takes rests on the order in which the tables use the members first: P4Runtime does "
@@ -39,7 +40,7 @@ def path(walk: Walk, found: Sequence[Path], flow: Flow | None, more_than: int | 
         Column("switch", "switch", right=False, worth=4),
         Column("port", "egress port", right=False),
         Column("peer", "to", right=False),
-        Column("rate_bps", "rate", rate, worth=1),
+        Column("rate_bps", "rate", rate_exact, worth=1),
         Column("prefix", "route", right=False, worth=3),
         Column("members", "members", worth=2),
         Column("hash", "hash", none) if flow is not None else Column("share", "of flows", share),

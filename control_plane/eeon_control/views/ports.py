@@ -7,15 +7,42 @@ from dataclasses import replace
 
 from eeon_control.fabric.read import FabricCounters
 from eeon_control.topology import Topology
-from eeon_control.views.table import PORT, Column, Row, View, count_bytes, duration, packets, rate, share
+from eeon_control.views.counters import DROPS as _DROPPED
+from eeon_control.views.scale import per_second, rate_exact, time_exact
+from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, packets, share
 
 # Verdicts that are counted at the egress port when a packet is sent, and those that lose it.
 _SENT = ("forwarded", "marked")
-_DROPPED = ("early_dropped", "tail_dropped", "no_route", "ttl_expired", "malformed")
+_LAST = len(_DROPPED) + 2  # columns of what was dropped
+_WHERE = (
+    "dropped: at this port as egress (early: by the AQM; tail: its buffer was full), or on arrival here (no "
+    "route, TTL, malformed)"
+)
 
 
-def with_utilisation(topology: Topology, view: View) -> View:
-    """Rates of `ports` with the part of the link that sent frames take.
+def finished(topology: Topology, view: View, of_interval: bool) -> View:
+    """A view of `ports`, or of its rates, with what is worked out of counts: causes of drops, utilisation."""
+    suffix = "_per_s" if of_interval else ""
+    for row in view.rows:
+        lost = {cause: row[f"{cause}_packets{suffix}"] for cause in _DROPPED}
+        row["drop_causes"] = _causes(lost, of_interval)
+    if of_interval:
+        view = _with_utilisation(topology, view)
+    if not any(row["drop_causes"] for row in view.rows):  # a column without a word in it is none
+        view = replace(view, columns=view.columns[:-1])
+    return view
+
+
+def _causes(lost: dict[str, Cell], of_interval: bool) -> str:
+    """`tail dropped 12, no route 3`: the most first."""
+    known = {cause: count for cause, count in lost.items() if isinstance(count, int | float) and count}
+    most = sorted(known, key=lambda cause: -known[cause])
+    texts = (per_second([known[cause]])[0] if of_interval else f"{known[cause]:,}" for cause in most)
+    return ", ".join(f"{cause.replace('_', ' ')} {text}" for cause, text in zip(most, texts, strict=True))
+
+
+def _with_utilisation(topology: Topology, view: View) -> View:
+    """Rates with the part of the link that sent frames take.
 
     A frame takes its bytes and what it has on the wire beside them (preamble, FCS, gap).
     """
@@ -28,7 +55,7 @@ def with_utilisation(topology: Topology, view: View) -> View:
             else None
         )
     used = Column("utilisation_share", "used", share)
-    return replace(view, columns=[*view.columns[:-1], used, view.columns[-1]])
+    return replace(view, columns=[*view.columns[:-_LAST], used, *view.columns[-_LAST:]])
 
 
 def ports(topology: Topology, counters: FabricCounters) -> View:
@@ -41,6 +68,7 @@ def ports(topology: Topology, counters: FabricCounters) -> View:
     sent: Counter[tuple[str, int]] = Counter()
     sent_bytes: Counter[tuple[str, int]] = Counter()
     dropped: Counter[tuple[str, int]] = Counter()
+    causes: Counter[tuple[str, int, str]] = Counter()
     for verdict in counters.verdicts:
         key = verdict.switch, verdict.port
         if verdict.verdict in _SENT:
@@ -48,6 +76,7 @@ def ports(topology: Topology, counters: FabricCounters) -> View:
             sent_bytes[key] += verdict.bytes
         elif verdict.verdict in _DROPPED:
             dropped[key] += verdict.packets
+            causes[(*key, verdict.verdict)] += verdict.packets
     rows: list[Row] = []
     for port in topology.ports():
         key = port.node, port.number
@@ -65,19 +94,23 @@ def ports(topology: Topology, counters: FabricCounters) -> View:
                 "sent_packets": sent[key],
                 "sent_bytes": sent_bytes[key],
                 "dropped_packets": dropped[key],
+                **{f"{cause}_packets": causes[(*key, cause)] for cause in _DROPPED},
+                "drop_causes": "",
             }
         )
     columns = [
         PORT,
         Column("role", "role", right=False, worth=2),
         Column("peer", "peer", right=False, worth=4),
-        Column("rate_bps", "rate", rate, worth=3),
-        Column("delay_ps", "delay", duration, worth=1),
+        Column("rate_bps", "rate", rate_exact, worth=3),
+        Column("delay_ps", "delay", time_exact, worth=1),
         packets("received_packets", "received"),
         count_bytes("received_bytes"),
         packets("sent_packets", "sent"),
         count_bytes("sent_bytes"),
-        replace(packets("dropped_packets", "dropped"), worth=9),
+        packets("dropped_packets", "dropped", alarm=Style.BAD, worth=9),
+        *(replace(packets(f"{cause}_packets", cause.replace("_", " ")), shown=False) for cause in _DROPPED),
+        Column("drop_causes", "why", right=False, worth=8),
     ]
-    notes = ["dropped: at this port as egress by queue or AQM, or on arrival here (no route, TTL, malformed)"]
+    notes = [_WHERE]
     return View("ports", "ports", columns, rows, notes=notes)

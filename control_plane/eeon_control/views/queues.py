@@ -7,7 +7,8 @@ from eeon_control.port_settings import AQM, BUFFER, BufferLimit
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.views.port_tables import NO_REGISTERS, aqm_text, by_port
-from eeon_control.views.table import PORT, Column, Row, View, bytes_text, none
+from eeon_control.views.scale import bytes_exact, bytes_measured
+from eeon_control.views.table import PORT, Column, Row, View, none
 
 REGISTERS = ("occupancy_bytes", "occupancy_packets")
 
@@ -32,9 +33,9 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
             )
     columns = [
         PORT,
-        Column("occupancy_bytes", "occupancy", bytes_text),
+        Column("occupancy_bytes", "occupancy", bytes_measured),
         Column("occupancy_packets", "packets", none),
-        Column("buffer_bytes", "buffer", bytes_text),
+        Column("buffer_bytes", "buffer", bytes_exact),
         Column("aqm", "AQM", right=False),
     ]
     notes = [NO_REGISTERS] if any(one.registers is None for one in observed.switches.values()) else []

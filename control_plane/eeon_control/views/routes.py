@@ -9,7 +9,7 @@ from eeon_control.entries import Action, Entry, Lpm
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.routing import ROUTE_TABLES, Route
 from eeon_control.topology import Switch, Topology
-from eeon_control.views.table import Cell, Column, Row, View, none
+from eeon_control.views.table import Cell, Column, Row, View, good_if, none
 
 _SHOWN = 4  # next hops of a group in the table; JSON has all
 _NOT_COMPARED = (
@@ -49,7 +49,7 @@ def routes(
         Column("group", "group", none, worth=1),
         Column("members", "members", worth=2),
         Column("next_hops", "next hops", right=False),
-        Column("state", "state", right=False, worth=9),
+        Column("state", "state", right=False, worth=9, style=good_if("ok")),
     ]
     wrong = sum(row["state"] != "ok" for row in rows)
     notes = [_NOT_COMPARED] if planned is None else []

@@ -7,37 +7,48 @@ time (`views.change`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from enum import StrEnum
 
-from eeon_control.units import Bytes, DataRate, Duration
+from eeon_control.views.scale import Texts, bit_rate, bytes_measured, per_second, whole
 
 Cell = str | int | float | None
 Row = dict[str, Cell]
 
-# It takes what a view's rows have under the column's key, which no type says.
-Text: TypeAlias = Callable[[Any], str]
-"""How a value is written for people."""
 
-_DURATION_CHARS = 7
+class Style(StrEnum):
+    """What a person should see first, on a terminal that has colours: rich's names."""
+
+    GOOD = "green"
+    NOTICE = "yellow"
+    BAD = "red"
+
+
+def words(values: Sequence[Cell]) -> list[str]:
+    """As they are."""
+    return [str(value) for value in values]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A key of the rows, its heading, and how a value is written for people.
+    """A key of the rows, its heading, and how its values are written for people.
 
-    `counts`: it only ever grows, until the switch restarts; `rate_text` is how its change in a second is
-    written. `worth`: where a terminal is too narrow, the columns of least worth are left out first.
+    `counts`: it only ever grows, until the switch restarts; `rate_texts` is how its change in a second is
+    written. `style`: of a value that a person should see. Where `shown` is not set, only JSON output has it,
+    and other columns are worked out of it. `worth`: where a terminal is too narrow, the columns of least
+    worth are left out first.
     """
 
     key: str
     heading: str
-    text: Text = str
+    texts: Texts = words
     right: bool = True
     counts: bool = False
-    rate_text: Text | None = None
+    rate_texts: Texts | None = None
     worth: int = 5
+    style: Callable[[Cell], Style | None] | None = None
+    shown: bool = True
 
     @property
     def name(self) -> str:
@@ -64,57 +75,34 @@ class View:
 PORT = Column("port", "port", right=False)
 
 
-def packets(key: str, heading: str) -> Column:
-    """A column that counts packets."""
-    return Column(key, heading, none, counts=True, rate_text=packets_per_second)
+def packets(key: str, heading: str, *, alarm: Style | None = None, worth: int = 5) -> Column:
+    """A column that counts packets. `alarm`: the style of one above zero."""
+    return Column(
+        key,
+        heading,
+        whole,
+        counts=True,
+        rate_texts=per_second,
+        worth=worth,
+        style=None if alarm is None else lambda value: alarm if value else None,
+    )
 
 
 def count_bytes(key: str, heading: str = "") -> Column:
     """A column that counts bytes; its rate is shown in bits per second."""
-    return Column(key, heading, bytes_text, counts=True, rate_text=bit_rate)
+    return Column(key, heading, bytes_measured, counts=True, rate_texts=bit_rate)
 
 
-def none(value: Cell) -> str:
+def none(values: Sequence[Cell]) -> list[str]:
     """`-` for what is not known."""
-    return "-" if value is None else str(value)
+    return ["-" if value is None else str(value) for value in values]
 
 
-def bytes_text(value: int | None) -> str:
-    """`97.5KB`."""
-    return "-" if value is None else str(Bytes(value))
-
-
-def duration(value: int | None) -> str:
-    """`120us`; a long one with five digits, because nobody reads picoseconds of seconds."""
-    if value is None:
-        return "-"
-    exact = str(Duration(value))
-    if len(exact) <= _DURATION_CHARS or value < 10**9:
-        return exact
-    return f"{value / 10**12:.5g}s" if value >= 10**12 else f"{value / 10**9:.5g}ms"
-
-
-def rate(value: int) -> str:
-    """`10Gbps`."""
-    return str(DataRate(value))
-
-
-def share(value: float | None) -> str:
+def share(values: Sequence[float | None]) -> list[str]:
     """`12.3%`."""
-    return "-" if value is None else f"{value:.1%}"
+    return ["-" if value is None else f"{value:.1%}" for value in values]
 
 
-def packets_per_second(value: float | None) -> str:
-    """`1234/s`."""
-    return "-" if value is None else f"{value:.4g}/s" if value < 10_000 else f"{value:.0f}/s"
-
-
-def bit_rate(value: float | None) -> str:
-    """Bytes per second as `9.87Mbps`."""
-    if value is None:
-        return "-"
-    bits = value * 8
-    for unit, name in ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")):
-        if bits >= unit:
-            return f"{bits / unit:.3g}{name}"
-    return f"{bits:.3g}bps"
+def good_if(text: str) -> Callable[[Cell], Style]:
+    """The style of a state: good when it is this text, else bad."""
+    return lambda value: Style.GOOD if value == text else Style.BAD

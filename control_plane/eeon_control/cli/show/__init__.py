@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import click
 from eeon_control import views
 from eeon_control.cli import completions, options
 from eeon_control.cli.output import counted, errors
-from eeon_control.cli.show import baselines
+from eeon_control.cli.show import baselines, common
 from eeon_control.cli.show.common import EXIT_CODES
 from eeon_control.cli.show.routes import path, routes
 from eeon_control.cli.show.watch import Kind, ViewData, ViewLoop, ViewOptions
@@ -66,13 +66,20 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
         nonzero: bool = False,
         raw: bool = False,
         zeros: bool = False,
+        only: tuple[str, ...] = (),
+        sort: str | None = None,
+        reverse: bool = False,
     ) -> int:
         whole = options.topology_or_known(topology_name)
         part = views.select(whole, Selection(switches, ports, tuple(PortRole(role) for role in roles)))
         targets = options.targets_or_known(whole.name, targets_file, target_texts, tick)
         if blocks is not None and watch_s is None:
             raise click.UsageError("--count goes with --watch")
-        view_options = ViewOptions(output, interval_s, watch_s, blocks, nonzero, raw, zeros)
+        if reverse and sort is None:
+            raise click.UsageError("--reverse goes with --sort")
+        view_options = ViewOptions(
+            output, interval_s, watch_s, blocks, nonzero, raw, zeros, only, sort, reverse
+        )
         loop = ViewLoop(kind, whole, part, targets, view_options)
         loop.run()
         return 1 if loop.failed else 0
@@ -84,7 +91,9 @@ def _view(name: str, kind: Kind, about: str, *, counts: bool = False, intervals:
         function = _RAW(_NONZERO(function))
     if kind.hides_zeros:
         function = _ZEROS(function)
-    for option in (_COUNT, _WATCH, _ROLE, _PORT, _SWITCH, options.output_option):
+    if kind.filters:
+        function = common.only_option(kind.filters)(function)
+    for option in (_COUNT, _WATCH, *common.ORDER, _ROLE, _PORT, _SWITCH, options.output_option):
         function = option(function)
     function = options.topology_option(required=False)(options.target_options(function))
     show.command(name, help=about, epilog=EXIT_CODES)(function)
@@ -133,7 +142,7 @@ _RATE = click.option(
 )
 _NONZERO = click.option("--nonzero", is_flag=True, help="only rows with a count above zero")
 _ZEROS = click.option(
-    "--zeros", is_flag=True, help="rows without a packet, too; without it only -o json has them"
+    "--zeros", is_flag=True, help="rows without a packet, too; without it only --json has them"
 )
 _RAW = click.option(
     "--raw",
@@ -158,10 +167,6 @@ def _ecn(data: ViewData) -> View:
     return views.ecn(data.observed.counters)
 
 
-def _with_utilisation(topology: Topology, view: View, of_interval: bool) -> View:
-    return views.with_utilisation(topology, view) if of_interval else view
-
-
 def _with_mark_share(topology: Topology, view: View, of_interval: bool) -> View:
     return views.with_mark_share(view)
 
@@ -180,27 +185,47 @@ def _energy(data: ViewData) -> View:
 
 
 _COUNTERS = Wanted(counters=True, clock=True)
+_PORT_FILTERS = {
+    "drops": views.counted("dropped_packets"),
+    "traffic": views.counted("received_packets", "sent_packets"),
+}
+_ECN_FILTERS = {
+    "drops": views.counted("early_dropped", "tail_dropped"),
+    "marks": views.counted("marked"),
+}
+
+
+def _of(counters: Collection[str]) -> views.Filter:
+    is_counted = views.counted("packets")
+    return lambda row: row["counter"] in counters and is_counted(row)
+
+
+_COUNTER_FILTERS = {"drops": _of(views.DROPS), "marks": _of(("marked",))}
 
 _view(
     "fabric",
-    Kind(Wanted(clock=True), _fabric),
+    Kind(Wanted(clock=True), _fabric, filters={"faults": views.other_than("status", "ready")}),
     """Every switch, and whether it can be reached and runs the program.""",
 )
 _view(
     "ports",
-    Kind(_COUNTERS, _ports, counts=True, finish=_with_utilisation),
-    """Every linked port: role, peer, speed, packets received, sent, dropped.""",
+    Kind(_COUNTERS, _ports, counts=True, finish=views.ports_finished, filters=_PORT_FILTERS),
+    """Every linked port: role, peer, speed, packets received, sent, dropped, and why they were dropped.""",
     counts=True,
     intervals=True,
 )
 _view(
     "queues",
-    Kind(Wanted(entries=True, registers=views.QUEUE_REGISTERS), _queues),
+    Kind(
+        Wanted(entries=True, registers=views.QUEUE_REGISTERS),
+        _queues,
+        filters={"queued": views.counted("occupancy_packets")},
+    ),
     """Every linked port: occupancy now, buffer limit, AQM.""",
 )
 _view(
     "ecn",
-    Kind(_COUNTERS, _ecn, counts=True, finish=_with_mark_share),
+    Kind(_COUNTERS, _ecn, counts=True, finish=_with_mark_share, filters=_ECN_FILTERS),
     """Every port and packet class: forwarded, marked, dropped early, dropped at a full buffer.""",
     counts=True,
     intervals=True,
@@ -224,7 +249,7 @@ _view(
 )
 _view(
     "counters",
-    Kind(_COUNTERS, _counters, counts=True, hides_zeros=True),
+    Kind(_COUNTERS, _counters, counts=True, hides_zeros=True, filters=_COUNTER_FILTERS),
     """Every counter: by port, packet class and verdict, in packets and bytes.""",
     counts=True,
     intervals=True,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from typing import TypeVar
+
 import click
 
 from eeon_control.cli.output import console, errors
@@ -9,12 +12,35 @@ from eeon_control.cli.show import printing
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.views import View
 
+_F = TypeVar("_F", bound=Callable[..., object])
+
 EXIT_CODES = """
 \b
 EXIT CODES
   0  done
   1  a switch could not be read (the others are shown), or another error
 """
+
+
+ORDER = (
+    click.option("--reverse", is_flag=True, help="with --sort: smallest numbers first, texts from Z to A"),
+    click.option(
+        "--sort",
+        metavar="COLUMN",
+        help="in order of this column, by its heading or its key in JSON; largest numbers first",
+    ),
+)
+"""--sort and --reverse, for click to add in this order."""
+
+
+def only_option(names: Collection[str]) -> Callable[[_F], _F]:
+    """--only, with what one command can filter by."""
+    return click.option(
+        "--only",
+        multiple=True,
+        type=click.Choice(sorted(names)),
+        help=f"only rows with {' or '.join(sorted(names))}; repeatable",
+    )
 
 
 def troubles(observed: FabricObservation) -> list[str]:

@@ -11,7 +11,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from eeon_control.views import Column, View
+from eeon_control.views import Column, Row, View
 
 _GAP = 2  # rich's, between two columns
 _FOLDED_WIDTH = 16  # to which a column of words may shrink: its text goes on in the next line
@@ -39,7 +39,7 @@ def as_table(view: View, width: int) -> Group:
     Columns that identify a row are always there and whole. Where not all others fit, those of least worth are
     left out, the rightmost of equal ones first, and a note names them.
     """
-    texts = [[column.text(row[column.key]) for row in view.rows] for column in view.columns]
+    texts = [column.texts([row[column.key] for row in view.rows]) for column in view.columns]
     shown = _that_fit(view, texts, width)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index in shown:
@@ -48,12 +48,17 @@ def as_table(view: View, width: int) -> Group:
         justify: Literal["left", "right"] = "right" if column.right else "left"
         least = _width(column, texts[index]) if whole else None
         table.add_column(column.heading, justify=justify, no_wrap=whole, min_width=least)
-    for number in range(len(view.rows)):
-        table.add_row(*(Text(texts[index][number]) for index in shown))
-    left_out = [column.name for index, column in enumerate(view.columns) if index not in shown]
+    for number, row in enumerate(view.rows):
+        styles = (_style(view.columns[index], row) for index in shown)
+        table.add_row(
+            *(Text(texts[index][number], style=style) for index, style in zip(shown, styles, strict=True))
+        )
+    left_out = [
+        column.name for index, column in enumerate(view.columns) if column.shown and index not in shown
+    ]
     notes = [*view.notes]
     if left_out:
-        notes.append(f"left out for lack of width: {', '.join(left_out)}; -o json has all")
+        notes.append(f"left out for lack of width: {', '.join(left_out)}; --json has all")
     return Group(Text(view.title, style="bold"), table, *(Text(note, style="dim") for note in notes))
 
 
@@ -65,12 +70,17 @@ def _that_fit(view: View, texts: list[list[str]], width: int) -> list[int]:
         else min(_FOLDED_WIDTH, _width(column, texts[index]))
         for index, column in enumerate(view.columns)
     ]
-    shown = list(range(len(view.columns)))
+    shown = [index for index, column in enumerate(view.columns) if column.shown]
     may_go = [index for index in shown if view.columns[index].key not in view.key]
     may_go.sort(key=lambda index: (view.columns[index].worth, -index))
     while may_go and sum(least[index] + _GAP for index in shown) - _GAP > width:
         shown.remove(may_go.pop(0))
     return shown
+
+
+def _style(column: Column, row: Row) -> str:
+    style = None if column.style is None else column.style(row[column.key])
+    return "" if style is None else style.value
 
 
 def _width(column: Column, texts: Sequence[str]) -> int:

@@ -29,6 +29,7 @@ from eeon_control.views import Selection, View
 
 _ROUTES = Wanted(routes=True)
 _PATHS = 64
+_FILTERS = {"faults": views.other_than("state", "ok")}
 
 
 @click.command(epilog=common.EXIT_CODES)
@@ -36,6 +37,9 @@ _PATHS = 64
 @options.topology_option(required=False)
 @options.target_options
 @options.config_options(required=False)
+@common.only_option(_FILTERS)
+@common.ORDER[1]
+@common.ORDER[0]
 @options.output_option
 def routes(
     switches: tuple[str, ...],
@@ -44,6 +48,9 @@ def routes(
     target_texts: tuple[str, ...],
     tick: Duration | None,
     config_names: tuple[str, ...],
+    only: tuple[str, ...],
+    sort: str | None,
+    reverse: bool,
     output: str,
 ) -> int:
     """Every route of every SWITCH (or of all): its ECMP group, the ports and neighbours, and its state.
@@ -64,7 +71,10 @@ def routes(
     def view(data: ViewData) -> View:
         return views.routes(whole, data.observed, planned)
 
-    loop = ViewLoop(Kind(_ROUTES, view), whole, part, targets, ViewOptions(output))
+    if reverse and sort is None:
+        raise click.UsageError("--reverse goes with --sort")
+    kind = Kind(_ROUTES, view, filters=_FILTERS)
+    loop = ViewLoop(kind, whole, part, targets, ViewOptions(output, only=only, sort=sort, reverse=reverse))
     loop.run()
     return 1 if loop.failed else 0
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import sleep
 
@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.text import Text
 
 from eeon_control import views
-from eeon_control.cli.output import console
+from eeon_control.cli.output import console, counted
 from eeon_control.cli.show import baselines, common, printing
 from eeon_control.fabric import Targets
 from eeon_control.fabric.read import FabricObservation, Wanted, observe
@@ -39,7 +39,7 @@ class Kind:
 
     `default_interval_s`: it always looks twice. `counts`: it is subject to `eeon clear counters`. `finish`:
     what is worked out of counts, or of rates (then True), once they are known. `hides_zeros`: a table has
-    only rows in which something was counted, unless all are asked for.
+    only rows in which something was counted, unless all are asked for. `filters`: what `--only` takes.
     """
 
     wanted: Wanted
@@ -49,6 +49,7 @@ class Kind:
     counts: bool = False
     finish: Callable[[Topology, View, bool], View] | None = None
     hides_zeros: bool = False
+    filters: Mapping[str, views.Filter] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,9 @@ class ViewOptions:
     nonzero: bool = False
     raw: bool = False
     zeros: bool = False
+    only: tuple[str, ...] = ()
+    sort: str | None = None
+    reverse: bool = False
 
 
 class ViewLoop:
@@ -148,17 +152,22 @@ class ViewLoop:
             view = self._since_baseline(view, observed, self._baseline)
         if kind.finish is not None:
             view = kind.finish(self._part, view, self._interval_s is not None and before is not None)
-        return self._without_zeros(view)
+        view = self._without_zeros(view)
+        if self._options.only:
+            view = views.only(view, [kind.filters[name] for name in self._options.only])
+        if self._options.sort is not None:
+            view = views.ordered(view, self._options.sort, reverse=self._options.reverse)
+        return view
 
     def _without_zeros(self, view: View) -> View:
         options = self._options
-        hides = self._kind.hides_zeros and options.output == "table" and not options.zeros
+        hides = self._kind.hides_zeros and options.output == "table" and not (options.zeros or options.only)
         if not options.nonzero and not hides:
             return view
         shown = views.nonzero(view)
         hidden = len(view.rows) - len(shown.rows)
         if hides and hidden:
-            rows = f"{hidden} row{'s' if hidden > 1 else ''}"
+            rows = counted(hidden, "row")
             shown.notes = [*shown.notes, f"{rows} without a packet left out; --zeros shows them"]
         return shown
 

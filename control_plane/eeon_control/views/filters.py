@@ -1,0 +1,60 @@
+"""Which rows of a view are shown, and in which order: what is asked for on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import TypeAlias
+
+from eeon_control.errors import EeonError
+from eeon_control.nearest import hint
+from eeon_control.views.table import Cell, Column, Row, View
+
+Filter: TypeAlias = Callable[[Row], bool]
+"""Whether a row is what `--only` asks for."""
+
+
+def counted(*keys: str) -> Filter:
+    """Rows in which one of these is above zero, as a count or as a rate."""
+    return lambda row: any(row.get(key) or row.get(f"{key}_per_s") for key in keys)
+
+
+def other_than(key: str, usual: str) -> Filter:
+    """Rows that are not as they should be."""
+    return lambda row: row[key] != usual
+
+
+def only(view: View, filters: Collection[Filter]) -> View:
+    """The rows that one of the filters takes; a note counts the others."""
+    rows = [row for row in view.rows if any(takes(row) for takes in filters)]
+    hidden = len(view.rows) - len(rows)
+    notes = [*view.notes, f"{hidden} of {len(view.rows)} rows left out by --only"] if hidden else view.notes
+    return replace(view, rows=rows, notes=notes)
+
+
+def ordered(view: View, column_name: str, *, reverse: bool = False) -> View:
+    """Rows in order of a column, named by its heading or its key in JSON.
+
+    Numbers come with the largest first, texts by alphabet; `reverse` turns that round. What is not known
+    comes last. Raises EeonError for a column that is not there.
+    """
+    key = _column(view, column_name).key
+    known = [row for row in view.rows if row[key] is not None]
+    unknown = [row for row in view.rows if row[key] is None]
+    texts = any(isinstance(row[key], str) for row in known)
+    known.sort(key=lambda row: _place(row[key], texts), reverse=texts == reverse)
+    return replace(view, rows=[*known, *unknown])
+
+
+def _place(value: Cell, as_text: bool) -> tuple[float, str]:
+    return (0.0, str(value)) if as_text or not isinstance(value, int | float) else (float(value), "")
+
+
+def _column(view: View, name: str) -> Column:
+    shown = [column for column in view.columns if column.shown]
+    wanted = name.strip().lower()
+    for column in view.columns:
+        if wanted in (column.key.lower(), column.name.lower()) and column.name:
+            return column
+    names = [column.name for column in shown]
+    raise EeonError(f"--sort {name}: {view.name} has no such column; {hint(name, names)}")

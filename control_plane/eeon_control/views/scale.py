@@ -1,0 +1,84 @@
+"""Numbers of a column in one unit, so that they can be compared at a glance.
+
+The largest chooses the unit. Measured values have at most four significant digits of it; configured ones are
+written exactly. JSON output has all digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+# What a view's rows have under the column's key, which no type says.
+Texts: TypeAlias = Callable[[Sequence[Any]], list[str]]
+"""How the values of a whole column are written for people. `-` is what is not known."""
+
+_Units = tuple[tuple[int, str], ...]
+_DIGITS = 4
+_EXACT_DECIMALS = 12
+
+_BYTES: _Units = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "KB"), (1, "B"))
+_TIMES: _Units = ((10**12, "s"), (10**9, "ms"), (10**6, "us"), (10**3, "ns"), (1, "ps"))
+_BITS: _Units = ((10**9, "Gbps"), (10**6, "Mbps"), (10**3, "kbps"), (1, "bps"))
+_PER_SECOND: _Units = ((10**6, "M/s"), (10**3, "k/s"), (1, "/s"))
+
+
+def whole(values: Sequence[Any]) -> list[str]:
+    """Counts with all their digits, in groups of three: `12,891`."""
+    return ["-" if value is None else f"{value:,}" for value in values]
+
+
+def measured(units: _Units, factor: int = 1) -> Texts:
+    """Values, times `factor`, to four digits of the largest: `1.27MB`; what is not quite 0 is `<0.01MB`."""
+
+    def texts(values: Sequence[Any]) -> list[str]:
+        known = [value * factor for value in values if value is not None]
+        one, name = _unit(units, known)
+        largest = float(max(known, default=0)) / one
+        decimals = max(0, _DIGITS - len(str(int(largest))))
+        written = [f"{float(value) / one:,.{decimals}f}" for value in known]
+        while decimals and all(text.endswith("0") for text in written):
+            decimals -= 1
+            written = [text[:-1] if decimals else text[:-2] for text in written]
+        least = f"{10.0**-decimals:.{decimals}f}"
+        shown = iter(
+            f"<{least}{name}" if value and not text.strip("0.,") else f"{text}{name}"
+            for value, text in zip(known, written, strict=True)
+        )
+        return ["-" if value is None else next(shown) for value in values]
+
+    return texts
+
+
+def exact(units: _Units) -> Texts:
+    """Whole numbers of the base unit with all digits: `97.5KB`."""
+
+    def texts(values: Sequence[Any]) -> list[str]:
+        known = [value for value in values if value is not None]
+        one, name = _unit(units, [value for value in known if value])
+        return ["-" if value is None else f"{_decimal(Fraction(value, one))}{name}" for value in values]
+
+    return texts
+
+
+def _unit(units: _Units, values: Sequence[float]) -> tuple[int, str]:
+    """The largest unit that the largest value has one of."""
+    largest = max(values, default=0)
+    return next(((one, name) for one, name in units if largest >= one), units[-1])
+
+
+def _decimal(value: Fraction) -> str:
+    """All digits of it: every unit here is a power of ten, 10^12 the largest."""
+    whole_part, rest = divmod(int(value * 10**_EXACT_DECIMALS), 10**_EXACT_DECIMALS)
+    decimals = f"{rest:0{_EXACT_DECIMALS}d}".rstrip("0")
+    return f"{whole_part}.{decimals}" if decimals else str(whole_part)
+
+
+bytes_measured = measured(_BYTES)
+bytes_exact = exact(_BYTES)
+time_measured = measured(_TIMES)
+time_exact = exact(_TIMES)
+rate_exact = exact(_BITS)
+bit_rate = measured(_BITS, 8)
+per_second = measured(_PER_SECOND)
