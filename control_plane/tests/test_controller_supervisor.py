@@ -82,6 +82,24 @@ def test_port_that_goes_down_makes_it_look_at_the_switch_at_once(tmp_path, lines
     assert [line["reason"] for line in lines() if line["event"] == "comparing"] == ["port eth1 went down"]
 
 
+@pytest.mark.parametrize("part", ["p4_device_config", "p4info"])
+def test_another_program_under_the_same_cookie_is_replaced(tmp_path, part):
+    async def work():
+        async with supervised(tmp_path) as (fabric, of):
+            leaf1 = fabric.switches["leaf1"]
+            meant, pushes = leaf1.config.SerializeToString(), leaf1.pushes
+            if part == "p4info":
+                leaf1.config.p4info.pkg_info.name = "another"
+            else:
+                leaf1.config.p4_device_config += b"\n"
+            of.look_now()
+            await until(lambda: of.counts.restores["leaf1"].by_cause["program"] == 2)
+            assert leaf1.pushes == pushes + 1
+            assert leaf1.config.SerializeToString() == meant
+
+    asyncio.run(work())
+
+
 def test_each_restore_is_one_line_that_says_what_was_wrong(tmp_path, lines):
     async def work():
         async with supervised(tmp_path) as (fabric, of):

@@ -161,7 +161,8 @@ class Link:
                     self._spawn(self._of_session, self._watch_ports(session))
                 return m.Tick()  # the answer comes over the stream
             case m.ReadPipeline(ticket):
-                return m.PipelineRead(ticket, await session.has_pipeline())
+                # By its bytes: a cookie is whatever the client that pushed the program says.
+                return m.PipelineRead(ticket, await session.runs_program())
             case m.ReadEntries(ticket):
                 return m.EntriesRead(ticket, tuple(await session.read_entries(TABLES)))
             case m.PushPipeline(ticket):

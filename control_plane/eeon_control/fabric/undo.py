@@ -69,7 +69,7 @@ async def restore(session: P4RuntimeSession, snapshot: Snapshot) -> str:
     if snapshot.pipeline is not None:
         await _restore_foreign(session, snapshot.pipeline, snapshot.entities)
         return ""
-    if not await session.has_pipeline():
+    if not await session.runs_program():
         return ""
     await _restore_entries(session, program_defaults(session.schema, TABLES))
     return (
@@ -133,7 +133,7 @@ async def undo(
 
 
 async def _restore_entries(session: P4RuntimeSession, entries: list[Entry]) -> None:
-    if not await session.has_pipeline():
+    if not await session.runs_program():
         await session.push_pipeline()
     changes = difference(await session.read_entries(TABLES), entries)
     if not changes:
