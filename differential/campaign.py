@@ -17,6 +17,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
+import grpc
+from thriftpy2.transport import TTransportException
+
+from .bmv2 import Ended
 from .calls import Calls
 from .compare import Bench, Counts, Difference
 from .failures import minimised, run_steps, write
@@ -32,6 +36,8 @@ PACKETS_PER_CONFIGURATION = PACKETS_PER_BATCH * BATCHES_PER_CONFIGURATION
 INTERRUPTIONS_AT_MOST = 5
 DIFFERENCES_AT_MOST = 4
 """Of one program, which then is given up: the others are of the same kind most of the time."""
+MACHINES = (Ended, OSError, TTransportException, grpc.RpcError, grpc.FutureTimeoutError)
+"""What a machine that is too busy does to connections and processes: a configuration is begun again."""
 
 
 @dataclass
@@ -165,30 +171,51 @@ def _quiet() -> None:
 
 def _configuration(name: str, number: int, packets: int, seed: int, folder: Path) -> Done:
     """One configuration from its start to its outcome, a difference minimised and written."""
-    subject = next(subject for subject in SUBJECTS if subject.name == name)
     done = Done(name, number, Counts())
     for attempt in range(INTERRUPTIONS_AT_MOST + 1):
-        bench = Bench(subject)
+        is_last = attempt == INTERRUPTIONS_AT_MOST
         try:
-            configuration(bench, Random(f"{seed} {name} {number}"), packets)
-        except Difference as difference:
-            done.lines.append(f"{name}: {difference}"[:600])
-            if run_steps(subject, bench.history) is None:
-                # Not by what it was asked to do: the machine's doing. The same configuration again.
-                done.lines.append(f"{name}: not again with the same {len(bench.history)} steps")
-                done.interrupted += 1
-                if attempt == INTERRUPTIONS_AT_MOST:
-                    raise
-                continue
-            bench.counts.differences += 1
-            steps = minimised(subject, bench.history, difference)
-            done.files.append(write(folder, subject, seed, number, steps, difference))
-            done.lines.append(f"{name}: {len(steps)} of {len(bench.history)} steps in {done.files[-1]}")
-        finally:
-            bench.close()
-        done.counts.add(bench.counts)
-        break
-    return done
+            _attempt(done, packets, seed, folder)
+        except MACHINES as error:
+            done.lines.append(f"{name}: {error}"[:600])
+            if is_last:
+                raise
+        except _NotAgain as error:
+            done.lines.append(f"{name}: {error.difference}"[:600])
+            done.lines.append(f"{name}: not again with the same {error.steps} steps")
+            if is_last:
+                raise error.difference from None
+        else:
+            return done
+        done.interrupted += 1
+    raise AssertionError("the last attempt returns or raises")
+
+
+class _NotAgain(Exception):
+    """A difference that the same steps do not show again: the machine's doing."""
+
+    def __init__(self, difference: Difference, steps: int) -> None:
+        super().__init__(difference, steps)
+        self.difference, self.steps = difference, steps
+
+
+def _attempt(done: Done, packets: int, seed: int, folder: Path) -> None:
+    subject = next(subject for subject in SUBJECTS if subject.name == done.program)
+    bench = Bench(subject)
+    try:
+        configuration(bench, Random(f"{seed} {subject.name} {done.configuration}"), packets)
+    except Difference as difference:
+        bench.close()
+        if run_steps(subject, bench.history) is None:
+            raise _NotAgain(difference, len(bench.history)) from difference
+        bench.counts.differences += 1
+        steps = minimised(subject, bench.history, difference)
+        done.files.append(write(folder, subject, seed, done.configuration, steps, difference))
+        done.lines.append(f"{subject.name}: {difference}"[:600])
+        done.lines.append(f"{subject.name}: {len(steps)} of {len(bench.history)} steps in {done.files[-1]}")
+    finally:
+        bench.close()
+    done.counts.add(bench.counts)
 
 
 def configuration(bench: Bench, rng: Random, cases: int) -> None:

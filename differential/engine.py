@@ -35,6 +35,8 @@ class Engine:
         self._server = serve(self._switch, "127.0.0.1:0")
         self._server.__enter__()
         self._client = Client(int(self._server.address.rpartition(":")[2]))
+        # The server closes a connection whose first call does not come soon, and BMv2 starts first.
+        self._client.make(Call("standard", "bm_mgmt_get_info", ()))
         self._faults = 0
         self._p4runtime: P4RuntimeClient | None = None
         if info is not None:

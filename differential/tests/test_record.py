@@ -13,7 +13,7 @@ from differential import bmv2, campaign
 from differential.campaign import Limits, run
 from differential.compare import Bench, Counts, Difference
 from differential.record import Campaign, Done, Record, RecordError
-from differential.subjects import SUBJECTS
+from differential.subjects import SUBJECTS, Subject
 
 needs_bmv2 = pytest.mark.skipif(bmv2.why_not() is not None, reason=str(bmv2.why_not()))
 TWO = tuple(subject for subject in SUBJECTS if subject.name in ("arithmetic", "hashes"))
@@ -97,6 +97,23 @@ def test_a_file_that_is_no_record_is_refused_and_left_alone(tmp_path: Path, text
     with pytest.raises(RecordError, match="no record of a campaign"):
         Record(path, HERE)
     assert path.read_text() == text + "\n"
+
+
+@needs_bmv2
+def test_a_switch_that_does_not_start_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = []
+
+    def starting(subject: Subject) -> Bench:
+        starts.append(subject)
+        if len(starts) < 3:
+            raise bmv2.Ended("simple_switch does not start")
+        return Bench(subject)
+
+    monkeypatch.setattr(campaign, "Bench", starting)
+    (outcome,) = run(TWO[:1], 5, 7, tmp_path, print)
+    assert (outcome.interrupted, outcome.counts.differences, outcome.counts.cases) == (2, 0, 5)
 
 
 @needs_bmv2
