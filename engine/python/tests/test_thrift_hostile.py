@@ -13,11 +13,13 @@ from eeon_engine import Program, Switch
 from eeon_engine.thrift import Server, connection, serve
 from eeon_engine.thrift import server as server_module
 from eeon_engine.thrift.interface import SERVICES
+from eeon_engine.thrift.names import Context
 from eeon_engine.thrift.reader import MAX_DEPTH, MAX_VALUES, MessageError, Reader
+from eeon_engine.values import Entry
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from p4rt_client import program_json
-from thrift_client import ThriftClient
+from thrift_client import ThriftClient, exact, standard
 from thriftpy2.thrift import TApplicationException, TException, TType
 
 TABLE = "EverythingIngress.exact_table"
@@ -284,3 +286,81 @@ def test_the_deepest_nesting_that_is_allowed_is_read() -> None:
     Reader(Bytes(deep).read).skip_struct()
     with pytest.raises(MessageError):
         Reader(Bytes(struct.pack("!bh", TType.STRUCT, 1) + deep + b"\0").read).skip_struct()
+
+
+def add_entries(client: ThriftClient, count: int) -> list[int]:
+    return [
+        client.standard.bm_mt_add_entry(
+            0,
+            "EverythingIngress.exact_table",
+            [exact(number.to_bytes(4, "big"))],
+            "EverythingIngress.drop",
+            [],
+            standard.BmAddEntryOptions(),
+        )
+        for number in range(count)
+    ]
+
+
+def test_an_answer_of_too_many_entries_is_refused_and_they_are_read_by_handle(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eeon_engine.thrift.names.MAX_ANSWER_ENTRIES", 4)
+    table = "EverythingIngress.exact_table"
+    with ThriftClient(server.address) as client:
+        add_entries(client, 4)
+        assert len(client.standard.bm_mt_get_entries(0, table)) == 4
+        fifth = client.standard.bm_mt_add_entry(
+            0, table, [exact(b"more")], "EverythingIngress.drop", [], standard.BmAddEntryOptions()
+        )
+        with pytest.raises(standard.InvalidTableOperation):
+            client.standard.bm_mt_get_entries(0, table)
+        with pytest.raises(TException):
+            client.standard.bm_serialize_state()
+        assert client.standard.bm_mt_get_entry(0, table, fifth).entry_handle == fifth
+        profile = "EverythingIngress.selector"
+        group = client.standard.bm_mt_act_prof_create_group(0, profile)
+        for _ in range(4):
+            member = client.standard.bm_mt_act_prof_add_member(0, profile, "EverythingIngress.drop", [])
+            client.standard.bm_mt_act_prof_add_member_to_group(0, profile, member, group)
+        assert len(client.standard.bm_mt_act_prof_get_members(0, profile)) == 4
+        with pytest.raises(standard.InvalidTableOperation):
+            client.standard.bm_mt_act_prof_get_groups(0, profile)
+        client.standard.bm_mt_act_prof_add_member(0, profile, "EverythingIngress.drop", [])
+        with pytest.raises(standard.InvalidTableOperation):
+            client.standard.bm_mt_act_prof_get_members(0, profile)
+        for number in range(1, 6):
+            client.pre.bm_mc_mgrp_create(0, number)
+        with pytest.raises(TException):
+            client.pre.bm_mc_get_entries(0)
+
+
+def test_answers_of_many_entries_are_made_one_at_a_time(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, most = 0, 0
+    counted = threading.Condition()
+
+    def entries(context: Context, table: str) -> list[Entry]:
+        nonlocal made, most
+        with counted:
+            made += 1
+            most = max(most, made)
+            counted.notify_all()
+            # The other client has called long before; it must not come here.
+            counted.wait_for(lambda: made > 1, timeout=1)
+            made -= 1
+        return []
+
+    monkeypatch.setattr(Context, "entries", entries)
+
+    def read() -> None:
+        with ThriftClient(server.address) as client:
+            assert client.standard.bm_mt_get_entries(0, "EverythingIngress.exact_table") == []
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1

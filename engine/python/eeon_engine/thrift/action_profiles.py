@@ -11,6 +11,7 @@ class ActionProfileCalls:
     """Service `standard`: action profiles."""
 
     def __init__(self, context: Context) -> None:
+        self._context = context
         self._control = context.control
 
     def bm_mt_act_prof_add_member(self, cxt: int, profile: str, action: str, data: list[bytes]) -> int:
@@ -25,7 +26,7 @@ class ActionProfileCalls:
         self._control.mt_act_prof_delete_member(profile, unsigned(member, 32))
 
     def bm_mt_act_prof_get_members(self, cxt: int, profile: str) -> list[standard.BmMtActProfMember]:
-        return [_member(member) for member in self._control.mt_act_prof_get_members(profile)]
+        return [_member(member) for member in self._context.members(profile)]
 
     def bm_mt_act_prof_get_member(self, cxt: int, profile: str, member: int) -> standard.BmMtActProfMember:
         for found in self._control.mt_act_prof_get_members(profile):
@@ -50,7 +51,7 @@ class ActionProfileCalls:
         self._control.mt_act_prof_remove_member_from_group(profile, unsigned(member, 32), unsigned(group, 32))
 
     def bm_mt_act_prof_get_groups(self, cxt: int, profile: str) -> list[standard.BmMtActProfGroup]:
-        return [_group(group) for group in self._control.mt_act_prof_get_groups(profile)]
+        return [_group(group) for group in self._context.groups(profile)]
 
     def bm_mt_act_prof_get_group(self, cxt: int, profile: str, group: int) -> standard.BmMtActProfGroup:
         for found in self._control.mt_act_prof_get_groups(profile):

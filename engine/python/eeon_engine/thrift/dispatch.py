@@ -5,7 +5,9 @@ for which that has no room, is logged. Where a method declares none, and for wha
 gets a TApplicationException with the reason in it.
 """
 
+import contextlib
 import logging
+import threading
 from collections.abc import Callable
 
 from thriftpy2.protocol import TBinaryProtocol
@@ -19,6 +21,16 @@ from .reader import Reader
 _LOG = logging.getLogger(__name__)
 
 _SEPARATOR = ":"
+
+_OF_MANY = {
+    "bm_mt_get_entries",
+    "bm_mt_act_prof_get_members",
+    "bm_mt_act_prof_get_groups",
+    "bm_mc_get_entries",
+    "bm_register_read_all",
+    "bm_serialize_state",
+}
+"""Calls whose answers are made one at a time: in Python's objects they are many times as large as sent."""
 
 _EMPTY: dict[int, object] = {
     TType.BOOL: False,
@@ -40,6 +52,7 @@ class Dispatcher:
 
     def __init__(self, handlers: dict[str, list[object]]) -> None:
         self._methods: dict[tuple[str, str], Callable[..., object]] = {}
+        self._of_many = threading.Lock()
         for service, parts in handlers.items():
             for name in SERVICES[service].thrift_services:
                 found = next((getattr(part, name) for part in parts if hasattr(part, name)), None)
@@ -62,14 +75,15 @@ class Dispatcher:
             return None if kind == TMessageType.ONEWAY else _message(name, sequence, unknown)
         kind_of_arguments: type[TPayload] = getattr(SERVICES[service], f"{name}_args")
         arguments = reader.struct(kind_of_arguments)
-        outcome = self._call(service, name, method, arguments)
-        if kind == TMessageType.ONEWAY:
-            return None
-        try:
-            return _message(name, sequence, outcome)
-        except Exception:
-            _LOG.exception("answer of %s cannot be written", called)
-            return _message(name, sequence, _internal(f"{name}: the answer cannot be written"))
+        with self._of_many if name in _OF_MANY else contextlib.nullcontext():
+            outcome = self._call(service, name, method, arguments)
+            if kind == TMessageType.ONEWAY:
+                return None
+            try:
+                return _message(name, sequence, outcome)
+            except Exception:
+                _LOG.exception("answer of %s cannot be written", called)
+                return _message(name, sequence, _internal(f"{name}: the answer cannot be written"))
 
     def _call(self, service: str, name: str, method: Callable[..., object], arguments: TPayload) -> TPayload:
         """The method's result, or a TApplicationException."""

@@ -9,9 +9,13 @@ from dataclasses import dataclass, field
 from .. import program_json
 from .._engine import Program, SwitchHandle
 from ..exceptions import InvalidValueError
+from ..values import Entry, Group, Member
 
 MAX_ANSWER_CELLS = 1 << 20
 """Register cells of one answer, which is in memory before it is sent."""
+MAX_ANSWER_ENTRIES = 1 << 16
+"""Entries, members, groups or nodes of one answer: BMv2's interface has no reads in parts. While the answer
+is made each takes some 2 kB."""
 _CELLS_PER_STEP = 4096
 
 
@@ -112,6 +116,32 @@ class Context:
             length = len(cells) // (end - start)
             for at in range(0, len(cells), length):
                 yield int.from_bytes(cells[at : at + length], "big")
+
+    def check_entries(self, what: str, count: int) -> None:
+        """Refuses an answer that would be too large."""
+        if count > MAX_ANSWER_ENTRIES:
+            raise InvalidValueError(
+                f"{what}: {count} entries, an answer has at most {MAX_ANSWER_ENTRIES}; read them by handle, "
+                "or over P4Runtime"
+            )
+
+    def entries(self, table: str) -> list[Entry]:
+        """A table's entries, if they fit into an answer."""
+        self.check_entries(f"table '{table}'", self.control.mt_get_num_entries(table))
+        return self.control.mt_get_entries(table)
+
+    def members(self, profile: str) -> list[Member]:
+        """An action profile's members, if they fit into an answer."""
+        found = self.control.mt_act_prof_get_members(profile)
+        self.check_entries(f"members of action profile '{profile}'", len(found))
+        return found
+
+    def groups(self, profile: str) -> list[Group]:
+        """An action profile's groups with their members, if they fit into an answer."""
+        found = self.control.mt_act_prof_get_groups(profile)
+        count = len(found) + sum(len(members) for _, members in found)
+        self.check_entries(f"groups of action profile '{profile}'", count)
+        return found
 
     def table(self, name: str) -> Table | None:
         """A table's kinds; `None` when the program has no such table."""

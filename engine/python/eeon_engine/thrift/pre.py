@@ -15,6 +15,7 @@ class PreCalls:
     """Service `simple_pre_lag`."""
 
     def __init__(self, context: Context) -> None:
+        self._context = context
         self._control = context.control
 
     def bm_mc_mgrp_create(self, cxt: int, group: int) -> int:
@@ -56,6 +57,7 @@ class PreCalls:
 
     def bm_mc_get_entries(self, cxt: int) -> str:
         groups, nodes, lags = self._control.mc_get_entries()
+        self._context.check_entries("multicast groups and nodes", len(groups) + len(nodes))
         # BMv2 calls a node's set of ports and LAGs its L2 node; both are made and destroyed together.
         return json.dumps(
             {

@@ -24,7 +24,7 @@ class TableCalls:
         self._control.mt_clear_entries(table, reset_default)
 
     def bm_mt_get_entries(self, cxt: int, table: str) -> list[standard.BmMtEntry]:
-        return [self._entry(table, entry) for entry in self._control.mt_get_entries(table)]
+        return [self._entry(table, entry) for entry in self._context.entries(table)]
 
     def bm_mt_get_entry(self, cxt: int, table: str, entry: int) -> standard.BmMtEntry:
         return self._entry(table, self._control.mt_get_entry(table, unsigned(entry, 32)))

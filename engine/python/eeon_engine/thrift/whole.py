@@ -76,17 +76,19 @@ class WholeCalls:
                 f"the registers have more than {MAX_ANSWER_CELLS} cells; read them by index"
             )
         groups, nodes, lags = control.mc_get_entries()
+        count = len(groups) + len(nodes) + sum(control.mt_get_num_entries(name) for name in names.tables)
+        self._context.check_entries("the switch's state", count)
         state = {
             "tables": {
                 name: {
-                    "entries": [_jsonable(entry) for entry in control.mt_get_entries(name)],
+                    "entries": [_jsonable(entry) for entry in self._context.entries(name)],
                     "default_entry": _jsonable(control.mt_get_default_entry(name)),
                 }
                 for name in names.tables
             },
             "action_profiles": {
                 name: {
-                    "members": _jsonable(control.mt_act_prof_get_members(name)),
+                    "members": _jsonable(self._context.members(name)),
                     "groups": self._groups(name),
                 }
                 for name in names.ids.get("action_profiles", {})
