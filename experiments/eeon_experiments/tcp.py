@@ -93,6 +93,9 @@ class Tcp(Strict):
     `min_rto`."""
     prr: Annotated[bool, Field(strict=True)] = False
     """In recovery with SACK, send in proportion to what is delivered (RFC 9937)."""
+    frto: Annotated[bool, Field(strict=True)] = False
+    """Find out by the next ACKs whether a time-out was needed, and if not, restore the window (F-RTO, RFC
+    5682)."""
     initial_rto: PositiveDurationText | None = None
     """Retransmission time-out before there is a measurement; default 1s."""
     syn_lost_rto: PositiveDurationText | None = None

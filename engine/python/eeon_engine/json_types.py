@@ -1077,6 +1077,9 @@ class TcpSpec(TypedDict):
     ecn: NotRequired[bool | None]
     """Offer and accept ECN (RFC 3168)."""
 
+    frto: NotRequired[bool | None]
+    """Find out whether a time-out was needed, and if not go on with new data and the window restored (RFC 5682, RFC 4015)."""
+
     initial_rto_ps: NotRequired[int | None]
     """RTO before there is a measurement."""
 

@@ -93,6 +93,9 @@ pub struct Config {
     pub max_ack_delay: Option<Duration>,
     /// In recovery with SACK send in proportion to what is delivered (RFC 9937). Default off: RFC 6675's window is halved at once.
     pub prr: bool,
+    /// Find out by the next ACKs whether a time-out was needed; if not, sending goes on with new data and the window is restored
+    /// (F-RTO, RFC 5682, with RFC 4015). Default off.
+    pub frto: bool,
     /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1). Default on.
     pub restart_after_idle: bool,
     /// RTO before there is a measurement. Default 1 s (RFC 6298, 2.1).
@@ -140,6 +143,7 @@ impl Default for Config {
             rack: false,
             max_ack_delay: None,
             prr: false,
+            frto: false,
             restart_after_idle: true,
             initial_rto: Duration::from_secs(1),
             syn_lost_rto: Duration::from_secs(3),

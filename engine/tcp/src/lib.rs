@@ -50,6 +50,7 @@ mod recovery;
 mod rtt;
 mod segment;
 mod sender;
+mod spurious;
 mod stats;
 
 pub use config::{Algorithm, Config, ConfigError, DctcpEct, DelayedAck, Settings, MAX_WINDOW};

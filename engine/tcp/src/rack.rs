@@ -223,6 +223,13 @@ impl Rack {
         (self.probe_due, self.probe) = (false, None);
     }
 
+    /// What was taken for lost was not.
+    pub(crate) fn forget_losses(&mut self) {
+        self.sent.iter_mut().for_each(|sent| sent.lost = false);
+        self.lost = 0;
+        self.reorder_at = Time::MAX;
+    }
+
     /// The first segment that is lost and has not been sent again.
     pub(crate) fn first_lost(&mut self) -> Option<(u64, u64)> {
         if self.lost == 0 {

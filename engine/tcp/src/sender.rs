@@ -13,6 +13,7 @@ use crate::rack::{Rack, TailProbe};
 use crate::ranges::Ranges;
 use crate::recovery::{FastRecovery, Recovery};
 use crate::rtt::RttEstimator;
+use crate::spurious::{Frto, Prior};
 use crate::stats::Stats;
 
 /// Duplicate ACKs that signal a loss (RFC 5681, 3.2).
@@ -95,6 +96,11 @@ pub(crate) struct Sender {
     pub(crate) prr: bool,
     /// When each segment was sent, if losses are found by that.
     pub(crate) rack: Option<Rack>,
+    /// Whether a time-out is in question, and what it has replaced.
+    pub(crate) frto: Frto,
+    pub(crate) prior: Option<Box<Prior>>,
+    /// Bytes of the initial window.
+    pub(crate) initial_window: u64,
     pub(crate) duplicates: u32,
     /// Loss below this has been answered to: `max` at the last reduction by loss (RFC 6582, 3.2 "recover"; RFC 6675
     /// "RecoveryPoint").
@@ -149,6 +155,9 @@ impl Sender {
             limited_transmit: config.limited_transmit,
             prr: config.prr,
             rack: None,
+            frto: Frto::Off,
+            prior: None,
+            initial_window: 0,
             duplicates: 0,
             recover: 0,
             mark_answered: 0,
@@ -256,6 +265,7 @@ impl Sender {
             self.rtt.sample(rtt, config);
         }
         self.congestion_window = Window::new(config, mss);
+        self.initial_window = self.congestion_window.cwnd;
         self.rack = (config.rack && self.sack).then(Rack::new);
         if self.timeouts > 0 {
             // RFC 5681, 3.1: when the SYN or SYN-ACK was lost the initial window is one segment.
@@ -295,6 +305,10 @@ impl Sender {
             if ack.ece {
                 self.answer_mark(now, config);
             }
+        }
+        if self.frto != Frto::Off {
+            let duplicate = ack.offset == prior_una && ack.pure && same_window;
+            self.judge_timeout(ack, prior_una, news, duplicate);
         }
         if self.rack.is_some() {
             self.find_losses_by_time(now, ack, prior_una, config);
@@ -468,6 +482,9 @@ impl Sender {
                 return Some(chunk);
             }
         }
+        if matches!(self.frto, Frto::NewData(_)) {
+            return None;
+        }
         if let Some((start, end)) = self.retransmission() {
             return Some(self.chunk(start, end));
         }
@@ -482,6 +499,12 @@ impl Sender {
     #[inline]
     fn stream_end(&self) -> u64 {
         self.end + u64::from(self.closing)
+    }
+
+    /// Whether there is data that was never sent, and the peer takes a segment of it.
+    pub(crate) fn can_send_new_data(&self) -> bool {
+        self.max < self.stream_end()
+            && self.una + self.window >= self.max + self.mss().min(self.end - self.max)
     }
 
     pub(crate) fn has_new_data(&self) -> bool {
@@ -602,6 +625,9 @@ impl Sender {
             }
             len = room;
         }
+        if let Frto::NewData(left) = self.frto {
+            return (left > 0).then_some(len);
+        }
         let pipe = self.pipe();
         (pipe == 0 || pipe + len <= self.congestion_window.cwnd + fin).then_some(len)
     }
@@ -659,6 +685,9 @@ impl Sender {
             }
         } else if self.timed.is_none() && !chunk.probe {
             self.timed = Some((end, now));
+        }
+        if let Frto::NewData(left) = &mut self.frto {
+            *left = left.saturating_sub(1);
         }
         if chunk.payload_len > 0 {
             self.stats.data_segments += 1;
@@ -749,6 +778,12 @@ impl Sender {
         self.quiet_until = Time::ZERO;
         self.retransmit_at = now.saturating_add(self.rtt.rto(config));
         if self.una > 0 {
+            if config.frto && self.timeouts == 1 {
+                self.doubt_timeout();
+            } else {
+                // RFC 5682 asks once: the second time-out in a row is taken for what it says.
+                self.frto = Frto::Off;
+            }
             let flight = self.flight().min(self.congestion_window.cwnd);
             self.congestion.on_timeout(&mut self.congestion_window, flight, self.timeouts == 1);
             self.recovery = Recovery::Timeout;

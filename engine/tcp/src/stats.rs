@@ -17,6 +17,8 @@ pub struct Stats {
     pub timeouts: u64,
     /// Of these, expirations before the connection was established.
     pub syn_timeouts: u64,
+    /// Expirations that turned out to be spurious (RFC 5682, 3).
+    pub spurious_timeouts: u64,
     /// Reductions of the window for an ECN mark (RFC 3168, 6.1.2).
     pub mark_reductions: u64,
     /// Tail loss probes sent (RFC 8985, 7).

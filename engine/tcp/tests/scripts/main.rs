@@ -14,5 +14,6 @@ mod input;
 mod nic;
 mod rack;
 mod recovery;
+mod spurious;
 mod timers;
 mod window;

@@ -1,0 +1,105 @@
+//! Retransmissions that were not needed: a time-out that came too early, found by F-RTO (RFC 5682), and their common answer, the Eifel
+//! response (RFC 4015).
+
+use crate::congestion::Congestion;
+use crate::recovery::Recovery;
+use crate::sender::{Acknowledgement, Sender};
+
+/// Where F-RTO stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Frto {
+    /// No time-out is in question.
+    #[default]
+    Off,
+    /// Step 2: the first segment has been sent again, and its acknowledgement is waited for.
+    Retransmitted,
+    /// Step 3: so many segments of new data may leave, and the next acknowledgement decides.
+    NewData(u8),
+}
+
+/// What a reduction by loss has replaced.
+#[derive(Clone, Debug)]
+pub(crate) struct Prior {
+    congestion: Congestion,
+    /// pipe_prev of RFC 4015, step 0.
+    pipe: u64,
+}
+
+impl Sender {
+    /// The retransmission timer has fired for the first time, and the window is about to shrink. RFC 5682, 2.1 and 3.1, step 1.
+    pub(crate) fn doubt_timeout(&mut self) {
+        // What was sent before an earlier recovery's end has been sent twice, perhaps, and tells nothing.
+        if self.una < self.recover {
+            self.frto = Frto::Off;
+            return;
+        }
+        self.note_prior();
+        self.frto = Frto::Retransmitted;
+    }
+
+    pub(crate) fn note_prior(&mut self) {
+        let pipe = self.flight().max(self.congestion_window.ssthresh);
+        self.prior = Some(Box::new(Prior { congestion: self.congestion.clone(), pipe }));
+    }
+
+    /// An ACK after a time-out that is in question. `news`: its SACK blocks told something new; `duplicate`: it did not move SND.UNA,
+    /// and counts as a duplicate ACK without SACK.
+    #[inline(never)]
+    pub(crate) fn judge_timeout(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        prior_una: u64,
+        news: bool,
+        duplicate: bool,
+    ) {
+        let moved = ack.offset > prior_una;
+        match self.frto {
+            Frto::Off => {}
+            // Step 2: everything that was under way is acknowledged, or, without SACK, a duplicate: a usual time-out.
+            Frto::Retransmitted if moved && self.una >= self.recover => self.frto = Frto::Off,
+            Frto::Retransmitted if moved => {
+                if !self.can_send_new_data() {
+                    self.frto = Frto::Off;
+                    return;
+                }
+                self.frto = Frto::NewData(2);
+                self.next = self.max;
+            }
+            Frto::Retransmitted if !self.sack && duplicate => self.frto = Frto::Off,
+            Frto::Retransmitted => {}
+            Frto::NewData(_) => {
+                let beyond = self.sack && self.una.max(self.sacked.end()) > self.recover;
+                if !beyond && (moved || news) {
+                    // Step 3b: what was sent before the time-out, and not again, has arrived.
+                    self.stats.spurious_timeouts += 1;
+                    self.restore(ack.offset - prior_una);
+                } else if beyond || duplicate || self.sack {
+                    // Step 3a: the usual recovery, with a window of at most three segments.
+                    self.frto = Frto::Off;
+                    let window = &mut self.congestion_window;
+                    window.cwnd = window.cwnd.min(3 * window.mss);
+                    if self.rack.is_none() {
+                        self.next = self.una;
+                    }
+                }
+            }
+        }
+    }
+
+    /// RFC 4015, steps 5 to 7: sending goes on with new data, from the window that is under way.
+    pub(crate) fn restore(&mut self, acked: u64) {
+        self.frto = Frto::Off;
+        self.next = self.max;
+        self.recovery = Recovery::None;
+        self.duplicates = 0;
+        if let Some(rack) = &mut self.rack {
+            rack.forget_losses();
+        }
+        let Some(prior) = self.prior.take() else { return };
+        self.congestion = prior.congestion;
+        let window = &mut self.congestion_window;
+        window.ssthresh = prior.pipe;
+        let flight = self.next - self.una;
+        window.cwnd = flight + acked.min(self.initial_window);
+    }
+}
