@@ -96,6 +96,9 @@ class Tcp(Strict):
     frto: Annotated[bool, Field(strict=True)] = False
     """Find out by the next ACKs whether a time-out was needed, and if not, restore the window (F-RTO, RFC
     5682)."""
+    dsack: Annotated[bool, Field(strict=True)] = False
+    """With SACK, report data that comes twice (RFC 2883), and take back what was reduced for a needless
+    retransmission (RFC 3708)."""
     initial_rto: PositiveDurationText | None = None
     """Retransmission time-out before there is a measurement; default 1s."""
     syn_lost_rto: PositiveDurationText | None = None

@@ -15,7 +15,7 @@ from pydantic import ValidationError
         ({}, {}),
         ({"timestamps": "1us"}, {"timestamps_ps": 1_000_000}),
         ({"timestamps": "off"}, {"timestamps_ps": None}),
-        ({"frto": True}, {"frto": True}),
+        ({"frto": True, "dsack": True}, {"frto": True, "dsack": True}),
         ({"tsq": "0s"}, {"tsq_ps": 0}),
         ({"tsq": "off"}, {"tsq_ps": None}),
         ({"slow_start_limit": "unlimited"}, {"slow_start_limit": None}),

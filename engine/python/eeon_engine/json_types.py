@@ -1074,6 +1074,12 @@ class TcpSpec(TypedDict):
     delayed_ack: NotRequired[DelayedAckSpec | None]
     """How ACKs are delayed; `null` acknowledges each segment."""
 
+    dsack: NotRequired[bool | None]
+    """
+    With SACK, report data that comes twice (RFC 2883), take back a reduction that was not needed (RFC 3708), and with RACK adapt its
+    reordering window.
+    """
+
     ecn: NotRequired[bool | None]
     """Offer and accept ECN (RFC 3168)."""
 

@@ -96,6 +96,9 @@ pub struct Config {
     /// Find out by the next ACKs whether a time-out was needed; if not, sending goes on with new data and the window is restored
     /// (F-RTO, RFC 5682, with RFC 4015). Default off.
     pub frto: bool,
+    /// With SACK, report data that comes twice (D-SACK, RFC 2883), and take back a reduction whose retransmissions were all reported so
+    /// (RFC 3708, RFC 4015); with `rack` widen its reordering window (RFC 8985, 6.2). Default off.
+    pub dsack: bool,
     /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1). Default on.
     pub restart_after_idle: bool,
     /// RTO before there is a measurement. Default 1 s (RFC 6298, 2.1).
@@ -144,6 +147,7 @@ impl Default for Config {
             max_ack_delay: None,
             prr: false,
             frto: false,
+            dsack: false,
             restart_after_idle: true,
             initial_rto: Duration::from_secs(1),
             syn_lost_rto: Duration::from_secs(3),

@@ -272,6 +272,9 @@ impl Connection {
         }
         if segment.payload_len > 0 {
             self.receiver.expect_repair(&self.settings);
+            if self.reports_duplicates() {
+                self.receiver.note_duplicate(start, start + i64::from(segment.payload_len));
+            }
         }
         if self.state == State::TimeWait && segment.has(FIN) {
             // RFC 9293, 3.10.7.4: the peer sends its FIN again, so the wait begins again.
@@ -353,10 +356,17 @@ impl Connection {
         true
     }
 
+    fn reports_duplicates(&self) -> bool {
+        self.settings.dsack && self.sender.sack
+    }
+
     #[inline]
     fn handle_data(&mut self, now: Time, start: i64, segment: &Segment) {
         let edge = self.receiver.edge();
         let end = (start + i64::from(segment.payload_len)) as u64;
+        if start < self.receiver.next() as i64 && segment.payload_len > 0 && self.reports_duplicates() {
+            self.receiver.note_duplicate(start, end as i64);
+        }
         let start = start.max(self.receiver.next() as i64) as u64;
         // What lies beyond the window is cut off, and the FIN with it.
         let fin = segment.has(FIN) && end < edge.max(start + 1);

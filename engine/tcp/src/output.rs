@@ -105,7 +105,7 @@ impl Connection {
     fn pure_ack(&mut self, now: Time) -> Segment {
         let mut ack = self.segment(now, self.sender.max, ACK, Kind::Other);
         if self.sender.sack {
-            ack.options.sack = self.receiver.sack_blocks();
+            ack.options.sack = self.receiver.take_sack_blocks();
         }
         self.receiver.acknowledged();
         ack

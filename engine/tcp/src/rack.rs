@@ -10,6 +10,9 @@ use units::{Duration, Time};
 /// Segments held beyond a gap that make any reordering unlikely (RFC 8985, 6.2 step 4).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
+/// Recoveries for which a wider reordering window lasts (RFC 8985, 6.2 step 4).
+const PERSIST: u32 = 16;
+
 /// A segment that has been sent and is not acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -59,6 +62,12 @@ pub(crate) struct Rack {
     /// RACK.fack.
     fack: u64,
     reordering_seen: bool,
+    /// RACK.reo_wnd_mult.
+    widened: u32,
+    /// RACK.reo_wnd_persist: recoveries until the reordering window is as narrow as at the start.
+    persist: u32,
+    /// RACK.dsack_round: duplicates are counted again when this is acknowledged.
+    duplicate_round: u64,
     /// When the reordering window of something ends; `Time::MAX` when nothing waits for that.
     pub(crate) reorder_at: Time,
     /// PTO: when a probe is due; `Time::MAX` when none is to be.
@@ -80,6 +89,9 @@ impl Rack {
             min_rtt: Duration::MAX,
             fack: 0,
             reordering_seen: false,
+            widened: 1,
+            persist: PERSIST,
+            duplicate_round: 0,
             reorder_at: Time::MAX,
             probe_at: Time::MAX,
             probe_due: false,
@@ -171,7 +183,25 @@ impl Rack {
         }
     }
 
-    /// RACK.reo_wnd (RFC 8985, 6.2 step 4, without its adaptation to D-SACKs).
+    /// RFC 8985, 6.2 step 4: the peer has reported a duplicate, so a segment was sent again too early. Once a round trip the reordering
+    /// window becomes wider.
+    pub(crate) fn note_duplicate(&mut self, una: u64, next: u64) {
+        if una >= self.duplicate_round {
+            self.duplicate_round = next;
+            self.widened = self.widened.saturating_add(1);
+            self.persist = PERSIST;
+        }
+    }
+
+    /// A recovery has ended.
+    pub(crate) fn recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.widened = 1;
+        }
+    }
+
+    /// RACK.reo_wnd (RFC 8985, 6.2 step 4).
     fn reordering_window(&self, recovering: bool, srtt: Option<Duration>) -> Duration {
         if !self.reordering_seen && (recovering || self.held_segments >= DUPLICATE_THRESHOLD) {
             return Duration::ZERO;
@@ -179,7 +209,8 @@ impl Rack {
         if self.min_rtt == Duration::MAX {
             return Duration::ZERO;
         }
-        Duration::from_ps(self.min_rtt.as_ps() / 4).min(srtt.unwrap_or(Duration::MAX))
+        let window = Duration::from_ps(self.min_rtt.as_ps() / 4).saturating_mul(self.widened.into());
+        window.min(srtt.unwrap_or(Duration::MAX))
     }
 
     /// RFC 8985, 6.2 step 5: what is lost by now, and when to look again.

@@ -56,6 +56,8 @@ pub(crate) struct Receiver {
     held: Ranges,
     /// Places in `held`, the one that changed last first (RFC 2018, 4).
     recent: [u64; SackBlocks::MAX],
+    /// What has come twice and is to be reported in the next ACK (RFC 2883, 4).
+    duplicate: Option<(u64, u64)>,
     /// Where the peer's FIN is, when it has arrived.
     fin: Option<u64>,
     echo: Echo,
@@ -81,6 +83,7 @@ impl Receiver {
             scale: 0,
             held: Ranges::default(),
             recent: [0; SackBlocks::MAX],
+            duplicate: None,
             fin: None,
             echo: Echo::Off,
             earlier: None,
@@ -194,6 +197,9 @@ impl Receiver {
             return;
         }
         if start > self.next {
+            if config.dsack {
+                self.note_duplicate_among_held(start, end);
+            }
             // RFC 5681, 4.2: out of order, so a duplicate ACK at once.
             if self.held.insert(start, end).is_some() {
                 self.remember(start);
@@ -229,6 +235,25 @@ impl Receiver {
             }
             _ => self.ack_now = true,
         }
+    }
+
+    /// `[start, end)` has come, of which what lies below RCV.NXT had come before. It is reported at once (RFC 2883, 4).
+    pub(crate) fn note_duplicate(&mut self, start: i64, end: i64) {
+        let (start, end) = (start.max(1), end.min(self.next as i64));
+        if start < end {
+            self.duplicate = Some((start as u64, end as u64));
+            self.ack_now = true;
+        }
+    }
+
+    /// The first part of `[start, end)` that had come before, beyond RCV.NXT.
+    fn note_duplicate_among_held(&mut self, start: u64, end: u64) {
+        let start = match self.held.containing(start) {
+            Some(_) => Some(start),
+            None => self.held.gap_from(start).1,
+        };
+        let Some((_, held_end)) = start.and_then(|start| self.held.containing(start)) else { return };
+        self.duplicate = start.filter(|start| *start < end).map(|start| (start, held_end.min(end)));
     }
 
     /// Data was lost or has come twice, so that the sender's window is small and waits for ACKs.
@@ -269,9 +294,13 @@ impl Receiver {
         self.recent = recent;
     }
 
-    /// RFC 2018, 4: first the block that changed last, then those reported before.
-    pub(crate) fn sack_blocks(&self) -> SackBlocks {
+    /// RFC 2018, 4: first the block that changed last, then those reported before; before all, once, what has come twice (RFC 2883, 4).
+    pub(crate) fn take_sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
+        if let Some((start, end)) = self.duplicate.take() {
+            let [left, right] = [start, end].map(|offset| self.acknowledgement_of(offset));
+            blocks.push(SackBlock { left, right });
+        }
         if self.held.is_empty() {
             return blocks;
         }
@@ -291,9 +320,10 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// An ACK is due that must go without data: duplicate ACKs report data out of order, and carry none (RFC 5681, 2).
+    /// An ACK is due that must go without data: duplicate ACKs report data out of order or data that came twice, and carry none (RFC 5681,
+    /// 2).
     pub(crate) fn duplicate_ack_is_due(&self) -> bool {
-        self.ack_now && !self.held.is_empty()
+        self.ack_now && (!self.held.is_empty() || self.duplicate.is_some())
     }
 
     #[inline]

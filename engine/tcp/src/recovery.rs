@@ -81,6 +81,9 @@ impl Sender {
     }
 
     pub(crate) fn begin_fast_recovery(&mut self) {
+        if self.dsack {
+            self.note_prior();
+        }
         // RFC 5681, 3.2 step 2: without what limited transmit has sent.
         let flight = self.flight().min(self.congestion_window.cwnd);
         self.congestion.on_loss(&mut self.congestion_window, flight);
@@ -124,6 +127,7 @@ impl Sender {
             Recovery::Timeout => {
                 if self.una >= self.recover {
                     self.recovery = Recovery::None;
+                    self.recovered();
                 }
                 false
             }
@@ -137,6 +141,7 @@ impl Sender {
                     self.congestion_window.cwnd = self.congestion_window.ssthresh;
                 }
                 self.recovery = Recovery::None;
+                self.recovered();
                 false
             }
             Recovery::Fast(mut fast) => {

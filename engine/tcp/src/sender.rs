@@ -99,6 +99,8 @@ pub(crate) struct Sender {
     /// Whether a time-out is in question, and what it has replaced.
     pub(crate) frto: Frto,
     pub(crate) prior: Option<Box<Prior>>,
+    /// What the peer reports as duplicates counts.
+    pub(crate) dsack: bool,
     /// Bytes of the initial window.
     pub(crate) initial_window: u64,
     pub(crate) duplicates: u32,
@@ -157,6 +159,7 @@ impl Sender {
             rack: None,
             frto: Frto::Off,
             prior: None,
+            dsack: config.dsack,
             initial_window: 0,
             duplicates: 0,
             recover: 0,
@@ -305,6 +308,9 @@ impl Sender {
             if ack.ece {
                 self.answer_mark(now, config);
             }
+        }
+        if self.dsack && self.sack && self.reports_duplicate(ack) {
+            self.take_duplicate(self.una - prior_una);
         }
         if self.frto != Frto::Off {
             let duplicate = ack.offset == prior_una && ack.pure && same_window;
@@ -551,11 +557,12 @@ impl Sender {
     #[inline(never)]
     fn find_losses_by_time(&mut self, now: Time, ack: &Acknowledgement<'_>, prior_una: u64, config: &Config) {
         let is_open = matches!(self.recovery, Recovery::None);
+        let reported = self.reports_duplicate(ack);
         let Some(rack) = &mut self.rack else { return };
         let mut repaired = false;
         if let Some(probe) = rack.probe.filter(|probe| ack.offset >= probe.end) {
             // 7.4.2: both the segment and its probe have arrived, or the probe has repaired a loss.
-            let both = ack.offset == prior_una && ack.pure && ack.sack.is_empty();
+            let both = ack.offset == prior_una && ack.pure && (ack.sack.is_empty() || reported);
             repaired = probe.again && ack.offset > probe.end;
             if !probe.again || repaired || both {
                 rack.probe = None;
@@ -679,6 +686,7 @@ impl Sender {
         if chunk.start < self.max {
             self.stats.retransmitted_segments += 1;
             self.stats.retransmitted_bytes += u64::from(chunk.payload_len);
+            self.note_doubtful();
             // Karn: what has been sent twice does not measure.
             if self.timed.is_some_and(|(offset, _)| offset > chunk.start && offset <= end) {
                 self.timed = None;
@@ -783,6 +791,9 @@ impl Sender {
             } else {
                 // RFC 5682 asks once: the second time-out in a row is taken for what it says.
                 self.frto = Frto::Off;
+            }
+            if config.dsack && self.timeouts == 1 && self.una >= self.recover {
+                self.note_prior();
             }
             let flight = self.flight().min(self.congestion_window.cwnd);
             self.congestion.on_timeout(&mut self.congestion_window, flight, self.timeouts == 1);

@@ -1,5 +1,7 @@
-//! Retransmissions that were not needed: a time-out that came too early, found by F-RTO (RFC 5682), and their common answer, the Eifel
-//! response (RFC 4015).
+//! Retransmissions that were not needed: a time-out that came too early, found by F-RTO (RFC 5682), and any that the peer reports as
+//! duplicates (RFC 2883, RFC 3708). Their common answer is the Eifel response (RFC 4015).
+
+use wire::tcp_options::SackBlock;
 
 use crate::congestion::Congestion;
 use crate::recovery::Recovery;
@@ -23,6 +25,10 @@ pub(crate) struct Prior {
     congestion: Congestion,
     /// pipe_prev of RFC 4015, step 0.
     pipe: u64,
+    /// Segments sent again since, less those that the peer has reported as duplicates.
+    doubtful: u32,
+    /// Reports count until this is acknowledged, a round trip after the recovery (RFC 3708, 2); unknown until it has ended.
+    until: u64,
 }
 
 impl Sender {
@@ -39,7 +45,53 @@ impl Sender {
 
     pub(crate) fn note_prior(&mut self) {
         let pipe = self.flight().max(self.congestion_window.ssthresh);
-        self.prior = Some(Box::new(Prior { congestion: self.congestion.clone(), pipe }));
+        let prior = Prior { congestion: self.congestion.clone(), pipe, doubtful: 0, until: u64::MAX };
+        self.prior = Some(Box::new(prior));
+    }
+
+    /// A segment is sent again.
+    pub(crate) fn note_doubtful(&mut self) {
+        if let Some(prior) = &mut self.prior {
+            prior.doubtful += 1;
+        }
+    }
+
+    /// Everything sent before a recovery began is acknowledged.
+    pub(crate) fn recovered(&mut self) {
+        if let Some(prior) = &mut self.prior {
+            prior.until = self.max;
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.recovered();
+        }
+    }
+
+    /// RFC 2883, 4: whether the first block of an ACK reports a duplicate: it lies below SEG.ACK, or in the second block.
+    pub(crate) fn reports_duplicate(&self, ack: &Acknowledgement<'_>) -> bool {
+        let Some(first) = ack.sack.first() else { return false };
+        let (left, right) = (self.offset(first.left), self.offset(first.right));
+        let inside = |outer: &SackBlock| left >= self.offset(outer.left) && right <= self.offset(outer.right);
+        left > 0 && left < right && (right <= ack.offset as i64 || ack.sack.get(1).is_some_and(inside))
+    }
+
+    /// RFC 3708, 2: when each retransmission has been reported as a duplicate, none was needed, and the reduction is taken back.
+    #[inline(never)]
+    pub(crate) fn take_duplicate(&mut self, acked: u64) {
+        self.stats.duplicates_reported += 1;
+        if let Some(rack) = &mut self.rack {
+            rack.note_duplicate(self.una, self.next);
+        }
+        let Some(prior) = &mut self.prior else { return };
+        if self.una > prior.until {
+            self.prior = None;
+            return;
+        }
+        let was = prior.doubtful;
+        prior.doubtful = was.saturating_sub(1);
+        if was == 1 {
+            self.stats.spurious_recoveries += 1;
+            self.restore(acked);
+        }
     }
 
     /// An ACK after a time-out that is in question. `news`: its SACK blocks told something new; `duplicate`: it did not move SND.UNA,
@@ -98,8 +150,8 @@ impl Sender {
         let Some(prior) = self.prior.take() else { return };
         self.congestion = prior.congestion;
         let window = &mut self.congestion_window;
-        window.ssthresh = prior.pipe;
+        window.ssthresh = prior.pipe.max(window.ssthresh);
         let flight = self.next - self.una;
-        window.cwnd = flight + acked.min(self.initial_window);
+        window.cwnd = window.cwnd.max(flight + acked.min(self.initial_window));
     }
 }

@@ -19,6 +19,10 @@ pub struct Stats {
     pub syn_timeouts: u64,
     /// Expirations that turned out to be spurious (RFC 5682, 3).
     pub spurious_timeouts: u64,
+    /// Reductions for a loss that were taken back, because the peer reported each retransmission as a duplicate (RFC 3708, 2).
+    pub spurious_recoveries: u64,
+    /// Segments that the peer reported as duplicates (RFC 2883).
+    pub duplicates_reported: u64,
     /// Reductions of the window for an ECN mark (RFC 3168, 6.1.2).
     pub mark_reductions: u64,
     /// Tail loss probes sent (RFC 8985, 7).

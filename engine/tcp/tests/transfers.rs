@@ -52,7 +52,7 @@ fn faults() -> impl Strategy<Value = Faults> {
 fn config() -> impl Strategy<Value = Config> {
     (
         prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas"]),
-        any::<[bool; 7]>(),
+        any::<[bool; 8]>(),
         prop::option::of(prop_oneof![2_000..10_000_u64, 10_000..200_000_u64]),
         prop::sample::select(vec![1_u32, 2, 10]),
         prop::sample::select(vec![1_u32, 2]),
@@ -62,7 +62,7 @@ fn config() -> impl Strategy<Value = Config> {
         .prop_map(
             |(
                 name,
-                [sack, timestamps, limited, restart, rack, prr, frto],
+                [sack, timestamps, limited, restart, rack, prr, frto, dsack],
                 buffer,
                 initial,
                 least,
@@ -76,6 +76,7 @@ fn config() -> impl Strategy<Value = Config> {
                 rack,
                 prr,
                 frto,
+                dsack,
                 receive_buffer: buffer.map(Bytes::new),
                 initial_window_segments: initial,
                 min_window_segments: least,

@@ -53,6 +53,9 @@ pub(crate) struct TcpSpec {
     prr: Option<bool>,
     /// Find out whether a time-out was needed, and if not go on with new data and the window restored (RFC 5682, RFC 4015).
     frto: Option<bool>,
+    /// With SACK, report data that comes twice (RFC 2883), take back a reduction that was not needed (RFC 3708), and with RACK adapt its
+    /// reordering window.
+    dsack: Option<bool>,
     /// After an idle time longer than the RTO start from the initial window (RFC 5681, 4.1).
     restart_after_idle: Option<bool>,
     /// RTO before there is a measurement.
@@ -147,6 +150,7 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
             .map_or(base.max_ack_delay, |delay| Some(Duration::from_ps(delay))),
         prr: spec.prr.unwrap_or(base.prr),
         frto: spec.frto.unwrap_or(base.frto),
+        dsack: spec.dsack.unwrap_or(base.dsack),
         restart_after_idle: spec.restart_after_idle.unwrap_or(base.restart_after_idle),
         initial_rto: ps(spec.initial_rto_ps, base.initial_rto),
         syn_lost_rto: ps(spec.syn_lost_rto_ps, base.syn_lost_rto),
@@ -172,7 +176,7 @@ mod tests {
             "",
             Some(
                 r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
-                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "frto": true, "rack": true, "cwr_growth": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
+                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "frto": true, "dsack": true, "rack": true, "cwr_growth": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
                     "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0}"#,
             ),
         )
@@ -185,6 +189,7 @@ mod tests {
             quick_acks: 16,
             prr: true,
             frto: true,
+            dsack: true,
             rack: true,
             cwr_growth: false,
             max_ack_delay: Some(Duration::from_ps(6)),

@@ -8,6 +8,7 @@ mod acknowledging;
 mod closing;
 mod cubic;
 mod dctcp;
+mod dsack;
 mod ecn;
 mod handshake;
 mod input;

@@ -1,0 +1,155 @@
+//! RFC 2883: what comes twice is reported. RFC 3708, RFC 4015 and RFC 8985, 6.2: what the sender makes of it.
+
+use tcp::Config;
+use units::Duration;
+use wire::Ecn;
+
+use crate::common::{config, theirs, Script};
+
+const RTT: Duration = Duration::from_ms(100);
+
+fn on() -> Config {
+    Config { dsack: true, limited_transmit: false, ..config("newreno") }
+}
+
+fn receiver(config: Config) -> Script {
+    Script::established(config, RTT)
+}
+
+/// The blocks of the one ACK that leaves, as offsets of the peer's data, and what it acknowledges.
+fn reported(script: &mut Script) -> (u32, Vec<(u32, u32)>) {
+    let ack = script.expect_one();
+    let offset = |sequence: u32| sequence - theirs(0);
+    let blocks = ack.options.sack.as_slice().iter();
+    (offset(ack.acknowledgement), blocks.map(|block| (offset(block.left), offset(block.right))).collect())
+}
+
+/// 4.1.1: a segment that was acknowledged comes again; reported once.
+#[test]
+fn a_segment_that_comes_again_is_reported_once() {
+    let mut script = receiver(on());
+    script.data(0, 500, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (500, vec![]));
+    script.data(0, 500, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (500, vec![(0, 500)]));
+    script.data(500, 500, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (1_000, vec![]));
+    let mut off = receiver(config("newreno"));
+    off.data(0, 500, Ecn::NotEct);
+    off.sent();
+    off.data(0, 500, Ecn::NotEct);
+    assert_eq!(reported(&mut off), (500, vec![]));
+}
+
+/// 4.1.2 and 4.1.3: a segment beyond a gap comes again: first what came twice, then the block that it is part of.
+#[test]
+fn a_segment_beyond_a_gap_that_comes_again_is_reported_before_its_block() {
+    let mut script = receiver(on());
+    script.data(1_000, 500, Ecn::NotEct);
+    script.data(1_500, 500, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (0, vec![(1_000, 2_000)]));
+    script.data(1_500, 500, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (0, vec![(1_500, 2_000), (1_000, 2_000)]));
+}
+
+/// 4.2: a segment of which only a part is new.
+#[test]
+fn of_a_segment_that_is_new_in_part_the_rest_is_reported() {
+    let mut script = receiver(on());
+    script.data(0, 1_000, Ecn::NotEct);
+    script.sent();
+    script.data(500, 1_000, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (1_500, vec![(500, 1_000)]));
+    script.data(2_000, 500, Ecn::NotEct);
+    script.sent();
+    script.data(1_800, 500, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (1_500, vec![(2_000, 2_300), (1_800, 2_500)]));
+}
+
+/// Ten segments under way; the ACKs of three later ones come before that of the first, which is sent again.
+fn reordered(config: Config) -> Script {
+    let mut script = Script::established(config, RTT);
+    script.tcp.send(30_000).unwrap();
+    script.sent();
+    script.sack(0, &[(1_000, 4_000)]);
+    assert_eq!(script.sent_data()[0], 0);
+    assert_eq!(script.tcp.ssthresh().unwrap().get(), 5_000);
+    script
+}
+
+/// RFC 3708, 2: the only retransmission is reported as a duplicate: the window is what is under way and what was acknowledged.
+#[test]
+fn a_reduction_whose_every_retransmission_was_a_duplicate_is_taken_back() {
+    let mut script = reordered(on());
+    script.ack(10_000);
+    script.sent();
+    let flight = script.tcp.in_flight().get();
+    script.sack(10_000, &[(0, 1_000)]);
+    let stats = script.tcp.stats();
+    assert_eq!((stats.duplicates_reported, stats.spurious_recoveries), (1, 1));
+    assert_eq!((script.cwnd(), script.tcp.ssthresh()), (flight, None));
+}
+
+/// RFC 3708, 2: a retransmission that is not reported was needed.
+#[test]
+fn a_reduction_with_a_retransmission_that_was_needed_stays() {
+    let mut script = Script::established(on(), RTT);
+    script.tcp.send(30_000).unwrap();
+    script.sent();
+    script.sack(0, &[(1_000, 2_000), (3_000, 6_000)]);
+    assert_eq!(script.sent_data(), [0]);
+    script.sack(0, &[(1_000, 2_000), (3_000, 7_000)]);
+    assert_eq!(script.sent_data(), [2_000]);
+    script.ack(10_000);
+    script.sack(10_000, &[(0, 1_000)]);
+    assert_eq!((script.tcp.stats().spurious_recoveries, script.tcp.ssthresh().unwrap().get()), (0, 5_000));
+}
+
+/// RFC 3708, 2: a report counts for a round trip after the recovery; later the network has made the duplicate.
+#[test]
+fn a_late_report_takes_nothing_back() {
+    let mut script = reordered(on());
+    script.ack(10_000);
+    script.sent();
+    script.ack(15_000);
+    script.sent();
+    script.ack(16_000);
+    script.sack(16_000, &[(0, 1_000)]);
+    assert_eq!(script.tcp.stats().spurious_recoveries, 0);
+}
+
+/// RFC 8985, 6.2 step 4: a duplicate widens the reordering window by a quarter of the round trip, once in each.
+#[test]
+fn a_duplicate_widens_the_reordering_window_of_rack() {
+    for (duplicates, wait_ms) in [(0, 25), (1, 50), (2, 50)] {
+        let mut script = Script::established(Config { rack: true, ..on() }, RTT);
+        script.tcp.send(4_000).unwrap();
+        script.sent();
+        script.wait(RTT);
+        script.ack(1_000);
+        for _ in 0..duplicates {
+            script.sack(1_000, &[(0, 1_000)]);
+        }
+        let arrived = script.now;
+        script.sack(1_000, &[(2_000, 3_000)]);
+        script.time_out();
+        assert_eq!(script.now, arrived + Duration::from_ms(wait_ms), "{duplicates} duplicates");
+        assert_eq!(script.sent_data(), [1_000]);
+    }
+}
+
+/// RFC 8985, 7.4.2: a probe that repeats what has arrived is reported as a duplicate: nothing was lost.
+#[test]
+fn a_tail_loss_probe_that_is_reported_as_a_duplicate_repairs_nothing() {
+    let mut script = Script::established(Config { rack: true, ..on() }, RTT);
+    script.tcp.send(4_000).unwrap();
+    script.sent();
+    script.time_out();
+    assert_eq!(script.sent_data(), [3_000], "the probe");
+    script.ack(4_000);
+    script.sack(4_000, &[(3_000, 4_000)]);
+    script.tcp.send(1_000).unwrap();
+    script.sent();
+    script.ack(5_000);
+    assert_eq!(script.tcp.ssthresh(), None);
+}
