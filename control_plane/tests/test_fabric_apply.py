@@ -404,3 +404,27 @@ def test_ctrl_c_waits_until_an_apply_has_been_undone(fabric4):
     sync.run(fakes.__aexit__())
     assert after == before
     assert written[0] > 18 + 1  # leaf1 had been changed already
+
+
+def test_next_hops_of_a_group_watch_their_ports_and_one_that_does_not_is_mended(fabric4):
+    async def scenario():
+        async with FakeFabric(fabric4) as fakes:
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            groups = [
+                entry.action.action_profile_action_set.action_profile_actions
+                for entry in fakes.switches["leaf1"].entries.values()
+                if entry.action.HasField("action_profile_action_set")
+            ]
+            watched = sorted([one.watch_port for one in group] for group in groups)
+            next(group for group in groups if len(group) == 2)[0].watch_port = b""
+            drifted = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+            await fabric.apply(fabric4, red(), fakes.targets, TICK_PS)
+            mended = await fabric.plan(fabric4, red(), fakes.targets, TICK_PS)
+            return watched, drifted, mended
+
+    watched, drifted, mended = run(scenario())
+    # Where there is one next hop only, nothing would be won by passing it over.
+    assert watched == [[b""]] * 4 + [[b"\x03", b"\x04"]] * 2
+    (change,) = drifted.switches["leaf1"].changes
+    assert "watch_port=0" in change.before.action_text and "watch_port" not in change.after.action_text
+    assert mended.is_empty

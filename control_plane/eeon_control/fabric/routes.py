@@ -35,7 +35,7 @@ async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
     members, groups = await _profile(session) if has_ids else ({}, {})
     routes, seed = [], 1  # the program's own default of switch_config
     for message in messages:
-        entry = decode(message, schema)
+        entry = decode(message, schema, watches=False)
         if entry.table == _SEED_TABLE:
             seed = dict(entry.actions[0].params).get("seed", seed) if entry.actions else seed
         elif not entry.is_default and isinstance(entry.match[0], Lpm):

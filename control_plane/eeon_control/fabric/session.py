@@ -80,6 +80,7 @@ class P4RuntimeSession:
         self._device_id = target.device_id
         self._election_id = election_id
         self._fresh = fresh
+        self._watches: bool | None = None  # not known yet
 
     async def __aenter__(self) -> Self:
         tls = self._target.tls
@@ -178,11 +179,17 @@ class P4RuntimeSession:
                 entities.append(
                     p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id, is_default_action=True))
                 )
+        messages = [
+            entity.table_entry
+            async for entity in self.read(entities)
+            if entity.HasField("table_entry") and not entity.table_entry.is_const
+        ]
+        groups = any(message.action.HasField("action_profile_action_set") for message in messages)
+        watches = groups and await self._watches_ports()
         found: dict[EntryKey, Entry] = {}
-        async for entity in self.read(entities):
-            if entity.HasField("table_entry") and not entity.table_entry.is_const:
-                entry = decode(entity.table_entry, self.schema)
-                found[entry.key] = entry
+        for message in messages:
+            entry = decode(message, self.schema, watches=watches)
+            found[entry.key] = entry
         return list(found.values())
 
     async def read(self, entities: Sequence[p4r.Entity]) -> AsyncIterator[p4r.Entity]:
@@ -200,16 +207,38 @@ class P4RuntimeSession:
 
     async def write_changes(self, changes: Sequence[Change]) -> None:
         """Send changes in order. On an error some of them may have been carried out."""
+        watches = any(change.entry.selector for change in changes) and await self._watches_ports()
         await self.write(
             [
                 p4r.Update(
                     type=_UPDATE_TYPE[change.kind],
-                    entity=p4r.Entity(table_entry=encode(change.entry, self.schema)),
+                    entity=p4r.Entity(table_entry=encode(change.entry, self.schema, watches=watches)),
                 )
                 for change in changes
             ],
             [f"{change.kind} {change.entry.table} {change.entry.match_text}" for change in changes],
         )
+
+    async def _watches_ports(self) -> bool:
+        """Whether the next hops of a group are to watch their ports on this switch.
+
+        BMv2 takes watched ports and passes over the members whose link is down, but ends with SIGFPE when all
+        members of a group are: a leaf that loses its last uplink would lose its own hosts with it. BMv2 is
+        known by the registers that it does not serve.
+        """
+        if self._watches is None:
+            register = next(iter(self.schema.registers))
+            cell = p4r.RegisterEntry(register_id=register.id, index=p4r.Index(index=0))
+            try:
+                async for _ in self.read([p4r.Entity(register_entry=cell)]):
+                    pass
+            except FabricError as error:
+                if "UNIMPLEMENTED" not in str(error):
+                    raise
+                self._watches = False
+            else:
+                self._watches = True
+        return self._watches
 
     async def write(self, updates: Sequence[p4r.Update], names: Sequence[str]) -> None:
         """Send raw updates in order; `names` says in an error which of them failed."""

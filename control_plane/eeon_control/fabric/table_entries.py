@@ -7,7 +7,7 @@ error here, before anything is sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from finsy import P4Schema
 from finsy.p4schema import P4MatchType
@@ -16,9 +16,17 @@ from finsy.proto import p4r
 from eeon_control.errors import FabricError
 from eeon_control.plan import Action, Entry, Exact, Lpm
 
+_PORT = "port"
+_PORT_BITS = 32  # P4Runtime's SDN port numbers
+WATCH_PORT = "watch_port"
+"""Beside an action's parameters: the port that a next hop watches where that is not its own; 0 is none."""
 
-def encode(entry: Entry, schema: P4Schema) -> p4r.TableEntry:
-    """The P4Runtime message of an entry. Raises FabricError when the program has no such table or field."""
+
+def encode(entry: Entry, schema: P4Schema, *, watches: bool) -> p4r.TableEntry:
+    """The P4Runtime message of an entry. `watches`: next hops of a group watch their ports.
+
+    Raises FabricError when the program has no such table or field.
+    """
     try:
         table = schema.tables[entry.table]
         message = p4r.TableEntry(table_id=table.id, is_default_action=entry.is_default)
@@ -36,7 +44,11 @@ def encode(entry: Entry, schema: P4Schema) -> p4r.TableEntry:
         if entry.selector:
             for action in entry.actions:
                 one = message.action.action_profile_action_set.action_profile_actions.add(weight=1)
-                one.action.CopyFrom(_encode_action(action, entry, schema))
+                params = dict(action.params)
+                watched = params.pop(WATCH_PORT, _own_port(params, len(entry.actions), watches))
+                one.action.CopyFrom(_encode_action(Action(action.name, tuple(params.items())), entry, schema))
+                if watched:
+                    one.watch_port = _bytes(watched, _PORT_BITS, entry, WATCH_PORT)
         else:
             message.action.action.CopyFrom(_encode_action(entry.actions[0], entry, schema))
     except (KeyError, ValueError) as error:
@@ -44,8 +56,10 @@ def encode(entry: Entry, schema: P4Schema) -> p4r.TableEntry:
     return message
 
 
-def decode(message: p4r.TableEntry, schema: P4Schema) -> Entry:
-    """The entry a switch reported. Raises FabricError when it names what the program does not have."""
+def decode(message: p4r.TableEntry, schema: P4Schema, *, watches: bool) -> Entry:
+    """The entry a switch reported. `watches`: next hops of a group are meant to watch their ports, and one
+    that does not is another action. Raises FabricError when it names what the program does not have.
+    """
     try:
         table = schema.tables[message.table_id]
         match: list[Exact | Lpm] = []
@@ -65,7 +79,7 @@ def decode(message: p4r.TableEntry, schema: P4Schema) -> Entry:
                 )
             elif part is None and field.match_type is P4MatchType.LPM and not message.is_default_action:
                 match.append(Lpm(field.alias, 0, 0, field.bitwidth))
-        actions, selector = _decode_actions(message.action, schema)
+        actions, selector = _decode_actions(message.action, schema, watches)
         return Entry(table.alias, tuple(match), actions, message.is_default_action, selector)
     except (KeyError, ValueError) as error:
         raise FabricError(f"the switch reported an entry that the program does not have: {error}") from None
@@ -85,16 +99,19 @@ def program_defaults(schema: P4Schema, tables: Iterable[str]) -> list[Entry]:
     return entries
 
 
-def _decode_actions(message: p4r.TableAction, schema: P4Schema) -> tuple[tuple[Action, ...], bool]:
+def _decode_actions(
+    message: p4r.TableAction, schema: P4Schema, watches: bool
+) -> tuple[tuple[Action, ...], bool]:
     match message.WhichOneof("type"):
         case "action":
             return (_decode_action(message.action, schema),), False
         case "action_profile_action_set":
             members = message.action_profile_action_set.action_profile_actions
+            copies = [max(1, min(member.weight, 1024)) for member in members]
             repeated = [
-                _decode_action(member.action, schema)
-                for member in members
-                for _ in range(max(1, min(member.weight, 1024)))
+                _decode_member(member, sum(copies), schema, watches)
+                for member, weight in zip(members, copies, strict=True)
+                for _ in range(weight)
             ]
             return tuple(sorted(repeated)), True
         case "action_profile_group_id":
@@ -103,6 +120,20 @@ def _decode_actions(message: p4r.TableAction, schema: P4Schema) -> tuple[tuple[A
             return (Action("@member", (("id", message.action_profile_member_id),)),), True
         case _:
             return (), False
+
+
+def _own_port(params: Mapping[str, int], members: int, watches: bool) -> int:
+    """The port that a member is to watch: where there is another next hop, its own, so that the switch passes
+    it over while the link is down (P4Runtime specification 1.3, section 9.2.1)."""
+    return params.get(_PORT, 0) if watches and members > 1 else 0
+
+
+def _decode_member(member: p4r.ActionProfileAction, members: int, schema: P4Schema, watches: bool) -> Action:
+    action = _decode_action(member.action, schema)
+    watched = int.from_bytes(member.watch_port, "big")
+    if watched == _own_port(dict(action.params), members, watches):
+        return action
+    return Action(action.name, (*action.params, (WATCH_PORT, watched)))
 
 
 def _encode_action(action: Action, entry: Entry, schema: P4Schema) -> p4r.Action:
