@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -184,3 +185,28 @@ def test_names_that_are_taken_by_others_are_refused_and_left_alone(tmp_path: Pat
         assert remains(name) == [f"{name}-h2"]
     finally:
         subprocess.run(("ip", "netns", "delete", f"{name}-h2"), check=True)
+
+
+def test_hosts_have_a_congestion_control_that_answers_marks_and_status_shows_it(fabric: Fabric) -> None:
+    told = json.loads(fabric.eeon("fabric", "status", "--name", fabric.name, "--json").stdout)
+    assert told["congestion_control"] in ("dctcp", "cubic", "reno")
+    shown = fabric.eeon("fabric", "status", "--name", fabric.name).stdout
+    assert f"hosts' congestion control: {told['congestion_control']}, with ECN" in shown
+    read = "cat /proc/sys/net/ipv4/tcp_congestion_control /proc/sys/net/ipv4/tcp_ecn"
+    for host in told["hosts"]:
+        words = ("fabric", "exec", "--name", fabric.name, host, "--", "sh", "-c", read)
+        assert fabric.eeon(*words).stdout.split() == [told["congestion_control"], "1"]
+
+
+def test_a_congestion_control_that_hosts_cannot_have_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    name = f"q{os.getpid() % 1000:03d}"
+    words = ("fabric", "up", "leaf-spine-4", "--target", "engine", "--name", name, "--cc", "none_such")
+    done = subprocess.run(
+        (*EEON, *words, "--targets", str(tmp_path / "targets.yaml")),
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=SECS,
+    )
+    assert done.returncode == 1 and "cannot have the congestion control none_such" in done.stderr
+    assert remains(name) == []

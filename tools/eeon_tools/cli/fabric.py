@@ -84,6 +84,13 @@ def fabric() -> None:
     type=click.IntRange(1, 65535),
     help="Twin: TCP port of the first switch; the others follow.  [default: free ports]",
 )
+@click.option(
+    "--cc",
+    "congestion_control",
+    metavar="NAME",
+    help="Live fabric: congestion control of the hosts; their TCP asks for ECN.  [default: the first of "
+    "dctcp, cubic and reno that the kernel lets a namespace have: they answer marks]",
+)
 @_name_option
 @reports_errors
 def up(
@@ -92,6 +99,7 @@ def up(
     targets_path: Path,
     rate_scale: Fraction,
     first_port: int | None,
+    congestion_control: str | None,
     name: str,
 ) -> None:
     """Serve the switches of TOPOLOGY over P4Runtime on loopback until interrupted.
@@ -106,9 +114,11 @@ def up(
     if first_port is not None and (target != "twin" or first_port + len(loaded.switches) > 65536):
         raise click.UsageError("--first-port is of a twin, and needs a free port above it for every switch")
     if target == "twin":
+        if congestion_control is not None:
+            raise click.UsageError("--cc is of a live fabric: a twin that is served has no hosts")
         _serve_twin(loaded, topology, targets_path, first_port, stop)
     else:
-        _run_live(loaded, target, rate_scale, name, targets_path, stop)
+        _run_live(loaded, target, rate_scale, name, congestion_control, targets_path, stop)
     click.echo("the fabric is down")
 
 
@@ -126,11 +136,17 @@ def _serve_twin(
 
 
 def _run_live(
-    loaded: Topology, target: str, scale: Fraction, name: str, targets_path: Path, stop: threading.Event
+    loaded: Topology,
+    target: str,
+    scale: Fraction,
+    name: str,
+    congestion_control: str | None,
+    targets_path: Path,
+    stop: threading.Event,
 ) -> None:
     from eeon_tools.live import running, switches
 
-    with running.up(loaded, target, scale, name) as live:
+    with running.up(loaded, target, scale, name, congestion_control) as live:
         state = live.state
         _write_targets(targets_path, switches.TICKS[target], state.addresses, state.thrift_ports)
         _say_what_to_try(str(live.topology_path), targets_path)
@@ -185,6 +201,7 @@ def status(name: str, output: str) -> None:
                 }
                 for switch, address in record.addresses.items()
             },
+            "congestion_control": record.congestion_control or None,
             "hosts": record.namespaces,
         }
         click.echo(json.dumps(value, indent=1))
@@ -212,6 +229,7 @@ def _print_status(record: State) -> None:
     click.echo(f"{record.name}: {record.topology} on {record.target}, {'up' if record.is_up else 'not up'}")
     console().print(table)
     hosts = ", ".join(f"{host} ({namespace})" for host, namespace in record.namespaces.items())
+    click.echo(f"hosts' congestion control: {record.congestion_control or 'the system default'}, with ECN")
     click.echo(f"hosts and their namespaces: {hosts}\nlogs and the topology with its rates: {record.folder}")
 
 

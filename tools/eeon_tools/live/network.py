@@ -92,6 +92,30 @@ def make(topology: Topology, names: Names, state: State) -> None:
         run_batch(plan.host_commands(host), namespace)
 
 
+def set_congestion_control(state: State, wanted: str | None) -> str:
+    """Give all hosts the congestion control `wanted`, or the first of `ANSWER_MARKS` that the kernel lets
+    them have; returns its name.
+
+    Raises UnavailableError when there is none: a namespace may only have what is built in or loaded, and
+    among net.ipv4.tcp_allowed_congestion_control of the machine.
+    """
+    said = ""
+    for name in (wanted,) if wanted is not None else plan.ANSWER_MARKS:
+        try:
+            for namespace in state.namespaces.values():
+                write = 'echo "$1" > /proc/sys/net/ipv4/tcp_congestion_control'
+                _run("ip", "netns", "exec", namespace, "sh", "-ec", write, "sh", name)
+        except UnavailableError as error:
+            said = str(error).rpartition(": ")[2]
+        else:
+            return name
+    raise UnavailableError(
+        f"hosts cannot have the congestion control {wanted or 'dctcp, cubic or reno'}: {said}; it must be in "
+        "the kernel (modprobe) and among `sysctl net.ipv4.tcp_allowed_congestion_control`. "
+        "`eeon fabric up --cc` names another"
+    )
+
+
 def remove(state: State) -> list[str]:
     """Remove what `make` has made, as far as it got. Returns what could not be removed."""
     for name in state.namespaces.values():

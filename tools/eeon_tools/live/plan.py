@@ -120,3 +120,6 @@ HOST_SETTINGS = {
     f"net.ipv6.conf.{HOST_INTERFACE}.addr_gen_mode": "1",
 }
 """sysctls of a host: TCP asks for ECN (RFC 3168); IPv6 says nothing by itself."""
+
+ANSWER_MARKS = ("dctcp", "cubic", "reno")
+"""Linux' congestion controls that reduce their window when a mark is echoed; the shortest queues first."""

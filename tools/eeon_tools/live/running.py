@@ -49,9 +49,14 @@ class LiveFabric:
 
 
 @contextmanager
-def up(topology: Topology, target: str, scale: Fraction, name: str) -> Iterator[LiveFabric]:
-    """Bring a fabric up and, at the end, down. Raises UnavailableError where it cannot be, InputError for a
-    name or a scale that does not do."""
+def up(
+    topology: Topology, target: str, scale: Fraction, name: str, congestion_control: str | None = None
+) -> Iterator[LiveFabric]:
+    """Bring a fabric up and, at the end, down.
+
+    `congestion_control`: of the hosts; None is one that answers marks (`plan.ANSWER_MARKS`). Raises
+    UnavailableError where it cannot be, InputError for a name or a scale that does not do.
+    """
     names = Names(name)
     actual, text = plan.with_rates(topology, scale)
     network.check_possible()
@@ -76,6 +81,7 @@ def up(topology: Topology, target: str, scale: Fraction, name: str) -> Iterator[
         path = record.folder / "topology.yaml"
         path.write_text(text, encoding="utf-8")
         network.make(actual, names, record)
+        record.congestion_control = network.set_congestion_control(record, congestion_control)
         processes = {}
         for switch in actual.switches.values():
             process = switches.start(switches.command(record, switch, names))

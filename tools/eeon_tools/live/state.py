@@ -78,6 +78,8 @@ class State:
     """Of BMv2's switches; the engine's have no Thrift."""
     supervisor: Process | None = None
     is_up: bool = False
+    congestion_control: str = ""
+    """Of the hosts' TCP."""
     mark: str = ""
     """In the environment of every switch process, so that one is found whose maker was killed before it could
     write the process down."""
