@@ -28,6 +28,7 @@ from eeon_control.views.scale import (
         (bytes_exact, [0, None], ["0B", "-"]),
         (time_exact, [182_000_000, 200_000_000, 0], ["182us", "200us", "0us"]),
         (time_exact, [30_500_000], ["30.5us"]),
+        (time_measured, [0, 0], ["0s", "0s"]),
         (time_measured, [710_860_000_000, 42], ["710.9ms", "<0.1ms"]),
         (rate_exact, [10**10, 10**9], ["10Gbps", "1Gbps"]),
         (bit_rate, [1_250_000_000.0, 1.0], ["10Gbps", "<1Gbps"]),

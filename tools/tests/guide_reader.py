@@ -24,6 +24,7 @@ from eeon_control.cli import main as eeon_main
 from guide_document import Block
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
+_COLUMNS = "80"
 _SECONDS = 60.0  # for anything to happen; the machine may be busy
 _EEON = [sys.executable, "-m", "eeon_control"]
 # Into a terminal programs print line by line, into a pipe only with some help.
@@ -101,6 +102,8 @@ class Reader:
             if "file" in block.words:
                 (self.folder / block.words["file"]).write_text(self._inward(block.text), encoding="utf-8")
             return None
+        # In this terminal, as wide as most people's are at least, or where a host's name is in a table wider.
+        self.environment["COLUMNS"] = block.words.get("columns", _COLUMNS)
         name = block.words.get("on")
         if name is None:
             return [(command, *self._run(command)) for command, _ in block.commands]

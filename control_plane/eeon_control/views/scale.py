@@ -63,8 +63,10 @@ def exact(units: _Units) -> Texts:
 
 
 def _unit(units: _Units, values: Sequence[float]) -> tuple[int, str]:
-    """The largest unit that the largest value has one of."""
+    """The largest unit that the largest value has one of. Nothing at all is `0s`, not `0ps`."""
     largest = max(values, default=0)
+    if not largest and units is _TIMES:
+        return units[0]
     return next(((one, name) for one, name in units if largest >= one), units[-1])
 
 

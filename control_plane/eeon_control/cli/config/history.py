@@ -41,7 +41,7 @@ def history(topology_name: str | None, state_folder: Path | None, output: str) -
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("", "revision", "made (UTC)", "by", "action", "comment"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=heading not in ("action", "comment"))
     for one in reversed(revisions):
         mark = "*" if one.number == current else ""
         table.add_row(
