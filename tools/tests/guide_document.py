@@ -10,7 +10,7 @@ A fenced block says in its info string what it is:
     ```console signal=INT on=fabric the same, after Ctrl-C in that terminal (or KILL, after `kill -9`)
     ```console loose                every line shown but `...` is printed, in any order, perhaps with others
     ```console needs=openssl        left out where a program is not on PATH
-    ```console columns=200          in a terminal of that width, not of 80: how a table is folded rests on names
+    ```console columns=200          in a terminal of that width, not of 80: names of a machine fold it
     ```console quiet                what is printed does not matter
     ```console manual               not run
 

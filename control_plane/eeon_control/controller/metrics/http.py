@@ -15,9 +15,11 @@ import socketserver
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
@@ -25,6 +27,8 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 from eeon_control.controller.log import say
 
 PATH = "/metrics"
+Check: TypeAlias = Callable[[], str]
+"""What is wrong, in a line; empty where all is well. It answers within seconds."""
 MAX_CONNECTIONS = 16
 MAX_THREADS = 2 * MAX_CONNECTIONS
 """With those that have made way and have not ended yet."""
@@ -61,18 +65,27 @@ class _Page:
 
 
 class HttpServer(socketserver.ThreadingTCPServer):
-    """Serves a registry's metrics at `PATH`, with `serve_forever`. Raises OSError without its address."""
+    """Serves a registry's metrics at `PATH`, with `serve_forever`. Raises OSError without its address.
+
+    `checks`: other paths, each answered with 200, or with 503 and what its check says.
+    """
 
     allow_reuse_address = True
     daemon_threads = True
     request_queue_size = 64
 
     def __init__(
-        self, host: str, port: int, registry: CollectorRegistry, limits: Limits | None = None
+        self,
+        host: str,
+        port: int,
+        registry: CollectorRegistry,
+        limits: Limits | None = None,
+        checks: Mapping[str, Check] | None = None,
     ) -> None:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         self.address_family, address = found[0][0], found[0][4]
         self.limits = limits or Limits()
+        self.checks = dict(checks or {})
         self._app = make_wsgi_app(registry)
         self._lock = threading.Lock()
         self._connections: dict[socket.socket, _Connection] = {}
@@ -216,6 +229,12 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             self.send_error(HTTPStatus.BAD_REQUEST)
             return
+        check = self.server.checks.get(path)
+        if check is not None:
+            fault = check()
+            code = HTTPStatus.SERVICE_UNAVAILABLE if fault else HTTPStatus.OK
+            self._answer(code, [("Content-Type", "text/plain; charset=utf-8")], f"{fault or 'ok'}\n".encode())
+            return
         if path != PATH:
             self.send_error(HTTPStatus.NOT_FOUND, explain=f"metrics are at {PATH}")
             return
@@ -231,7 +250,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if not self.server.note(self.request, waits=True):
             return
-        self.send_response(int(status.partition(" ")[0]))
+        self._answer(int(status.partition(" ")[0]), headers, body)
+
+    def _answer(self, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+        self.send_response(status)
         for name, value in headers:
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 
@@ -18,6 +18,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from eeon_control.controller.log import say
+from eeon_control.controller.machine import State
 from eeon_control.controller.metrics.families import families
 from eeon_control.controller.metrics.http import HttpServer
 from eeon_control.controller.metrics.readings import Readings
@@ -28,6 +29,8 @@ _ADDRESS = re.compile(r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]*):)?(?P<po
 _LOOPBACK = "127.0.0.1"
 # A sample is gathered within its own limit; this one is for an event loop that is busy.
 _LOOP_SECONDS = 10.0
+# Kubernetes gives a probe 1 s unless it is told otherwise.
+_CHECK_SECONDS = 0.8
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,12 @@ class MetricsServer:
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         try:
-            server = HttpServer(self.host, self.port, registry)
+            loop = asyncio.get_running_loop()
+            checks = {
+                "/healthz": _on(loop, lambda: ""),
+                "/readyz": _on(loop, lambda: why_not_ready(supervisor)),
+            }
+            server = HttpServer(self.host, self.port, registry, checks=checks)
         except OSError as error:
             raise EeonError(
                 f"--metrics-address {self.host}:{self.port}: {error.strerror or error}; choose another"
@@ -69,6 +77,39 @@ class MetricsServer:
             await asyncio.to_thread(server.shutdown)
             server.server_close()
             await asyncio.to_thread(thread.join)
+
+
+def why_not_ready(supervisor: Supervisor) -> str:
+    """What keeps the fabric from being as intended; empty where nothing does. A standby waits for nothing."""
+    if not supervisor.started.is_set():
+        return "the controller is starting"
+    if not supervisor.folder_readable:
+        return "the state folder cannot be read"
+    if supervisor.wanted is None:
+        return "there is no revision yet"
+    if not supervisor.in_charge:
+        return ""
+    late = [
+        f"{name} ({state.value})" for name, state in supervisor.states().items() if state is not State.IN_SYNC
+    ]
+    return f"not in sync: {', '.join(late)}" if late else ""
+
+
+def _on(loop: asyncio.AbstractEventLoop, question: Callable[[], str]) -> Callable[[], str]:
+    """A check that asks on the controller's event loop, which has to answer in time."""
+
+    async def ask() -> str:
+        return question()
+
+    def check() -> str:
+        future = asyncio.run_coroutine_threadsafe(ask(), loop)
+        try:
+            return future.result(_CHECK_SECONDS)
+        except FutureTimeout:
+            future.cancel()
+            return f"the controller has been busy for {_CHECK_SECONDS:g} s"
+
+    return check
 
 
 class _Fabric(Collector):

@@ -1,0 +1,73 @@
+"""/healthz and /readyz: whether the controller's event loop answers, and whether the fabric is as intended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+from eeon_control.controller.metrics import MetricsServer
+from supervised import supervised, until
+
+_BUSY_SECONDS = 8.0  # far more than the 0.8 s that a check waits, also for a thread that starts late
+
+
+def asked(address: str, path: str) -> tuple[int, str]:
+    try:
+        with urlopen(f"http://{address}{path}", timeout=60) as answer:
+            return answer.status, answer.read().decode()
+    except HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def during(tmp_path, caplog, scenario) -> None:
+    """`scenario(ask, fabric)` while a supervisor keeps four switches and serves its metrics."""
+    caplog.set_level(logging.INFO)
+
+    async def work() -> None:
+        async with (
+            supervised(tmp_path) as (fabric, supervisor),
+            MetricsServer("127.0.0.1", 0).open(supervisor),
+        ):
+            (told,) = [one for one in caplog.records if one.getMessage() == "metrics"]
+
+            async def ask(path: str) -> tuple[int, str]:
+                return await asyncio.to_thread(asked, told.eeon_fields["address"], path)
+
+            await scenario(ask, fabric, supervisor)
+
+    asyncio.run(work())
+
+
+def test_a_fabric_in_sync_is_ready_and_one_with_a_lost_switch_is_not(tmp_path, caplog):
+    async def scenario(ask, fabric, supervisor):
+        assert await ask("/healthz") == (200, "ok\n")
+        assert await ask("/readyz") == (200, "ok\n")
+        await fabric.switches["spine2"].stop()
+        states = supervisor.states
+        await until(lambda: states()["spine2"] is not states()["leaf1"])
+        code, said = await ask("/readyz")
+        assert code == 503 and said.startswith("not in sync: spine2 (")
+        assert await ask("/healthz") == (200, "ok\n"), "it is the fabric that is not well"
+
+    during(tmp_path, caplog, scenario)
+
+
+def test_a_state_folder_that_cannot_be_read_is_told(tmp_path, caplog):
+    async def scenario(ask, fabric, supervisor):
+        supervisor.folder_readable = False
+        assert await ask("/readyz") == (503, "the state folder cannot be read\n")
+
+    during(tmp_path, caplog, scenario)
+
+
+def test_a_controller_whose_loop_does_not_answer_is_not_healthy(tmp_path, caplog):
+    async def scenario(ask, fabric, supervisor):
+        probe = asyncio.create_task(ask("/healthz"))
+        await asyncio.sleep(0)  # the probe's thread begins
+        time.sleep(_BUSY_SECONDS)
+        assert await probe == (503, "the controller has been busy for 0.8 s\n")
+
+    during(tmp_path, caplog, scenario)
