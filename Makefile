@@ -27,7 +27,7 @@ WHEELS       := out/wheels
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit lint format clean
+.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -148,6 +148,10 @@ p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/c
 
 audit: $(VENV)/bin/python ## look for known vulnerabilities of pinned packages, with cargo-audit and pip-audit where they are installed
 	@$(PY) .ci/audit.py
+
+deny: ## check licences, sources and vulnerabilities of all crates with cargo-deny
+	@command -v cargo-deny >/dev/null || { echo "cargo-deny is not installed: cargo install cargo-deny --locked"; exit 1; }
+	cargo-deny --manifest-path engine/Cargo.toml check
 
 lint: setup audit ## check formatting, lints, types, and for known vulnerabilities
 	$(CARGO) fmt $(ENGINE) --all --check

@@ -1,0 +1,32 @@
+"""Packages, crates and the citation have one version, and what pins a part pins that one."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import eeon_control
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECTS = ("control_plane", "tools", "experiments", "ptf_tests", "release/eeon")
+
+
+def project(folder: str) -> dict[str, object]:
+    read: dict[str, object] = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+    return read
+
+
+def test_everything_has_the_version_of_the_engine() -> None:
+    version = tomllib.loads((ROOT / "engine/Cargo.toml").read_text())["workspace"]["package"]["version"]
+    assert {folder: project(folder)["version"] for folder in PROJECTS} == dict.fromkeys(PROJECTS, version)
+    assert eeon_control.__version__ == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_a_part_is_pinned_to_the_version_of_all() -> None:
+    version = project("release/eeon")["version"]
+    text = "".join((ROOT / folder / "pyproject.toml").read_text() for folder in PROJECTS)
+    pins = re.findall(r"\"eeon[\w-]*(?:\[[\w,]+\])?==([\w.]+)\"", text)
+    assert len(pins) >= 7
+    assert set(pins) == {version}
