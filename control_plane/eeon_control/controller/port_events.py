@@ -1,7 +1,7 @@
 """Ports that go up and down, as gNMI tells of them (OpenConfig interfaces, `oper-status`, ON_CHANGE).
 
-Stratum serves gNMI beside P4Runtime; BMv2 does when built with sysrepo; the engine does not. Where there is
-none, that is all: a port that changes then makes no event.
+The engine and Stratum serve gNMI beside P4Runtime, BMv2 only when built with sysrepo. Where there is none,
+that is all: a port that changes then makes no event.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from eeon_control.controller.persistent_session import PersistentSession
 
 _STATUS = GNMIPath("interfaces/interface[name=*]/state/oper-status")
 
+# finsy asks for JSON, the protocol's default. Targets that follow it send JSON's text, others the bare word.
+_UP = ("UP", b'"UP"')
+
 
 async def changes(session: PersistentSession) -> AsyncIterator[tuple[str, bool]]:
     """(port's name, whether it is up now) for every change, on the session's own channel.
@@ -27,9 +30,9 @@ async def changes(session: PersistentSession) -> AsyncIterator[tuple[str, bool]]
     known: dict[str, bool] = {}
     try:
         async for update in subscription.synchronize():
-            known[update.path["name"]] = update.value == "UP"
+            known[update.path["name"]] = update.value in _UP
         async for update in subscription.updates():
-            name, up = update.path["name"], update.value == "UP"
+            name, up = update.path["name"], update.value in _UP
             if known.get(name) != up:
                 known[name] = up
                 yield name, up

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import grpc
 from finsy.proto import p4r
+from gnmi_client import GnmiClient, request, subscription, until_sync
 from p4rt_client import INSERT, MODIFY, Client, Failed, Names, exact, p4info, program_json
 from thrift_client import ThriftClient
 from thriftpy2.thrift import TException
@@ -48,6 +49,15 @@ def written(client: Client) -> None:
     client.write((MODIFY if found else INSERT, entry))
 
 
+def ports_read(address: str, credentials: grpc.ChannelCredentials | None) -> None:
+    """A subscription up to its first answers. A switch without ports has none for Get."""
+    client = GnmiClient(address, credentials)
+    try:
+        until_sync(client.subscribe(request(subscription("interfaces"))))
+    except grpc.RpcError as error:
+        raise Failed(error) from error
+
+
 def interface_added(address: str) -> None:
     with ThriftClient(address) as client:
         client.standard.bm_dev_mgr_add_port("lo", 7, "")
@@ -73,6 +83,7 @@ def main() -> None:
     client = Client(asked["grpc"], role=asked.get("role", ""), credentials=credentials)
     result = {
         "read": may(lambda: client.read(p4r.TableEntry(), role=client.role)),
+        "read over gNMI": may(lambda: ports_read(asked["grpc"], credentials)),
         "write": may(lambda: written(client)),
         "set the pipeline": may(lambda: pushed(client, p4r.SetForwardingPipelineConfigRequest.VERIFY)),
         "write over Thrift": may(lambda: thrift_written(asked["thrift"])),

@@ -67,12 +67,12 @@ class Calls:
         # Any: requests and answers of different types.
         self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             "StreamChannel": grpc.stream_stream_rpc_method_handler(
-                _on(streams, self._stream),
+                on_pool(streams, self._stream),
                 request_deserializer=p4r.StreamMessageRequest.FromString,
                 response_serializer=p4r.StreamMessageResponse.SerializeToString,
             ),
             "Read": grpc.stream_stream_rpc_method_handler(
-                _on(reads, self._read), response_serializer=p4r.ReadResponse.SerializeToString
+                on_pool(reads, self._read), response_serializer=p4r.ReadResponse.SerializeToString
             ),
         }
         for name, pool, limit, request, response in (
@@ -96,7 +96,7 @@ class Calls:
             room = self._writes if pool is writes else self._reads
             call = self._unary(getattr(service, name), room, limit, request)
             self._methods[name] = grpc.stream_unary_rpc_method_handler(
-                _on(pool, call), response_serializer=response.SerializeToString
+                on_pool(pool, call), response_serializer=response.SerializeToString
             )
 
     def handler(self) -> grpc.GenericRpcHandler:
@@ -113,13 +113,13 @@ class Calls:
     ) -> Handler:
         def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Message:
             own = self._primaries if self._service.is_primary(context) else room
-            return method(_request(requests, context, own, limit, kind), context)
+            return method(only_request(requests, context, own, limit, kind), context)
 
         return call
 
     def _read(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[p4r.ReadResponse]:
         room = self._primaries if self._service.is_primary(context) else self._reads
-        request = _request(requests, context, room, MAX_READ_BYTES, p4r.ReadRequest)
+        request = only_request(requests, context, room, MAX_READ_BYTES, p4r.ReadRequest)
         for response in self._service.Read(request, context):
             # Back here when the message is on its way.
             with self._sending.wait(context.cancel):
@@ -131,7 +131,7 @@ class Calls:
         return self._service.StreamChannel(requests, context, self._silent)
 
 
-def _on(pool: ThreadPoolExecutor, behaviour: Handler) -> Handler:
+def on_pool(pool: ThreadPoolExecutor, behaviour: Handler) -> Handler:
     """The same, run by threads of this pool."""
     behaviour_of_pool = _Behaviour(behaviour)
     behaviour_of_pool.experimental_thread_pool = pool
@@ -150,7 +150,7 @@ class _Behaviour:
         return self._behaviour(requests, context)
 
 
-def _request(
+def only_request(
     requests: Iterator[bytes], context: grpc.ServicerContext, room: Room, limit: int, kind: type[M]
 ) -> M:
     """The one message of a call."""

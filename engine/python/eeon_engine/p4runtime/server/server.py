@@ -16,6 +16,7 @@ import grpc
 
 from ..._engine import SwitchHandle
 from ...exceptions import ConfigError, EngineError
+from ...gnmi.calls import Calls as GnmiCalls
 from ..clients.access import Access
 from ..device import Device
 from ..errors import StatusError
@@ -59,9 +60,11 @@ class Server:
             ThreadPoolExecutor(max_workers=1, thread_name_prefix="p4runtime"),
             options=_options(max_message_bytes),
         )
-        self._calls = Calls(Service(device, access), max_message_bytes)
-        self._grpc.add_generic_rpc_handlers((self._calls.handler(),))
-        self._caretaker = Caretaker(self._calls.rooms, self._is_wanted)
+        service = Service(device, access)
+        self._calls = Calls(service, max_message_bytes)
+        self._gnmi_calls = GnmiCalls(control, access, service.is_primary)
+        self._grpc.add_generic_rpc_handlers((self._calls.handler(), self._gnmi_calls.handler()))
+        self._caretaker = Caretaker([*self._calls.rooms, *self._gnmi_calls.rooms], self._is_wanted)
         # A socket in the file system is for this user alone, from its first moment.
         umask = os.umask(0o177) if address.startswith("unix:") else None
         try:
@@ -109,6 +112,7 @@ class Server:
         self._grpc.stop(grace_seconds).wait(grace_seconds + 1)
         self._caretaker.stop()
         self._calls.stop()
+        self._gnmi_calls.stop()
         for thread in (self._packets, self._notices):
             if thread.is_alive():
                 thread.join()

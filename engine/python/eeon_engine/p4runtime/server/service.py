@@ -42,7 +42,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
     def Write(self, request: p4r.WriteRequest, context: ServicerContext) -> p4r.WriteResponse:
         """Applies a batch; errors of single updates travel in the trailing metadata."""
         caller = self._caller(context)
-        results = _guard(context, lambda: self._device.write(request, caller))
+        results = guard(context, lambda: self._device.write(request, caller))
         if any(result is not None for result in results):
             abort_batch(context, results)
         return p4r.WriteResponse()
@@ -50,9 +50,9 @@ class Service(p4r_grpc.P4RuntimeServicer):
     def Read(self, request: p4r.ReadRequest, context: ServicerContext) -> Iterator[p4r.ReadResponse]:
         """Streams the entities asked for; errors of single requests travel in the trailing metadata."""
         caller = self._caller(context)
-        reading = _guard(context, lambda: self._device.read(request, caller))
+        reading = guard(context, lambda: self._device.read(request, caller))
         responses = reading.responses()
-        while (response := _guard(context, lambda: next(responses, None))) is not None:
+        while (response := guard(context, lambda: next(responses, None))) is not None:
             yield response
         if any(error is not None for error in reading.errors):
             abort_batch(context, reading.errors, "request")
@@ -63,7 +63,7 @@ class Service(p4r_grpc.P4RuntimeServicer):
         """Checks, saves or commits a program."""
         # Rare, and what an operator looks for when a switch does nothing.
         caller = self._caller(context)
-        _guard(context, lambda: self._device.set_pipeline(request, caller), logging.WARNING)
+        guard(context, lambda: self._device.set_pipeline(request, caller), logging.WARNING)
         return p4r.SetForwardingPipelineConfigResponse()
 
     def GetForwardingPipelineConfig(
@@ -71,14 +71,14 @@ class Service(p4r_grpc.P4RuntimeServicer):
     ) -> p4r.GetForwardingPipelineConfigResponse:
         """Answers the program that is set."""
         caller = self._caller(context)
-        return _guard(context, lambda: self._device.get_pipeline(request, caller))
+        return guard(context, lambda: self._device.get_pipeline(request, caller))
 
     def Capabilities(
         self, request: p4r.CapabilitiesRequest, context: ServicerContext
     ) -> p4r.CapabilitiesResponse:
         """Answers the version of the API, which is all there is to say of any device."""
         if request.device_id:
-            _guard(context, lambda: self._device.check_device(request.device_id))
+            guard(context, lambda: self._device.check_device(request.device_id))
         return p4r.CapabilitiesResponse(p4runtime_api_version=API_VERSION)
 
     def StreamChannel(
@@ -148,7 +148,7 @@ def requests_active(requests: Iterator[p4r.StreamMessageRequest]) -> bool:
     return bool(getattr(requests, "is_active", lambda: False)())
 
 
-def _guard(context: ServicerContext, call: Callable[[], _T], level: int = logging.INFO) -> _T:
+def guard(context: ServicerContext, call: Callable[[], _T], level: int = logging.INFO) -> _T:
     """Runs one RPC; errors end it with their status and a line in the log, at `level`. A bug is logged with
     its traceback and answered as INTERNAL.
     """

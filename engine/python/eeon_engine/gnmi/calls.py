@@ -1,0 +1,247 @@
+"""From gRPC to `Service` and `Stream`: who waits where, for how long, and how many may."""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import grpc
+from google.protobuf.message import DecodeError, Message
+
+from .._engine import SwitchHandle
+from ..p4runtime.clients.access import ANYBODY, Access, Caller, Right
+from ..p4runtime.errors import StatusError, abort, exhausted, invalid
+from ..p4runtime.messages import rpc_code
+from ..p4runtime.server.calls import (
+    FIRST_MESSAGE_SECONDS,
+    MAX_READ_BYTES,
+    MAX_RECEIVING,
+    MAX_SENDING,
+    REQUEST_SECONDS,
+    SEND_GRACE_S,
+    SEND_SECONDS,
+    on_pool,
+    only_request,
+)
+from ..p4runtime.server.rooms import Room
+from ..p4runtime.server.service import guard
+from .messages import gnmi
+from .service import Reader, Service
+from .subscribing import Stream
+
+MAX_STREAMS = 32
+"""Calls of Subscribe. As many more are kept for the connections of primaries."""
+MAX_SILENT_STREAMS = 16
+"""Of them, those without a first message."""
+_STREAM_THREADS = 2 * MAX_STREAMS + MAX_SILENT_STREAMS + 8
+_READ_THREADS = MAX_RECEIVING + 8
+# How long a stream may go on after its client has gone, or the interpreter has ended.
+_LOOK_S = 0.25
+
+_SERVICE = "gnmi.gNMI"
+
+M = TypeVar("M", bound=Message)
+
+
+class Calls:
+    """The handlers of gNMI. `is_primary` says of a call whether it is on the connection of a primary of
+    P4Runtime, which others do not keep out."""
+
+    def __init__(
+        self, control: SwitchHandle, access: Access | None, is_primary: Callable[[grpc.ServicerContext], bool]
+    ) -> None:
+        self._reader = Reader(control)
+        self._access = access
+        self._is_primary = is_primary
+        self._silent = Room(MAX_SILENT_STREAMS, FIRST_MESSAGE_SECONDS)
+        self._receiving = Room(MAX_RECEIVING, REQUEST_SECONDS)
+        self._sending = Room(MAX_SENDING, SEND_SECONDS, SEND_GRACE_S)
+        self.rooms = [self._silent, self._receiving, self._sending]
+        self._places = threading.BoundedSemaphore(MAX_STREAMS)
+        self._primaries_places = threading.BoundedSemaphore(MAX_STREAMS)
+        self._streams = ThreadPoolExecutor(_STREAM_THREADS, thread_name_prefix="gnmi-stream")
+        self._reads = ThreadPoolExecutor(_READ_THREADS, thread_name_prefix="gnmi-read")
+        self._stopping = threading.Event()
+        service = Service(self._reader)
+        # Any: requests and answers of different types.
+        self._methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            "Subscribe": grpc.stream_stream_rpc_method_handler(
+                on_pool(self._streams, self._subscribe),
+                response_serializer=gnmi.SubscribeResponse.SerializeToString,
+            )
+        }
+        for name, method, request, response in (
+            ("Capabilities", service.capabilities, gnmi.CapabilityRequest, gnmi.CapabilityResponse),
+            ("Get", service.get, gnmi.GetRequest, gnmi.GetResponse),
+            ("Set", service.set, gnmi.SetRequest, gnmi.SetResponse),
+        ):
+            self._methods[name] = grpc.stream_unary_rpc_method_handler(
+                on_pool(self._reads, self._unary(method, request)),  # type: ignore[arg-type] # one type a line
+                response_serializer=response.SerializeToString,
+            )
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """What gRPC's server takes."""
+        return grpc.method_handlers_generic_handler(_SERVICE, self._methods)
+
+    def stop(self) -> None:
+        """The threads end with their calls."""
+        self._stopping.set()
+        for pool in (self._streams, self._reads):
+            pool.shutdown(wait=False)
+
+    def _caller(self, context: grpc.ServicerContext) -> Caller:
+        return ANYBODY if self._access is None else self._access.caller(context)
+
+    def _unary(
+        self, method: Callable[[M, Caller], Message], kind: type[M]
+    ) -> Callable[[Iterator[bytes], grpc.ServicerContext], Message]:
+        def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Message:
+            request = only_request(requests, context, self._receiving, MAX_READ_BYTES, kind)
+            caller = self._caller(context)
+            return guard(context, lambda: method(request, caller))
+
+        return call
+
+    def _subscribe(
+        self, requests: Iterator[bytes], context: grpc.ServicerContext
+    ) -> Iterator[gnmi.SubscribeResponse]:
+        """Every message waits for its client in a room, so that one who takes none does not keep a thread."""
+        guard(context, lambda: self._caller(context).check_right(Right.READ))
+        with self._place(context):
+            messages = _Requests(requests, context)
+            with self._silent.wait(context.cancel):
+                first = guard(context, lambda: self._next(messages, None))
+            if first is None:
+                abort(context, invalid("the call has no request"))
+                return
+            stream = guard(context, lambda: self._begin(first))
+            answers = stream.first()
+            while True:
+                for response in _guarded(context, answers):
+                    with self._sending.wait(context.cancel):
+                        yield response
+                if stream.mode == gnmi.SubscriptionList.ONCE or messages.has_ended.is_set():
+                    return
+                upcoming = guard(context, lambda: self._follow(stream, messages))
+                if upcoming is None:
+                    return
+                answers = upcoming
+
+    def _begin(self, request: gnmi.SubscribeRequest) -> Stream:
+        stream = Stream(self._reader, request)
+        if stream.is_streaming:
+            stream.check_rate()
+        return stream
+
+    def _follow(self, stream: Stream, messages: "_Requests") -> Iterator[gnmi.SubscribeResponse] | None:
+        """Waits until something is to be sent; None when the call is over."""
+        wait_s = stream.wait_s() if stream.is_streaming else None
+        message = self._next(messages, wait_s)
+        if message is not None:
+            if stream.is_streaming or message.WhichOneof("request") != "poll":
+                raise invalid(
+                    "after the first message a POLL subscription takes `poll`, and others take nothing"
+                )
+            return stream.first()
+        if messages.has_ended.is_set() or self._is_over() or not stream.is_streaming:
+            return None
+        return stream.due()
+
+    def _next(self, messages: "_Requests", wait_s: float | None) -> gnmi.SubscribeRequest | None:
+        """The next message of a client. None when there is none for so long, or (without `wait_s`) when the
+        client sends no more."""
+        while not messages.has_ended.is_set() and not self._is_over():
+            step = _LOOK_S if wait_s is None else min(wait_s, _LOOK_S)
+            message = messages.take(step)
+            if message is not None:
+                return _parsed(message)
+            if wait_s is None:
+                if messages.is_complete:
+                    return None
+                continue
+            wait_s -= step
+            if wait_s <= 0:
+                return None
+        return None
+
+    def _is_over(self) -> bool:
+        return self._stopping.is_set() or not threading.main_thread().is_alive()
+
+    @contextmanager
+    def _place(self, context: grpc.ServicerContext) -> Iterator[None]:
+        places = self._primaries_places if self._is_primary(context) else self._places
+        if not places.acquire(blocking=False):
+            abort(
+                context, exhausted(f"{MAX_STREAMS} subscriptions are open already; end one, or poll with Get")
+            )
+        try:
+            yield
+        finally:
+            places.release()
+
+
+def _guarded(
+    context: grpc.ServicerContext, answers: Iterator[gnmi.SubscribeResponse]
+) -> Iterator[gnmi.SubscribeResponse]:
+    """The same; an error ends the call with its status."""
+    while (response := guard(context, lambda: next(answers, None))) is not None:
+        yield response
+
+
+class _Requests:
+    """The messages of a stream, which a thread of its own waits for."""
+
+    def __init__(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> None:
+        self.has_ended = threading.Event()
+        """The call is over."""
+        self._is_complete = threading.Event()
+        # The client waits where it sends faster than it is answered.
+        self._queue: queue.Queue[bytes] = queue.Queue(1)
+        self._requests = requests
+        if not context.add_callback(self.has_ended.set):
+            self.has_ended.set()
+        threading.Thread(target=self._receive, name="gnmi-receive", daemon=True).start()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the client sends no more."""
+        return self._is_complete.is_set() and self._queue.empty()
+
+    def take(self, wait_s: float) -> bytes | None:
+        """The next message, if there is one by then."""
+        if self._is_complete.is_set() and self._queue.empty():
+            self.has_ended.wait(wait_s)
+            return None
+        try:
+            return self._queue.get(timeout=max(wait_s, 0.001))
+        except queue.Empty:
+            return None
+
+    def _receive(self) -> None:
+        try:
+            for message in self._requests:
+                while not self.has_ended.is_set():
+                    try:
+                        self._queue.put(message, timeout=_LOOK_S)
+                        break
+                    except queue.Full:
+                        continue
+        except Exception:
+            # gRPC raises from the iterator when the call is over; a call that goes on sends no more.
+            pass
+        finally:
+            self._is_complete.set()
+
+
+def _parsed(content: bytes) -> gnmi.SubscribeRequest:
+    if len(content) > MAX_READ_BYTES:
+        raise exhausted(
+            f"a request of {len(content)} bytes, the limit is {MAX_READ_BYTES}; ask for fewer paths"
+        )
+    try:
+        return gnmi.SubscribeRequest.FromString(content)
+    except DecodeError:
+        raise StatusError(rpc_code.INVALID_ARGUMENT, "the request is no gnmi.SubscribeRequest") from None

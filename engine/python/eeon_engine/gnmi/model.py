@@ -1,0 +1,224 @@
+"""What a switch shows over gNMI: leaves of OpenConfig's models, for each attached port.
+
+Sources: openconfig-interfaces 3.8.1, openconfig-qos 2.2.0 (the ECN counters), openconfig-p4rt 1.0.0 (`id`),
+and this project's own `eeon-qos`, which adds the depth of a queue now: OpenConfig has its maximum and mean.
+
+The engine counts frames and bytes by port. What an AQM has marked and dropped only the program knows: E-EON's
+counts it in `verdicts` (p4src/include/control/counters.p4), and other programs have no such leaves.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from .._engine import SwitchHandle
+from ..exceptions import EngineError
+from ..json_types import PortStats
+from ..values import PortInfo
+
+QUEUE = "all"
+"""The one queue of a port: the engine counts all its priorities together."""
+
+_CLASSES, _VERDICTS = 8, 8
+_CELLS_PER_PORT = _CLASSES * _VERDICTS
+_VERDICT_CELLS, _RECEIVED_CELLS = 512 * _CELLS_PER_PORT, 512 * _CLASSES
+MARKED, EARLY_DROPPED, TAIL_DROPPED = 1, 2, 3
+"""`verdict_t` of the program (p4src/include/types.p4)."""
+
+
+class Model(NamedTuple):
+    """A YANG module."""
+
+    name: str
+    organization: str
+    version: str
+
+
+MODELS = (
+    Model("openconfig-interfaces", "OpenConfig working group", "3.8.1"),
+    Model("openconfig-qos", "OpenConfig working group", "2.2.0"),
+    Model("openconfig-p4rt", "OpenConfig working group", "1.0.0"),
+    Model("eeon-qos", "E-EON", "1.0.0"),
+)
+
+
+class Kind(Enum):
+    """The type of a leaf, as far as it decides how a value is written."""
+
+    TEXT = "string"
+    NUMBER = "uint32"
+    COUNTER = "counter64"
+
+
+class Step(NamedTuple):
+    """One element of a path: its name and, of a list, its key."""
+
+    name: str
+    key: str | None
+
+
+class Marks(NamedTuple):
+    """What the program has counted at a port."""
+
+    packets: int
+    octets: int
+    dropped_packets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port at one moment. `stats` is None without a program, `marks` without E-EON's."""
+
+    number: int
+    name: str
+    is_up: bool
+    stats: PortStats | None = None
+    queued_bytes: int = 0
+    marks: Marks | None = None
+
+    def dropped(self) -> int | None:
+        """Packets lost at the port's queue: by its limit, and by the program's AQM and buffer."""
+        if self.stats is None:
+            return None
+        return self.stats["drops"].get("queue_full", 0) + (self.marks.dropped_packets if self.marks else 0)
+
+
+Value = str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A leaf of the model, and its value at a port; None where the port has none."""
+
+    steps: tuple[Step, ...]
+    kind: Kind
+    value: Callable[[Port], Value | None]
+    module: str | None = None
+    """Of the leaf, where it is not that of its tree."""
+    is_state: bool = True
+    is_identity: bool = False
+    is_counted: bool = False
+    """Changes with every packet, so that it is sampled and not told on change."""
+
+
+def _leaf(path: str, kind: Kind, value: Callable[[Port], Value | None], **more: bool | str) -> Leaf:
+    steps = []
+    for word in path.split("/"):
+        name, _, key = word.rstrip("]").partition("[")
+        steps.append(Step(name, key or None))
+    return Leaf(tuple(steps), kind, value, **more)  # type: ignore[arg-type] # the keys are those of Leaf
+
+
+def _stat(key: str) -> Callable[[Port], int | None]:
+    # Any of the counts; TypedDict takes names that are literals only.
+    return lambda port: None if port.stats is None else int(port.stats[key])  # type: ignore[literal-required]
+
+
+_IF = "interfaces/interface[name]"
+_QOS = "qos/interfaces/interface[interface-id]"
+_QUEUE = f"{_QOS}/output/queues/queue[name]"
+
+
+def _of_marks(path: str, value: Callable[[Marks], int]) -> Leaf:
+    return _leaf(path, Kind.COUNTER, lambda port: value(port.marks) if port.marks else None, is_counted=True)
+
+
+LEAVES: tuple[Leaf, ...] = (
+    _leaf(f"{_IF}/name", Kind.TEXT, lambda port: port.name),
+    _leaf(f"{_IF}/config/name", Kind.TEXT, lambda port: port.name, is_state=False),
+    _leaf(f"{_IF}/state/name", Kind.TEXT, lambda port: port.name),
+    _leaf(f"{_IF}/state/type", Kind.TEXT, lambda port: "iana-if-type:ethernetCsmacd", is_identity=True),
+    _leaf(f"{_IF}/state/oper-status", Kind.TEXT, lambda port: "UP" if port.is_up else "DOWN"),
+    # The model's numbers begin with 1.
+    _leaf(f"{_IF}/state/id", Kind.NUMBER, lambda port: port.number or None, module="openconfig-p4rt"),
+    *(
+        _leaf(f"{_IF}/state/counters/{name}", Kind.COUNTER, value, is_counted=True)
+        for name, value in (
+            ("in-pkts", _stat("rx_packets")),
+            ("in-octets", _stat("rx_bytes")),
+            ("out-pkts", _stat("tx_packets")),
+            ("out-octets", _stat("tx_bytes")),
+            ("out-discards", Port.dropped),
+        )
+    ),
+    _leaf(f"{_QOS}/interface-id", Kind.TEXT, lambda port: port.name),
+    _leaf(f"{_QOS}/config/interface-id", Kind.TEXT, lambda port: port.name, is_state=False),
+    _leaf(f"{_QOS}/state/interface-id", Kind.TEXT, lambda port: port.name),
+    _leaf(f"{_QUEUE}/name", Kind.TEXT, lambda port: QUEUE),
+    _leaf(f"{_QUEUE}/config/name", Kind.TEXT, lambda port: QUEUE, is_state=False),
+    _leaf(f"{_QUEUE}/state/name", Kind.TEXT, lambda port: QUEUE),
+    _leaf(
+        f"{_QUEUE}/state/queue-len",
+        Kind.COUNTER,
+        lambda port: None if port.stats is None else port.queued_bytes,
+        module="eeon-qos",
+        is_counted=True,
+    ),
+    *(
+        _leaf(f"{_QUEUE}/state/{name}", Kind.COUNTER, value, is_counted=True)
+        for name, value in (
+            ("max-queue-len", _stat("max_queue_bytes")),
+            ("transmit-pkts", _stat("tx_packets")),
+            ("transmit-octets", _stat("tx_bytes")),
+            ("dropped-pkts", Port.dropped),
+        )
+    ),
+    _of_marks(f"{_QUEUE}/state/ecn-marked-pkts", lambda marks: marks.packets),
+    _of_marks(f"{_QUEUE}/state/ecn-marked-octets", lambda marks: marks.octets),
+)
+"""Everything, in the order in which it is sent."""
+
+TREES = tuple(dict.fromkeys(leaf.steps[0].name for leaf in LEAVES))
+
+
+def modules_of(leaf: Leaf) -> str:
+    """The module of the tree that a leaf is in."""
+    return f"openconfig-{leaf.steps[0].name}"
+
+
+def read(
+    control: SwitchHandle, ports: Iterable[PortInfo], wants_counts: Callable[[str], bool]
+) -> Iterator[Port]:
+    """Ports, one after the other: packets move between them. `wants_counts` says of a port's name whether its
+    counts are needed. A switch without a program has none."""
+    has_marks: bool | None = None
+    for number, name, is_up in ports:
+        if not wants_counts(name):
+            yield Port(number, name, is_up)
+            continue
+        try:
+            if has_marks is None:
+                has_marks = _has_verdicts(control)
+            stats = control.port_stats(number)
+            marks = _marks(control, number) if has_marks else None
+            yield Port(number, name, is_up, stats, control.queue_bytes(number), marks)
+        except EngineError:
+            # Without a program, or between two of them.
+            yield Port(number, name, is_up)
+
+
+def _has_verdicts(control: SwitchHandle) -> bool:
+    """Whether the program has E-EON's counters: both names, and exactly as many cells."""
+    for name, cells in (("verdicts", _VERDICT_CELLS), ("received", _RECEIVED_CELLS)):
+        try:
+            control.read_counters(name, cells - 1)
+        except EngineError:
+            return False
+        try:
+            control.read_counters(name, cells)
+        except EngineError:
+            continue
+        return False
+    return True
+
+
+def _marks(control: SwitchHandle, port: int) -> Marks:
+    cells = control.read_counters_range("verdicts", port * _CELLS_PER_PORT, (port + 1) * _CELLS_PER_PORT)
+    return Marks(
+        packets=sum(cell[1] for cell in cells[MARKED::_VERDICTS]),
+        octets=sum(cell[0] for cell in cells[MARKED::_VERDICTS]),
+        dropped_packets=sum(
+            cell[1] for verdict in (EARLY_DROPPED, TAIL_DROPPED) for cell in cells[verdict::_VERDICTS]
+        ),
+    )

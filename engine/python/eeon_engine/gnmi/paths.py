@@ -1,0 +1,167 @@
+"""Paths of requests against the model (gNMI 0.8 §2.2.2, openconfig/reference gnmi-path-strings)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from ..p4runtime.errors import StatusError, exhausted, invalid, unimplemented
+from .messages import gnmi
+from .model import LEAVES, MODELS, QUEUE, TREES, Leaf, Port, Value
+
+MAX_PATHS = 64
+"""Paths of one request."""
+_MAX_ELEMENTS = 16
+_MAX_WORD = 256
+# pygnmi takes the module in front of a path for the origin, and other targets allow that.
+_ORIGINS = ("", "openconfig", *(model.name for model in MODELS))
+
+Element = tuple[str, str | None, str | None]
+"""Name, and of a list its key and that key's value."""
+Node = tuple[Element, ...]
+"""A path without wildcards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The leaves below a path, at one interface or (None) at all."""
+
+    text: str
+    depth: int
+    """How many elements the path has."""
+    leaves: tuple[Leaf, ...]
+    interface: str | None
+
+    def only(self, keep: Callable[[Leaf], bool]) -> "Selection":
+        """Those of its leaves, which may be none."""
+        return Selection(self.text, self.depth, tuple(filter(keep, self.leaves)), self.interface)
+
+    @property
+    def has_counts(self) -> bool:
+        """Whether the switch has to be asked for counts."""
+        return any(leaf.is_counted for leaf in self.leaves)
+
+    def values(self, ports: Iterable[Port]) -> list[tuple[Node, Leaf, Value]]:
+        """What there is of it, tree by tree: what is below one node is together."""
+        wanted = [port for port in ports if self.interface is None or port.name == self.interface]
+        return [
+            (node(leaf, port.name), leaf, value)
+            for tree in TREES
+            for port in wanted
+            for leaf in self.leaves
+            if leaf.steps[0].name == tree and (value := leaf.value(port)) is not None
+        ]
+
+
+def node(leaf: Leaf, interface: str) -> Node:
+    """A leaf's path at an interface: the first key is the interface's, the second the queue's."""
+    keys = iter((interface, QUEUE))
+    return tuple((step.name, step.key, next(keys) if step.key else None) for step in leaf.steps)
+
+
+def message(elements: Sequence[Element]) -> gnmi.Path:
+    """The message of a path."""
+    path = gnmi.Path()
+    for name, key, value in elements:
+        added = path.elem.add(name=name)
+        if key is not None and value is not None:
+            added.key[key] = value
+    return path
+
+
+def selections(prefix: gnmi.Path, paths: Sequence[gnmi.Path]) -> list[Selection]:
+    """What each path selects. INVALID_ARGUMENT names the first that selects nothing of the model."""
+    if len(paths) > MAX_PATHS:
+        raise exhausted(f"{len(paths)} paths in one request, the limit is {MAX_PATHS}; send several requests")
+    return [_selection(prefix, path) for path in paths]
+
+
+def _selection(prefix: gnmi.Path, path: gnmi.Path) -> Selection:
+    for one in (prefix, path):
+        if one.element:
+            raise invalid("a path in `element`, which gNMI 0.4 deprecated; use `elem`")
+        if one.origin not in _ORIGINS:
+            raise invalid(f"origin '{_short(one.origin)}'; this switch has OpenConfig's models only")
+    elements = [*prefix.elem, *path.elem]
+    if len(elements) > _MAX_ELEMENTS:
+        raise invalid(f"a path of {len(elements)} elements; the deepest leaf has fewer than {_MAX_ELEMENTS}")
+    for element in elements:
+        words = [element.name, *element.key, *element.key.values()]
+        if len(element.key) > 1 or any(len(word) > _MAX_WORD for word in words):
+            raise invalid(
+                f"path element '{_short(element.name)}': takes one key, and words of at most {_MAX_WORD}"
+            )
+        if element.name == "...":
+            raise unimplemented("the wildcard '...' is not supported; '*' stands for one element or key")
+    names = [_without_module(element.name) for element in elements]
+    text = "/" + "/".join(
+        name + "".join(f"[{key}={value}]" for key, value in element.key.items())
+        for name, element in zip(names, elements, strict=True)
+    )
+    found = [leaf for leaf in LEAVES if _fits(leaf, names)]
+    if not found:
+        raise invalid(f"path {_short(text)}: {_unknown(names)}")
+    interface: str | None = None
+    leaves, errors = [], []
+    for leaf in found:
+        try:
+            interface, queue = _keys(leaf, elements, text)
+        except StatusError as error:
+            # Of a list that a wildcard stands for as well.
+            errors.append(error)
+            continue
+        if queue in (None, QUEUE):
+            leaves.append(leaf)
+    if len(errors) == len(found):
+        raise errors[0]
+    return Selection(text, len(elements), tuple(leaves), interface)
+
+
+def _keys(leaf: Leaf, elements: Sequence[gnmi.PathElem], text: str) -> tuple[str | None, str | None]:
+    """The interface and the queue that a path names; None is any."""
+    asked: list[str | None] = []
+    for element, step in zip(elements, leaf.steps, strict=False):
+        wrong = [key for key in element.key if key != step.key]
+        if wrong and step.key is None:
+            raise invalid(f"path {_short(text)}: '{step.name}' is no list and has no keys")
+        if wrong:
+            raise invalid(
+                f"path {_short(text)}: the key of '{step.name}' is {step.key}, not {_short(wrong[0])}"
+            )
+        if step.key is not None:
+            value = element.key.get(step.key, "*")
+            asked.append(None if value == "*" else value)
+    interface, queue, *_ = [*asked, None, None]
+    return interface, queue
+
+
+def _fits(leaf: Leaf, names: list[str]) -> bool:
+    return len(names) <= len(leaf.steps) and all(
+        name in ("*", step.name) for name, step in zip(names, leaf.steps, strict=False)
+    )
+
+
+def _unknown(names: list[str]) -> str:
+    """Where a path leaves the model, and what is there."""
+    for end in range(1, len(names) + 1):
+        if any(_fits(leaf, names[:end]) for leaf in LEAVES):
+            continue
+        here = dict.fromkeys(
+            leaf.steps[end - 1].name
+            for leaf in LEAVES
+            if len(leaf.steps) >= end and _fits(leaf, names[: end - 1])
+        )
+        if not here:
+            return f"'{names[end - 2]}' is a leaf, nothing is below it"
+        near = get_close_matches(names[end - 1], here, 1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        return f"no '{_short(names[end - 1])}'; {meant}there are {', '.join(here)}"
+    raise AssertionError("some leaf fits")
+
+
+def _without_module(name: str) -> str:
+    module, colon, rest = name.partition(":")
+    return rest if colon and any(module == model.name for model in MODELS) else name
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,147 @@
+"""Capabilities, Get and Set (gNMI 0.8 §3.2 to 3.4), and what Subscribe reads with."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+
+from .._engine import SwitchHandle
+from ..p4runtime.clients.access import Caller, Right
+from ..p4runtime.errors import exhausted, invalid, not_found, unimplemented
+from ..values import PortInfo
+from . import encoding as encodings
+from . import model, paths
+from .messages import gnmi
+from .model import Leaf
+from .paths import Selection
+
+VERSION = "0.8.0"
+"""Whose messages finsy 0.30 carries."""
+MAX_VALUES = 50_000
+"""Values of one answer: some megabytes."""
+PORTS_AGE_S = 0.05
+"""How late a change of a port may be seen here; the switch itself looks at its links ten times a second."""
+
+
+class Reader:
+    """Reads of one switch, by any number of calls at once."""
+
+    def __init__(self, control: SwitchHandle) -> None:
+        self._control = control
+        self._lock = threading.Lock()
+        self._ports: tuple[PortInfo, ...] = ()
+        self._looked_at = float("-inf")
+
+    def ports(self) -> tuple[PortInfo, ...]:
+        """The ports as they were `PORTS_AGE_S` ago or later; the same tuple while none changes."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._looked_at >= PORTS_AGE_S:
+                found = tuple(self._control.port_info())
+                self._looked_at = now
+                if found != self._ports:
+                    self._ports = found
+            return self._ports
+
+    def values(
+        self, selections: Sequence[Selection], ports: Iterable[PortInfo] | None = None
+    ) -> list[list[encodings.Found]]:
+        """What there is of each selection, from one pass over the ports. RESOURCE_EXHAUSTED for more than an
+        answer may have."""
+        counted = [selection.interface for selection in selections if selection.has_counts]
+        everywhere, named = None in counted, set(counted)
+        given = tuple(self._control.port_info()) if ports is None else tuple(ports)
+        values = sum(
+            len(selection.leaves) * (len(given) if selection.interface is None else 1)
+            for selection in selections
+        )
+        if values > MAX_VALUES:
+            raise exhausted(
+                f"up to {values} values are asked for, the limit is {MAX_VALUES}; ask for fewer paths at once"
+            )
+        read = list(model.read(self._control, given, lambda name: everywhere or name in named))
+        return [selection.values(read) for selection in selections]
+
+
+class Service:
+    """gNMI of one switch, but for Subscribe."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def capabilities(self, request: gnmi.CapabilityRequest, caller: Caller) -> gnmi.CapabilityResponse:
+        """Models, encodings and version: nothing that is secret."""
+        del request, caller
+        return gnmi.CapabilityResponse(
+            supported_models=[gnmi.ModelData(**one._asdict()) for one in model.MODELS],
+            supported_encodings=encodings.ENCODINGS,
+            gNMI_version=VERSION,
+        )
+
+    def get(self, request: gnmi.GetRequest, caller: Caller) -> gnmi.GetResponse:
+        """One notification a path, with an update for each node that the path selects."""
+        caller.check_right(Right.READ)
+        encodings.check(request.encoding)
+        check_models(request.use_models)
+        keep = _kept(request.type)
+        asked = [one.only(keep) for one in paths.selections(request.prefix, request.path)]
+        if not asked:
+            raise invalid("the request has no path; the root is a path without elements")
+        timestamp = time.time_ns()
+        response = gnmi.GetResponse()
+        for selection, found in zip(asked, self._reader.values(asked), strict=True):
+            if not found:
+                raise not_found(f"path {selection.text}: nothing there now on this switch")
+            notification = response.notification.add(timestamp=timestamp)
+            set_target(notification, request.prefix)
+            notification.update.extend(_updates(selection, found, request.encoding))
+        return response
+
+    def set(self, request: gnmi.SetRequest, caller: Caller) -> gnmi.SetResponse:
+        """Refused."""
+        del request, caller
+        raise unimplemented(
+            "gNMI is read-only on this switch: tables are written over P4Runtime, on the same address"
+        )
+
+
+def _updates(selection: Selection, found: Sequence[encodings.Found], encoding: int) -> Iterable[gnmi.Update]:
+    if encoding == gnmi.PROTO:
+        for path, leaf, value in found:
+            yield update(path, leaf, value, encoding)
+        return
+    for at, below in groupby(found, lambda one: one[0][: selection.depth]):
+        yield gnmi.Update(
+            path=paths.message(at), val=encodings.subtree(list(below), selection.depth, encoding)
+        )
+
+
+def update(path: paths.Node, leaf: Leaf, value: model.Value, encoding: int) -> gnmi.Update:
+    """One leaf's."""
+    return gnmi.Update(path=paths.message(path), val=encodings.scalar(leaf, value, encoding))
+
+
+def set_target(notification: gnmi.Notification, prefix: gnmi.Path) -> None:
+    """The name by which the client calls this switch goes back to it (§2.2.2.1)."""
+    if prefix.target:
+        notification.prefix.target = prefix.target
+
+
+def check_models(asked: Iterable[gnmi.ModelData]) -> None:
+    """INVALID_ARGUMENT for a model that is not among those of Capabilities."""
+    known = {one.name for one in model.MODELS}
+    for one in asked:
+        if one.name not in known:
+            raise invalid(f"model '{one.name[:80]}'; this switch has {', '.join(sorted(known))}")
+
+
+def _kept(kind: int) -> Callable[[Leaf], bool]:
+    if kind == gnmi.GetRequest.ALL:
+        return lambda leaf: True
+    if kind == gnmi.GetRequest.CONFIG:
+        return lambda leaf: not leaf.is_state
+    # What is OPERATIONAL has no counterpart under `config`.
+    names = {step.name for leaf in model.LEAVES if not leaf.is_state for step in leaf.steps[-1:]}
+    if kind == gnmi.GetRequest.OPERATIONAL:
+        return lambda leaf: leaf.is_state and leaf.steps[-1].name not in names
+    return lambda leaf: leaf.is_state

@@ -1,0 +1,214 @@
+"""Subscribe (gNMI 0.8 §3.5): values once, when polled, at intervals, and when they change.
+
+A stream is one loop: it sleeps until the next of its subscriptions is due, reads, and sends what is to be
+sent. Ports are looked at once for all streams (`Reader.ports`).
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..p4runtime.errors import invalid
+from ..values import PortInfo
+from . import encoding as encodings
+from . import paths
+from .messages import gnmi
+from .model import Value
+from .paths import Node, Selection
+from .service import PORTS_AGE_S, Reader, check_models, set_target, update
+
+MIN_INTERVAL_NS = 100_000_000
+"""Shortest interval of samples."""
+DEFAULT_INTERVAL_NS = 10_000_000_000
+"""Where a client leaves the interval of what it does not sample on change to the switch (TARGET_DEFINED)."""
+MAX_VALUES_PER_SECOND = 4000
+"""That one stream samples: what 32 of them cost is still a part of one processor."""
+_UPDATES_PER_MESSAGE = 1000
+
+Response = gnmi.SubscribeResponse
+
+
+@dataclass
+class _Followed:
+    """One subscription of a stream."""
+
+    selection: Selection
+    on_change: bool
+    interval_ns: int = 0
+    """Of samples; 0: not sampled."""
+    is_lowest: bool = False
+    """The client wants the shortest interval that there is."""
+    suppress: bool = False
+    heartbeat_ns: int = 0
+    due_ns: int = 0
+    beat_ns: int = 0
+    ports: tuple[PortInfo, ...] | None = None
+    sent: dict[Node, Value] = field(default_factory=dict)
+
+
+class Stream:
+    """What one call of Subscribe has asked for."""
+
+    def __init__(self, reader: Reader, request: gnmi.SubscribeRequest) -> None:
+        if request.WhichOneof("request") != "subscribe":
+            raise invalid("the first message of a Subscribe must have `subscribe`")
+        self._reader = reader
+        self._asked = asked = request.subscribe
+        encodings.check(asked.encoding)
+        check_models(asked.use_models)
+        if not asked.subscription:
+            raise invalid("the request has no subscription; the root is a path without elements")
+        self.mode = asked.mode
+        selections = paths.selections(asked.prefix, [one.path for one in asked.subscription])
+        self._followed: list[_Followed] = []
+        for one, selection in zip(asked.subscription, selections, strict=True):
+            if asked.mode == gnmi.SubscriptionList.STREAM:
+                self._followed += _followed(one, selection)
+            else:
+                self._followed.append(_Followed(selection, on_change=False))
+
+    @property
+    def is_streaming(self) -> bool:
+        """Whether values are sent without being asked for."""
+        return bool(self.mode == gnmi.SubscriptionList.STREAM)
+
+    def check_rate(self) -> None:
+        """INVALID_ARGUMENT for samples that are more than a stream may have. Sets the intervals that the
+        client leaves to the switch."""
+        ports = len(self._reader.ports())
+        sampled = [
+            (one, len(one.selection.leaves) * (ports if one.selection.interface is None else 1))
+            for one in self._followed
+            if one.interval_ns
+        ]
+        values = sum(values for _, values in sampled)
+        for one, _ in sampled:
+            if one.is_lowest:
+                # With the others at the same interval it would be within the limit.
+                one.interval_ns = max(MIN_INTERVAL_NS, values * 1_000_000_000 // MAX_VALUES_PER_SECOND)
+        per_second = sum(values * 1e9 / one.interval_ns for one, values in sampled)
+        if per_second > MAX_VALUES_PER_SECOND + 1:
+            raise invalid(
+                f"{per_second:.0f} values a second are sampled, a stream may have {MAX_VALUES_PER_SECOND}; "
+                "use longer intervals, or name the leaves that you need"
+            )
+
+    def first(self) -> Iterator[Response]:
+        """All values, and that these are all."""
+        ports = self._reader.ports() if self.is_streaming else None
+        selections = [one.selection for one in self._followed]
+        now = time.monotonic_ns()
+        for one, found in zip(self._followed, self._reader.values(selections, ports), strict=True):
+            one.ports, one.sent = ports, {path: value for path, _, value in found}
+            one.due_ns, one.beat_ns = now + one.interval_ns, now + one.heartbeat_ns
+            if not self._asked.updates_only:
+                yield from self._messages(found)
+        yield Response(sync_response=True)
+
+    def wait_s(self) -> float:
+        """How long nothing is due."""
+        now = time.monotonic_ns()
+        due = [one.due_ns for one in self._followed if one.interval_ns]
+        seconds = (min(due) - now) / 1e9 if due else 1.0
+        if any(one.on_change for one in self._followed):
+            seconds = min(seconds, PORTS_AGE_S)
+        return max(seconds, 0.0)
+
+    def due(self) -> Iterator[Response]:
+        """What has changed, and the samples whose time has come."""
+        now = time.monotonic_ns()
+        ports = self._reader.ports()
+        reading = []
+        for one in self._followed:
+            beats = one.heartbeat_ns and now >= one.beat_ns
+            if one.on_change:
+                # Nothing else than the ports decides the leaves that are told on change.
+                if one.ports is not ports or beats:
+                    reading.append(one)
+            elif now >= one.due_ns:
+                # Samples that were missed are not made up for.
+                one.due_ns += one.interval_ns * (1 + (now - one.due_ns) // one.interval_ns)
+                reading.append(one)
+        if not reading:
+            return
+        found_of = self._reader.values([one.selection for one in reading], ports)
+        for one, found in zip(reading, found_of, strict=True):
+            beats = one.heartbeat_ns and now >= one.beat_ns
+            one.ports = ports
+            if beats:
+                one.beat_ns = now + one.heartbeat_ns
+            here = {path: value for path, _, value in found}
+            gone = [path for path in one.sent if path not in here]
+            if (one.on_change or one.suppress) and not beats:
+                found = [item for item in found if one.sent.get(item[0]) != item[2]]
+            one.sent = here
+            yield from self._messages(found, gone)
+
+    def _messages(self, found: Sequence[encodings.Found], gone: Sequence[Node] = ()) -> Iterator[Response]:
+        timestamp = time.time_ns()
+        parts = [found[at : at + _UPDATES_PER_MESSAGE] for at in range(0, len(found), _UPDATES_PER_MESSAGE)]
+        for number, part in enumerate(parts or ([[]] if gone else [])):
+            response = Response()
+            notification = response.update
+            notification.timestamp = timestamp
+            set_target(notification, self._asked.prefix)
+            if number == 0:
+                notification.delete.extend(paths.message(path) for path in gone)
+            notification.update.extend(update(*item, self._asked.encoding) for item in part)
+            yield response
+
+
+def _followed(asked: gnmi.Subscription, selection: Selection) -> list[_Followed]:
+    """One subscription of STREAM; two where the switch decides how its leaves are sent."""
+    interval = asked.sample_interval or MIN_INTERVAL_NS
+    if asked.mode == gnmi.SAMPLE:
+        if interval < MIN_INTERVAL_NS:
+            raise invalid(
+                f"path {selection.text}: sample_interval {interval} ns; the shortest is {MIN_INTERVAL_NS} ns"
+            )
+        return [
+            _Followed(
+                selection,
+                on_change=False,
+                interval_ns=interval,
+                is_lowest=not asked.sample_interval,
+                suppress=asked.suppress_redundant,
+                heartbeat_ns=_heartbeat(asked, selection),
+            )
+        ]
+    heartbeat = _heartbeat(asked, selection)
+    if asked.mode == gnmi.ON_CHANGE:
+        counted = next((leaf for leaf in selection.leaves if leaf.is_counted), None)
+        if counted is not None:
+            raise invalid(
+                f"path {selection.text}: {counted.steps[-1].name} changes with every packet and is not told "
+                "on change; use SAMPLE, or TARGET_DEFINED for the whole subtree"
+            )
+        return [_Followed(selection, True, heartbeat_ns=heartbeat)]
+    if asked.mode != gnmi.TARGET_DEFINED:
+        raise invalid(f"path {selection.text}: mode {asked.mode} of a subscription does not exist")
+    interval = max(asked.sample_interval, MIN_INTERVAL_NS) if asked.sample_interval else DEFAULT_INTERVAL_NS
+    made = [
+        _Followed(_only(selection, counted=False), True, heartbeat_ns=heartbeat),
+        _Followed(
+            _only(selection, counted=True),
+            on_change=False,
+            interval_ns=interval,
+            suppress=asked.suppress_redundant,
+            heartbeat_ns=heartbeat,
+        ),
+    ]
+    return [one for one in made if one.selection.leaves]
+
+
+def _only(selection: Selection, *, counted: bool) -> Selection:
+    return selection.only(lambda leaf: leaf.is_counted == counted)
+
+
+def _heartbeat(asked: gnmi.Subscription, selection: Selection) -> int:
+    if 0 < asked.heartbeat_interval < MIN_INTERVAL_NS:
+        raise invalid(
+            f"path {selection.text}: heartbeat_interval {asked.heartbeat_interval} ns; the shortest is "
+            f"{MIN_INTERVAL_NS} ns"
+        )
+    return int(asked.heartbeat_interval)

@@ -1,0 +1,469 @@
+"""gNMI of a switch: ports and queues as OpenConfig has them, over the socket of P4Runtime."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import grpc
+import pytest
+from eeon_engine import Port, Program, Switch
+from eeon_engine.gnmi import model, subscribing
+from eeon_engine.p4runtime import serve
+from finsy.proto import gnmi
+from gnmi_client import GnmiClient, path, request, subscription, text, until_sync, updates
+from p4rt_client import INSERT, Client, Names, lpm, one_shot
+from test_engine_twin import udp_frame
+
+COUNTERS = "interfaces/interface[name=port2]/state/counters"
+QUEUE = "qos/interfaces/interface[interface-id=port2]/output/queues/queue[name=all]/state"
+STATUS = "interfaces/interface[name=*]/state/oper-status"
+JSON, JSON_IETF, PROTO = gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO
+
+
+@pytest.fixture
+def switch(fabric_program: Program) -> Switch:
+    """Two ports that take a microsecond for a byte."""
+    ports = [Port(number, rate_bps=8_000_000) for number in (1, 2)]
+    return Switch(fabric_program, ports=ports, tick_ps=1000)
+
+
+@pytest.fixture
+def address(switch: Switch, fabric_names: Names) -> Iterator[str]:
+    with serve(switch, p4info=fabric_names.info) as server:
+        yield server.address
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[GnmiClient]:
+    client = GnmiClient(address)
+    yield client
+    client.close()
+
+
+def refused(call: Callable[[], object]) -> tuple[str, str]:
+    """Status and message of a call that does not work."""
+    with pytest.raises(grpc.RpcError) as caught:
+        call()
+    return caught.value.code().name, caught.value.details()
+
+
+def forward(address: str, names: Names) -> None:
+    """10.0.1.2 by port 2, whose queue marks above 2000 bytes and takes 6000."""
+    client = Client(address)
+    client.arbitrate()
+    send = names.action("forward", 2, 0x020100000001, 0x020000000102)
+    client.write((INSERT, names.entry("ipv4_route", lpm(1, 0x0A000102, 32), action=one_shot((send, 1)))))
+    client.close()
+
+
+def test_capabilities_name_models_encodings_and_version(client: GnmiClient) -> None:
+    answer = client.stub.Capabilities(gnmi.CapabilityRequest(), timeout=60)
+    assert [one.name for one in answer.supported_models] == [
+        "openconfig-interfaces",
+        "openconfig-qos",
+        "openconfig-p4rt",
+        "eeon-qos",
+    ]
+    assert list(answer.supported_encodings) == [JSON, JSON_IETF, PROTO]
+    assert answer.gNMI_version == "0.8.0"
+
+
+def test_a_path_without_keys_has_every_port(client: GnmiClient, switch: Switch) -> None:
+    switch.port_set_link(2, False)
+    assert client.values("interfaces/interface/state/oper-status") == {
+        "interfaces/interface[name=port1]/state/oper-status": "UP",
+        "interfaces/interface[name=port2]/state/oper-status": "DOWN",
+    }
+
+
+def test_counters_are_those_of_the_port(
+    client: GnmiClient, switch: Switch, address: str, fabric_names: Names
+) -> None:
+    forward(address, fabric_names)
+    for _ in range(3):
+        switch.inject(1, udp_frame(1000))
+    switch.advance_to(1)
+    waiting = client.values(QUEUE)
+    assert waiting[f"{QUEUE}/queue-len"] == switch.queue_bytes(2) > 0
+    switch.advance_to(10_000_000_000_000)
+    # The frames have a destination and no ECN: they are forwarded, and nothing is marked or dropped.
+    assert client.values(COUNTERS) == {
+        f"{COUNTERS}/in-pkts": 0,
+        f"{COUNTERS}/in-octets": 0,
+        f"{COUNTERS}/out-pkts": 3,
+        f"{COUNTERS}/out-octets": 3000,
+        f"{COUNTERS}/out-discards": 0,
+    }
+    assert client.values(QUEUE) == {
+        f"{QUEUE}/name": "all",
+        f"{QUEUE}/queue-len": 0,
+        f"{QUEUE}/max-queue-len": switch.port_stats(2)["max_queue_bytes"],
+        f"{QUEUE}/transmit-pkts": 3,
+        f"{QUEUE}/transmit-octets": 3000,
+        f"{QUEUE}/dropped-pkts": 0,
+        f"{QUEUE}/ecn-marked-pkts": 0,
+        f"{QUEUE}/ecn-marked-octets": 0,
+    }
+
+
+def test_marks_and_drops_are_what_the_program_has_counted_at_the_port(
+    client: GnmiClient, switch: Switch
+) -> None:
+    # Port 2 << 6 | class << 3 | verdict: marked, dropped early, dropped at the tail; and one of port 1.
+    for packet_class, verdict, packets in (
+        (0, 1, 5),
+        (6, 1, 2),
+        (1, 2, 3),
+        (2, 3, 4),
+        (0, 0, 100),
+        (0, 4, 7),
+    ):
+        switch.write_counters("verdicts", 2 << 6 | packet_class << 3 | verdict, packets * 10, packets)
+    switch.write_counters("verdicts", 1 << 6 | 1, 90, 9)
+    found = client.values(QUEUE)
+    assert found[f"{QUEUE}/ecn-marked-pkts"] == 7
+    assert found[f"{QUEUE}/ecn-marked-octets"] == 70
+    assert found[f"{QUEUE}/dropped-pkts"] == 7
+
+
+def test_the_places_of_verdicts_are_those_of_the_program(fabric_program: Program) -> None:
+    from conftest import COMPILED
+
+    verdicts = json.loads((COMPILED / "constants.json").read_text())["verdict_t"]
+    assert tuple(verdicts[name] for name in ("MARKED", "EARLY_DROPPED", "TAIL_DROPPED")) == (
+        model.MARKED,
+        model.EARLY_DROPPED,
+        model.TAIL_DROPPED,
+    )
+
+
+def test_another_program_has_counters_and_no_marks(program: Program) -> None:
+    with serve(Switch(program, ports=[Port(1)])) as server:
+        client = GnmiClient(server.address)
+        found = client.values("qos")
+        client.close()
+    names = {name.rpartition("/")[2] for name in found}
+    assert "transmit-pkts" in names
+    assert not {name for name in names if name.startswith("ecn-")}
+
+
+def test_a_switch_without_a_program_has_ports(client: GnmiClient) -> None:
+    with serve(Switch(ports=[Port(1)])) as server:
+        client = GnmiClient(server.address)
+        assert client.values("interfaces/interface/state/oper-status") == {
+            "interfaces/interface[name=port1]/state/oper-status": "UP"
+        }
+        code, message = refused(lambda: client.get("interfaces/interface/state/counters"))
+        client.close()
+    assert (code, message) == (
+        "NOT_FOUND",
+        "path /interfaces/interface/state/counters: nothing there now on this switch",
+    )
+
+
+def test_a_subtree_in_json_ietf_has_modules_and_numbers_of_64_bits_as_text(client: GnmiClient) -> None:
+    (notification,) = client.get("interfaces/interface[name=port2]", encoding=JSON_IETF)
+    (update,) = notification.update
+    assert text(update.path) == "interfaces/interface[name=port2]"
+    assert json.loads(update.val.json_ietf_val) == {
+        "openconfig-interfaces:name": "port2",
+        "openconfig-interfaces:config": {"name": "port2"},
+        "openconfig-interfaces:state": {
+            "name": "port2",
+            "type": "iana-if-type:ethernetCsmacd",
+            "oper-status": "UP",
+            "openconfig-p4rt:id": 2,
+            "counters": {
+                "in-pkts": "0",
+                "in-octets": "0",
+                "out-pkts": "0",
+                "out-octets": "0",
+                "out-discards": "0",
+            },
+        },
+    }
+
+
+def test_the_root_in_json_has_both_trees_with_lists(client: GnmiClient) -> None:
+    (notification,) = client.get("", encoding=JSON)
+    (update,) = notification.update
+    tree = json.loads(update.val.json_val)
+    assert [one["name"] for one in tree["interfaces"]["interface"]] == ["port1", "port2"]
+    (queue,) = tree["qos"]["interfaces"]["interface"][1]["output"]["queues"]["queue"]
+    assert queue["state"]["ecn-marked-pkts"] == 0
+    assert tree["interfaces"]["interface"][0]["state"]["type"] == "ethernetCsmacd"
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (gnmi.GetRequest.CONFIG, {"config/name"}),
+        (gnmi.GetRequest.OPERATIONAL, {"state/type", "state/oper-status", "state/id"}),
+    ],
+)
+def test_a_type_of_data_chooses_leaves(client: GnmiClient, kind: int, expected: set[str]) -> None:
+    base = "interfaces/interface[name=port1]"
+    found = client.values(base, type=kind)
+    assert {name.removeprefix(f"{base}/") for name in found if "counters" not in name} == expected
+
+
+def test_a_prefix_is_in_front_of_every_path_and_its_target_comes_back(client: GnmiClient) -> None:
+    prefix = path("interfaces/interface[name=port1]")
+    prefix.target = "leaf1"
+    (notification,) = client.get("state/oper-status", prefix=prefix)
+    assert updates(notification) == {"interfaces/interface[name=port1]/state/oper-status": "UP"}
+    assert notification.prefix.target == "leaf1"
+
+
+def test_a_wildcard_that_stands_for_two_lists_takes_the_one_with_the_key(client: GnmiClient) -> None:
+    asked = gnmi.Path(elem=[{"name": "*"}, {"name": "interface", "key": {"name": "port1"}}, {"name": "name"}])
+    answer = client.stub.Get(gnmi.GetRequest(path=[asked], encoding=PROTO), timeout=60)
+    assert updates(answer.notification[0]) == {"interfaces/interface[name=port1]/name": "port1"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "message"),
+    [
+        (
+            path("interfaces/interface[name=port1]/state/oper-statu"),
+            "INVALID_ARGUMENT",
+            "path /interfaces/interface[name=port1]/state/oper-statu: no 'oper-statu'; did you mean "
+            "oper-status? there are name, type, oper-status, id, counters",
+        ),
+        (
+            path("interfaces/interface[nam=port1]"),
+            "INVALID_ARGUMENT",
+            "path /interfaces/interface[nam=port1]: the key of 'interface' is name, not nam",
+        ),
+        (
+            path("interfaces/interface[name=port9]"),
+            "NOT_FOUND",
+            "path /interfaces/interface[name=port9]: nothing there now on this switch",
+        ),
+        (
+            path("interfaces/interface/name/further"),
+            "INVALID_ARGUMENT",
+            "path /interfaces/interface/name/further: 'name' is a leaf, nothing is below it",
+        ),
+        (
+            gnmi.Path(origin="cli"),
+            "INVALID_ARGUMENT",
+            "origin 'cli'; this switch has OpenConfig's models only",
+        ),
+        (
+            gnmi.Path(elem=[{"name": "..."}]),
+            "UNIMPLEMENTED",
+            "the wildcard '...' is not supported; '*' stands for one element or key",
+        ),
+        (
+            gnmi.Path(element=["interfaces"]),
+            "INVALID_ARGUMENT",
+            "a path in `element`, which gNMI 0.4 deprecated; use `elem`",
+        ),
+        (
+            gnmi.Path(elem=[{"name": "a"}] * 17),
+            "INVALID_ARGUMENT",
+            "a path of 17 elements; the deepest leaf has fewer than 16",
+        ),
+        (
+            gnmi.Path(elem=[{"name": "a" * 300}]),
+            "INVALID_ARGUMENT",
+            f"path element '{'a' * 77}...': takes one key, and words of at most 256",
+        ),
+    ],
+)
+def test_a_path_that_cannot_be_followed_is_named(
+    client: GnmiClient, asked: gnmi.Path, code: str, message: str
+) -> None:
+    assert refused(lambda: client.stub.Get(gnmi.GetRequest(path=[asked], encoding=PROTO), timeout=60)) == (
+        code,
+        message,
+    )
+
+
+def test_what_a_request_may_ask_for_is_limited(client: GnmiClient) -> None:
+    assert refused(lambda: client.get(*["interfaces"] * 65)) == (
+        "RESOURCE_EXHAUSTED",
+        "65 paths in one request, the limit is 64; send several requests",
+    )
+    assert refused(client.get)[0] == "INVALID_ARGUMENT"
+    assert refused(lambda: client.get("interfaces", encoding=gnmi.ASCII))[0] == "UNIMPLEMENTED"
+    models = [gnmi.ModelData(name="openconfig-bgp")]
+    assert refused(lambda: client.get("interfaces", use_models=models))[0] == "INVALID_ARGUMENT"
+
+
+def test_an_answer_has_a_limit_of_values() -> None:
+    """All of v1model's ports, sixty-four times."""
+    with serve(Switch()) as server:
+        client = GnmiClient(server.address)
+        code, message = refused(lambda: client.get(*["interfaces"] * 64))
+        client.close()
+    assert code == "RESOURCE_EXHAUSTED"
+    assert message.endswith("values are asked for, the limit is 50000; ask for fewer paths at once")
+
+
+def test_set_is_refused_and_says_what_to_use(client: GnmiClient) -> None:
+    change = gnmi.SetRequest(delete=[path("interfaces")])
+    assert refused(lambda: client.stub.Set(change, timeout=60)) == (
+        "UNIMPLEMENTED",
+        "gNMI is read-only on this switch: tables are written over P4Runtime, on the same address",
+    )
+
+
+def test_bytes_that_are_no_message_are_refused(client: GnmiClient) -> None:
+    get: Any = client.channel.unary_unary("/gnmi.gNMI/Get")
+    assert refused(lambda: get(b"\xff\xff\xff", timeout=60)) == (
+        "INVALID_ARGUMENT",
+        "the request is no gnmi.GetRequest",
+    )
+    subscribe: Any = client.channel.stream_stream("/gnmi.gNMI/Subscribe")
+    assert refused(lambda: list(subscribe(iter([b"\xff\xff\xff"]), timeout=60))) == (
+        "INVALID_ARGUMENT",
+        "the request is no gnmi.SubscribeRequest",
+    )
+
+
+def test_once_sends_all_values_and_ends(client: GnmiClient) -> None:
+    call = client.subscribe(request(subscription(STATUS), mode=gnmi.SubscriptionList.ONCE))
+    assert until_sync(call) == {
+        "interfaces/interface[name=port1]/state/oper-status": "UP",
+        "interfaces/interface[name=port2]/state/oper-status": "UP",
+    }
+    assert list(call) == []
+
+
+def test_poll_sends_all_values_each_time_it_is_asked(client: GnmiClient, switch: Switch) -> None:
+    asks: Any = __import__("queue").Queue()
+    asks.put(request(subscription(STATUS), mode=gnmi.SubscriptionList.POLL))
+    call = client.stub.Subscribe(iter(asks.get, None), timeout=60)
+    assert set(until_sync(call).values()) == {"UP"}
+    switch.port_set_link(1, False)
+    asks.put(gnmi.SubscribeRequest(poll=gnmi.Poll()))
+    assert until_sync(call)["interfaces/interface[name=port1]/state/oper-status"] == "DOWN"
+    asks.put(None)
+    assert list(call) == []
+
+
+def test_on_change_sends_the_port_that_changed_and_nothing_else(client: GnmiClient, switch: Switch) -> None:
+    call = client.subscribe(request(subscription(STATUS, gnmi.ON_CHANGE)))
+    assert len(until_sync(call)) == 2
+    switch.port_set_link(2, False)
+    assert updates(next(call).update) == {"interfaces/interface[name=port2]/state/oper-status": "DOWN"}
+    switch.port_set_link(2, True)
+    assert updates(next(call).update) == {"interfaces/interface[name=port2]/state/oper-status": "UP"}
+    call.cancel()
+
+
+def test_on_change_tells_that_a_port_is_gone(client: GnmiClient, switch: Switch) -> None:
+    call = client.subscribe(request(subscription(STATUS, gnmi.ON_CHANGE)))
+    until_sync(call)
+    switch.port_remove(2)
+    notification = next(call).update
+    assert [text(one) for one in notification.delete] == [
+        "interfaces/interface[name=port2]/state/oper-status"
+    ]
+    assert not notification.update
+    call.cancel()
+
+
+def test_samples_come_at_their_interval_and_unchanged_ones_can_be_left_out(
+    client: GnmiClient, switch: Switch
+) -> None:
+    counter = f"{COUNTERS}/in-pkts"
+    sampled = subscription(counter, gnmi.SAMPLE, sample_interval=100_000_000)
+    call = client.subscribe(request(sampled))
+    assert until_sync(call) == {counter: 0}
+    first, second = next(call).update, next(call).update
+    assert updates(first) == updates(second) == {counter: 0}
+    # Two intervals, less what the first message was late.
+    assert second.timestamp > first.timestamp
+    call.cancel()
+    sampled.suppress_redundant = True
+    call = client.subscribe(request(sampled))
+    until_sync(call)
+    switch.inject(2, udp_frame(), 0)
+    switch.advance_to(1_000_000)
+    assert updates(next(call).update) == {counter: 1}
+    call.cancel()
+
+
+def test_a_heartbeat_repeats_what_has_not_changed(client: GnmiClient) -> None:
+    call = client.subscribe(
+        request(
+            subscription(STATUS, gnmi.ON_CHANGE, heartbeat_interval=100_000_000),
+        )
+    )
+    before = until_sync(call)
+    assert updates(next(call).update) == before
+    call.cancel()
+
+
+def test_the_switch_tells_states_on_change_and_samples_counters(client: GnmiClient, switch: Switch) -> None:
+    asked = subscription("interfaces/interface[name=port2]/state", sample_interval=100_000_000)
+    call = client.subscribe(request(asked))
+    assert len(until_sync(call)) == 9
+    assert set(updates(next(call).update)) == {
+        f"{COUNTERS}/{name}" for name in ("in-pkts", "in-octets", "out-pkts", "out-octets", "out-discards")
+    }
+    switch.port_set_link(2, False)
+    while (found := updates(next(call).update)).keys() & {f"{COUNTERS}/in-pkts"}:
+        pass
+    assert found == {"interfaces/interface[name=port2]/state/oper-status": "DOWN"}
+    call.cancel()
+
+
+def test_only_updates_are_sent_where_that_is_asked_for(client: GnmiClient, switch: Switch) -> None:
+    call = client.subscribe(request(subscription(STATUS, gnmi.ON_CHANGE), updates_only=True))
+    assert until_sync(call) == {}
+    switch.port_set_link(1, False)
+    assert updates(next(call).update) == {"interfaces/interface[name=port1]/state/oper-status": "DOWN"}
+    call.cancel()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            request(subscription(COUNTERS, gnmi.ON_CHANGE)),
+            f"path /{COUNTERS}: in-pkts changes with every packet and is not told on change; use SAMPLE, or "
+            "TARGET_DEFINED for the whole subtree",
+        ),
+        (
+            request(subscription(COUNTERS, gnmi.SAMPLE, sample_interval=1)),
+            f"path /{COUNTERS}: sample_interval 1 ns; the shortest is 100000000 ns",
+        ),
+        (
+            request(subscription(STATUS, gnmi.ON_CHANGE, heartbeat_interval=1)),
+            "path /interfaces/interface[name=*]/state/oper-status: heartbeat_interval 1 ns; the shortest is "
+            "100000000 ns",
+        ),
+        (request(), "the request has no subscription; the root is a path without elements"),
+        (
+            gnmi.SubscribeRequest(poll=gnmi.Poll()),
+            "the first message of a Subscribe must have `subscribe`",
+        ),
+        (
+            request(*[subscription("", gnmi.SAMPLE, sample_interval=100_000_000)] * 20),
+            f"9600 values a second are sampled, a stream may have {subscribing.MAX_VALUES_PER_SECOND}; "
+            "use longer intervals, or name the leaves that you need",
+        ),
+    ],
+)
+def test_a_subscription_that_cannot_be_followed_is_named(
+    client: GnmiClient, asked: gnmi.SubscribeRequest, message: str
+) -> None:
+    assert refused(lambda: next(client.subscribe(asked))) == ("INVALID_ARGUMENT", message)
+
+
+def test_the_lowest_interval_is_as_low_as_the_limit_of_values_allows(client: GnmiClient) -> None:
+    call = client.subscribe(request(*[subscription("", gnmi.SAMPLE)] * 20))
+    until_sync(call)
+    assert len(next(call).update.update) > 0
+    call.cancel()
+
+
+def test_a_second_request_ends_a_stream(client: GnmiClient) -> None:
+    asked = request(subscription(STATUS, gnmi.ON_CHANGE))
+    code, message = refused(lambda: list(client.subscribe(asked, asked)))
+    assert code == "INVALID_ARGUMENT"
+    assert message.startswith("after the first message")

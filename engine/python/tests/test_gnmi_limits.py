@@ -1,0 +1,109 @@
+"""What clients of gNMI may cost, and whom they keep out."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import grpc
+import pytest
+from eeon_engine import Port, Program, Switch
+from eeon_engine.gnmi import calls as gnmi_calls
+from eeon_engine.p4runtime import serve
+from finsy.proto import gnmi
+from gnmi_client import GnmiClient, request, subscription, until_sync
+from p4rt_client import Client, p4info
+from test_gnmi import STATUS, refused
+
+ON_CHANGE = request(subscription(STATUS, gnmi.ON_CHANGE))
+SECONDS = 60.0
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
+    """Serves a switch with two places for subscriptions, and other limits where a test sets them."""
+    with contextlib.ExitStack() as stack:
+
+        def serving(program: Program | None = None, **limits: float) -> str:
+            for name, value in {"MAX_STREAMS": 2, **limits}.items():
+                monkeypatch.setattr(gnmi_calls, name, value)
+            switch = Switch(program, ports=[Port(number) for number in range(1, 401)])
+            info = None if program is None else p4info()
+            return stack.enter_context(serve(switch, p4info=info)).address
+
+        yield serving
+
+
+def opened(client: GnmiClient) -> Any:
+    call = client.subscribe(ON_CHANGE)
+    until_sync(call)
+    return call
+
+
+def test_a_subscription_too_many_is_refused_until_one_ends(served: Callable[..., str]) -> None:
+    client = GnmiClient(served())
+    first, _ = opened(client), opened(client)
+    message = "2 subscriptions are open already; end one, or poll with Get"
+    assert refused(lambda: next(client.subscribe(ON_CHANGE))) == ("RESOURCE_EXHAUSTED", message)
+    # Who reads once is served all the same.
+    assert client.values("interfaces/interface[name=port1]/name")
+    first.cancel()
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            opened(client).cancel()
+            break
+        except grpc.RpcError as error:
+            assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert time.monotonic() < deadline, "the place of a subscription that has ended is not given back"
+    client.close()
+
+
+def test_a_primary_has_places_that_others_do_not_take(served: Callable[..., str], program: Program) -> None:
+    address = served(program)
+    stranger = GnmiClient(address)
+    _ = opened(stranger), opened(stranger)
+    primary = Client(address)
+    primary.arbitrate()
+    own = GnmiClient(address)
+    own.channel.close()
+    # Both on the one connection of the primary, as the controller has them.
+    from finsy.proto import gnmi_grpc
+
+    own.channel, own.stub = primary.channel, gnmi_grpc.gNMIStub(primary.channel)
+    opened(own).cancel()
+    stranger.close()
+    primary.close()
+
+
+def test_a_stream_without_a_first_message_makes_way(served: Callable[..., str]) -> None:
+    client = GnmiClient(served(MAX_STREAMS=8, MAX_SILENT_STREAMS=1))
+    silent = client.subscribe()
+    deadline = time.monotonic() + SECONDS
+    while silent.is_active() and time.monotonic() < deadline:
+        call = client.subscribe()
+        time.sleep(0.05)
+        call.cancel()
+    assert not silent.is_active(), "the silent stream keeps its place"
+    client.close()
+
+
+def test_who_takes_no_answers_is_ended_and_gives_the_place_back(served: Callable[..., str]) -> None:
+    address = served(MAX_STREAMS=1, SEND_SECONDS=0.5)
+    client = GnmiClient(address)
+    # Some megabytes each time, which nobody reads.
+    asked = request(*[subscription("interfaces")] * 11, mode=gnmi.SubscriptionList.POLL)
+    stalled = client.subscribe(asked, *[gnmi.SubscribeRequest(poll=gnmi.Poll())] * 50)
+    # It has its place, and takes no more.
+    next(stalled)
+    deadline = time.monotonic() + SECONDS
+    other = GnmiClient(address)
+    while True:
+        try:
+            opened(other).cancel()
+            break
+        except grpc.RpcError:
+            assert time.monotonic() < deadline, "a client that takes nothing keeps its place"
+            time.sleep(0.1)
+    client.close()
+    other.close()
