@@ -148,7 +148,7 @@ def _least_advanced(outcomes: list[Outcome], record: Record | None) -> tuple[Out
 class _Here(Executor):
     """Runs a job at once, in this process."""
 
-    def submit(self, fn: Callable[..., Done], /, *args: object, **kwargs: object) -> Future[Done]:  # type: ignore[override]
+    def submit(self, fn: Callable[..., Done], /, *args: object, **kwargs: object) -> Future[Done]:  # type: ignore[override] # of one result type
         future: Future[Done] = Future()
         future.set_result(fn(*args, **kwargs))
         return future

@@ -123,7 +123,11 @@ def test_each_ignored_error_is_named_and_explained() -> None:
 def mypy_settings() -> Iterator[tuple[str, str, dict[str, object]]]:
     """(file, section, settings) of every configuration of mypy."""
     for path in [*sorted(REPOSITORY.glob("*/pyproject.toml")), REPOSITORY / "engine/python/pyproject.toml"]:
-        whole = dict(tomllib.loads(path.read_text(encoding="utf-8"))["tool"]["mypy"])
+        tools = tomllib.loads(path.read_text(encoding="utf-8"))["tool"]
+        if "mypy" not in tools:
+            assert (path.parent / "mypy.ini").exists(), f"{path}: no settings of mypy, no mypy.ini"
+            continue
+        whole = dict(tools["mypy"])
         overrides = whole.pop("overrides", [])
         yield str(path), "mypy", whole
         for override in overrides:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-# What a view's rows have under the column's key, which no type says.
-Texts: TypeAlias = Callable[[Sequence[Any]], list[str]]
+# What a view's rows have under a column's key, which no type says.
+_Values: TypeAlias = Sequence[Any]
+Texts: TypeAlias = Callable[[_Values], list[str]]
 """How the values of a whole column are written for people. `-` is what is not known."""
 
 _Units = tuple[tuple[int, str], ...]
@@ -24,7 +25,7 @@ _BITS: _Units = ((10**9, "Gbps"), (10**6, "Mbps"), (10**3, "kbps"), (1, "bps"))
 _PER_SECOND: _Units = ((10**6, "M/s"), (10**3, "k/s"), (1, "/s"))
 
 
-def whole(values: Sequence[Any]) -> list[str]:
+def whole(values: _Values) -> list[str]:
     """Counts with all their digits, in groups of three: `12,891`."""
     return ["-" if value is None else f"{value:,}" for value in values]
 
@@ -32,7 +33,7 @@ def whole(values: Sequence[Any]) -> list[str]:
 def measured(units: _Units, factor: int = 1) -> Texts:
     """Values, times `factor`, to four digits of the largest: `1.27MB`; what is not quite 0 is `<0.01MB`."""
 
-    def texts(values: Sequence[Any]) -> list[str]:
+    def texts(values: _Values) -> list[str]:
         known = [value * factor for value in values if value is not None]
         one, name = _unit(units, known)
         largest = float(max(known, default=0)) / one
@@ -54,7 +55,7 @@ def measured(units: _Units, factor: int = 1) -> Texts:
 def exact(units: _Units) -> Texts:
     """Whole numbers of the base unit with all digits: `97.5KB`."""
 
-    def texts(values: Sequence[Any]) -> list[str]:
+    def texts(values: _Values) -> list[str]:
         known = [value for value in values if value is not None]
         one, name = _unit(units, [value for value in known if value])
         return ["-" if value is None else f"{_decimal(Fraction(value, one))}{name}" for value in values]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from ipaddress import AddressValueError, IPv4Address, IPv4Interface
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from eeon_control import topology as topologies
 from eeon_control.constants import CPU_PORT
@@ -139,7 +139,7 @@ class _SwitchFile(_Strict):
 class _TopologyFile(_Strict):
     hosts: Annotated[dict[_Name, _HostFile], Field(min_length=1, max_length=1024)]
     switches: Annotated[dict[_Name, _SwitchFile], Field(min_length=1, max_length=512)]
-    links: Annotated[list[list[Any]], Field(max_length=8192)]
+    links: Annotated[list[list[object]], Field(max_length=8192)]
 
 
 def _of_tutorials(path: Path, rate: DataRate) -> LabTopology:
@@ -227,7 +227,7 @@ def _host(path: Path, name: str, host: _HostFile) -> LabHost:
 def _link(
     path: Path,
     number: int,
-    link: Sequence[Any],
+    link: Sequence[object],
     hosts: Mapping[str, LabHost],
     switches: Mapping[str, LabSwitch],
     rate: DataRate,
@@ -243,7 +243,7 @@ def _link(
 
 
 def _end(
-    path: Path, place: str, text: Any, hosts: Mapping[str, LabHost], switches: Mapping[str, LabSwitch]
+    path: Path, place: str, text: object, hosts: Mapping[str, LabHost], switches: Mapping[str, LabSwitch]
 ) -> tuple[str, int]:
     if isinstance(text, str):
         if text in hosts:
@@ -254,7 +254,7 @@ def _end(
     raise InputError(path, place, f"{text!r} is neither a host nor a switch and its port, such as s1-p2")
 
 
-def _delay(path: Path, place: str, text: Any) -> Duration:
+def _delay(path: Path, place: str, text: object) -> Duration:
     """A number of milliseconds, or text with a unit, as Mininet takes it."""
     found = _LATENCY.fullmatch(str(text)) if not isinstance(text, bool) and len(str(text)) <= 32 else None
     picoseconds = Fraction(found["number"]) * _LATENCY_UNIT_PS[found["unit"]] if found else Fraction(-1)
@@ -265,9 +265,9 @@ def _delay(path: Path, place: str, text: Any) -> Duration:
     return Duration(int(picoseconds))
 
 
-def _rate(path: Path, place: str, number: Any) -> DataRate:
+def _rate(path: Path, place: str, number: object) -> DataRate:
     is_number = isinstance(number, int | float) and not isinstance(number, bool)
-    bps = number * _BPS_PER_MBPS if is_number else 0
+    bps = float(str(number)) * _BPS_PER_MBPS if is_number else 0
     if not 1 <= bps <= _MAX_RATE_BPS:
         raise InputError(path, place, f"rate {number!r}: write Mbit/s, from 0.000001 to 1000000")
     return DataRate(int(bps))

@@ -120,7 +120,7 @@ class HttpServer(socketserver.ThreadingTCPServer):
             self._leave(request)
             raise
 
-    def process_request_thread(  # type: ignore[override]
+    def process_request_thread(  # type: ignore[override] # of TCP sockets only
         self, request: socket.socket, client_address: tuple[str, int]
     ) -> None:
         """The thread of a connection."""
