@@ -9,6 +9,7 @@ from eeon_engine.p4runtime import Server, serve
 from finsy.proto import p4i
 from google.protobuf import text_format
 from p4rt_client import Client, Names, p4info, program_json
+from veth import links as links
 
 COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 

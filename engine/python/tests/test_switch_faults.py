@@ -34,11 +34,13 @@ class Traffic:
     """Frames through port 0, in windows, until it is stopped; those that come back on port 1."""
 
     WINDOW = 64
+    PATIENCE_SECONDS = 0.05
+    """After which frames that have not come back count as dropped, and the window moves on."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, peer: NanomsgPeer) -> None:
         self.sent = 0
         self.received: list[int] = []
-        self._peer = NanomsgPeer(path)
+        self._peer = peer
         self._stop = threading.Event()
         self._moved = threading.Condition()
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._send, self._receive)]
@@ -50,7 +52,9 @@ class Traffic:
             while not self._stop.is_set():
                 # Frames that a switch drops never come back: the window moves on after a while.
                 with self._moved:
-                    self._moved.wait_for(lambda: self.sent - len(self.received) < self.WINDOW, 0.05)
+                    self._moved.wait_for(
+                        lambda: self.sent - len(self.received) < self.WINDOW, self.PATIENCE_SECONDS
+                    )
                 for _ in range(self.WINDOW // 2):
                     self._peer.send(0, ethernet(self.sent))
                     self.sent += 1
@@ -89,7 +93,7 @@ class Traffic:
 
 @contextlib.contextmanager
 def traffic_through(path: Path) -> Iterator[Traffic]:
-    traffic = Traffic(path)
+    traffic = Traffic(NanomsgPeer(path))
     try:
         traffic.wait_for_more()
         yield traffic

@@ -1,11 +1,7 @@
 """`eeon-switch` on network interfaces: veth pairs that each test makes. Skipped without root."""
 
 import contextlib
-import ctypes
 import hashlib
-import itertools
-import os
-import shutil
 import socket
 import struct
 import subprocess
@@ -13,88 +9,23 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from other_user import as_nobody
 from p4rt_client import Client
 from switch_process import PATCH, PATCH_P4INFO, SwitchProcess, local_grpc, local_thrift, running
 from test_switch_command import ethernet
 from thriftpy2.thrift import TException
+from veth import PACKET_AUXDATA, SOL_PACKET, Link, ip
 
 SECONDS = 60.0
-# From linux/if_packet.h; the socket module lacks them.
-SOL_PACKET, PACKET_AUXDATA = 263, 8
+# From linux/if_packet.h; the socket module lacks it.
 TP_STATUS_VLAN_VALID = 1 << 4
-
-_numbers = itertools.count()
-
-
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
 
 
 def in_namespace(namespace: str, code: str) -> "subprocess.Popen[str]":
     command = ["ip", "netns", "exec", namespace, sys.executable, "-c", code]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-@dataclass
-class Link:
-    """A veth pair: the end for the switch, and the end of a host in a namespace of its own."""
-
-    switch: str
-    namespace: str
-
-    def make(self) -> None:
-        ip("link", "add", self.switch, "type", "veth", "peer", "name", "host", "netns", self.namespace)
-        ip("link", "set", self.switch, "up")
-        ip("-n", self.namespace, "link", "set", "host", "up")
-
-    def socket(self) -> socket.socket:
-        """A packet socket at the host's end. Its file descriptor stays in the namespace it was made in."""
-        found: list[socket.socket] = []
-
-        def opened() -> None:
-            # A thread changes its own namespace and no other's.
-            with Path(f"/run/netns/{self.namespace}").open() as namespace:
-                set_network_namespace(namespace.fileno())
-            taken = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-            taken.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-            taken.bind(("host", 0))
-            found.append(taken)
-
-        thread = threading.Thread(target=opened)
-        thread.start()
-        thread.join()
-        return found[0]
-
-
-def set_network_namespace(descriptor: int) -> None:
-    """setns(2), which Python 3.11 does not have."""
-    clone_newnet = 0x40000000
-    if ctypes.CDLL(None, use_errno=True).setns(descriptor, clone_newnet):
-        raise OSError(ctypes.get_errno(), "setns")
-
-
-@pytest.fixture
-def links() -> Iterator[list[Link]]:
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("needs root and `ip` to make veth pairs")
-    made: list[Link] = []
-    with contextlib.ExitStack() as stack:
-        try:
-            for _ in range(2):
-                number = f"{os.getpid() % 100_000}x{next(_numbers)}"
-                link = Link(f"sw{number}", f"eeon-test-{number}")
-                ip("netns", "add", link.namespace)
-                stack.callback(ip, "netns", "del", link.namespace)
-                link.make()
-                made.append(link)
-        except subprocess.CalledProcessError as error:
-            pytest.skip(f"no veth pairs here: {error.stderr.strip()}")
-        yield made
 
 
 @contextlib.contextmanager
