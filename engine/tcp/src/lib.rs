@@ -47,6 +47,7 @@ mod rack;
 mod ranges;
 mod receiver;
 mod recovery;
+mod repair;
 mod rtt;
 mod segment;
 mod sender;

@@ -1,7 +1,7 @@
 //! RACK-TLP (RFC 8985): a segment is lost when one that was sent later has been delivered, and a round-trip time with some room for
 //! reordering is over; and a lost tail is asked for by a probe before the retransmission timer fires.
 //!
-//! What the sender does about a loss is the same as without (`recovery.rs`); here is when each segment was sent, and what follows.
+//! What the sender does about a loss is the same as without (`repair.rs`); here is when each segment was sent, and what follows.
 
 use std::collections::VecDeque;
 

@@ -11,9 +11,8 @@ use crate::congestion::{Ack, Congestion, Window};
 use crate::pacing;
 use crate::rack::{Rack, TailProbe};
 use crate::ranges::Ranges;
-use crate::recovery::{FastRecovery, Recovery};
+use crate::recovery::{FastRecovery, Frto, Prior, Recovery};
 use crate::rtt::RttEstimator;
-use crate::spurious::{Frto, Prior};
 use crate::stats::Stats;
 
 /// Duplicate ACKs that signal a loss (RFC 5681, 3.2).

@@ -3,33 +3,8 @@
 
 use wire::tcp_options::SackBlock;
 
-use crate::congestion::Congestion;
-use crate::recovery::Recovery;
+use crate::recovery::{Frto, Prior, Recovery};
 use crate::sender::{Acknowledgement, Sender};
-
-/// Where F-RTO stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Frto {
-    /// No time-out is in question.
-    #[default]
-    Off,
-    /// Step 2: the first segment has been sent again, and its acknowledgement is waited for.
-    Retransmitted,
-    /// Step 3: so many segments of new data may leave, and the next acknowledgement decides.
-    NewData(u8),
-}
-
-/// What a reduction by loss has replaced.
-#[derive(Clone, Debug)]
-pub(crate) struct Prior {
-    congestion: Congestion,
-    /// pipe_prev of RFC 4015, step 0.
-    pipe: u64,
-    /// Segments sent again since, less those that the peer has reported as duplicates.
-    doubtful: u32,
-    /// Reports count until this is acknowledged, a round trip after the recovery (RFC 3708, 2); unknown until it has ended.
-    until: u64,
-}
 
 impl Sender {
     /// The retransmission timer has fired for the first time, and the window is about to shrink. RFC 5682, 2.1 and 3.1, step 1.

@@ -1,6 +1,6 @@
 //! Congestion control: how the window answers to ACKs, marks and losses. One file an algorithm.
 //!
-//! When losses are found and what is sent again is decided elsewhere (`recovery.rs`), the same for all.
+//! When losses are found and what is sent again is decided elsewhere (`repair.rs`), the same for all.
 //! The algorithms are variants of one enum, so that nothing on a segment's way is allocated or called through a table.
 //! Arithmetic on floating point uses only operations whose result IEEE 754 fixes, so that every machine gives the same.
 
