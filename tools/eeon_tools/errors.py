@@ -34,6 +34,10 @@ class TraceError(InputError):
     """A trace or its manifest cannot be used."""
 
 
+class BrokenOffError(TraceError):
+    """A capture ends in the middle of something: of what was before that, all is whole."""
+
+
 class CoflowError(InputError):
     """A coflow file breaks its format. `place` is `line N` or `line N, reducer M`."""
 

@@ -154,7 +154,8 @@ def test_mapped_addresses_are_rewritten_and_checksums_stay_right(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("10.1=h1", "is not an IP address"),
+        ("10.1=h1", "'10.1' is neither; write an IP address or a prefix"),
+        ("192.0.2.1/24=h1", "has bits behind the prefix"),
         ("192.0.2.1", "has no host; write ip=host"),
         ("192.0.2.1=h9", "'h9' is not a host of the fabric"),
     ],
@@ -167,3 +168,21 @@ def test_a_wrong_mapping_is_named(hosts: list[TraceHost], text: str, message: st
 def test_an_address_mapped_twice_is_refused(hosts: list[TraceHost]) -> None:
     with pytest.raises(TraceError, match="mapped twice"):
         AddressMap.parse(["192.0.2.1=h1", "192.0.2.1=h2"], hosts)
+    with pytest.raises(TraceError, match="mapped twice"):
+        AddressMap.parse(["192.0.2.0/24=h1", "192.0.2.0/24=h2"], hosts)
+
+
+def test_the_longest_prefix_has_an_address_after_single_ones_and_hosts_own(
+    tmp_path: Path, hosts: list[TraceHost]
+) -> None:
+    sources = ["192.0.2.9", "192.0.2.200", "192.0.2.201", "10.0.1.1"]
+    packets = [(index, segment(source, "198.51.100.7")) for index, source in enumerate(sources)]
+    maps = ("0.0.0.0/0=h4", "192.0.2.0/24=h2", "192.0.2.128/25=h3", "192.0.2.201=h4")
+    found = offers(write(tmp_path / "t.pcap", packets), hosts, maps=maps)
+    assert [offer.host for offer in found] == [1, 2, 3, 0]
+    assert {Ether(offer.captured)[IP].dst for offer in found} == {str(hosts[3].ipv4)}
+    six = Ether() / IPv6(src="2001:db8:1::5", dst="2001:db8:2::5") / TCP()
+    (offer,) = offers(
+        write(tmp_path / "six.pcap", [(0, six)]), hosts, maps=("2001:db8:1::/48=h2", "2001:db8::/32=h3")
+    )
+    assert offer.host == 1 and Ether(offer.captured)[IPv6].dst == str(hosts[2].ipv6)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import struct
 from pathlib import Path
 
 import pytest
-from eeon_tools.errors import TraceError
+from click.testing import CliRunner
+from eeon_tools.cli.trace import trace
+from eeon_tools.errors import BrokenOffError, TraceError
 from eeon_tools.trace.capture import Packet, open_writer, read_packets
 from scapy.utils import RawPcapReader
 
@@ -139,3 +142,29 @@ def test_reading_leaves_the_logging_of_scapy_as_it_was(tmp_path: Path) -> None:
 def test_another_suffix_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match=r"suffix '\.cap'"):
         open_writer(tmp_path / "t.cap")
+
+
+@pytest.mark.parametrize("suffix", [".pcap", ".pcapng"])
+def test_what_is_whole_of_a_file_that_breaks_off_can_be_kept(tmp_path: Path, suffix: str) -> None:
+    whole = write(tmp_path / f"whole{suffix}").read_bytes()
+    cut = tmp_path / f"cut{suffix}"
+    cut.write_bytes(whole[:-10])
+    told: list[BrokenOffError] = []
+    assert list(read_packets(cut, told.append)) == PACKETS[:2]
+    assert len(told) == 1 and "packet 3, offset" in str(told[0])
+    cut.write_bytes(whole[:-10] + b"\xff" * 10)  # not cut, but damaged
+    if suffix == ".pcapng":
+        with pytest.raises(TraceError):
+            list(read_packets(cut, told.append))
+    assert len(told) == 1
+
+
+def test_trace_info_says_how_to_keep_what_is_whole_and_does_it(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.pcap")
+    path.write_bytes(path.read_bytes()[:-10])
+    refused = CliRunner().invoke(trace, ["info", str(path)])
+    assert refused.exit_code == 1 and "breaks off" in refused.stderr
+    assert "; --keep-good takes the packets before that" in refused.stderr
+    kept = CliRunner().invoke(trace, ["info", str(path), "--keep-good", "--json"])
+    assert kept.exit_code == 0 and json.loads(kept.stdout)["packets"] == 2
+    assert kept.stderr.startswith(f"warning: {path}: packet 3, offset")

@@ -72,7 +72,7 @@ _MAX_FRAME_BYTES = 65_535
     "mapping",
     multiple=True,
     metavar="IP=HOST",
-    help="Assign an address of the capture to HOST; repeatable.",
+    help="Assign an address of the capture, or a prefix, to HOST; repeatable.",
 )
 @click.option("--speed", type=NumberRange(1e-6, 1e9), default=1.0, help="Factor on the speed of the capture.")
 @click.option(

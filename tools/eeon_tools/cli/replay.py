@@ -10,7 +10,9 @@ import click
 
 from eeon_tools.cli.support import (
     NumberRange,
+    break_teller,
     console,
+    keep_good_option,
     needs_plots,
     output_file,
     packet_progress,
@@ -20,6 +22,7 @@ from eeon_tools.errors import InputError, TraceError
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
+from eeon_tools.trace.capture import OnBreak
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _STDOUT = Path("-")
@@ -66,8 +69,10 @@ _STDOUT = Path("-")
     "mapping",
     multiple=True,
     metavar="IP=HOST",
-    help="Assign an address of the trace to HOST; repeatable.",
+    help="Assign an address of the trace, or those of a prefix (10.1.0.0/16=h1), to HOST; repeatable. The "
+    "longest prefix counts, and hosts' own addresses count before prefixes.",
 )
+@keep_good_option
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
@@ -94,6 +99,7 @@ def replay(
     target: str | None,
     fabric_name: str | None,
     mapping: tuple[str, ...],
+    keep_good: bool,
     seed: int | None,
     name: str | None,
     json_path: Path | None,
@@ -120,7 +126,7 @@ def replay(
             )
         if not config:
             raise InputError("--config", "", "is missing: a twin starts without one")
-        run = _on_twin(trace, topology, config, speed, mapping, seed, shown)
+        run = _on_twin(trace, topology, config, speed, mapping, seed, shown, break_teller(keep_good))
         if json_path != _STDOUT:
             _print(run)
 
@@ -134,7 +140,9 @@ def replay(
         for option, value in (("--topology", topology), ("--seed", seed)):
             if value is not None:
                 raise InputError(option, str(value), "is the live fabric's own; leave it out")
-        live = _on_fabric(trace, fabric_name, target, config, speed, mapping, shown or "as it was")
+        live = _on_fabric(
+            trace, fabric_name, target, config, speed, mapping, shown or "as it was", break_teller(keep_good)
+        )
         if json_path != _STDOUT:
             _print_live(live)
 
@@ -167,6 +175,7 @@ def _on_twin(
     mapping: tuple[str, ...],
     seed: int | None,
     name: str,
+    on_break: OnBreak | None,
 ) -> RunResult:
     from eeon_tools.replay.twin_run import ReplaySettings
     from eeon_tools.replay.twin_run import replay as run_replay
@@ -176,7 +185,8 @@ def _on_twin(
         if manifest is None:
             raise TraceError(trace, "", "has no manifest that names its fabric; say --topology")
         topology = manifest.topology
-    settings = ReplaySettings(name, trace, topology, config, speed, 1 if seed is None else seed, mapping)
+    seed = 1 if seed is None else seed
+    settings = ReplaySettings(name, trace, topology, config, speed, seed, mapping, on_break)
     with packet_progress(f"replaying {trace.name}") as progress:
         return run_replay(settings, progress)
 
@@ -189,6 +199,7 @@ def _on_fabric(
     speed: float,
     mapping: tuple[str, ...],
     name: str,
+    on_break: OnBreak | None,
 ) -> LiveResult:
     from eeon_tools.live import state
     from eeon_tools.replay.live import LiveSettings
@@ -198,7 +209,7 @@ def _on_fabric(
     if target not in (None, record.target):
         raise InputError("--target", str(target), f"is not what fabric {fabric} runs: {record.target}")
     with packet_progress(f"replaying {trace.name} on {fabric}") as progress:
-        return run_replay(LiveSettings(name, trace, fabric, config, speed, mapping), progress)
+        return run_replay(LiveSettings(name, trace, fabric, config, speed, mapping, on_break), progress)
 
 
 def _print(run: RunResult) -> None:

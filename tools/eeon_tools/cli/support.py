@@ -17,7 +17,7 @@ from eeon_control.errors import EeonError, UnitError
 from eeon_control.units import Quantity
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from eeon_tools.errors import ToolsError, UnavailableError
+from eeon_tools.errors import BrokenOffError, ToolsError, UnavailableError
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -58,6 +58,9 @@ def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
     def wrapper(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         try:
             return function(*args, **kwargs)
+        except BrokenOffError as error:
+            hint = "; --keep-good takes the packets before that" if "keep_good" in kwargs else ""
+            raise click.ClickException(f"{error}{hint}") from error
         except (ToolsError, EeonError) as error:
             raise click.ClickException(str(error)) from error
         except OSError as error:
@@ -83,6 +86,22 @@ TABLE_COLUMNS = 124
 def console() -> Terminal:
     """Where tables go: standard output."""
     return Terminal(width=max(Terminal().width, TABLE_COLUMNS))
+
+
+keep_good_option = click.option(
+    "--keep-good",
+    is_flag=True,
+    help="Where the file breaks off, as of a capture that was killed, take the packets before that.",
+)
+
+
+def break_teller(keep_good: bool) -> Callable[[BrokenOffError], None] | None:
+    """What warns on stderr of a file that breaks off; None where that is to be an error."""
+
+    def tell(error: BrokenOffError) -> None:
+        click.echo(f"warning: {error}; what is before that is used", err=True)
+
+    return tell if keep_good else None
 
 
 @contextmanager

@@ -16,7 +16,9 @@ from rich.table import Table
 from eeon_tools.cli.support import (
     NumberRange,
     QuantityType,
+    break_teller,
     console,
+    keep_good_option,
     output_file,
     packet_progress,
     reports_errors,
@@ -269,10 +271,11 @@ def _generate(
 @click.option(
     "--top", type=click.IntRange(0, 1000), default=8, show_default=True, help="Number of senders to list."
 )
+@keep_good_option
 @reports_errors
-def info(capture: Path, as_json: bool, top: int) -> None:
+def info(capture: Path, as_json: bool, top: int, keep_good: bool) -> None:
     """Describe CAPTURE, any pcap or pcapng file of Ethernet frames."""
-    found = describe(read_packets(capture))
+    found = describe(read_packets(capture, break_teller(keep_good)))
     manifest = manifests.read(capture)
     if as_json:
         click.echo(json.dumps(found.as_dict(), indent=2))

@@ -12,11 +12,12 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from eeon_control.constants import ETHERTYPE_IPV4, ETHERTYPE_IPV6, ETHERTYPES_VLAN
 
 from eeon_tools.errors import TraceError
-from eeon_tools.trace.capture import Packet, read_packets
+from eeon_tools.trace.capture import OnBreak, Packet, read_packets
 from eeon_tools.trace.hosts import TraceHost
 
 BATCH_PACKETS = 8192
@@ -24,6 +25,8 @@ BATCH_BYTES = 16 << 20
 MAX_RUN_PS = 10**6 * 10**12
 """Longest replay: 10^6 s, eleven days; the engine's own limit is 26 days."""
 _PS_PER_NS = 1000
+_KNOWN_ADDRESSES = 65_536  # of a trace that remain looked up, whatever it holds
+_Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,44 +53,69 @@ class FeedCounts:
 
 @dataclass(frozen=True)
 class AddressMap:
-    """Addresses of a foreign trace and the hosts that stand for them."""
+    """Addresses of a foreign trace and the hosts that stand for them; `prefixes`, the longest first."""
 
     hosts: dict[bytes, int] = field(default_factory=dict)
+    prefixes: tuple[tuple[_Network, int], ...] = ()
 
     @classmethod
     def parse(cls, assignments: Iterable[str], hosts: list[TraceHost]) -> AddressMap:
-        """Read `ip=host` assignments. Raises TraceError naming the assignment that is wrong."""
+        """Read `ip=host` and `prefix=host` assignments. Raises TraceError naming the one that is wrong."""
         by_name = {host.name: index for index, host in enumerate(hosts)}
-        found: dict[bytes, int] = {}
+        found: dict[_Network, int] = {}
         for text in assignments:
             address, equals, name = text.partition("=")
             if not equals:
-                raise TraceError("--map", text, "has no host; write ip=host")
+                raise TraceError("--map", text, "has no host; write ip=host or prefix=host")
             try:
-                packed = ipaddress.ip_address(address.strip()).packed
-            except ValueError:
-                raise TraceError("--map", text, f"{address!r} is not an IP address; write ip=host") from None
+                network = ipaddress.ip_network(address.strip())
+            except ValueError as error:
+                why = "has bits behind the prefix" if "host bits set" in str(error) else "is neither"
+                raise TraceError(
+                    "--map", text, f"{address!r} {why}; write an IP address or a prefix: 10.1.0.0/16=host"
+                ) from None
             if name.strip() not in by_name:
                 known = ", ".join(list(by_name)[:8])
                 raise TraceError(
                     "--map", text, f"{name!r} is not a host of the fabric; there are {known}, ..."
                 )
-            if packed in found:
+            if network in found:
                 raise TraceError("--map", text, f"{address} is mapped twice")
-            found[packed] = by_name[name.strip()]
-        return cls(found)
+            found[network] = by_name[name.strip()]
+        single = {one.network_address.packed: host for one, host in found.items() if one.num_addresses == 1}
+        wide = [(one, host) for one, host in found.items() if one.num_addresses > 1]
+        return cls(single, tuple(sorted(wide, key=lambda one: -one[0].prefixlen)))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is mapped: then frames stay as they are."""
+        return not self.hosts and not self.prefixes
+
+    def by_prefix(self, address: bytes) -> int | None:
+        """The host of the longest prefix that has an address."""
+        whole = ipaddress.ip_address(address)
+        return next((host for network, host in self.prefixes if whole in network), None)
 
 
 class Feed:
     """Turns the packets of a trace into offers, in order of time. Iterate once; `counts` is then complete."""
 
-    def __init__(self, trace: Path, hosts: list[TraceHost], speed: float, mapping: AddressMap) -> None:
+    def __init__(
+        self,
+        trace: Path,
+        hosts: list[TraceHost],
+        speed: float,
+        mapping: AddressMap,
+        on_break: OnBreak | None = None,
+    ) -> None:
         self._trace = trace
         self._speed = speed
         self._hosts = hosts
         self._mapping = mapping
         self._own = {host.ipv4.packed: index for index, host in enumerate(hosts)}
         self._own |= {host.ipv6.packed: index for index, host in enumerate(hosts)}
+        self._hosts_of: dict[bytes, int | None] = {}
+        self._on_break = on_break
         self.counts = FeedCounts()
 
     def batches(self) -> Iterator[list[Offer]]:
@@ -107,7 +135,7 @@ class Feed:
         """Offers one by one, with one packet in memory at a time."""
         counts = self.counts
         previous = -1
-        for number, packet in enumerate(read_packets(self._trace), start=1):
+        for number, packet in enumerate(read_packets(self._trace, self._on_break), start=1):
             if number == 1:
                 counts.first_ns = previous = packet.time_ns
             if packet.time_ns < previous:
@@ -158,7 +186,7 @@ class Feed:
     def _offer(self, number: int, packet: Packet, place: tuple[int, int], at_ps: int) -> Offer:
         at, length = place
         source = packet.captured[at : at + length]
-        if self._mapping.hosts:
+        if not self._mapping.is_empty:
             return self._mapped(number, packet, place, at_ps)
         host = self._own.get(source)
         if host is None:
@@ -172,7 +200,7 @@ class Feed:
         changes = 0
         for what, offset in (("source", at), ("destination", at + length)):
             address = bytes(frame[offset : offset + length])
-            host = self._mapping.hosts.get(address, self._own.get(address))
+            host = self._host_of(address)
             if host is None:
                 raise self._unknown(number, what, address)
             own = self._hosts[host]
@@ -184,6 +212,15 @@ class Feed:
         frame[0:6], frame[6:12] = sender.gateway_mac, sender.mac
         _fix_checksums(frame, at, length, changes)
         return Offer(ends[0], at_ps, packet.frame_bytes, bytes(frame), number)
+
+    def _host_of(self, address: bytes) -> int | None:
+        """By the mapped address, else the host's own, else the longest mapped prefix."""
+        if address not in self._hosts_of:
+            if len(self._hosts_of) >= _KNOWN_ADDRESSES:
+                self._hosts_of.clear()
+            host = self._mapping.hosts.get(address, self._own.get(address))
+            self._hosts_of[address] = self._mapping.by_prefix(address) if host is None else host
+        return self._hosts_of[address]
 
     def _unknown(self, number: int, what: str, address: bytes) -> TraceError:
         text = ipaddress.ip_address(address)

@@ -39,6 +39,7 @@ from eeon_tools.replay.result import CLASS_NAMES, ClassPackets
 from eeon_tools.replay.twin_run import latencies, own_manifest
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
+from eeon_tools.trace.capture import OnBreak
 
 if TYPE_CHECKING:
     from eeon_engine import Traffic
@@ -64,6 +65,7 @@ class LiveSettings:
     config: tuple[str, ...] = ()
     speed: float = 1.0
     mapping: tuple[str, ...] = ()
+    on_break: OnBreak | None = None
 
 
 def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda packets: None) -> LiveResult:
@@ -79,7 +81,13 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
     topology = topologies.load(str(record.folder / "topology.yaml"))
     hosts = trace_hosts.of_topology(topology)
     manifest = own_manifest(settings.trace)
-    feed = Feed(settings.trace, hosts, settings.speed, AddressMap.parse(settings.mapping, hosts))
+    feed = Feed(
+        settings.trace,
+        hosts,
+        settings.speed,
+        AddressMap.parse(settings.mapping, hosts),
+        settings.on_break,
+    )
     tick_ps = TICK_PS[record.target]
     # BMv2's registers come over Thrift; the engine's has none.
     thrift = {name: f"127.0.0.1:{port}" for name, port in record.thrift_ports.items()}

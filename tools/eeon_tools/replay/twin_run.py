@@ -28,6 +28,7 @@ from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace import manifest as manifests
+from eeon_tools.trace.capture import OnBreak
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import LayerEnergy, Report, TrafficReport
@@ -66,6 +67,7 @@ class ReplaySettings:
     speed: float = 1.0
     seed: int = 1
     mapping: tuple[str, ...] = field(default=())
+    on_break: OnBreak | None = None
 
 
 def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda packets: None) -> RunResult:
@@ -80,7 +82,13 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
     program = programs.load()
     hosts = trace_hosts.of_topology(topology)
     manifest = own_manifest(settings.trace)
-    feed = Feed(settings.trace, hosts, settings.speed, AddressMap.parse(settings.mapping, hosts))
+    feed = Feed(
+        settings.trace,
+        hosts,
+        settings.speed,
+        AddressMap.parse(settings.mapping, hosts),
+        settings.on_break,
+    )
     spec = fabric_spec(topology, config, settings.seed)
     with RunningTwin(topology, program, spec) as twin:
         twin.apply(config)

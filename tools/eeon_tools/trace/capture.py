@@ -15,14 +15,14 @@ import contextlib
 import logging
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple, Protocol, TypeAlias
 
 from scapy.error import Scapy_Exception
 from scapy.utils import RawPcapNgReader, RawPcapNgWriter, RawPcapReader, RawPcapWriter
 
-from eeon_tools.errors import TraceError
+from eeon_tools.errors import BrokenOffError, TraceError
 
 ETHERNET_LINKTYPE = 1
 MAX_FRAME_BYTES = 65_535
@@ -34,6 +34,10 @@ MAX_TIME_NS = 2**32 * _NS_PER_S - 1
 """Latest time of a packet that is written: a pcap's seconds have 32 bits."""
 _MAX_BLOCK_BYTES = 1 << 20
 _BUFFER_BYTES = 1 << 18
+
+
+OnBreak: TypeAlias = Callable[[BrokenOffError], None]
+"""What hears that a capture broke off, where that is to be no error."""
 
 
 class Packet(NamedTuple):
@@ -143,7 +147,7 @@ class _ExactFile:
         if count > self._size - self.offset:
             left = self._size - self.offset
             if left or not self.between_records:
-                raise TraceError(
+                raise BrokenOffError(
                     self._path,
                     self.place(),
                     f"the file breaks off: {count} bytes are due here and {left} are left",
@@ -190,13 +194,22 @@ def _scapy_warnings() -> Iterator[_FirstWarning]:
         logger.handlers, logger.filters, logger.propagate = before
 
 
-def read_packets(path: Path) -> Iterator[Packet]:
+def read_packets(path: Path, on_break: OnBreak | None = None) -> Iterator[Packet]:
     """Every packet of a pcap or pcapng file, in file order, one in memory at a time.
 
-    Times are nanoseconds since the epoch that the file uses. Raises TraceError, naming the packet and the
-    offset, when the file is not a capture, breaks off, holds another link type than Ethernet, or says
-    something impossible.
+    `on_break`: called where the file breaks off, which then ends the packets and is no error. Times are
+    nanoseconds since the epoch that the file uses. Raises TraceError, naming the packet and the offset, when
+    the file is not a capture, breaks off, holds another link type than Ethernet, or says what cannot be.
     """
+    try:
+        yield from _all_packets(path)
+    except BrokenOffError as error:
+        if on_break is None:
+            raise
+        on_break(error)
+
+
+def _all_packets(path: Path) -> Iterator[Packet]:
     try:
         raw = path.open("rb", buffering=_BUFFER_BYTES)
     except OSError as error:
