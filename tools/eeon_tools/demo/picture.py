@@ -36,19 +36,16 @@ def picture(results: Results) -> str:
 
 def _queue(axis: Axes, results: Results) -> None:
     queue = results["mark_threshold", "off"].deepest_queue("host_facing")
-    axis.set_title("The queue in front of a host during a Hadoop shuffle; above the line packets are marked")
     if queue is None:
         return
     threshold = acts_from_bytes("mark_threshold") / 1000
+    above = f"above {threshold:g} KB packets are marked"
+    axis.set_title(f"The queue in front of a host during a Hadoop shuffle: {above}")
     peaks = [value / 1000 for value in queue.peak_bytes]
     edges = [index * queue.period_us / 1000 for index in range(len(peaks) + 1)]
     axis.stairs(peaks, edges, fill=True, color=VERMILION, linewidth=0)
     axis.stairs([min(value, threshold) for value in peaks], edges, fill=True, color=SKY, linewidth=0)
     axis.axhline(threshold, color=INK, linewidth=1, linestyle="--")
-    axis.annotate(
-        f"marking threshold, {threshold:g} KB", (_SHOWN_MS, threshold), (0, 3), textcoords="offset points",
-        ha="right", fontsize=8, color=INK,
-    )  # fmt: skip
     axis.set_xlim(0, _SHOWN_MS)
     axis.set_ylim(bottom=0)
     axis.set_xlabel(f"time, ms ({queue.name} of {TOPOLOGY}, 1 Gbit/s, 300 KB of buffer)")
@@ -92,11 +89,8 @@ def _sleep(axis: Axes, results: Results) -> None:
                 ha="right" if inside else "left", fontsize=7, color="white" if inside else INK,
             )  # fmt: skip
     ideal = 100 * runs[0].energy_joules.ideal / runs[0].energy_joules.legacy
-    axis.axvline(ideal, color=INK, linewidth=1, linestyle=":")
-    axis.annotate(
-        "links that wake in no time", (ideal, -0.5), (3, 0), textcoords="offset points", fontsize=7,
-        color=INK, va="bottom",
-    )  # fmt: skip
+    axis.axvline(ideal, color=INK, linewidth=1, linestyle=":", label="links that wake in no time")
+    axis.legend(loc="center right", fontsize=7)
     axis.set_xlim(0, 105)
     axis.set_yticks(range(len(runs)), [EEE_TITLES[eee] for eee in EEES])
     axis.invert_yaxis()

@@ -1,0 +1,203 @@
+"""`make site`: the repository's documents as a site, strictly: a link that leads nowhere is an error.
+
+Documents stay where they are and are written for readers of the repository. Each is copied to the same
+place below SOURCE, so that links between documents hold; a link to what is no page (a source file, a
+folder) becomes its text. Pictures are copied. The sections are those of SECTIONS, and
+`release/tests/test_site.py` holds that every document is in one.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "Tutorial": (
+        "Start here: what it is, how to install it, and a fabric from nothing.",
+        ("README.md", "docs/install.md", "docs/guide.md", "docs/tour.md", "examples/README.md"),
+    ),
+    "How-to": (
+        "How to do one thing.",
+        (
+            *("docs/changing-a-fabric.md", "docs/controller.md", "docs/show.md", "docs/explain.md"),
+            *("docs/live-fabric.md", "docs/security.md", "docs/fuzzing.md", "ptf_tests/README.md"),
+            *("differential/README.md", "CONTRIBUTING.md", "SECURITY.md"),
+        ),
+    ),
+    "Models": (
+        "What is modelled: scope, equations, validation.",
+        (
+            *("docs/models/marking.md", "docs/models/codel.md", "docs/models/eee_hold.md"),
+            *("docs/models/shuffle.md", "docs/models/tcp.md", "docs/models/mapreduce.md"),
+            *("engine/netsim/README.md", "engine/tcp/README.md"),
+        ),
+    ),
+    "Reference": (
+        "What there is, exactly.",
+        (
+            *("ARCHITECTURE.md", "docs/configuration.md", "topologies/README.md", "control_plane/README.md"),
+            *("docs/experiments.md", "docs/eeon-switch.md", "engine/python/README.md", "docs/behaviour.md"),
+            *("docs/CONFORMANCE.md", "docs/conformance-p4runtime.md", "docs/properties.md"),
+            *("docs/performance.md", "docs/LIMITATIONS.md", "docs/README.md", "CHANGELOG.md"),
+        ),
+    ),
+    "Results": (
+        "The papers' claims beside what was measured.",
+        (
+            *("docs/results/README.md", "docs/results/quick/README.md", "experiments/README.md"),
+            *(f"experiments/{name}/README.md" for name in ("marking", "aqm", "eee", "eee_ecn", "threshold")),
+        ),
+    ),
+    "Glossary": ("Each term, its source, and its name in code.", ("docs/GLOSSARY.md",)),
+}
+"""Title: (what the section is for, its documents in order)."""
+
+_FENCED = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[^\S\n]*$", re.M | re.S)
+_LINK = re.compile(r"(?<!\\)(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
+_HTML_ANCHOR = re.compile(r'<a (?:id|name)="([^"]+)"')
+
+
+def documents() -> list[str]:
+    """Paths of all pages, from the root, in the order of the sections."""
+    return [page for _, pages in SECTIONS.values() for page in pages]
+
+
+def lay_out(source: Path) -> None:
+    """Write every page, the sections' pages and the pictures below `source`."""
+    for page in documents():
+        to = source / page
+        to.parent.mkdir(parents=True, exist_ok=True)
+        text = (ROOT / page).read_text(encoding="utf-8")
+        to.write_text(_of_site(page, text, source), encoding="utf-8")
+    names = []
+    for title, (purpose, pages) in SECTIONS.items():
+        names.append(title.lower())
+        entries = "\n".join("/" + page.removesuffix(".md") for page in pages)
+        text = f"# {title}\n\n{purpose}\n\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
+        (source / f"{names[-1]}.md").write_text(text, encoding="utf-8")
+    front = (HERE / "front.txt").read_text(encoding="utf-8")
+    _copy("docs/images/demo.svg", source)
+    entries = "\n".join(names)
+    front += f"\n```{{toctree}}\n:hidden:\n:maxdepth: 2\n\n{entries}\n```\n"
+    (source / "index.md").write_text(front, encoding="utf-8")
+
+
+def _of_site(page: str, text: str, source: Path) -> str:
+    """The text with links that lead to pages, pictures or outside; others are their text."""
+    parts, last = [], 0
+    for fence in _FENCED.finditer(text):
+        parts += [_links(page, text[last : fence.start()], text, source), fence[0]]
+        last = fence.end()
+    return "".join([*parts, _links(page, text[last:], text, source)])
+
+
+def _links(page: str, prose: str, whole: str, source: Path) -> str:
+    def changed(link: re.Match[str]) -> str:
+        to = urlsplit(link["to"])
+        if to.scheme or to.netloc:
+            return link[0]
+        path = _from_root(page, to.path) if to.path else page
+        if link["picture"]:
+            _copy(path, source)
+            return link[0]
+        if (ROOT / path).is_dir() and f"{path}/README.md" in documents():
+            path = f"{path}/README.md"
+        if path not in documents():
+            return link["text"]
+        there = whole if path == page else (ROOT / path).read_text(encoding="utf-8")
+        if to.fragment and to.fragment in _HTML_ANCHOR.findall(there):
+            # An anchor in HTML is none of Markdown's: the link is HTML as well.
+            html = "" if path == page else _way(page, path.removesuffix(".md") + ".html")
+            return f'<a href="{html}#{to.fragment}">{link["text"]}</a>'
+        fragment = f"#{to.fragment}" if to.fragment else ""
+        return f"[{link['text']}]({_way(page, path) if path != page else ''}{fragment})"
+
+    return _LINK.sub(changed, prose)
+
+
+def _from_root(page: str, link: str) -> str:
+    return str((ROOT / page).parent.joinpath(unquote(link)).resolve().relative_to(ROOT))
+
+
+def _way(page: str, to: str) -> str:
+    return "../" * page.count("/") + to
+
+
+def _copy(path: str, source: Path) -> None:
+    (source / path).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / path, source / path)
+
+
+class _Page(HTMLParser):
+    """What a page asks for: anchors it has, links, and what a browser loads with it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        of = {name: value for name, value in attrs if value}
+        self.anchors.update(of[name] for name in ("id", "name") if name in of)
+        if tag == "a" and "href" in of:
+            self.links.append(of["href"])
+        elif tag == "link" and of.get("rel") in ("stylesheet", "icon", "preload"):
+            self.loaded.append(of.get("href", ""))
+        elif "src" in of:
+            self.loaded.append(of["src"])
+
+
+def faults(site: Path) -> Iterator[str]:
+    """Links of built pages that lead nowhere, and what a page would fetch from outside."""
+    pages: dict[Path, _Page] = {}
+    for path in sorted(site.rglob("*.html")):
+        pages[path] = _Page()
+        pages[path].feed(path.read_text(encoding="utf-8"))
+    for path, page in pages.items():
+        name = path.relative_to(site)
+        for link in page.loaded + page.links:
+            to = urlsplit(link)
+            if to.scheme or to.netloc:
+                if link in page.loaded and to.scheme != "data":
+                    yield f"{name}: fetches {link}"
+                continue
+            there = (path.parent / unquote(to.path)).resolve() if to.path else path
+            if there.is_dir():
+                there = there / "index.html"
+            if not there.is_file():
+                yield f"{name}: {link}: no such file"
+            elif to.fragment and there in pages and unquote(to.fragment) not in {"", *pages[there].anchors}:
+                yield f"{name}: {link}: no such place"
+    for path in sorted(site.rglob("*.css")):
+        for address in re.findall(r"url\(['\"]?(https?:[^'\")]+)", path.read_text(encoding="utf-8")):
+            yield f"{path.relative_to(site)}: fetches {address}"
+
+
+def main() -> int:
+    """Build the site into the folder that is named; the exit status."""
+    output = Path(sys.argv[1]).resolve()
+    source, site = output / "source", output / "html"
+    shutil.rmtree(output, ignore_errors=True)
+    lay_out(source)
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "-c", str(HERE)]
+    done = subprocess.run([*command, str(source), str(site)], check=False)
+    if done.returncode:
+        return done.returncode
+    found = list(faults(site))
+    print(*found, sep="\n")
+    print(f"{len(found)} faults; {len(documents())} documents in {site}/index.html")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
