@@ -24,6 +24,7 @@ _PLACES = {
     "doctor": "eeon_control.cli.doctor:doctor",
     "help": "eeon_control.cli.help:help_",
     "show": "eeon_control.cli.show:show",
+    "sonic": "eeon_control.cli.sonic:sonic",
 }
 
 

@@ -41,6 +41,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "show fabric": (f"eeon show fabric {_FABRIC}",),
     "show ports": (f"eeon show ports {_FABRIC} --watch", f"eeon show ports {_FABRIC} --rate 5s -o json"),
     "show queues": (f"eeon show queues {_FABRIC} --watch 1s --port leaf1:3",),
+    "sonic export": (
+        "eeon sonic export config_db.json -c my.yaml -t leaf-spine-4 --switch leaf1 --yang yang-models",
+    ),
+    "sonic import": (
+        "eeon sonic import config_db.json -t leaf-spine-4 --switch leaf1",
+        "eeon sonic import config_db.json -t leaf-spine-4 --switch leaf1 --queue 3 --without SCHEDULER",
+    ),
 }
 
 EXIT_CODES: dict[str, tuple[tuple[int, str], ...]] = {

@@ -1,0 +1,131 @@
+"""`eeon sonic`: SONiC's CONFIG_DB to a configuration, and back."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import click
+from ruamel.yaml import YAML
+
+from eeon_control import config as configs
+from eeon_control import topology as topologies
+from eeon_control.cli import options
+from eeon_control.errors import InputError, Place, Problem
+from eeon_control.sonic import yang
+from eeon_control.sonic.database import MAX_BYTES, Database, parse
+from eeon_control.sonic.exporting import export as exported
+from eeon_control.sonic.importing import import_ as imported
+from eeon_control.topology import Switch
+from eeon_control.validation import did_you_mean
+
+_file_argument = click.argument(
+    "file", metavar="CONFIG_DB", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+_switch_option = click.option(
+    "--switch", "switch_name", metavar="NAME", required=True, help="switch of the topology"
+)
+
+
+@click.group()
+def sonic() -> None:
+    """Take over SONiC's queue settings, and write ours as SONiC has them."""
+
+
+@sonic.command("import")
+@_file_argument
+@options.topology_option()
+@_switch_option
+@click.option(
+    "--queue", type=click.IntRange(0, 63), help="take this queue of each port and leave out the others"
+)
+@click.option("--buffer", metavar="SIZE", help="limit of ports without a buffer in bytes, such as 300KB")
+@click.option("--without", metavar="TABLE", multiple=True, help="leave out a table that cannot be mapped")
+def import_(
+    file: Path,
+    topology_name: str,
+    switch_name: str,
+    queue: int | None,
+    buffer: str | None,
+    without: tuple[str, ...],
+) -> None:
+    """Print a configuration file of what CONFIG_DB (config_db.json) says about one switch's queues.
+
+    Reads PORT, QUEUE, WRED_PROFILE, BUFFER_QUEUE and BUFFER_PROFILE. Ports are matched in the order of the
+    front panel: SONiC's first with port 1. Everything that cannot be mapped is an error with its name, all at
+    once; what is not about queues is named in a note on stderr.
+    """
+    switch = _switch(topology_name, switch_name)
+    value, notes = imported(_read(file), switch, queue=queue, buffer=buffer, without=without)
+    # Held against our own rules before anybody uses it.
+    configs.from_value(value, str(file))
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    text = io.StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = False
+    yaml.dump(value, text)
+    click.echo(text.getvalue(), nl=False)
+
+
+@sonic.command()
+@_file_argument
+@options.config_option
+@options.topology_option()
+@_switch_option
+@click.option(
+    "--queue", type=click.IntRange(0, 63), default=0, show_default=True, help="SONiC's queue to set"
+)
+@click.option("--pool", default="egress_lossy_pool", show_default=True, help="BUFFER_POOL of the buffers")
+@click.option(
+    "--yang",
+    "models",
+    metavar="FOLDER",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="check against SONiC's YANG models, with libyang's yanglint",
+)
+def export(
+    file: Path,
+    config_names: tuple[str, ...],
+    topology_name: str,
+    switch_name: str,
+    queue: int,
+    pool: str,
+    models: Path | None,
+) -> None:
+    """Print what a configuration says about one switch's queues as a patch of CONFIG_DB.
+
+    CONFIG_DB is the switch's config_db.json, for the names of its ports. `config load` on the switch takes
+    the patch. Only what SONiC's releases have is rendered: drop_tail, and red with thresholds in bytes and
+    protect: ect. Everything else is an error with its name, all at once.
+    """
+    switch = _switch(topology_name, switch_name)
+    database = _read(file)
+    patch = exported(
+        database, configs.load(*config_names), switch, source=", ".join(config_names), queue=queue, pool=pool
+    )
+    if models is not None and yang.is_installed():
+        yang.check(patch, database, models)
+        click.echo("note: libyang accepts the patch", err=True)
+    elif models is not None:
+        click.echo("note: NOT CHECKED against YANG: yanglint is not on PATH (libyang's tools)", err=True)
+    click.echo(json.dumps(patch, indent=4))
+
+
+def _read(file: Path) -> Database:
+    try:
+        with file.open("rb") as content:
+            return parse(content.read(MAX_BYTES + 1), str(file))
+    except OSError as error:
+        raise InputError([Problem(Place(str(file)), "", "", error.strerror or str(error))]) from error
+
+
+def _switch(topology_name: str, name: str) -> Switch:
+    topology = topologies.load(topology_name)
+    if name not in topology.switches:
+        hint = did_you_mean(name, topology.switches)
+        raise InputError(
+            [Problem(Place(topology.name), "--switch", name, f"is no switch of the topology{hint}")]
+        )
+    return topology.switches[name]

@@ -1,0 +1,190 @@
+"""A CONFIG_DB file as text from outside: bounded, without duplicates, tables of rows of fields."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from eeon_control.errors import InputError, Place, Problem
+from eeon_control.model_base import U32_MAX
+from eeon_control.topology.model import Port, Switch
+
+MAX_BYTES = 16 << 20
+"""A file of a whole chassis has some megabytes."""
+MAX_PROBLEMS = 100
+QUEUES = 64
+
+_NUMBER = re.compile(r"[0-9]{1,20}")
+_QUEUE_KEY = re.compile(r"([^|]+)\|([0-9]{1,3})(?:-([0-9]{1,3}))?")
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+class Problems:
+    """Everything that is wrong with a file, up to a number that people read."""
+
+    def __init__(self, source: str) -> None:
+        self._place = Place(source)
+        self._found: dict[tuple[str, str], Problem] = {}
+        self._left_out = 0
+
+    def add(self, key: str, rule: str, value: str = "") -> None:
+        """One more. The same about the same key is told once."""
+        if (key, rule) in self._found:
+            return
+        if len(self._found) < MAX_PROBLEMS:
+            self._found[key, rule] = Problem(self._place, key[:200], value[:80], rule)
+        else:
+            self._left_out += 1
+
+    def check(self) -> None:
+        """Raise InputError if there is any."""
+        found = list(self._found.values())
+        if self._left_out:
+            found.append(
+                Problem(self._place, "", "", f"and {self._left_out} more; correct these and try again")
+            )
+        if found:
+            raise InputError(found)
+
+
+Row = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Database:
+    """The tables of a file: name, key, fields."""
+
+    source: str
+    tables: Mapping[str, Mapping[str, Row]]
+
+    def rows(self, table: str) -> Mapping[str, Row]:
+        """The rows of a table, which may be missing."""
+        return self.tables.get(table, {})
+
+    def ports(self) -> dict[str, str]:
+        """SONiC's ports in the order of the front panel, with their speed in Mbps as it is written."""
+        return {
+            name: str(row.get("speed", ""))
+            for name, row in sorted(self.rows("PORT").items(), key=lambda one: _natural(one[0]))
+        }
+
+
+def parse(text: bytes, source: str) -> Database:
+    """Read a file's content. Raises InputError with everything that is wrong with its form."""
+    problems = Problems(source)
+    if len(text) > MAX_BYTES:
+        problems.add(
+            "", f"{len(text)} bytes; the limit is {MAX_BYTES}. Keep the tables of ports and queues only"
+        )
+        problems.check()
+    duplicates: list[str] = []
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        made: dict[str, object] = {}
+        for key, value in pairs:
+            if key in made:
+                duplicates.append(key)
+            made[key] = value
+        return made
+
+    try:
+        document = json.loads(text.decode("utf-8"), object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        # A number of thousands of digits is a ValueError, too.
+        problems.add(
+            "", f"is no JSON ({error or 'nested too deeply'}); `show runningconfiguration all` prints it"
+        )
+        problems.check()
+    for key in duplicates:
+        problems.add(key, "is there twice; which one counts is not said. Remove one")
+    if not isinstance(document, dict):
+        problems.add("", 'is no object of tables; a CONFIG_DB file begins with {"PORT": {...')
+        document = {}
+    tables: dict[str, dict[str, Row]] = {}
+    for table, rows in document.items():
+        if not isinstance(rows, dict):
+            problems.add(table, f"is {_kind(rows)}; a table is an object of rows")
+            continue
+        tables[table] = {}
+        for key, row in rows.items():
+            if isinstance(row, dict):
+                tables[table][key] = row
+            else:
+                problems.add(f"{table}|{key}", f"is {_kind(row)}; a row is an object of fields")
+    problems.check()
+    return Database(source, tables)
+
+
+def number(row: Row, field: str, at: str, problems: Problems, *, most: int = U32_MAX) -> int | None:
+    """A field as a whole number; None after a problem, or when it is missing."""
+    value = row.get(field)
+    if value is None:
+        return None
+    text = str(value)
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or not _NUMBER.fullmatch(text):
+        problems.add(f"{at}.{field}", "is no whole number", text)
+        return None
+    if int(text) > most:
+        problems.add(f"{at}.{field}", f"is above {most}, which is the most that can be mapped", text)
+        return None
+    return int(text)
+
+
+def places(key: str, at: str, ports: Mapping[str, object], problems: Problems) -> Iterator[tuple[str, int]]:
+    """Ports and queues of a key such as `Ethernet0,Ethernet4|3-4`."""
+    match = _QUEUE_KEY.fullmatch(key)
+    if match is None:
+        problems.add(at, "its key is no PORT|QUEUE, such as Ethernet0|3 or Ethernet0,Ethernet4|3-4")
+        return
+    names, first, last = match[1].split(","), int(match[2]), int(match[3] or match[2])
+    if not first <= last < QUEUES:
+        problems.add(at, f"its queues are not a range within 0 and {QUEUES - 1}")
+        return
+    for name in dict.fromkeys(names):
+        if name not in ports:
+            problems.add(at, f"names the port {name}, which the table PORT does not have")
+            continue
+        for queue in range(first, last + 1):
+            yield name, queue
+
+
+def match_ports(database: Database, switch: Switch, problems: Problems) -> dict[str, Port]:
+    """SONiC's ports by name with those of our switch: the first with port 1, and so on in front-panel order.
+
+    A port without a link in our topology is left out; a linked one without a SONiC port, or with another
+    speed, is a problem.
+    """
+    named = database.ports()
+    if not named:
+        problems.add("PORT", "is missing or empty; without it nobody knows which port is which")
+        return {}
+    ours = {port.number: port for port in switch.ports}
+    made = {}
+    for position, (name, speed) in enumerate(named.items(), 1):
+        port = ours.pop(position, None)
+        if port is None:
+            continue
+        mbps = int(port.rate) // 10**6
+        if speed != str(mbps):
+            problems.add(
+                f"PORT|{name}.speed", f"{port.name} of the topology has {mbps} (Mbps)", speed or "missing"
+            )
+        made[name] = port
+    for port in ours.values():
+        problems.add(
+            "PORT", f"has {len(named)} ports, and the topology's {port.name} would be number {port.number}"
+        )
+    return made
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    return [
+        (int(part), "") if part.isdecimal() and len(part) < 10 else (-1, part) for part in _DIGITS.split(name)
+    ]
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,119 @@
+"""From a configuration to rows of CONFIG_DB."""
+
+from __future__ import annotations
+
+import re
+
+from eeon_control.config import FabricConfig, Queue
+from eeon_control.port_settings import Codel, DropTail, Red
+from eeon_control.sonic.database import Database, Problems, match_ports
+from eeon_control.sonic.importing import COLOURS
+from eeon_control.topology.model import Switch
+from eeon_control.units import Bytes
+
+_NAME = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9_]{0,31}")
+"""SONiC's of a WRED profile (sonic-wred-profile.yang)."""
+
+Patch = dict[str, dict[str, dict[str, str]]]
+
+
+def export(
+    database: Database,
+    config: FabricConfig,
+    switch: Switch,
+    *,
+    source: str,
+    queue: int = 0,
+    pool: str = "egress_lossy_pool",
+) -> Patch:
+    """Rows of WRED_PROFILE, BUFFER_PROFILE, QUEUE and BUFFER_QUEUE for the ports of one switch.
+
+    `database` has the switch's table PORT, for the names. `pool` is the buffer pool of the profiles; SONiC
+    wants one that exists. Raises InputError with every setting that SONiC has nothing for; `source` stands
+    for the configuration.
+    """
+    problems = Problems(database.source)
+    ports = match_ports(database, switch, problems)
+    refused = Problems(source)
+    patch: Patch = {"WRED_PROFILE": {}, "BUFFER_PROFILE": {}, "QUEUE": {}, "BUFFER_QUEUE": {}}
+    for name, port in ports.items():
+        settings = config.settings_of(port)
+        called = settings.queue_name
+        if settings.eee.mode != "off":
+            refused.add(
+                f"{port.name}.eee",
+                f"cannot be mapped: CONFIG_DB has no {settings.eee.mode} EEE. Attach eee: off to this port",
+                settings.eee_name,
+            )
+        if not _NAME.fullmatch(called):
+            refused.add(
+                f"profiles.queue.{called}",
+                "is no name for SONiC: letters, digits, - and _, at most 32. Rename the profile",
+            )
+        wred = _wred(settings.queue, f"profiles.queue.{called}.aqm", refused)
+        if wred is not None:
+            patch["WRED_PROFILE"][called] = wred
+            patch["QUEUE"][f"{name}|{queue}"] = {"wred_profile": called}
+        patch["BUFFER_PROFILE"][called] = {
+            "pool": pool,
+            "size": "0",
+            "static_th": str(int(settings.queue.buffer)),
+        }
+        patch["BUFFER_QUEUE"][f"{name}|{queue}"] = {"profile": called}
+    problems.check()
+    refused.check()
+    return {table: rows for table, rows in patch.items() if rows}
+
+
+def _wred(queue: Queue, at: str, refused: Problems) -> dict[str, str] | None:
+    """A WRED profile, or None for a queue without one."""
+    aqm = queue.aqm
+    if isinstance(aqm, DropTail):
+        return None
+    if not isinstance(aqm, Red):
+        what = "CoDel" if isinstance(aqm, Codel) else "a marking threshold that drops nobody"
+        refused.add(
+            f"{at}.mode",
+            f"cannot be mapped: SONiC's releases have WRED only, not {what}. "
+            "red with min and max in bytes and protect: ect is the nearest",
+            aqm.mode,
+        )
+        return None
+    low, high, percent = aqm.min, aqm.max, aqm.max_probability * 100
+    if not isinstance(low, Bytes) or not isinstance(high, Bytes):
+        refused.add(
+            f"{at}.target_delay" if aqm.target_delay else f"{at}.min",
+            "cannot be mapped: SONiC's thresholds count bytes. Give min and max in bytes",
+            str(aqm.target_delay or low),
+        )
+        low = high = None
+    if aqm.protect != "ect":
+        refused.add(
+            f"{at}.protect",
+            "cannot be mapped: SONiC's WRED spares ECT packets only, and drops ACKs and SYNs early. "
+            "Say protect: ect to accept that",
+            aqm.protect,
+        )
+    if aqm.average_shift:
+        refused.add(
+            f"{at}.average_weight",
+            "cannot be mapped: CONFIG_DB has no weight of an average. Use the queue of now (1)",
+            f"1/{1 << aqm.average_shift}",
+        )
+    if percent.denominator != 1:
+        refused.add(
+            f"{at}.max_probability",
+            "cannot be mapped: SONiC's is a whole number of percent",
+            f"{float(percent):g}%",
+        )
+    if low is None or high is None or percent.denominator != 1:
+        return None
+    fields = {"ecn": "ecn_all" if aqm.ecn else "ecn_none"}
+    for colour in COLOURS:
+        fields |= {
+            f"wred_{colour}_enable": "true",
+            f"{colour}_min_threshold": str(int(low)),
+            f"{colour}_max_threshold": str(int(high)),
+            f"{colour}_drop_probability": str(percent.numerator),
+        }
+    return fields

@@ -1,0 +1,311 @@
+"""From CONFIG_DB to a configuration file's values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from eeon_control.sonic.database import Database, Problems, Row, match_ports, number, places
+from eeon_control.topology.model import Switch
+
+# Tables of queues and priorities that this configuration has nothing for. Each is refused unless the caller
+# leaves it out knowingly.
+UNMAPPED = {
+    "BUFFER_PG": "ingress buffers by priority group; a port here has one buffer, at the egress",
+    "BUFFER_PORT_EGRESS_PROFILE_LIST": "buffers of a whole port; give BUFFER_QUEUE",
+    "BUFFER_PORT_INGRESS_PROFILE_LIST": "ingress buffers; a port here has one buffer, at the egress",
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": "PFC, which this program does not have",
+    "DOT1P_TO_TC_MAP": "classes by 802.1p priority, which this program does not read",
+    "DSCP_TO_FC_MAP": "forwarding classes, which this program does not have",
+    "LOSSLESS_TRAFFIC_PATTERN": "PFC, which this program does not have",
+    "MAP_PFC_PRIORITY_TO_QUEUE": "PFC, which this program does not have",
+    "MPLS_TC_TO_TC_MAP": "MPLS, which this program does not have",
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "PFC, which this program does not have",
+    "PFC_WD": "the PFC watchdog, and this program does not have PFC",
+    "SCHEDULER": "scheduling of several queues; a port here has one",
+    "TC_TO_DSCP_MAP": "remarking, which this program does not do",
+    "TC_TO_PRIORITY_GROUP_MAP": "ingress buffers by priority group; a port here has one buffer",
+}
+MAPPED = (
+    "PORT",
+    "QUEUE",
+    "WRED_PROFILE",
+    "BUFFER_POOL",
+    "BUFFER_PROFILE",
+    "BUFFER_QUEUE",
+    "DSCP_TO_TC_MAP",
+    "TC_TO_QUEUE_MAP",
+    "PORT_QOS_MAP",
+)
+COLOURS = ("green", "yellow", "red")
+_ECN_OF_GREEN = {"ecn_all", "ecn_green", "ecn_green_yellow", "ecn_green_red"}
+_ECN = {*_ECN_OF_GREEN, "ecn_none", "ecn_yellow", "ecn_red", "ecn_yellow_red"}
+_WRED_FIELDS = {
+    "ecn",
+    *(
+        name
+        for colour in COLOURS
+        for name in (
+            f"wred_{colour}_enable",
+            f"{colour}_min_threshold",
+            f"{colour}_max_threshold",
+            f"{colour}_drop_probability",
+        )
+    ),
+}
+
+
+@dataclass
+class _Port:
+    """What the tables say of one port's queue."""
+
+    wred: str | None = None
+    buffer: str | None = None
+
+
+@dataclass
+class _Import:
+    database: Database
+    problems: Problems
+    queue: int | None
+    without: Collection[str]
+    notes: list[str] = field(default_factory=list)
+
+    def rows(self, table: str) -> Mapping[str, Row]:
+        return {} if table in self.without else self.database.rows(table)
+
+    def tables(self) -> None:
+        """Tables that are not mapped: of queues a problem, others a note."""
+        foreign = []
+        for table in sorted(self.database.tables):
+            if table in self.without:
+                continue
+            if table in UNMAPPED:
+                if self.database.rows(table):
+                    self.problems.add(
+                        table, f"cannot be mapped: {UNMAPPED[table]}. --without {table} leaves it out"
+                    )
+            elif table not in MAPPED:
+                foreign.append(table)
+        if foreign:
+            shown = ", ".join(name[:60] for name in foreign[:20])
+            more = f" and {len(foreign) - 20} more" if len(foreign) > 20 else ""
+            self.notes.append(f"not about queues, and not read: {shown}{more}")
+
+    def classes(self) -> None:
+        """Maps that send everything to one class are as good as none; others need classes."""
+        for table in ("DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP"):
+            for name, row in self.rows(table).items():
+                if len({str(value) for value in row.values()}) > 1:
+                    self.problems.add(
+                        f"{table}|{name}",
+                        "sends packets to several classes; a port here has one queue, for all. "
+                        f"--without {table} leaves it out",
+                    )
+        for port, row in self.rows("PORT_QOS_MAP").items():
+            for key, value in row.items():
+                if key in ("dscp_to_tc_map", "tc_to_queue_map") or value == "":
+                    continue
+                reason = ": this program does not have PFC" if key.startswith("pfc") else ""
+                self.problems.add(
+                    f"PORT_QOS_MAP|{port}.{key}",
+                    f"cannot be mapped{reason}. --without PORT_QOS_MAP leaves it out",
+                    str(value),
+                )
+
+    def queues(self, ports: Mapping[str, object]) -> dict[str, _Port]:
+        """Which WRED profile and which buffer each port's one queue has."""
+        known = self.database.rows("PORT")
+        found: dict[str, dict[int, _Port]] = {}
+        left_out = set()
+        for table, name in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")):
+            for key, row in self.rows(table).items():
+                at = f"{table}|{key}"
+                for other in row:
+                    if other == "scheduler" and "SCHEDULER" in self.without:
+                        continue
+                    if other != name:
+                        self.problems.add(
+                            f"{at}.{other}",
+                            "cannot be mapped: a port here has one queue. --without SCHEDULER leaves it out"
+                            if other == "scheduler"
+                            else "is not a field that is known here",
+                        )
+                if name not in row:
+                    continue
+                value = str(row[name])
+                for port, queue in places(key, at, known, self.problems):
+                    if self.queue is not None and queue != self.queue:
+                        left_out.add(at)
+                        continue
+                    if port not in ports:
+                        continue
+                    entry = found.setdefault(port, {}).setdefault(queue, _Port())
+                    if table == "QUEUE":
+                        if entry.wred not in (None, value):
+                            self.problems.add(
+                                at, f"gives queue {queue} of {port} a second WRED profile", value
+                            )
+                        entry.wred = value
+                    else:
+                        if entry.buffer not in (None, value):
+                            self.problems.add(at, f"gives queue {queue} of {port} a second buffer", value)
+                        entry.buffer = value
+        if left_out:
+            self.notes.append(f"other queues than {self.queue}, left out: {', '.join(sorted(left_out)[:10])}")
+        made = {}
+        for port, queues in found.items():
+            if len(queues) > 1:
+                several = ", ".join(str(queue) for queue in sorted(queues))
+                self.problems.add(
+                    f"QUEUE|{port}",
+                    f"has settings for the queues {several}; a port here has one queue. "
+                    "--queue N takes one of them and leaves out the others",
+                )
+                continue
+            made[port] = queues[min(queues)]
+        if not found:
+            self.problems.add("QUEUE", "and BUFFER_QUEUE have nothing for these ports")
+        return made
+
+    def aqm(self, name: str) -> dict[str, object] | None:
+        """A WRED profile as an AQM; None after a problem."""
+        at = f"WRED_PROFILE|{name}"
+        row = self.rows("WRED_PROFILE").get(name)
+        if row is None:
+            self.problems.add(at, "is named by a queue, and is not there")
+            return None
+        for unknown in sorted(set(row) - _WRED_FIELDS):
+            hint = (
+                "thresholds of ECT packets apart from others are in no release of SONiC; "
+                "use mark_threshold in a configuration of your own"
+                if "ec" in unknown and "threshold" in unknown
+                else "is not a field of SONiC's YANG model"
+            )
+            self.problems.add(f"{at}.{unknown}", hint)
+        ecn = str(row.get("ecn", "ecn_none"))
+        if ecn not in _ECN:
+            self.problems.add(f"{at}.ecn", f"is not one of {', '.join(sorted(_ECN))}", ecn)
+        values: dict[str, tuple[int | None, ...]] = {}
+        for colour in COLOURS:
+            enabled = str(row.get(f"wred_{colour}_enable", "false")).lower()
+            if enabled not in ("true", "false"):
+                self.problems.add(f"{at}.wred_{colour}_enable", "is not true or false", enabled)
+            elif enabled == "true":
+                values[colour] = (
+                    number(row, f"{colour}_min_threshold", at, self.problems),
+                    number(row, f"{colour}_max_threshold", at, self.problems),
+                    # SONiC's default.
+                    100
+                    if row.get(f"{colour}_drop_probability") is None
+                    else number(row, f"{colour}_drop_probability", at, self.problems, most=100),
+                )
+        if "green" not in values:
+            if values:
+                self.problems.add(
+                    f"{at}.wred_green_enable", "is off; packets that nobody has coloured are green"
+                )
+            return {"mode": "drop_tail"}
+        for colour, of_colour in values.items():
+            if of_colour != values["green"]:
+                self.problems.add(
+                    f"{at}.{colour}_min_threshold",
+                    f"{colour} differs from green; packets have no colours here. Make them the same, or "
+                    f"wred_{colour}_enable false",
+                )
+        low, high, probability = values["green"]
+        if low is None or high is None or probability is None:
+            for word, missing in (("min", low), ("max", high)):
+                if missing is None and f"green_{word}_threshold" not in row:
+                    self.problems.add(f"{at}.green_{word}_threshold", "is missing")
+            return None
+        if low > high:
+            self.problems.add(f"{at}.green_min_threshold", f"is above green_max_threshold, {high}", str(low))
+        return {
+            "mode": "red",
+            "min": f"{low}B",
+            "max": f"{high}B",
+            "max_probability": f"{probability}%",
+            "ecn": ecn in _ECN_OF_GREEN,
+            "protect": "ect",
+        }
+
+    def buffer(self, name: str | None, port: str, default: str | None) -> str | None:
+        """A buffer profile as a limit in bytes."""
+        if name is None:
+            if default is None:
+                self.problems.add(
+                    f"BUFFER_QUEUE|{port}",
+                    "is missing; --buffer 300KB says how many bytes such a port may queue",
+                )
+            return default
+        at = f"BUFFER_PROFILE|{name}"
+        row = self.rows("BUFFER_PROFILE").get(name)
+        if row is None:
+            self.problems.add(at, "is named by a queue, and is not there")
+            return None
+        if row.get("dynamic_th") is not None:
+            if default is not None:
+                return default
+            self.problems.add(
+                f"{at}.dynamic_th",
+                "cannot be mapped: a share (alpha) of what is free; a port here has a limit in bytes. "
+                "Give static_th, or --buffer 300KB for all such ports",
+                str(row["dynamic_th"]),
+            )
+            return None
+        size = number(row, "size", at, self.problems)
+        shared = number(row, "static_th", at, self.problems)
+        if size is None or shared is None:
+            for word, missing in (("size", size), ("static_th", shared)):
+                if missing is None and word not in row:
+                    self.problems.add(f"{at}.{word}", "is missing")
+            return None
+        if size + shared == 0:
+            self.problems.add(f"{at}.static_th", "leaves no buffer at all", "0")
+        return f"{size + shared}B"
+
+
+def import_(
+    database: Database,
+    switch: Switch,
+    *,
+    queue: int | None = None,
+    buffer: str | None = None,
+    without: Collection[str] = (),
+) -> tuple[dict[str, object], list[str]]:
+    """The values of a configuration file for one switch, and notes on what was not read.
+
+    `queue`: the one of SONiC's queues to take. `buffer`: the limit of ports without a buffer in bytes.
+    `without`: tables to leave out. Raises InputError with everything that cannot be mapped.
+    """
+    problems = Problems(database.source)
+    work = _Import(database, problems, queue, without)
+    work.tables()
+    work.classes()
+    ports = match_ports(database, switch, problems)
+    profiles: dict[str, dict[str, object]] = {}
+    attached: dict[str, object] = {}
+    queues = work.queues(ports)
+    aqms = {name: work.aqm(name) for name in dict.fromkeys(one.wred for one in queues.values()) if name}
+    for name in ports:
+        if name not in queues:
+            continue
+        found = queues[name]
+        aqm = aqms[found.wred] if found.wred else {"mode": "drop_tail"}
+        limit = work.buffer(found.buffer, name, buffer)
+        if aqm is None or limit is None:
+            continue
+        called = found.wred or found.buffer or "drop_tail"
+        profile: dict[str, object] = {"buffer": limit, "aqm": aqm}
+        if profiles.setdefault(called, profile) != profile:
+            # The same WRED profile over another buffer.
+            called = f"{called}-{limit}"
+            profiles[called] = profile
+        attached[ports[name].name] = {"queue": called}
+    problems.check()
+    return {
+        "description": f"{switch.name}, from SONiC's CONFIG_DB",
+        "profiles": {"queue": profiles},
+        "ports": attached,
+    }, work.notes

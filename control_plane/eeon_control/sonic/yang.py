@@ -1,0 +1,106 @@
+"""A patch against SONiC's YANG models, by libyang's `yanglint` (Debian: yanglint, or libyang2-tools).
+
+The models are those of the SONiC that the patch is for: sonic-buildimage's folder
+src/sonic-yang-models/yang-models, which this project does not carry.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from eeon_control.errors import EeonError
+from eeon_control.sonic.database import Database
+from eeon_control.sonic.exporting import Patch
+
+_SECONDS = 120
+_TABLES = {
+    "WRED_PROFILE": ("sonic-wred-profile", ("name",)),
+    "BUFFER_PROFILE": ("sonic-buffer-profile", ("name",)),
+    "QUEUE": ("sonic-queue", ("ifname", "qindex")),
+    "BUFFER_QUEUE": ("sonic-buffer-queue", ("port", "qindex")),
+    "PORT": ("sonic-port", ("name",)),
+    "BUFFER_POOL": ("sonic-buffer-pool", ("name",)),
+}
+_NUMBERS = {"speed"}
+"""Of the fields that are written here, those of at most 32 bits: JSON has them without quotes (RFC 7951)."""
+
+
+class YangError(EeonError):
+    """libyang does not accept a patch, or cannot read the models."""
+
+
+def is_installed() -> bool:
+    """Whether `yanglint` is on PATH."""
+    return shutil.which("yanglint") is not None
+
+
+def check(patch: Patch, database: Database, models: Path) -> None:
+    """Validate a patch beside the ports that it names and the pools that it uses. Raises YangError.
+
+    The pool is taken to exist; whether it does, the switch says when the patch is loaded.
+    """
+    named = {key.partition("|")[0] for table in ("QUEUE", "BUFFER_QUEUE") for key in patch.get(table, {})}
+    pools = {row["pool"] for row in patch.get("BUFFER_PROFILE", {}).values()}
+    context: Mapping[str, Mapping[str, Mapping[str, object]]] = {
+        **patch,
+        "PORT": {
+            name: {"lanes": str(row.get("lanes", "")), "speed": str(row.get("speed", ""))}
+            for name, row in database.rows("PORT").items()
+            if name in named
+        },
+        "BUFFER_POOL": {name: {"type": "egress", "mode": "static"} for name in pools},
+    }
+    wanted = [_TABLES[table][0] for table in context if context[table]]
+    # The conditions of ports and queues look into it.
+    wanted.append("sonic-device_metadata")
+    files = [models / f"{module}.yang" for module in wanted]
+    missing = [file.name for file in files if not file.is_file()]
+    if missing:
+        raise YangError(
+            f"{models}: has no {missing[0]}; name sonic-buildimage's src/sonic-yang-models/yang-models"
+        )
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as data:
+        json.dump(_tree(context), data)
+        data.flush()
+        command = ["yanglint", "-p", str(models), "-t", "config", *map(str, files), data.name]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise YangError(f"yanglint: {error}") from error
+    if done.returncode:
+        errors = [
+            line for line in done.stderr.splitlines() if line.startswith("libyang err") or "err :" in line
+        ]
+        raise YangError("libyang refuses the patch: " + " | ".join((errors or [done.stderr.strip()])[:5]))
+
+
+def _tree(tables: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, object]:
+    """Rows as the YANG models have them: lists whose keys are leaves."""
+    tree: dict[str, object] = {}
+    for table, rows in tables.items():
+        if not rows:
+            continue
+        module, keys = _TABLES[table]
+        tree[f"{module}:{module}"] = {
+            table: {
+                f"{table}_LIST": [
+                    {
+                        **dict(zip(keys, key.split("|"), strict=True)),
+                        **{name: _value(name, value) for name, value in row.items()},
+                    }
+                    for key, row in rows.items()
+                ]
+            }
+        }
+    return tree
+
+
+def _value(name: str, value: object) -> object:
+    if value in ("true", "false"):
+        return value == "true"
+    return int(str(value)) if name in _NUMBERS and str(value).isdecimal() else value

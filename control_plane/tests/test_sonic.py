@@ -1,0 +1,355 @@
+"""SONiC's CONFIG_DB: what is taken over, what is written, and what is refused by name."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import config, sonic, topology
+from eeon_control.cli import main
+from eeon_control.errors import InputError
+from eeon_control.sonic import database as databases
+from eeon_control.sonic import yang
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+LEAF1 = topology.load("leaf-spine-4").switches["leaf1"]
+SPEEDS = [str(int(port.rate) // 10**6) for port in LEAF1.ports]
+# sonic-buildimage, files/build_templates/qos_config.j2.
+SHIPPED = {
+    "wred_green_enable": "true",
+    "wred_yellow_enable": "true",
+    "wred_red_enable": "true",
+    "ecn": "ecn_all",
+    **{
+        f"{colour}_{field}": value
+        for colour in ("green", "yellow", "red")
+        for field, value in (
+            ("max_threshold", "2097152"),
+            ("min_threshold", "1048576"),
+            ("drop_probability", "5"),
+        )
+    },
+}
+
+
+def tables(**more: object) -> dict[str, object]:
+    """A switch whose ports all have SONiC's shipped WRED over a static buffer."""
+    ports = {
+        f"Ethernet{4 * at}": {"lanes": f"{4 * at + 1}", "speed": speed} for at, speed in enumerate(SPEEDS)
+    }
+    return {
+        "PORT": ports,
+        "WRED_PROFILE": {"AZURE_LOSSLESS": dict(SHIPPED)},
+        "QUEUE": {f"{','.join(ports)}|3": {"wred_profile": "AZURE_LOSSLESS"}},
+        "BUFFER_PROFILE": {"q": {"pool": "egress_lossy_pool", "size": "1024", "static_th": "3000000"}},
+        "BUFFER_QUEUE": {f"{port}|3": {"profile": "q"} for port in ports},
+        **more,
+    }
+
+
+def read(content: object) -> sonic.Database:
+    return sonic.parse(json.dumps(content).encode(), "config_db.json")
+
+
+def problems(content: object, **how: object) -> list[str]:
+    """What an import refuses, without the file's name."""
+    text = content if isinstance(content, bytes) else json.dumps(content).encode()
+    with pytest.raises(InputError) as caught:
+        sonic.import_(sonic.parse(text, "config_db.json"), LEAF1, **how)
+    return [str(one).removeprefix("config_db.json: error: ") for one in caught.value.problems]
+
+
+def test_shipped_wred_becomes_red_that_spares_ect_packets_only():
+    value, notes = sonic.import_(read(tables()), LEAF1)
+    assert value["profiles"] == {
+        "queue": {
+            "AZURE_LOSSLESS": {
+                "buffer": "3001024B",
+                "aqm": {
+                    "mode": "red",
+                    "min": "1048576B",
+                    "max": "2097152B",
+                    "max_probability": "5%",
+                    "ecn": True,
+                    "protect": "ect",
+                },
+            }
+        }
+    }
+    assert value["ports"] == {port.name: {"queue": "AZURE_LOSSLESS"} for port in LEAF1.ports}
+    assert notes == []
+
+
+def test_what_is_not_about_queues_is_a_note():
+    _, notes = sonic.import_(read(tables(FEATURE={"bgp": {}}, DEVICE_METADATA={"localhost": {}})), LEAF1)
+    assert notes == ["not about queues, and not read: DEVICE_METADATA, FEATURE"]
+
+
+def test_a_queue_without_wred_is_drop_tail():
+    content = tables()
+    del content["QUEUE"]
+    value, _ = sonic.import_(read(content), LEAF1)
+    assert value["profiles"] == {"queue": {"q": {"buffer": "3001024B", "aqm": {"mode": "drop_tail"}}}}
+
+
+def test_everything_that_cannot_be_mapped_is_told_at_once_with_the_next_step():
+    content = tables(
+        PFC_WD={"GLOBAL": {"POLL_INTERVAL": "200"}},
+        SCHEDULER={"scheduler.0": {"type": "DWRR"}},
+        DSCP_TO_TC_MAP={"AZURE": {"0": "1", "1": "2"}},
+        PORT_QOS_MAP={"Ethernet0": {"pfc_enable": "3,4", "dscp_to_tc_map": "AZURE"}},
+        BUFFER_PROFILE={"q": {"pool": "p", "size": "0", "dynamic_th": "-1"}},
+    )
+    content["WRED_PROFILE"]["AZURE_LOSSLESS"] |= {
+        "red_min_threshold": "5",
+        "green_ect_min_threshold": "7",
+        "ecn": "ecn_blue",
+    }
+    content["QUEUE"]["Ethernet0|0"] = {"wred_profile": "AZURE_LOSSLESS", "scheduler": "scheduler.0"}
+    content["QUEUE"]["Ethernet99|3"] = {"wred_profile": "AZURE_LOSSLESS"}
+    content["PORT"]["Ethernet4"]["speed"] = "400000"
+    told = problems(content)
+    for expected in (
+        "BUFFER_PROFILE|q.dynamic_th: -1: cannot be mapped: a share (alpha) of what is free; a port here has a "
+        "limit in bytes. Give static_th, or --buffer 300KB for all such ports",
+        "DSCP_TO_TC_MAP|AZURE: sends packets to several classes; a port here has one queue, for all. "
+        "--without DSCP_TO_TC_MAP leaves it out",
+        "PFC_WD: cannot be mapped: the PFC watchdog, and this program does not have PFC. --without PFC_WD "
+        "leaves it out",
+        f"PORT|Ethernet4.speed: 400000: leaf1:2 of the topology has {SPEEDS[1]} (Mbps)",
+        "PORT_QOS_MAP|Ethernet0.pfc_enable: 3,4: cannot be mapped: this program does not have PFC. "
+        "--without PORT_QOS_MAP leaves it out",
+        "QUEUE|Ethernet0: has settings for the queues 0, 3; a port here has one queue. --queue N takes one of "
+        "them and leaves out the others",
+        "QUEUE|Ethernet0|0.scheduler: cannot be mapped: a port here has one queue. --without SCHEDULER leaves "
+        "it out",
+        "QUEUE|Ethernet99|3: names the port Ethernet99, which the table PORT does not have",
+        "SCHEDULER: cannot be mapped: scheduling of several queues; a port here has one. --without SCHEDULER "
+        "leaves it out",
+        "WRED_PROFILE|AZURE_LOSSLESS.ecn: ecn_blue: is not one of ecn_all, ecn_green, ecn_green_red, "
+        "ecn_green_yellow, ecn_none, ecn_red, ecn_yellow, ecn_yellow_red",
+        "WRED_PROFILE|AZURE_LOSSLESS.green_ect_min_threshold: thresholds of ECT packets apart from others are "
+        "in no release of SONiC; use mark_threshold in a configuration of your own",
+        "WRED_PROFILE|AZURE_LOSSLESS.red_min_threshold: red differs from green; packets have no colours here. "
+        "Make them the same, or wred_red_enable false",
+    ):
+        assert expected in told
+    assert len(told) == 12
+
+
+def test_one_queue_can_be_taken_and_tables_left_out():
+    content = tables(SCHEDULER={"s": {"type": "DWRR"}})
+    content["QUEUE"]["Ethernet0|0-2"] = {"scheduler": "s", "wred_profile": "AZURE_LOSSLESS"}
+    value, notes = sonic.import_(read(content), LEAF1, queue=3, without=["SCHEDULER"])
+    assert set(value["ports"]) == {port.name for port in LEAF1.ports}
+    assert notes == ["other queues than 3, left out: QUEUE|Ethernet0|0-2"]
+
+
+def test_maps_that_send_everything_to_one_class_are_as_good_as_none():
+    content = tables(
+        DSCP_TO_TC_MAP={"ONE": {str(dscp): "0" for dscp in range(64)}},
+        PORT_QOS_MAP={"Ethernet0": {"dscp_to_tc_map": "ONE"}},
+    )
+    assert sonic.import_(read(content), LEAF1)[0]["ports"]
+
+
+def test_a_share_of_the_buffer_takes_the_limit_that_is_given():
+    content = tables(BUFFER_PROFILE={"q": {"pool": "p", "size": "0", "dynamic_th": "-1"}})
+    value, _ = sonic.import_(read(content), LEAF1, buffer="300KB")
+    assert value["profiles"]["queue"]["AZURE_LOSSLESS"]["buffer"] == "300KB"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"[]", 'is no object of tables; a CONFIG_DB file begins with {"PORT": {...'),
+        (b'{"PORT": 1, "QUEUE": {"a": []}}', "PORT: is a number; a table is an object of rows"),
+        (b'{"PORT": 1, "QUEUE": {"a": []}}', "QUEUE|a: is a list; a row is an object of fields"),
+        (b'{"PORT": {}, "PORT": {}}', "PORT: is there twice; which one counts is not said. Remove one"),
+        (b"{}", "PORT: is missing or empty; without it nobody knows which port is which"),
+        (b"[" * 100_000, "is no JSON"),
+        (b'{"PORT": ' + b"1" * 10_000 + b"}", "is no JSON"),
+        (b"\xff", "is no JSON"),
+        (
+            b" " * (databases.MAX_BYTES + 1),
+            f"{databases.MAX_BYTES + 1} bytes; the limit is {databases.MAX_BYTES}. Keep the tables of ports and "
+            "queues only",
+        ),
+    ],
+)
+def test_a_file_that_is_no_database_is_refused_by_name(text: bytes, expected: str):
+    told = problems(text)
+    assert any(one.startswith(expected) for one in told), told
+
+
+def test_so_many_problems_are_told_as_people_read():
+    content = tables(QUEUE={f"x{number}|3": {"wred_profile": "y"} for number in range(5000)})
+    told = problems(content)
+    assert len(told) == databases.MAX_PROBLEMS + 1
+    assert any(one.startswith("and 49") and one.endswith("more; correct these and try again") for one in told)
+
+
+_ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(sorted(tables())), st.data())
+def test_whatever_stands_in_a_table_it_is_mapped_or_refused(table: str, data: st.DataObject):
+    content = tables()
+    rows = content[table]
+    assert isinstance(rows, dict)
+    key = data.draw(st.sampled_from(sorted(rows)) | st.text(max_size=12))
+    row = rows.get(key, {})
+    field = data.draw(st.sampled_from(sorted(row)) | st.text(max_size=8)) if row else "speed"
+    rows[key] = data.draw(_ANY | _ANY.map(lambda value: {**row, field: value}))
+    try:
+        value, _ = sonic.import_(read(content), LEAF1)
+    except InputError:
+        return
+    config.from_value(value, "imported")
+
+
+@st.composite
+def _databases(draw: st.DrawFn) -> dict[str, object]:
+    """Files that can be mapped as a whole."""
+    content = tables(WRED_PROFILE={}, QUEUE={}, BUFFER_PROFILE={}, BUFFER_QUEUE={})
+    for number in range(draw(st.integers(1, 3))):
+        low, high = sorted(draw(st.tuples(*[st.integers(0, 2**32 - 1)] * 2)))
+        fields = {"ecn": draw(st.sampled_from(["ecn_all", "ecn_none"]))}
+        for colour in ("green", "yellow", "red"):
+            fields |= {f"wred_{colour}_enable": "true", f"{colour}_min_threshold": str(low)}
+            fields[f"{colour}_max_threshold"] = str(high)
+        probability = draw(st.integers(0, 100))
+        fields |= {f"{colour}_drop_probability": str(probability) for colour in ("green", "yellow", "red")}
+        content["WRED_PROFILE"][f"W{number}"] = fields
+        content["BUFFER_PROFILE"][f"B{number}"] = {
+            "pool": "egress_lossy_pool",
+            "size": "0",
+            "static_th": str(draw(st.integers(1, 2**32 - 1))),
+        }
+    for port in content["PORT"]:
+        if draw(st.booleans()):
+            content["QUEUE"][f"{port}|0"] = {
+                "wred_profile": draw(st.sampled_from(sorted(content["WRED_PROFILE"])))
+            }
+        name = draw(st.sampled_from(sorted(content["BUFFER_PROFILE"])))
+        content["BUFFER_QUEUE"][f"{port}|0"] = {"profile": name}
+    return content
+
+
+def _of_ports(content: dict[str, object]) -> dict[str, tuple[object, object]]:
+    """What each port's queue has, whatever the profiles are called."""
+    return {
+        port: (
+            content.get("WRED_PROFILE", {}).get(
+                content.get("QUEUE", {}).get(f"{port}|0", {}).get("wred_profile")
+            ),
+            content["BUFFER_PROFILE"][content["BUFFER_QUEUE"][f"{port}|0"]["profile"]],
+        )
+        for port in tables()["PORT"]
+    }
+
+
+@given(_databases())
+def test_what_is_imported_and_exported_again_is_the_same(content: dict[str, object]):
+    database = read(content)
+    value, _ = sonic.import_(database, LEAF1)
+    patch = sonic.export(database, config.from_value(value, "imported"), LEAF1, source="imported")
+    assert _of_ports(patch) == _of_ports(content)
+
+
+@pytest.mark.parametrize(
+    ("aqm", "expected"),
+    [
+        (
+            "{mode: codel, target: 1ms, interval: 10ms}",
+            "profiles.queue.q.aqm.mode: codel: cannot be mapped: SONiC's releases have WRED only, not CoDel. "
+            "red with min and max in bytes and protect: ect is the nearest",
+        ),
+        (
+            "mark_threshold",
+            "profiles.queue.q.aqm.mode: mark_threshold: cannot be mapped: SONiC's releases have WRED only, not a "
+            "marking threshold that drops nobody. red with min and max in bytes and protect: ect is the nearest",
+        ),
+        (
+            "{autored: 100us}",
+            "profiles.queue.q.aqm.target_delay: 100us: cannot be mapped: SONiC's thresholds count bytes. Give min "
+            "and max in bytes",
+        ),
+        (
+            "{red: 30KB, protect: ack_syn}",
+            "profiles.queue.q.aqm.protect: ack_syn: cannot be mapped: SONiC's WRED spares ECT packets only, and "
+            "drops ACKs and SYNs early. Say protect: ect to accept that",
+        ),
+        (
+            "{red: 30KB, average_weight: 1/512}",
+            "profiles.queue.q.aqm.average_weight: 1/512: cannot be mapped: CONFIG_DB has no weight of an average. "
+            "Use the queue of now (1)",
+        ),
+        (
+            "{mode: red, min: 1KB, max: 2KB, max_probability: 0.5%}",
+            "profiles.queue.q.aqm.max_probability: 0.5%: cannot be mapped: SONiC's is a whole number of percent",
+        ),
+    ],
+)
+def test_a_setting_that_sonic_does_not_have_is_refused_by_name(aqm: str, expected: str):
+    text = f"""
+profiles: {{queue: {{q: {{buffer: 300KB, aqm: {aqm}}}}}}}
+roles: {{host_facing: {{queue: q, eee: standard}}, uplink: {{queue: q}}}}
+"""
+    with pytest.raises(InputError) as caught:
+        sonic.export(read(tables()), config.from_text(text), LEAF1, source="my.yaml")
+    told = [str(one).removeprefix("my.yaml: error: ") for one in caught.value.problems]
+    assert expected in told
+    assert (
+        "leaf1:1.eee: standard: cannot be mapped: CONFIG_DB has no standard EEE. Attach eee: off to this port"
+        in told
+    )
+
+
+def test_the_commands_print_a_configuration_and_a_patch(tmp_path: Path):
+    file = tmp_path / "config_db.json"
+    file.write_text(json.dumps(tables()))
+    run = CliRunner().invoke
+    where = ["-t", "leaf-spine-4", "--switch", "leaf1"]
+    done = run(main, ["sonic", "import", str(file), *where])
+    assert done.exit_code == 0, done.output
+    (tmp_path / "sonic.yaml").write_text(done.stdout)
+    assert YAML(typ="safe").load(done.stdout)["ports"]["leaf1:1"] == {"queue": "AZURE_LOSSLESS"}
+    # The other switches need their queues, too.
+    (tmp_path / "rest.yaml").write_text("roles: {spine: {queue: AZURE_LOSSLESS}}\n")
+    configs = ["-c", str(tmp_path / "sonic.yaml"), "-c", str(tmp_path / "rest.yaml")]
+    done = run(main, ["sonic", "export", str(file), *configs, *where, "--queue", "3"])
+    assert done.exit_code == 0, done.output
+    patch = json.loads(done.stdout)
+    assert patch["WRED_PROFILE"] == {"AZURE_LOSSLESS": SHIPPED}
+    assert patch["QUEUE"]["Ethernet0|3"] == {"wred_profile": "AZURE_LOSSLESS"}
+    done = run(main, ["sonic", "import", str(file), "-t", "leaf-spine-4", "--switch", "leaf9"])
+    assert done.exit_code == 1
+    assert "--switch: leaf9: is no switch of the topology (did you mean leaf2?)" in " ".join(
+        done.output.split()
+    )
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_libyang_accepts_a_patch_and_refuses_one_with_a_field_that_sonic_does_not_have(is_right: bool):
+    models = os.environ.get("SONIC_YANG_MODELS")
+    if models is None or not yang.is_installed():
+        pytest.skip("SONIC_YANG_MODELS names no folder of SONiC's YANG models, or yanglint is not on PATH")
+    database = read(tables())
+    value, _ = sonic.import_(database, LEAF1)
+    patch = sonic.export(database, config.from_value(value, "imported"), LEAF1, source="imported")
+    if is_right:
+        sonic.check(patch, database, Path(models))
+        return
+    patch["WRED_PROFILE"]["AZURE_LOSSLESS"]["ecn_min_threshold"] = "1"
+    with pytest.raises(yang.YangError, match="ecn_min_threshold"):
+        sonic.check(patch, database, Path(models))
