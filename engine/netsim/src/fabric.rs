@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bm::Executable;
+use simple_switch::hops::{HopError, HopFilter, HopLog};
 use simple_switch::Switch;
 use tcp::Settings;
 use units::Time;
@@ -294,6 +295,25 @@ impl Fabric {
             energy: network.energy_report(now),
             queue_depth: network.queue_depth_report(),
         })
+    }
+
+    /// From now on records what happens to packets by hop, as far as `filter` admits it; the module
+    /// [`simple_switch::hops`] says what. Nodes are numbered: switches in the order of the spec, then hosts. Packets are numbered
+    /// from 1 in the order in which hosts offer them. What was recorded before is forgotten; packets under way are not recorded.
+    ///
+    /// # Errors
+    /// When the filter asks for too much, or for fields that the program has not. Then nothing is recorded.
+    pub fn record_hops(&mut self, filter: &HopFilter) -> Result<(), HopError> {
+        let recorded = self.network.record_hops(filter);
+        if recorded.is_err() {
+            self.network.take_hops(Time::ZERO);
+        }
+        recorded
+    }
+
+    /// What was recorded, in order of time, and records nothing any more. None when nothing was recorded.
+    pub fn take_hops(&mut self) -> Option<HopLog> {
+        self.network.take_hops(self.now())
     }
 
     /// Where every packet is.

@@ -398,6 +398,12 @@ class SwitchHandle:
         """Counts of the switch."""
     def port_stats(self, port: int) -> PortStats:
         """Counts of one port."""
+    def record_hops(self, filter: str) -> None:
+        """From now on records what happens to packets by hop. `filter` is the JSON of a `hops.HopFilter`,
+        which `hops.record` writes. What was recorded before is forgotten. Raises `ConfigError`."""
+    def take_hops(self) -> dict[str, object] | None:
+        """What was recorded, as columns that `hops.take` reads, and records nothing any more. None when
+        nothing was recorded."""
     def follow(self, tag: int) -> None:
         """From now on writes down what happens to frames that arrive with this tag, and to their copies.
 
@@ -618,6 +624,12 @@ class Twin:
         The clock then stands at that instant. False when `limit_ps` came first, when nothing is left to
         happen, and when no workload has been started. Ctrl-C stops it between two slices.
         """
+    def record_hops(self, filter: str) -> None:
+        """From now on records what happens to packets by hop. `filter` is the JSON of a `hops.HopFilter`,
+        which `hops.record` writes. What was recorded before is forgotten. Raises `ConfigError`."""
+    def take_hops(self) -> dict[str, object] | None:
+        """What was recorded, as columns that `hops.take` reads, and records nothing any more. None when
+        nothing was recorded."""
     def report(self) -> str:
         """What happened so far: the JSON of a `Report`, which `json_documents.twin_report` reads."""
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bm::CounterValue;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use simple_switch::{MirroringSession, Replica, Switch};
 
 use crate::convert::{self, KeyParam};
@@ -609,6 +609,18 @@ impl SwitchHandle {
             switch.stop_following();
             Ok::<_, Error>(())
         })
+    }
+
+    fn record_hops(&self, py: Python<'_>, filter: &str) -> PyResult<()> {
+        let filter = crate::hops::filter(filter, &["switch"])?;
+        self.call(py, |switch| {
+            switch.record_hops(filter.clone(), 0).map_err(|error| Error::Config(error.to_string()))
+        })
+    }
+
+    fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {
+        let log = self.call(py, |switch| Ok::<_, Error>(switch.take_hops()))?;
+        log.map(|log| crate::hops::columns(py, &log, &["switch"])).transpose()
     }
 
     fn take_log(&self, py: Python<'_>) -> PyResult<Vec<String>> {

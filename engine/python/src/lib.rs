@@ -13,6 +13,7 @@ mod error;
 mod handle;
 mod handle_bmv2;
 mod handle_client;
+mod hops;
 #[cfg(all(target_os = "linux", feature = "live-ports"))]
 mod live;
 mod program;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use netsim::{Fabric, FabricSpec, FlowSpec, SendError};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use units::Time;
 
 use crate::error::Error;
@@ -313,6 +313,17 @@ impl Twin {
         Ok(py.detach(|| self.shared.fabric.lock().workload_is_finished()))
     }
 
+    fn record_hops(&self, py: Python<'_>, filter: &str) -> PyResult<()> {
+        let filter = crate::hops::filter(filter, &self.nodes())?;
+        let recorded = py.detach(|| self.shared.fabric.lock().record_hops(&filter));
+        Ok(recorded.map_err(|error| Error::Config(error.to_string()))?)
+    }
+
+    fn take_hops(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {
+        let log = py.detach(|| self.shared.fabric.lock().take_hops());
+        log.map(|log| crate::hops::columns(py, &log, &self.nodes())).transpose()
+    }
+
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let report = py.detach(|| {
             let report = self.shared.fabric.lock().report();
@@ -324,6 +335,12 @@ impl Twin {
 }
 
 impl Twin {
+    /// Names of switches and hosts, by the node numbers of hops.
+    fn nodes(&self) -> Vec<&str> {
+        let hosts = self.spec.hosts.iter().map(|host| host.name.as_str());
+        self.spec.switches.iter().map(|switch| switch.name.as_str()).chain(hosts).collect()
+    }
+
     fn host(&self, name: &str) -> Result<usize, Error> {
         self.spec.hosts.iter().position(|host| host.name == name).ok_or_else(|| {
             Error::NoSuchObject(format!(

@@ -12,6 +12,7 @@ use bm::{Fault, Phv, Program};
 use units::{Duration, Time};
 
 use crate::frame::Frame;
+use crate::hops::HopLog;
 use crate::packet::PacketId;
 use crate::stats::DropCause;
 
@@ -255,15 +256,24 @@ impl Follower {
     }
 }
 
+/// Who wants to know what happens to packets. A switch that nobody watches has none.
+#[derive(Default)]
+pub(crate) struct Watch {
+    /// Follows packets of one tag in all detail.
+    pub(crate) follower: Option<Follower>,
+    /// Records the hops of packets.
+    pub(crate) hops: Option<HopLog>,
+}
+
 /// What is to watch the packet, if it is followed.
 #[inline(always)]
 pub(crate) fn watcher<const WATCHED: bool>(
-    follower: &mut Option<Box<Follower>>,
+    watch: &mut Option<Box<Watch>>,
     id: PacketId,
 ) -> Option<&mut Trace> {
     if !WATCHED {
         return None;
     }
-    let follower = follower.as_deref_mut()?;
+    let follower = watch.as_deref_mut()?.follower.as_mut()?;
     follower.follows(id).then_some(&mut follower.trace)
 }

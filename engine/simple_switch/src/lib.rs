@@ -19,6 +19,7 @@ mod config;
 mod digest;
 mod effects;
 mod frame;
+pub mod hops;
 mod journey;
 mod journey_report;
 mod limits;

@@ -52,6 +52,8 @@ impl Network {
             buffers: Buffers::default(),
             listener: Listener::default(),
             left: Vec::new(),
+            offered: 0,
+            hops: None,
             switches,
             directions,
         })
@@ -131,6 +133,7 @@ fn wire(switches: &[SwitchNode], spec: &FabricSpec, direction: &Direction) -> Wi
         link: Link::new(direction.delay),
         phy: phy(direction, Duration::from_ps(spec.tick_ps)),
         from,
+        port,
         to: direction.to,
         queue,
     }

@@ -15,6 +15,8 @@ pub struct HostFrame {
     pub captured: Vec<u8>,
     /// Bytes of the whole frame, without FCS; at least as many as captured.
     pub wire_len: u32,
+    /// Its number among all frames that hosts have offered, from 1; 0 before it is offered.
+    pub number: u32,
     /// When it was offered to the NIC, and its class then, as the 64 bits that travel with it.
     pub tag: u64,
     /// Who is to be told when it has left the NIC, if anybody: a number of the host's choice.
@@ -25,7 +27,7 @@ impl HostFrame {
     /// A frame that a host offers to its NIC at `sent`, which is not later than [`crate::LATEST`].
     pub(crate) fn new(sent: Time, captured: Vec<u8>, wire_len: usize) -> Self {
         let tag = tag::of_frame(sent, &captured, wire_len);
-        Self { captured, wire_len: wire_len as u32, tag, owner: None }
+        Self { captured, wire_len: wire_len as u32, number: 0, tag, owner: None }
     }
 
     /// The same for an owner that is to be told when the frame has left the NIC.

@@ -11,6 +11,7 @@ use wire::{ethernet, Ecn, Network};
 
 use crate::mac::Mac;
 use crate::network::frame::HostFrame;
+use crate::network::hops::Recorder;
 use crate::network::link::Link;
 use crate::network::nic::Nic;
 use crate::network::phy::Phy;
@@ -89,8 +90,16 @@ impl Host {
     /// The NIC puts its next frame on the link. Returns when the first frame on the link arrives, if that is this one, and whom to
     /// tell that it has left.
     #[inline]
-    pub(super) fn send(&mut self, now: Time) -> (Option<Time>, Option<LeftNic>) {
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        hops: Option<(&mut Recorder, usize)>,
+    ) -> (Option<Time>, Option<LeftNic>) {
         let Some((frame, wire_time)) = self.nic.depart(now) else { return (None, None) };
+        if let Some((hops, host)) = hops {
+            hops.host_phy_sends(host, &self.phy, now);
+            hops.nic_sent(now, host, &frame, now + wire_time);
+        }
         self.phy.transmit(now, wire_time);
         let left = LeftNic::of(&frame);
         (self.uplink.send(now, wire_time, frame), left)

@@ -7,6 +7,7 @@
 mod build;
 pub mod eee;
 pub(crate) mod frame;
+mod hops;
 mod host;
 mod link;
 mod listen;
@@ -30,6 +31,7 @@ use crate::report::measures::Measures;
 use crate::report::queue_depth::QueueDepth;
 
 use frame::{Buffers, HostFrame};
+use hops::Recorder;
 pub(crate) use host::Host;
 pub use listen::Heard;
 pub(crate) use listen::Listener;
@@ -51,6 +53,10 @@ pub(crate) struct Network {
     listener: Listener,
     /// Frames that have left NICs or were dropped there, and whose owners are to be told.
     left: Vec<LeftNic>,
+    /// Frames that hosts have offered: the number of the last one.
+    offered: u32,
+    /// Records hops, when somebody wants to know. See `hops`.
+    hops: Option<Box<Recorder>>,
 }
 
 /// A frame is no longer in its host's NIC.
@@ -156,15 +162,26 @@ impl Network {
     }
 
     /// A host offers a frame to its NIC.
-    pub(crate) fn offer(&mut self, events: &mut EventQueue, host: usize, frame: HostFrame) {
+    pub(crate) fn offer(&mut self, events: &mut EventQueue, host: usize, mut frame: HostFrame) {
         self.measures.sent(frame.class(), frame.wire_len as usize);
+        self.offered = self.offered.wrapping_add(1);
+        frame.number = self.offered;
+        if let Some(hops) = &mut self.hops {
+            hops.offered(events.now(), host, &frame);
+        }
         match self.hosts[host].nic.enqueue(events.now(), frame) {
             Ok(()) => self.schedule_nic(events, host),
-            Err(dropped) => {
-                self.left.extend(LeftNic::of(&dropped));
-                self.buffers.give_back(dropped.captured);
-            }
+            Err(dropped) => self.drop_in_nic(events, host, dropped),
         }
+    }
+
+    /// A NIC has dropped a frame.
+    fn drop_in_nic(&mut self, events: &EventQueue, host: usize, dropped: HostFrame) {
+        if let Some(hops) = &mut self.hops {
+            hops.nic_dropped(events.now(), host, &dropped);
+        }
+        self.left.extend(LeftNic::of(&dropped));
+        self.buffers.give_back(dropped.captured);
     }
 
     #[inline]
@@ -177,14 +194,13 @@ impl Network {
     #[inline]
     pub(crate) fn nic_sends(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
-        let (arrival, left) = host.send(events.now());
+        let (arrival, left) = host.send(events.now(), self.hops.as_deref_mut().map(|hops| (hops, index)));
         if let Some(arrival) = arrival {
             events.set_due(Event::UplinkDelivers(index), arrival);
         }
         self.left.extend(left);
-        while let Some(dropped) = host.nic.pop_dropped() {
-            self.left.extend(LeftNic::of(&dropped));
-            self.buffers.give_back(dropped.captured);
+        while let Some(dropped) = self.hosts[index].nic.pop_dropped() {
+            self.drop_in_nic(events, index, dropped);
         }
         self.schedule_nic(events, index);
     }
@@ -196,7 +212,8 @@ impl Network {
         let Some(frame) = host.uplink.receive() else { return };
         events.set(Event::UplinkDelivers(index), host.uplink.next_arrival());
         let (switch, port) = host.attached_to;
-        let HostFrame { captured, wire_len, tag, .. } = frame;
+        let HostFrame { captured, wire_len, tag, number, .. } = frame;
+        self.expect(switch, u64::from(number));
         self.switches[switch].switch.handle_snapped(events.now(), port, &captured, wire_len as usize, tag);
         self.buffers.give_back(captured);
         self.send_from_switch(events, switch);
@@ -209,8 +226,12 @@ impl Network {
         let wire = &mut self.wires[index];
         let (frame, packet_tag) = wire.link.receive()?;
         events.set(Event::WireDelivers(index), wire.link.next_arrival());
+        let packet = self.hops.as_deref_mut().map(|hops| hops.arrives(index));
         match wire.to {
             (Node::Switch(switch), port) => {
+                if let Some(packet) = packet {
+                    self.expect(switch, packet);
+                }
                 self.switches[switch].switch.handle_frame(events.now(), port, frame, packet_tag);
                 self.send_from_switch(events, switch);
                 None
@@ -225,6 +246,9 @@ impl Network {
                     self.recycle(arrival);
                     return None;
                 };
+                if let (Some(hops), Some(packet)) = (&mut self.hops, packet) {
+                    hops.delivered(events.now(), host, packet, &arrival.frame);
+                }
                 let (sent, class) = tag::decode(packet_tag);
                 self.measures.delivered(class, bytes, events.now().saturating_since(sent), ecn);
                 Some(arrival)
@@ -241,6 +265,16 @@ impl Network {
     /// A frame that is no longer in its NIC.
     pub(crate) fn pop_left(&mut self) -> Option<LeftNic> {
         self.left.pop()
+    }
+
+    /// If hops are recorded: the next packet that comes to a switch has this number.
+    #[inline]
+    fn expect(&mut self, switch: usize, packet: u64) {
+        if self.hops.is_some() {
+            if let Some(hops) = self.switches[switch].switch.hops_mut() {
+                hops.expect(packet);
+            }
+        }
     }
 
     /// Gives the memory of a frame back to the switch that sent it.
@@ -276,14 +310,22 @@ impl Network {
     fn send_from_switch(&mut self, events: &mut EventQueue, index: usize) {
         let node = &mut self.switches[index];
         while let Some(Transmit { port, at, wire_time, frame, tag }) = node.switch.poll_transmit() {
+            let packet = node.next_sent(self.hops.is_some());
             let Some(wire) = node.wire_at(port) else {
                 // The switch drops what goes to a port without link, so this is the CPU port.
                 node.packet_in(frame);
                 continue;
             };
+            if let Some(hops) = &mut self.hops {
+                hops.phy_sends(index as u16, port, &self.wires[wire].phy, at);
+                hops.put_on_wire(wire, packet);
+            }
             if let Some(arrival) = self.wires[wire].send(at, wire_time, frame, tag) {
                 events.set_due(Event::WireDelivers(wire), arrival);
             }
+        }
+        if let Some(hops) = &mut self.hops {
+            hops.absorb(&mut node.switch);
         }
         while let Some(port) = node.switch.poll_queue_change() {
             if let Some(wire) = node.wire_at(port) {

@@ -67,6 +67,17 @@ pub struct Energy {
     pub ideal: f64,
 }
 
+/// A sleep of a PHY that has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sleep {
+    /// When it began to go to sleep.
+    pub since: Time,
+    /// When it was in low power idle; at most the time that was asked for.
+    pub asleep: Time,
+    /// The time that it takes to wake, or what is left of it.
+    pub wake: Duration,
+}
+
 /// One transmitter's PHY, from [`Time::ZERO`] on, when it is awake and idle.
 #[derive(Clone, Debug)]
 pub struct Phy {
@@ -139,6 +150,20 @@ impl Phy {
         times.sleep += sleep;
         times.wake += wake;
         times.lpi += asleep.saturating_sub(transitions);
+    }
+
+    /// Whether the PHY is asleep, or on the way, at `now`, if nothing is sent before, and how it got there: what
+    /// [`Phy::transmit`] at `now` would count as a wake.
+    pub fn sleep_at(&self, now: Time) -> Option<Sleep> {
+        let stall = self.stall?;
+        let gap = now.saturating_since(self.idle_since);
+        if gap.is_zero() || gap < stall + self.tolerance {
+            return None;
+        }
+        let asleep = gap - stall;
+        let wake = self.kind.wake.min(asleep);
+        let since = self.idle_since + stall;
+        Some(Sleep { since, asleep: since + self.kind.sleep.min(asleep - wake), wake })
     }
 
     /// Time in each state up to `now`; an idle PHY is taken to stay idle.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use simple_switch::hops::UNKNOWN_PACKET;
 use simple_switch::{Frame, Switch};
 use units::{Duration, Time};
 
@@ -35,6 +36,13 @@ impl SwitchNode {
         (wire != NO_WIRE).then_some(wire as usize)
     }
 
+    /// The number of the packet that was last taken from the switch's transmissions, if hops are recorded.
+    #[inline]
+    pub(super) fn next_sent(&mut self, is_recorded: bool) -> u64 {
+        let hops = if is_recorded { self.switch.hops_mut() } else { None };
+        hops.map_or(UNKNOWN_PACKET, |hops| hops.next_sent())
+    }
+
     /// A packet goes to the controller.
     pub(super) fn packet_in(&mut self, frame: Frame) {
         self.packet_in_count += 1;
@@ -62,6 +70,8 @@ pub(crate) struct Wire {
     pub(super) phy: Phy,
     /// The switch that sends.
     pub(super) from: usize,
+    /// The port by which it leaves the switch.
+    pub(super) port: u16,
     pub(super) to: (Node, u16),
     /// The queue-depth series of the port it leaves by.
     pub(super) queue: usize,

@@ -15,7 +15,7 @@ impl Switch {
     /// Runs a packet that has just left its queue through egress and sends it on its way.
     #[inline]
     pub(super) fn egress(&mut self, port: u16, dequeued: Dequeued) {
-        if self.follower.is_some() {
+        if self.watch.is_some() {
             return self.egress_watched(port, dequeued);
         }
         self.egress_once::<false>(port, dequeued);
@@ -49,12 +49,12 @@ impl Switch {
         phv.set(v1model.packet_length, phv.packet_length);
 
         self.effects.start(self.now);
-        let ran = match watcher::<WATCHED>(&mut self.follower, id) {
+        let ran = match watcher::<WATCHED>(&mut self.watch, id) {
             None => self.state.run(v1model.egress, phv, &mut self.effects),
             Some(trace) => self.state.run_traced(v1model.egress, phv, &mut self.effects, trace),
         };
-        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
-            follower.ran(id, self.now, true, phv, ran.as_ref().err());
+        if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
+            watch.ran(id, self.now, Some(port), packet, phv, ran.as_ref().err());
         }
         if ran.is_err() {
             return self.drop_packet(id, port, DropCause::ProgramFault);
@@ -104,12 +104,12 @@ impl Switch {
     fn deparse<const WATCHED: bool>(&mut self, id: PacketId) {
         let (packet, phv) = self.packets.open(id);
         let parsed = phv.payload_offset().min(packet.frame.len());
-        match watcher::<WATCHED>(&mut self.follower, id) {
+        match watcher::<WATCHED>(&mut self.watch, id) {
             None => self.state.update_checksums(phv, &packet.frame[parsed..]),
             Some(trace) => self.state.update_checksums_traced(phv, &packet.frame[parsed..], trace),
         }
-        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
-            follower.deparsed(id, self.now);
+        if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
+            watch.deparsed(id, self.now);
         }
         self.scratch.headers.clear();
         self.state.deparse(self.v1model.deparser, phv, &mut self.scratch.headers);
@@ -143,10 +143,7 @@ impl Switch {
         let (tag, first_position) = (packet.tag, packet.first_position);
         let wire_time = self.tm.transmit(port, self.now, packet.frame.len(), first_position);
         if WATCHED {
-            self.note(id, |switch| {
-                let frame = switch.packets.get(id).frame.to_vec();
-                What::Sent { port, wire_time, frame }
-            });
+            self.note_sent(id, port, wire_time);
         }
         let frame = self.packets.remove(id);
         self.outbox.push_back(Transmit { port, at: self.now, wire_time, frame, tag });

@@ -1,10 +1,53 @@
-//! Follows packets: what the steps of their way write down while somebody wants to know. See `journey`.
+//! Follows packets, and records hops: what the steps of a packet's way write down while somebody wants to know. See `journey` and
+//! `hops`.
+
+use bm::{Fault, Phv};
+use units::{Duration, Time};
 
 use super::Switch;
 use crate::frame::Frame;
-use crate::journey::{Follower, Journey, What};
-use crate::packet::PacketId;
+use crate::hops::{HopError, HopEvent, HopFilter, HopKind, HopLog};
+use crate::journey::{Follower, Journey, Watch, What};
+use crate::packet::{Packet, PacketId};
 use crate::stats::DropCause;
+
+impl Watch {
+    /// The parser has run.
+    #[cold]
+    pub(super) fn parsed(&mut self, id: PacketId, at: Time, error: u32, checksums_hold: bool) {
+        if let Some(follower) = &mut self.follower {
+            follower.parsed(id, at, error, checksums_hold);
+        }
+    }
+
+    /// Ingress has run, or the egress of a port.
+    #[cold]
+    pub(super) fn ran(
+        &mut self,
+        id: PacketId,
+        at: Time,
+        egress: Option<u16>,
+        packet: &Packet,
+        phv: &Phv,
+        fault: Option<&Fault>,
+    ) {
+        if let Some(follower) = &mut self.follower {
+            follower.ran(id, at, egress.is_some(), phv, fault);
+        }
+        if let Some(hops) = &mut self.hops {
+            let port = egress.unwrap_or(packet.arrival_port);
+            hops.ran(id, at, port, egress.is_some(), phv, packet.frame.len());
+        }
+    }
+
+    /// The headers are written again.
+    #[cold]
+    pub(super) fn deparsed(&mut self, id: PacketId, at: Time) {
+        if let Some(follower) = &mut self.follower {
+            follower.deparsed(id, at);
+        }
+    }
+}
 
 impl Switch {
     /// From now on writes down what happens to frames that arrive with this tag, and to their copies. What was written
@@ -12,59 +55,176 @@ impl Switch {
     pub fn follow(&mut self, tag: u64) {
         // A journey shows what a packet has, also where nothing reads it.
         self.packets.keep_whole_packets();
-        self.follower = Some(Box::new(Follower::new(&self.program, tag)));
+        self.watch.get_or_insert_default().follower = Some(Follower::new(&self.program, tag));
     }
 
     /// What has been written down since [`Switch::follow`], and goes on following. Empty when nothing is followed.
     pub fn take_journey(&mut self) -> Journey {
-        self.follower.as_deref_mut().map(Follower::take).unwrap_or_default()
+        let follower = self.watch.as_deref_mut().and_then(|watch| watch.follower.as_mut());
+        follower.map(Follower::take).unwrap_or_default()
     }
 
     /// Follows nothing any more.
     pub fn stop_following(&mut self) {
-        self.follower = None;
+        if let Some(watch) = &mut self.watch {
+            watch.follower = None;
+        }
+        self.look_away();
     }
 
-    /// Writes a step down, if the packet is followed.
+    /// From now on records the hops that `filter` admits, of packets that arrive; they belong to `node`. What was recorded
+    /// before is forgotten. On an error nothing changes.
+    pub fn record_hops(&mut self, filter: HopFilter, node: u16) -> Result<(), HopError> {
+        if !filter.fields.is_empty() {
+            // A field that nothing reads after the queue has its value all the same.
+            self.packets.keep_whole_packets();
+        }
+        let hops = HopLog::new(&self.program, filter, node)?;
+        self.watch.get_or_insert_default().hops = Some(hops);
+        Ok(())
+    }
+
+    /// What has been recorded, to be read or absorbed; none when nothing is recorded.
+    pub fn hops_mut(&mut self) -> Option<&mut HopLog> {
+        self.watch.as_deref_mut()?.hops.as_mut()
+    }
+
+    /// What has been recorded, and records nothing any more. None when nothing was recorded.
+    pub fn take_hops(&mut self) -> Option<HopLog> {
+        let hops = self.watch.as_deref_mut()?.hops.take();
+        self.look_away();
+        hops
+    }
+
+    /// Nobody watches, if nobody does.
+    fn look_away(&mut self) {
+        if self.watch.as_deref().is_some_and(|watch| watch.follower.is_none() && watch.hops.is_none()) {
+            self.watch = None;
+        }
+    }
+
+    /// Another program is loaded: what was recorded of the old one stays, and the values of fields are no longer known.
+    pub(super) fn forget_fields(&mut self) {
+        if let Some(hops) = self.hops_mut() {
+            hops.forget_fields();
+        }
+    }
+
+    /// Whether a packet is followed.
+    pub(super) fn follows(&self, id: PacketId) -> bool {
+        let follower = self.watch.as_deref().and_then(|watch| watch.follower.as_ref());
+        follower.is_some_and(|follower| follower.follows(id))
+    }
+
+    /// Writes a step down, if the packet is followed or recorded.
     #[inline]
     pub(super) fn note(&mut self, id: PacketId, what: impl FnOnce(&Switch) -> What) {
-        if self.follower.is_some() {
-            self.note_followed(id, what);
+        if self.watch.is_some() {
+            self.note_watched(id, what);
         }
     }
 
     #[cold]
-    fn note_followed(&mut self, id: PacketId, what: impl FnOnce(&Switch) -> What) {
-        if !self.follower.as_deref().is_some_and(|follower| follower.follows(id)) {
+    fn note_watched(&mut self, id: PacketId, what: impl FnOnce(&Switch) -> What) {
+        let is_recorded = self.hops_mut().is_some_and(|hops| hops.knows(id));
+        if !is_recorded && !self.follows(id) {
             return;
         }
         let (at, what) = (self.now, what(self));
-        if let Some(follower) = self.follower.as_deref_mut() {
+        if is_recorded {
+            self.record(id, &what);
+        }
+        if let Some(follower) = self.watch.as_deref_mut().and_then(|watch| watch.follower.as_mut()) {
             follower.note(id, at, what);
+        }
+    }
+
+    /// What a step is in the stream of hops. Arrivals, queues and departures have their own calls, which say more.
+    fn record(&mut self, id: PacketId, what: &What) {
+        let (kind, port, until_ps, cause) = match what {
+            What::Dropped { port, cause } => (HopKind::Dropped, *port, 0, *cause as u8),
+            What::Recirculated { back_at } => {
+                let port = self.packets.get(id).first_position.map_or(0, |first| first.port);
+                (HopKind::Recirculated, port, back_at.as_ps(), 0)
+            }
+            _ => return,
+        };
+        let event = HopEvent { until_ps, cause, ..HopEvent::new(self.now, kind, port) };
+        self.record_event(id, event);
+    }
+
+    /// Records an event with the packet's length and what waits at the event's port.
+    fn record_event(&mut self, id: PacketId, event: HopEvent) {
+        let frame = &self.packets.get(id).frame;
+        let event = HopEvent {
+            bytes: frame.len() as u32,
+            queue_bytes: self.tm.queue_bytes(event.port).get(),
+            queue_packets: self.tm.queue_packets(event.port) as u32,
+            ..event
+        };
+        if let Some(hops) = self.watch.as_deref_mut().and_then(|watch| watch.hops.as_mut()) {
+            hops.note(id, event, frame);
+        }
+    }
+
+    /// A packet has entered a queue, which is as deep as it is with the packet.
+    #[cold]
+    pub(super) fn note_queued(&mut self, id: PacketId, port: u16, priority: usize, bytes: u32) {
+        let (at, gate) = (self.now, self.gate_opens(port));
+        let queue_bytes = self.tm.queue_bytes(port).get() - u64::from(bytes);
+        let queue = (queue_bytes, self.tm.queue_packets(port) - 1);
+        if let Some(hops) = self.hops_mut() {
+            hops.queued(id, at, port, priority as u8, bytes, queue, gate);
+        }
+    }
+
+    /// A packet leaves, and takes this time on the wire.
+    #[cold]
+    pub(super) fn note_sent(&mut self, id: PacketId, port: u16, wire_time: Duration) {
+        let until_ps = self.now.saturating_add(wire_time).as_ps();
+        if let Some(hops) = self.hops_mut() {
+            hops.count_sent(id);
+        }
+        self.record_event(id, HopEvent { until_ps, ..HopEvent::new(self.now, HopKind::Sent, port) });
+        if self.follows(id) {
+            self.note(id, |switch| {
+                let frame = switch.packets.get(id).frame.to_vec();
+                What::Sent { port, wire_time, frame }
+            });
         }
     }
 
     /// A frame has come in and has this id.
     #[inline]
     pub(super) fn note_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
-        if self.follower.as_deref().is_some_and(|follower| follower.is_for(tag)) {
-            self.start_following(id, port);
+        if self.watch.is_some() {
+            self.watch_arrival(id, port, tag);
         }
     }
 
     #[cold]
-    pub(super) fn start_following(&mut self, id: PacketId, port: u16) {
-        if let Some(follower) = self.follower.as_deref_mut() {
-            follower.add(id);
+    fn watch_arrival(&mut self, id: PacketId, port: u16, tag: u64) {
+        let Some(watch) = self.watch.as_deref_mut() else { return };
+        if let Some(hops) = &mut watch.hops {
+            let frame = &self.packets.get(id).frame;
+            hops.arrived(Some(id), self.now, port, frame, frame.len());
         }
-        self.note(id, |switch| What::Arrived { port, frame: switch.packets.get(id).frame.to_vec() });
+        if let Some(follower) = watch.follower.as_mut().filter(|follower| follower.is_for(tag)) {
+            follower.add(id);
+            let frame = self.packets.get(id).frame.to_vec();
+            follower.note(id, self.now, What::Arrived { port, frame });
+        }
     }
 
     /// A frame was refused before it had an id.
     #[cold]
     pub(super) fn note_refusal(&mut self, port: u16, tag: u64, frame: &Frame, cause: DropCause) {
         let at = self.now;
-        if let Some(follower) = self.follower.as_deref_mut().filter(|follower| follower.is_for(tag)) {
+        let Some(watch) = self.watch.as_deref_mut() else { return };
+        if let Some(hops) = &mut watch.hops {
+            hops.refused(at, port, frame, frame.len(), cause);
+        }
+        if let Some(follower) = watch.follower.as_mut().filter(|follower| follower.is_for(tag)) {
             follower.refused(at, port, frame, cause);
         }
     }
@@ -72,15 +232,20 @@ impl Switch {
     /// A copy of a packet has this id.
     #[inline]
     pub(super) fn note_copy(&mut self, id: PacketId, copy: PacketId) {
-        if self.follower.is_some() {
-            self.follow_copy(id, copy);
+        if self.watch.is_some() {
+            self.watch_copy(id, copy);
         }
     }
 
     #[cold]
-    fn follow_copy(&mut self, id: PacketId, copy: PacketId) {
+    fn watch_copy(&mut self, id: PacketId, copy: PacketId) {
         let at = self.now;
-        if let Some(follower) = self.follower.as_deref_mut() {
+        let port = self.packets.get(copy).arrival_port;
+        let Some(watch) = self.watch.as_deref_mut() else { return };
+        if let Some(hops) = &mut watch.hops {
+            hops.copied(id, copy, at, port);
+        }
+        if let Some(follower) = &mut watch.follower {
             follower.copied(id, copy, at);
         }
     }

@@ -14,7 +14,7 @@ impl Switch {
     /// Runs a packet whose metadata is set through parser and ingress, as often as it is resubmitted.
     #[inline]
     pub(super) fn ingress(&mut self, id: PacketId) {
-        if self.follower.is_some() {
+        if self.watch.is_some() {
             return self.ingress_watched(id);
         }
         while self.ingress_once::<false>(id) {}
@@ -22,7 +22,9 @@ impl Switch {
 
     #[cold]
     fn ingress_watched(&mut self, id: PacketId) {
-        self.packets.get_mut(id).frame.make_whole();
+        if self.follows(id) {
+            self.packets.get_mut(id).frame.make_whole();
+        }
         while self.ingress_once::<true>(id) {}
     }
 
@@ -30,7 +32,7 @@ impl Switch {
     fn ingress_once<const WATCHED: bool>(&mut self, id: PacketId) -> bool {
         let v1model = &self.v1model;
         let (packet, phv) = self.packets.open(id);
-        let error = match watcher::<WATCHED>(&mut self.follower, id) {
+        let error = match watcher::<WATCHED>(&mut self.watch, id) {
             None => self.state.parse(v1model.parser, phv, &packet.frame),
             Some(trace) => self.state.parse_traced(v1model.parser, phv, &packet.frame, trace),
         };
@@ -50,19 +52,19 @@ impl Switch {
         if let Some(field) = v1model.checksum_error {
             phv.set(field, u64::from(!checksums_hold));
         }
-        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
-            follower.parsed(id, self.now, error, checksums_hold);
+        if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
+            watch.parsed(id, self.now, error, checksums_hold);
         }
 
         self.effects.start(self.now);
-        let ran = match watcher::<WATCHED>(&mut self.follower, id) {
+        let ran = match watcher::<WATCHED>(&mut self.watch, id) {
             None => self.state.run(v1model.ingress, phv, &mut self.effects),
             Some(trace) => self.state.run_traced(v1model.ingress, phv, &mut self.effects, trace),
         };
-        if let (true, Some(follower)) = (WATCHED, &mut self.follower) {
-            follower.ran(id, self.now, false, phv, ran.as_ref().err());
-        }
         let arrival_port = packet.arrival_port;
+        if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
+            watch.ran(id, self.now, None, packet, phv, ran.as_ref().err());
+        }
         if ran.is_err() {
             self.drop_packet(id, arrival_port, DropCause::ProgramFault);
             return false;

@@ -23,7 +23,7 @@ use crate::config::{ConfigError, PortConfig, SwitchConfig, PORT_COUNT};
 use crate::digest::{Digest, Digests};
 use crate::effects::Effects;
 use crate::frame::{Frame, FramePool};
-use crate::journey::{Follower, What};
+use crate::journey::{Watch, What};
 use crate::limits::MAX_FRAME_BYTES;
 use crate::mirroring::{MirroringError, MirroringSession, MirroringSessions};
 use crate::packet::{PacketId, PacketStore};
@@ -132,7 +132,7 @@ pub struct Switch {
     now: Time,
     scratch: Scratch,
     /// Writes down what happens to packets, when somebody wants to know. See `journey`.
-    follower: Option<Box<Follower>>,
+    watch: Option<Box<Watch>>,
     copied: Copied,
     agenda: Agenda,
     /// A port to be served now, with nothing else on the agenda that is due; `None` outside of calls.
@@ -170,7 +170,7 @@ impl Switch {
             outbox: VecDeque::new(),
             now: Time::ZERO,
             scratch: Scratch { phv: Phv::new(&program), headers: Vec::new(), replicas: Vec::new() },
-            follower: None,
+            watch: None,
             copied: Copied { at: Time::ZERO, of_copies: 0 },
             agenda: Agenda::new(PORT_COUNT + 1),
             ready: None,
@@ -393,7 +393,8 @@ impl Switch {
         self.mirroring = MirroringSessions::default();
         self.undo = None;
         // Its notes are in the old program's numbers.
-        self.follower = None;
+        self.stop_following();
+        self.forget_fields();
         self.gate = gate;
         self.v1model = v1model;
         self.program = program;

@@ -1,0 +1,186 @@
+"""The stream of hops: what happened to each packet at each port, recorded by the engine in bounded memory.
+
+`record` starts it on a twin or on one switch (of a twin, or live), `take` ends it and reads it. Nothing
+that happens to packets depends on it, and a switch that records nothing pays nothing for it.
+
+    record(twin, {"kinds": ["sent", "dropped"], "ports": [("leaf1", 3)]})
+    ...
+    for event in take(twin).events(): ...
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypedDict, cast
+
+from ._engine import SwitchHandle, Twin
+
+NONE = 0xFFFF_FFFF
+"""No flow, no values."""
+OTHER_CAUSE = 0xFF
+"""A drop in a host's NIC."""
+
+
+class FlowFilter(TypedDict, total=False):
+    """Parts of a 5-tuple; those left out are open."""
+
+    source: str
+    destination: str
+    protocol: int
+    source_port: int
+    destination_port: int
+
+
+class HopFilter(TypedDict, total=False):
+    """What is recorded. `kinds`: names of `Hop.kind`. `ports`: pairs of node and port. `from_ps`,
+    `until_ps`: events from the first time to before the second. `flow`: packets of this flow, and what
+    happens to ports. `limit`: events that are kept, 2**20 unless said, at most 2**24 (64 bytes each); of
+    more, only the number is. `snap_bytes`: bytes kept of each frame that is sent or dropped. `fields`: at
+    most 16 fields of the program, whose values are kept after ingress and egress. `port_field`: the one of
+    them that says after ingress for which port the program has decided."""
+
+    kinds: list[str]
+    ports: list[tuple[str, int]]
+    from_ps: int
+    until_ps: int
+    flow: FlowFilter
+    limit: int
+    snap_bytes: int
+    fields: list[str]
+    port_field: str
+
+
+class Flow(NamedTuple):
+    """A 5-tuple."""
+
+    source: str
+    destination: str
+    protocol: int
+    source_port: int
+    destination_port: int
+
+
+class Hop(NamedTuple):
+    """One event. Times are picoseconds, depths are what waits at the port without this packet.
+
+    `kind`: `offered` (by a host to its NIC), `arrived`, `judged` (ingress ended with these `values`),
+    `copied` (from the packet `until_ps`), `queued`, `held` (its gate opens at `until_ps`), `slept` (a port
+    began to; asleep at `until_ps`), `woke` (it began to; awake at `until_ps`), `recirculated` (back at
+    `until_ps`), `sent` (its last bit at `until_ps`; depths are what it left behind), `dropped` (for
+    `cause`), `delivered`. `packet`: numbered from 1 in the order in which hosts offer them; 0 for what
+    happens to a port; copies have numbers from 2**40 on. `values`: of the filter's fields, in order."""
+
+    at_ps: int
+    kind: str
+    node: str
+    port: int
+    packet: int
+    until_ps: int
+    queue_bytes: int
+    queue_packets: int
+    priority: int
+    length: int
+    cause: str
+    flow: Flow | None
+    values: tuple[int, ...]
+    frame: bytes
+
+
+@dataclass(frozen=True)
+class Hops:
+    """What was recorded, in order of time. `lost`: events that the filter admitted and its `limit` did
+    not."""
+
+    columns: Mapping[str, object]
+    nodes: list[str]
+    kinds: list[str]
+    causes: list[str]
+    fields: list[str]
+    flows: list[Flow]
+    lost: int
+    limit: int
+
+    def __len__(self) -> int:
+        return len(cast(bytes, self.columns["kind"]))
+
+    def column(self, name: str) -> array[int]:
+        """One column as numbers; `kind`, `node`, `cause` and `flow` are places in the lists of their
+        names."""
+        code = _CODES[name]
+        found = array(code)
+        found.frombytes(cast(bytes, self.columns[name]))
+        return found
+
+    def events(self) -> Iterator[Hop]:
+        """Every event with names for numbers."""
+        values = array("Q")
+        values.frombytes(cast(bytes, self.columns["field_values"]))
+        frames = cast(bytes, self.columns["frames"])
+        width = len(self.fields)
+        causes = [*self.causes, *[""] * (OTHER_CAUSE - len(self.causes)), "nic"]
+        dropped = self.kinds.index("dropped")
+        rows = zip(*(self.column(name) for name in _CODES), strict=True)
+        for (
+            at_ps, packet, until_ps, queue_bytes, queue_packets, length, flow, first, frame_at, frame_len,
+            node, port, priority, kind, cause,
+        ) in rows:  # fmt: skip
+            yield Hop(
+                at_ps,
+                self.kinds[kind],
+                self.nodes[node],
+                port,
+                packet,
+                until_ps,
+                queue_bytes,
+                queue_packets,
+                priority,
+                length,
+                causes[cause] if kind == dropped else "",
+                None if flow == NONE else self.flows[flow],
+                () if first == NONE else tuple(values[first : first + width]),
+                frames[frame_at : frame_at + frame_len],
+            )
+
+
+_CODES = {
+    "at_ps": "Q",
+    "packet": "Q",
+    "until_ps": "Q",
+    "queue_bytes": "Q",
+    "queue_packets": "I",
+    "bytes": "I",
+    "flow": "I",
+    "values": "I",
+    "frame_at": "I",
+    "frame_len": "H",
+    "node": "H",
+    "port": "H",
+    "priority": "B",
+    "kind": "B",
+    "cause": "B",
+}
+
+
+def record(of: Twin | SwitchHandle, filter: HopFilter) -> None:
+    """Record hops from now on. Raises `ConfigError` for a filter that cannot be; then nothing is recorded."""
+    of.record_hops(json.dumps(filter))
+
+
+def take(of: Twin | SwitchHandle) -> Hops | None:
+    """What was recorded; nothing is recorded any more. None when nothing was."""
+    columns = of.take_hops()
+    if columns is None:
+        return None
+    return Hops(
+        columns,
+        cast("list[str]", columns["nodes"]),
+        cast("list[str]", columns["kinds"]),
+        cast("list[str]", columns["causes"]),
+        cast("list[str]", columns["fields"]),
+        [Flow(*flow) for flow in cast("list[tuple[str, str, int, int, int]]", columns["flows"])],
+        cast(int, columns["lost"]),
+        cast(int, columns["limit"]),
+    )

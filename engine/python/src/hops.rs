@@ -1,0 +1,128 @@
+//! The stream of hops as Python asks for it and gets it: a filter as JSON, events as flat columns.
+
+use std::net::IpAddr;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde::Deserialize;
+use simple_switch::hops::{FlowFilter, HopEvent, HopFilter, HopKind, HopLog};
+use simple_switch::DropCause;
+use units::Time;
+
+use crate::error::Error;
+
+/// What is asked for; `eeon_engine.hops` documents it.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Asked {
+    kinds: Option<Vec<String>>,
+    ports: Vec<(String, u16)>,
+    from_ps: u64,
+    until_ps: Option<u64>,
+    flow: AskedFlow,
+    limit: Option<usize>,
+    snap_bytes: u16,
+    fields: Vec<String>,
+    port_field: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct AskedFlow {
+    source: Option<IpAddr>,
+    destination: Option<IpAddr>,
+    protocol: Option<u8>,
+    source_port: Option<u16>,
+    destination_port: Option<u16>,
+}
+
+/// Reads a filter; `nodes` are the names of the nodes that ports can be of.
+pub(crate) fn filter(json: &str, nodes: &[&str]) -> Result<HopFilter, Error> {
+    let asked: Asked = serde_json::from_str(json).map_err(|error| Error::Config(format!("hops: {error}")))?;
+    let mut filter = HopFilter::default();
+    if let Some(kinds) = asked.kinds {
+        let kind = |name: &String| {
+            HopKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+                let known: Vec<_> = HopKind::ALL.iter().map(|kind| kind.name()).collect();
+                Error::Config(format!("hops: kinds: '{name}' is not one of {}", known.join(", ")))
+            })
+        };
+        filter.kinds = kinds.iter().map(kind).collect::<Result<_, _>>()?;
+    }
+    let port = |(name, port): &(String, u16)| {
+        let node = nodes.iter().position(|node| node == name);
+        let node = node.ok_or_else(|| Error::Config(format!("hops: ports: there is no node '{name}'")))?;
+        Ok::<_, Error>((node as u16, *port))
+    };
+    filter.ports = asked.ports.iter().map(port).collect::<Result<_, _>>()?;
+    filter.from = Time::from_ps(asked.from_ps);
+    filter.until = asked.until_ps.map_or(Time::MAX, Time::from_ps);
+    let AskedFlow { source, destination, protocol, source_port, destination_port } = asked.flow;
+    filter.flow = FlowFilter { source, destination, protocol, source_port, destination_port };
+    filter.limit = asked.limit.unwrap_or(filter.limit);
+    filter.snap_bytes = asked.snap_bytes;
+    if let Some(name) = asked.port_field {
+        let place = asked.fields.iter().position(|field| *field == name);
+        let missing = || Error::Config(format!("hops: port_field: '{name}' is not one of the fields"));
+        filter.port_field = Some(place.ok_or_else(missing)?);
+    }
+    let field = |name: &String| match name.split_once('.') {
+        Some((header, field)) => Ok((header.to_owned(), field.to_owned())),
+        None => Err(Error::Config(format!("hops: fields: '{name}' is not header.field"))),
+    };
+    filter.fields = asked.fields.iter().map(field).collect::<Result<_, _>>()?;
+    Ok(filter)
+}
+
+/// A column: its values as little-endian bytes.
+fn column<const N: usize>(
+    py: Python<'_>,
+    log: &HopLog,
+    of: impl Fn(&HopEvent) -> [u8; N],
+) -> PyResult<Py<PyBytes>> {
+    let events = log.events();
+    let bytes = PyBytes::new_with(py, events.len() * N, |bytes| {
+        for (place, event) in bytes.chunks_exact_mut(N).zip(events) {
+            place.copy_from_slice(&of(event));
+        }
+        Ok(())
+    })?;
+    Ok(bytes.unbind())
+}
+
+/// What was recorded, for `eeon_engine.hops.Hops`.
+pub(crate) fn columns(py: Python<'_>, log: &HopLog, nodes: &[&str]) -> PyResult<Py<PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("at_ps", column(py, log, |event| event.at_ps.to_le_bytes())?)?;
+    dict.set_item("packet", column(py, log, |event| event.packet.to_le_bytes())?)?;
+    dict.set_item("until_ps", column(py, log, |event| event.until_ps.to_le_bytes())?)?;
+    dict.set_item("queue_bytes", column(py, log, |event| event.queue_bytes.to_le_bytes())?)?;
+    dict.set_item("queue_packets", column(py, log, |event| event.queue_packets.to_le_bytes())?)?;
+    dict.set_item("bytes", column(py, log, |event| event.bytes.to_le_bytes())?)?;
+    dict.set_item("flow", column(py, log, |event| event.flow.to_le_bytes())?)?;
+    dict.set_item("values", column(py, log, |event| event.values.to_le_bytes())?)?;
+    dict.set_item("frame_at", column(py, log, |event| event.frame_at.to_le_bytes())?)?;
+    dict.set_item("frame_len", column(py, log, |event| event.frame_len.to_le_bytes())?)?;
+    dict.set_item("node", column(py, log, |event| event.node.to_le_bytes())?)?;
+    dict.set_item("port", column(py, log, |event| event.port.to_le_bytes())?)?;
+    dict.set_item("priority", column(py, log, |event| [event.priority])?)?;
+    dict.set_item("kind", column(py, log, |event| [event.kind as u8])?)?;
+    dict.set_item("cause", column(py, log, |event| [event.cause])?)?;
+    let values: Vec<u8> = log.values().iter().flat_map(|value| value.to_le_bytes()).collect();
+    dict.set_item("field_values", PyBytes::new(py, &values))?;
+    dict.set_item("frames", PyBytes::new(py, log.frames()))?;
+    let flows = log.flows().iter().map(|flow| {
+        let (source, destination) = (flow.source.to_string(), flow.destination.to_string());
+        (source, destination, flow.protocol, flow.source_port, flow.destination_port)
+    });
+    dict.set_item("flows", flows.collect::<Vec<_>>())?;
+    let fields: Vec<_> =
+        log.filter().fields.iter().map(|(header, name)| format!("{header}.{name}")).collect();
+    dict.set_item("fields", fields)?;
+    dict.set_item("nodes", nodes)?;
+    dict.set_item("kinds", HopKind::ALL.map(HopKind::name))?;
+    dict.set_item("causes", DropCause::ALL.map(DropCause::name))?;
+    dict.set_item("lost", log.lost())?;
+    dict.set_item("limit", log.filter().limit)?;
+    Ok(dict.unbind())
+}
