@@ -511,3 +511,18 @@ def test_a_column_has_one_unit_and_no_count_above_zero_looks_like_none(fabric):
     assert [line.split()[1] for line in lines[2:6]] == ["1.270MB", "<0.001MB", "0.098MB", "0.000MB"]
     fabric.verdict("leaf1", 4, DATA, FORWARDED, 12_891, 1)
     assert " 12,891 " in fabric.show("ports", "--port", "leaf1:4").stdout
+
+
+@pytest.mark.parametrize("arguments", [("energy",), ("eee", "--rate", "1s"), ("ports", "--rate", "1s")])
+def test_nothing_is_told_per_second_of_a_twin_whose_clock_stands_still(fabric, arguments):
+    fabric.path.write_text(f"clock: virtual\n{fabric.path.read_text()}")
+    refused = fabric.show(*arguments)
+    assert refused.exit_code == 1 and refused.stdout == ""
+    assert "these switches have a virtual clock" in refused.stderr and "`eeon replay`" in refused.stderr
+    assert fabric.show(arguments[0] if arguments[0] != "energy" else "ports").exit_code == 0
+
+
+def test_a_revision_remembers_that_the_clock_is_virtual(fabric):
+    fabric.path.write_text(f"clock: virtual\n{fabric.path.read_text()}")
+    assert eeon("config", "apply", "-c", "drop_tail", *fabric.options).exit_code == 0
+    assert "these switches have a virtual clock" in eeon("show", "energy", "-t", "leaf-spine-4").stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
@@ -175,9 +176,9 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
     """The targets of a command line. Raises EeonError when they are not complete."""
     if file is not None:
         given = load_targets(file)
-        switches, tick = dict(given.switches), tick or given.tick
+        switches, tick, clock = dict(given.switches), tick or given.tick, given.clock
     else:
-        switches = {}
+        switches, clock = {}, "real"
     for text in texts:
         name, separator, address = text.partition("=")
         try:
@@ -190,7 +191,7 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
         raise EeonError("no switches: give a targets file (-T) or --target SWITCH=HOST:PORT for each switch")
     if tick is None:
         raise EeonError("no tick: give --tick (1us for BMv2), or a targets file with the key tick")
-    return Targets(tick=tick, switches=switches)
+    return Targets(tick, switches, clock)
 
 
 def targets_or_known(
@@ -205,7 +206,7 @@ def targets_or_known(
         revision = StateStore.open(folder, create=False).current()
         if revision is not None and revision.intent.fabric == fabric:
             known = Targets.from_value(revision.intent.targets, f"{folder}: revision {revision.number}")
-            return Targets(tick or known.tick, known.switches)
+            return replace(known, tick=tick or known.tick)
     return targets(file, texts, tick)
 
 

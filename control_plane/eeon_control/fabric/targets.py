@@ -3,6 +3,7 @@
 A targets file is YAML:
 
     tick: 1ns                       # BMv2: 1us
+    clock: real                     # virtual: a twin's, which stands still between requests
     tls: {ca: ca.pem, certificate: controller.pem, key: controller.key}
     switches:
       leaf1: 127.0.0.1:9559         # optionally 127.0.0.1:9559?device_id=1
@@ -25,7 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, model_validator
 from pydantic_core import CoreSchema
@@ -48,6 +49,8 @@ _TARGET = re.compile(
 )
 _THRIFT = re.compile(_HOST_AND_PORT, re.ASCII)
 _PORT_MAX = 65535
+Clock: TypeAlias = Literal["real", "virtual"]
+"""What the switches' timestamps count."""
 _DEVICE_ID_MAX = 2**64 - 1  # p4runtime.proto: uint64 device_id
 
 
@@ -93,10 +96,14 @@ class Target:
 
 @dataclass(frozen=True)
 class Targets:
-    """All of a targets file, with everything that it says about all switches said of each."""
+    """All of a targets file, with everything that it says about all switches said of each.
+
+    `clock`: whether the switches run in real time, or in a virtual one that nothing tells over P4Runtime.
+    """
 
     tick: Duration
     switches: Mapping[str, Target]
+    clock: Clock = "real"
 
     def as_value(self) -> dict[str, object]:
         """The plain values that `from_value` reads: all that it takes to connect again, and no secret."""
@@ -106,6 +113,8 @@ class Targets:
         }
         if any(one.thrift and not is_loopback(one.thrift) for one in self.switches.values()):
             value["thrift_remote"] = "allow"
+        if self.clock != "real":
+            value["clock"] = self.clock
         return value
 
     @classmethod
@@ -143,7 +152,7 @@ class Targets:
             )
         if problems:
             raise InputError(problems)
-        return cls(file.tick, switches)
+        return cls(file.tick, switches, file.clock)
 
 
 def _tick(text: object) -> Duration:
@@ -232,6 +241,8 @@ class TargetsFile(Strict):
 
     tick: Annotated[Duration, *of_text(_tick, text_schema(Duration, examples=["1ns", "1us"]))]
     """Length of the switches' timestamp unit: 1us for BMv2."""
+    clock: Clock = "real"
+    """`virtual`: a twin's clock, which stands still between requests. Nothing is then told per second."""
     tls: TlsFile | None = None
     """How connections to all switches are protected; without, they are plain."""
     thrift_remote: Literal["allow", "refuse"] = "refuse"

@@ -130,7 +130,7 @@ def _serve_twin(
 
     idle = configs.load("drop_tail")
     with RunningTwin(loaded, programs.load(), fabric_spec(loaded, idle, seed=1), first_port) as twin:
-        _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {})
+        _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {}, clock="virtual")
         _say_what_to_try(topology, targets_path)
         stop.wait()
 
@@ -159,9 +159,9 @@ def _run_live(
 
 
 def _write_targets(
-    path: Path, tick: str, addresses: Mapping[str, str], thrift_ports: Mapping[str, int]
+    path: Path, tick: str, addresses: Mapping[str, str], thrift_ports: Mapping[str, int], clock: str = ""
 ) -> None:
-    lines = [f"tick: {tick}", "switches:"]
+    lines = [f"tick: {tick}", *([f"clock: {clock}"] if clock else []), "switches:"]
     for name, address in addresses.items():
         thrift = f', thrift: "127.0.0.1:{thrift_ports[name]}"' if name in thrift_ports else ""
         lines.append(f'  {name}: {{address: "{address}"{thrift}}}' if thrift else f"  {name}: {address}")

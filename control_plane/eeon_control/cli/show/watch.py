@@ -16,11 +16,18 @@ from rich.text import Text
 from eeon_control import views
 from eeon_control.cli.output import console, counted
 from eeon_control.cli.show import baselines, common, printing
+from eeon_control.errors import EeonError
 from eeon_control.fabric import Targets
 from eeon_control.fabric.read import FabricObservation, Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.topology import Topology
 from eeon_control.views import View
+
+_NO_TIME = (
+    "these switches have a virtual clock (`clock: virtual` in the targets file), which stands still between "
+    "requests and is not told over P4Runtime: there is no time of which rates, power or energy could be. "
+    "`eeon replay` and `eeon demo` run a twin's clock and tell its energy"
+)
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,8 @@ class ViewLoop:
         self._targets = targets
         self._options = options
         self._interval_s = options.interval_s or kind.default_interval_s
+        if self._interval_s is not None and targets.clock == "virtual":
+            raise EeonError(_NO_TIME)
         self._baseline = None if options.raw or not kind.counts else baselines.load(whole.name)
         self._before: FabricObservation | None = None
         self.failed = False
