@@ -25,6 +25,8 @@ _WITHOUT = {
     "eeon fabric exec",
     "eeon fabric up",
     "eeon help",
+    "eeon sonic export",  # it is JSON already
+    "eeon sonic import",  # a configuration file
     "eeon trace coflow",
     "eeon trace shuffle",
 }
