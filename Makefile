@@ -27,7 +27,7 @@ WHEELS       := out/wheels
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site lint format clean
+.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -149,6 +149,12 @@ p4: setup ## recompile p4src/ and the engine's test programs with p4c-bm2-ss
 p4-check: setup ## fail if p4c's outputs are not those of their sources: p4src/compiled/, the engine's test programs
 	$(PY) p4src/compile.py --check
 	$(PY) engine/test_programs.py --check
+
+hashes: $(VENV)/bin/python ## write constraints-hashed.txt again, after a change of constraints.txt: digests of what the registry has now
+	$(PY) .ci/hashes.py
+
+packages-hashed: $(VENV)/bin/python ## before `make setup`: install the pinned packages, each only with the digest in constraints-hashed.txt (CPython 3.11, Linux x86-64)
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement constraints-hashed.txt
 
 audit: $(VENV)/bin/python ## look for known vulnerabilities of pinned packages, with cargo-audit and pip-audit where they are installed
 	@$(PY) .ci/audit.py

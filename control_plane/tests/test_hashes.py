@@ -1,0 +1,44 @@
+"""The pins with hashes are those without, and pip's report becomes them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_spec = importlib.util.spec_from_file_location("hashes", ROOT / ".ci" / "hashes.py")
+assert _spec is not None and _spec.loader is not None
+hashes = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(hashes)
+
+
+def test_every_pin_has_a_hash_and_nothing_else_has_one():
+    pinned, hashed = hashes.PINS.read_text(), hashes.HASHED.read_text()
+    assert len(hashes.pins(pinned)) == len([line for line in pinned.splitlines() if "==" in line]) > 90
+    assert hashes.differences(pinned, hashed) == []
+    lines = [line for line in hashed.splitlines() if not line.startswith("#")]
+    # No address: which registry is asked is not this file's to say.
+    assert all(re.fullmatch(r"[a-z0-9-]+==[^ ]+ --hash=sha256:[0-9a-f]{64}", line) for line in lines)
+
+
+def test_a_pin_that_was_changed_or_added_without_its_hash_is_named():
+    assert hashes.differences("a==1.1\nb_c==2\n", "a==1.0 --hash=sha256:0\nb-c==2 --hash=sha256:0\n") == [
+        "a: constraints.txt has 1.1, constraints-hashed.txt 1.0"
+    ]
+    assert hashes.differences("a==1\n", "") == ["a: constraints.txt has 1, constraints-hashed.txt None"]
+
+
+def test_a_report_of_pip_becomes_lines_in_the_order_of_names():
+    report = {
+        "install": [
+            {
+                "metadata": {"name": name, "version": "1"},
+                "download_info": {"archive_info": {"hashes": {"sha256": digest}}},
+            }
+            for name, digest in (("B_b", "0" * 64), ("a", "1" * 64))
+        ]
+    }
+    lines = hashes.hashed(json.dumps(report)).splitlines()
+    assert lines[-2:] == [f"a==1 --hash=sha256:{'1' * 64}", f"b-b==1 --hash=sha256:{'0' * 64}"]
