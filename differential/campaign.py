@@ -148,7 +148,8 @@ def _least_advanced(outcomes: list[Outcome], record: Record | None) -> tuple[Out
 class _Here(Executor):
     """Runs a job at once, in this process."""
 
-    def submit(self, fn: Callable[..., Done], /, *args: object, **kwargs: object) -> Future[Done]:  # type: ignore[override] # of one result type
+    # Of jobs of one kind.
+    def submit(self, fn: Callable[..., Done], /, *args: object, **kwargs: object) -> Future[Done]:  # type: ignore[override]
         future: Future[Done] = Future()
         future.set_result(fn(*args, **kwargs))
         return future
