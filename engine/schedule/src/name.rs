@@ -18,7 +18,7 @@ pub enum Name {
     Fca,
     /// [`Ordered`] by [`Order::Bottleneck`].
     Sebf,
-    /// [`Ordered`] by [`Order::Remaining`].
+    /// [`Ordered`] by [`Order::Length`].
     Scf,
     /// [`Dclas`].
     Dclas,
@@ -44,7 +44,7 @@ impl Name {
             Name::Fair => Box::new(Fair),
             Name::Fca => Box::new(Fca::new(options)),
             Name::Sebf => Box::new(Ordered::new(Order::Bottleneck)),
-            Name::Scf => Box::new(Ordered::new(Order::Remaining)),
+            Name::Scf => Box::new(Ordered::new(Order::Length)),
             Name::Dclas => Box::new(Dclas::new(DCLAS_LIMIT_BITS)),
         }
     }

@@ -1,5 +1,6 @@
 //! Transfers one before the other: MADD and backfill, after Varys (Chowdhury, Zhong, Stoica, SIGCOMM 2014).
 
+use crate::fair;
 use crate::flows::{least, rate_within, take, Demand, Flows, Transfer};
 use crate::schedule::Scheduler;
 
@@ -8,14 +9,17 @@ use crate::schedule::Scheduler;
 pub enum Order {
     /// The one whose bottleneck is free first, were it alone (SEBF).
     Bottleneck,
-    /// The one with the least left (SCF).
+    /// The one whose longest flow has the least left (SCF; a coflow's length is that of its longest flow: Varys, 2.2).
+    Length,
+    /// The one with the least left.
     Remaining,
     /// The one with the least in all.
     Total,
 }
 
 /// Serves transfers in an order. Each gets the rates with which all its flows end together as early as what is left allows (MADD);
-/// one for which a link has nothing left gets none. Then what is left goes to flows in order of their transfers' arrival.
+/// one for which a link has nothing left gets none. Then the flows of those that got none share what is left max-min fairly, and
+/// what is left after that goes to flows in order of their transfers' arrival (the backfill of CoflowSim).
 #[derive(Clone, Debug)]
 pub struct Ordered {
     order: Order,
@@ -33,6 +37,7 @@ impl Ordered {
             Order::Bottleneck => {
                 self.demand.span(flows, &transfer.flows, &flows.capacity, 0).unwrap_or(u128::MAX)
             }
+            Order::Length => transfer.flows.iter().map(|slot| flows.get(*slot).remaining).max().unwrap_or(0),
             Order::Remaining => flows.remaining(transfer),
             Order::Total => transfer.volume,
         }
@@ -51,6 +56,7 @@ impl Scheduler for Ordered {
         }
         order.sort_unstable();
         let mut residual = flows.capacity.clone();
+        let mut skipped = Vec::new();
         for (_, _, number) in &order {
             let slots = std::mem::take(&mut members(flows, *number).flows);
             if let Some(span) = self.demand.span(flows, &slots, &residual, 0) {
@@ -59,9 +65,12 @@ impl Scheduler for Ordered {
                     flow.rate = rate_within(flow.remaining, span).min(least(&residual, &flow.path));
                     take(&mut residual, &flow.path, flow.rate);
                 }
+            } else {
+                skipped.extend_from_slice(&slots);
             }
             members(flows, *number).flows = slots;
         }
+        fair::fill(flows, &skipped, &mut residual);
         order.sort_unstable_by_key(|(_, sequence, _)| *sequence);
         for (_, _, number) in &order {
             let slots = std::mem::take(&mut members(flows, *number).flows);
