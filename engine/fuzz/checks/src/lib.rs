@@ -19,6 +19,7 @@ mod peer;
 pub mod programs;
 mod runtime_api;
 mod runtime_interface;
+mod schedule;
 pub mod seeds;
 mod traffic;
 mod wire;
@@ -29,6 +30,7 @@ pub use crate::load::{edited_program, load};
 pub use crate::pcap::pcap;
 pub use crate::peer::peer;
 pub use crate::runtime_api::runtime_api;
+pub use crate::schedule::schedule;
 pub use crate::wire::wire;
 pub use crate::workload::workload;
 
@@ -41,7 +43,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "frame", run: frame },
     Target { name: "load", run: load },
     Target { name: "edited_program", run: edited_program },
@@ -50,4 +52,5 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "pcap", run: pcap },
     Target { name: "peer", run: peer },
     Target { name: "workload", run: workload },
+    Target { name: "schedule", run: schedule },
 ];

@@ -6,6 +6,7 @@ use port_io::{message, pcap};
 use crate::frame::kind;
 use crate::mutation::Draws;
 use crate::programs::sources;
+use crate::schedule;
 use crate::workload::TEMPLATES;
 
 /// Inputs for a target, by its name.
@@ -19,6 +20,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "pcap" => pcap_seeds(),
         "peer" => peer_seeds(),
         "workload" => workload_seeds(),
+        "schedule" => schedule_seeds(),
         _ => Vec::new(),
     }
 }
@@ -174,6 +176,28 @@ fn workload_seeds() -> Vec<Vec<u8>> {
             }
         }
         seeds.push([&[2, 0, TEMPLATES.len() as u8][..], text.as_bytes()].concat());
+    }
+    seeds
+}
+
+/// Every scheduler with and without a floor: flows of two transfers arrive, report, end in both orders and close.
+fn schedule_seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for head in [[3, 0], [3, 7], [0, 1]] {
+        for scheduler in 0..8u8 {
+            let mut seed = vec![scheduler];
+            seed.extend(head);
+            for flow in 0..6u8 {
+                seed.extend([schedule::ARRIVE, 200, flow % 2, flow, 9, flow, 1 + flow % 3]);
+                seed.extend([schedule::ALLOCATE, 40]);
+            }
+            for flow in [0, 5, 3, 1, 2, 4, 4u8] {
+                seed.extend([schedule::PROGRESS, 90, flow % 2, flow, 4]);
+                seed.extend([schedule::END, 10, flow % 2, flow, schedule::NEXT, schedule::ALLOCATE, 0]);
+            }
+            seed.extend([schedule::CLOSE, 0, schedule::CLOSE, 1, schedule::CLOSE, 1]);
+            seeds.push(seed);
+        }
     }
     seeds
 }

@@ -71,6 +71,11 @@ fn any_description_of_a_workload_is_refused_or_comes_to_its_end() {
 }
 
 #[test]
+fn any_events_of_flows_are_refused_or_leave_every_link_within_its_capacity() {
+    replay("schedule", 600);
+}
+
+#[test]
 fn inputs_that_once_found_a_fault_find_none() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions");
     let mut names: Vec<_> = fs::read_dir(&folder)
