@@ -9,7 +9,7 @@ switches in real time.
 
 import sys
 
-from ._engine import SOURCE_DIGEST, Port, Program, Switch, SwitchHandle, Twin
+from ._engine import SOURCE_DIGEST, Port, Program, Switch, SwitchHandle, Twin, run_fluid
 from .exceptions import (
     ClockError,
     ConfigError,
@@ -46,6 +46,7 @@ __all__ = [
     "Switch",
     "SwitchHandle",
     "Twin",
+    "run_fluid",
 ]
 
 if sys.platform == "linux":

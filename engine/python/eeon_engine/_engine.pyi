@@ -50,6 +50,7 @@ __all__ = [
     "Twin",
     "parse_data_rate",
     "parse_size",
+    "run_fluid",
 ]
 
 EXCEPTIONS: tuple[str, ...]
@@ -66,6 +67,27 @@ def parse_data_rate(text: str) -> int:
 
 def parse_size(text: str) -> int:
     """Bytes of a size with its unit, such as 300KB (300 000) or 64KiB. Raises `ConfigError`."""
+
+def run_fluid(
+    scheduler: str,
+    hosts: int,
+    rate_bps: int,
+    flows: Sequence[tuple[int, int, int, int, int]],
+    *,
+    order: str = "total",
+    work_conserving: bool = True,
+    preempt: bool = False,
+    step_ps: int | None = None,
+    only_whole_transfers: bool = False,
+) -> tuple[list[tuple[int, int]], int]:
+    """When each transfer ends, (transfer, picoseconds) by number, on hosts around one switch that never
+    blocks; and how many flows were given no rate when they arrived.
+
+    There are no packets: each flow sends at the rate that `scheduler` (fair, fca, sebf, scf, dclas) gives it.
+    A flow is (picoseconds of its arrival, transfer, sending host, receiving host, bits). `order` (total,
+    remaining), `work_conserving` and `preempt` are for fca. Events happen at multiples of `step_ps`; with
+    `only_whole_transfers` rates are decided again when a transfer ends, not each flow. Raises
+    `InvalidValueError`."""
 
 @final
 class Program:

@@ -18,6 +18,7 @@ mod hops;
 mod live;
 mod program;
 mod quantity;
+mod schedule;
 mod switch;
 mod switch_host;
 #[cfg(all(target_os = "linux", feature = "live-ports"))]
@@ -40,6 +41,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     module.add_function(wrap_pyfunction!(quantity::parse_data_rate, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::parse_size, module)?)?;
+    module.add_function(wrap_pyfunction!(schedule::run_fluid, module)?)?;
     module.add("EXCEPTIONS", PyTuple::new(module.py(), error::CLASSES)?)?;
     let (major, minor) = bm::JSON_VERSION;
     module.add("JSON_VERSION", format!("{major}.{minor}"))?;

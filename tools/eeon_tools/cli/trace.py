@@ -220,12 +220,13 @@ def coflow(
     """
     topology = topologies.load(topology_name)
     hosts = trace_hosts.of_topology(topology)
-    first, last = _parse_range(span)
+    first, last = parse_range(span)
     workload = CoflowReplay(coflows or SAMPLE, hosts, first, last, scale, time_scale)
     _generate(output, topology.name, hosts, workload, seed, **common)
 
 
-def _parse_range(text: str) -> tuple[int, int | None]:
+def parse_range(text: str) -> tuple[int, int | None]:
+    """First and last coflow of `5-20`, `7` or `5-`; raises `click.BadParameter`."""
     first, dash, last = text.partition("-")
     if first.isdecimal() and int(first) >= 1 and (not dash or last.isdecimal() or not last):
         low = int(first)

@@ -1,0 +1,60 @@
+//! Schedulers in the fluid model as Python sees them.
+
+use pyo3::prelude::*;
+use schedule::fca::{Options, Volume};
+use schedule::fluid::{self, Arrival};
+use schedule::{FlowId, Links, Name};
+use units::{DataRate, Duration, Time};
+
+use crate::error::Error;
+
+fn value(error: impl std::fmt::Display) -> Error {
+    Error::Value(error.to_string())
+}
+
+/// When each transfer ends on a star of hosts.
+#[pyfunction]
+#[pyo3(signature = (scheduler, hosts, rate_bps, flows, *, order="total", work_conserving=true, preempt=false, step_ps=None, only_whole_transfers=false))]
+#[allow(clippy::too_many_arguments)] // Python calls it by keywords.
+pub(crate) fn run_fluid(
+    py: Python<'_>,
+    scheduler: &str,
+    hosts: u32,
+    rate_bps: u64,
+    flows: Vec<(u64, u64, u32, u32, u64)>,
+    order: &str,
+    work_conserving: bool,
+    preempt: bool,
+    step_ps: Option<u64>,
+    only_whole_transfers: bool,
+) -> PyResult<(Vec<(u64, u64)>, u64)> {
+    let name: Name = scheduler.parse().map_err(value)?;
+    let order = match order {
+        "total" => Volume::Total,
+        "remaining" => Volume::Remaining,
+        other => return Err(value(format!("order '{other:.40}': choose total or remaining")).into()),
+    };
+    let rate = DataRate::new(rate_bps).ok_or_else(|| value("rate_bps 0: must be more than zero"))?;
+    let options = Options { order, work_conserving, preempt };
+    let time = fluid::Options { step: step_ps.map(Duration::from_ps), only_whole_transfers };
+    let run = || {
+        let links = Links::star(hosts, rate).map_err(value)?;
+        let arrival = |(number, flow): (usize, (u64, u64, u32, u32, u64))| {
+            let (at_ps, transfer, from, to, volume_bits) = flow;
+            if from >= hosts || to >= hosts {
+                return Err(value(format!(
+                    "flow {number}: from host {from} to host {to}: there are {hosts} hosts, numbered from 0"
+                )));
+            }
+            // A rack may send to itself in traces: its two directions are used, as CoflowSim has it.
+            let path = vec![2 * from, 2 * to + 1];
+            let id = FlowId { transfer, flow: number as u64 };
+            Ok(Arrival { at: Time::from_ps(at_ps), id, volume_bits, path })
+        };
+        let arrivals = flows.into_iter().enumerate().map(arrival).collect::<Result<Vec<_>, Error>>()?;
+        fluid::run(&links, name.scheduler(options), None, &arrivals, time).map_err(value)
+    };
+    let outcome = py.detach(run)?;
+    let ends = outcome.transfers.iter().map(|transfer| (transfer.transfer, transfer.ended.as_ps())).collect();
+    Ok((ends, outcome.without_rate))
+}

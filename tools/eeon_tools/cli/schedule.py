@@ -1,0 +1,93 @@
+"""`eeon schedule`: coflow completion times of a trace under flow chasing and its peers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from eeon_control.units import DataRate
+from rich.table import Table
+
+from eeon_tools.cli.support import NumberRange, QuantityType, console, reports_errors
+from eeon_tools.cli.trace import parse_range
+from eeon_tools.coflow_schedule import COFLOWSIM, VARIANTS, Completions, World, complete, read_trace
+from eeon_tools.trace.coflow import SAMPLE
+
+
+@click.command()
+@click.argument("coflows", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--range",
+    "span",
+    default="1-",
+    show_default=True,
+    metavar="FIRST-LAST",
+    help="Coflows to use, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
+)
+@click.option(
+    "--rate",
+    type=QuantityType(DataRate, minimum=1),
+    default="1Gbps",
+    show_default=True,
+    help="Of each rack's link, in each direction.",
+)
+@click.option(
+    "--gap-ms",
+    type=NumberRange(0, 1e6),
+    default=0.0,
+    show_default=True,
+    help="Mean of the exponential gaps between a reducer's flows; 0: all arrive with their coflow.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True, help="Of the gaps.")
+@click.option(
+    "--coflowsim", is_flag=True, help="Units and steps of CoflowSim instead of the file's own, and its rate."
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON instead of a table; times in seconds.")
+@reports_errors
+def schedule(
+    coflows: Path | None, span: str, rate: DataRate, gap_ms: float, seed: int, coflowsim: bool, as_json: bool
+) -> None:
+    """Completion times of COFLOWS, a file in the Facebook 2010 coflow format (default: a sample), under each
+    scheduler.
+
+    A fluid model: one switch that never blocks, a link for each rack, no packets.
+    """
+    first, last = parse_range(span)
+    world = COFLOWSIM if coflowsim else World(int(rate))
+    trace = read_trace(coflows or SAMPLE, first, last, world, gap_ms, seed)
+    results = [complete(trace, variant) for variant in VARIANTS]
+    if as_json:
+        click.echo(json.dumps([_row(result, results[0]) for result in results], indent=2))
+        return
+    table = Table(
+        title=f"{len(trace.arrivals):,} coflows, {len(trace.flows):,} flows: completion times in seconds"
+    )
+    table.add_column("scheduler")
+    for column in ("mean", "against fair", "median", "p95", "longest", "no rate at arrival"):
+        table.add_column(column, justify="right")
+    for result in results:
+        row = _row(result, results[0])
+        table.add_row(
+            result.variant.name,
+            f"{row['mean']:,.3f}",
+            f"{row['against_fair']:+.1%}",
+            f"{row['median']:,.3f}",
+            f"{row['p95']:,.3f}",
+            f"{row['longest']:,.3f}",
+            f"{row['without_rate']:,}",
+        )
+    console().print(table)
+
+
+def _row(result: Completions, fair: Completions) -> dict[str, str | float]:
+    return {
+        "scheduler": result.variant.name,
+        "sum": result.total,
+        "mean": result.mean,
+        "against_fair": result.total / fair.total - 1,
+        "median": result.percentile(0.5),
+        "p95": result.percentile(0.95),
+        "longest": max(result.seconds),
+        "without_rate": result.without_rate,
+    }

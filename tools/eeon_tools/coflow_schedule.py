@@ -1,0 +1,153 @@
+"""Coflows of a trace under the schedulers of the engine, in a fluid model: who completes when.
+
+The network is one switch that never blocks, with a link for each rack of the trace, so that nothing counts
+but who may send how fast. There are no packets, no propagation and no slow start.
+
+`World` says how the file is read: in its own units, or as CoflowSim does (github.com/coflow/coflowsim), for
+comparison with its sums: `COFLOWSIM` has links of 2^30 bit/s, megabytes of 2^20 bytes, 1024 ms to a second,
+time in steps of 8 ms, and rates that are decided again when a coflow ends but not each flow.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from eeon_engine import run_fluid
+
+from eeon_tools.errors import CoflowError
+from eeon_tools.trace.coflow import Coflow, read_coflows
+
+_PS_PER_SECOND = 1_000_000_000_000
+MAX_FLOWS = 1 << 20
+"""As many as a schedule takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Units of a trace, and how time passes."""
+
+    rate_bps: int
+    """Of each rack's link, in each direction."""
+    megabyte: int = 1_000_000
+    """Bytes of one."""
+    second_ms: int = 1000
+    """Milliseconds of one."""
+    step_ps: int | None = 1_000_000_000
+    """Events happen at multiples of this."""
+    only_whole_coflows: bool = False
+    """Whether rates are decided again only when a coflow arrives or ends."""
+
+
+COFLOWSIM = World(2**30, 2**20, 1024, 8 * _PS_PER_SECOND // 1024, only_whole_coflows=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One line of the table."""
+
+    name: str
+    scheduler: str
+    preempt: bool = False
+
+
+VARIANTS = (
+    Variant("fair", "fair"),
+    Variant("fca", "fca"),
+    Variant("fca, preempt", "fca", preempt=True),
+    Variant("scf", "scf"),
+    Variant("sebf", "sebf"),
+    Variant("dclas", "dclas"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """Coflow completion times of one variant, in seconds, in file order."""
+
+    variant: Variant
+    seconds: tuple[float, ...]
+    without_rate: int
+    """Flows for which nothing was left when they arrived."""
+
+    @property
+    def total(self) -> float:
+        return math.fsum(self.seconds)
+
+    @property
+    def mean(self) -> float:
+        return self.total / len(self.seconds)
+
+    def percentile(self, share: float) -> float:
+        """By rank: the smallest time that at least `share` of the coflows do not exceed."""
+        ranked = sorted(self.seconds)
+        return ranked[max(math.ceil(share * len(ranked)), 1) - 1]
+
+
+@dataclass(frozen=True, slots=True)
+class FluidTrace:
+    """What the engine is given: flows as (arrival in ps, coflow, from, to, bits), and coflows' arrivals."""
+
+    racks: int
+    world: World
+    flows: list[tuple[int, int, int, int, int]]
+    arrivals: list[int]
+
+
+def read_trace(
+    path: Path, first: int, last: int | None, world: World, gap_ms: float = 0.0, seed: int = 1
+) -> FluidTrace:
+    """Coflows number `first` to `last` of a file (1-based, both included; None = to the end).
+
+    Mappers of one rack are one flow to each reducer, with its part of the megabytes. With `gap_ms` a
+    reducer's flows do not arrive with their coflow but one by one, with exponential gaps of this mean. Raises
+    `CoflowError`.
+    """
+    racks, coflows = read_coflows(path)
+    draw = random.Random(seed)
+    flows: list[tuple[int, int, int, int, int]] = []
+    arrivals: list[int] = []
+    base: int | None = None
+    for number, coflow in enumerate(coflows, start=1):
+        if number < first or (last is not None and number > last):
+            continue  # Read on, so that a broken line later in the file is still reported.
+        base = coflow.arrival_ms if base is None else base
+        at = (coflow.arrival_ms - base) * _PS_PER_SECOND // world.second_ms
+        flows.extend(_flows(coflow, len(arrivals), at, world, gap_ms, draw))
+        if len(flows) > MAX_FLOWS:
+            raise CoflowError(path, f"coflow {number}", f"more than {MAX_FLOWS} flows; take fewer: --range")
+        arrivals.append(at)
+    if not arrivals:
+        raise CoflowError(path, "", f"no coflow number {first}")
+    return FluidTrace(racks + 1, world, flows, arrivals)
+
+
+def _flows(
+    coflow: Coflow, number: int, at: int, world: World, gap_ms: float, draw: random.Random
+) -> Iterable[tuple[int, int, int, int, int]]:
+    mappers = sorted(set(coflow.mappers))
+    for rack, megabytes in coflow.reducers:
+        bits = max(1, round(megabytes * world.megabyte * 8 / len(mappers)))
+        begins = at
+        for mapper in mappers:
+            yield begins, number, mapper, rack, bits
+            if gap_ms > 0:
+                begins += round(draw.expovariate(1 / gap_ms) * _PS_PER_SECOND / world.second_ms)
+
+
+def complete(trace: FluidTrace, variant: Variant) -> Completions:
+    """Runs one variant."""
+    ends, without_rate = run_fluid(
+        variant.scheduler,
+        trace.racks,
+        trace.world.rate_bps,
+        trace.flows,
+        preempt=variant.preempt,
+        step_ps=trace.world.step_ps,
+        only_whole_transfers=trace.world.only_whole_coflows,
+    )
+    seconds = tuple((end - trace.arrivals[number]) / _PS_PER_SECOND for number, end in ends)
+    return Completions(variant, seconds, without_rate)
