@@ -241,6 +241,8 @@ EEON = Subject(
     values=(
         (("ipv4", "dst_addr"), IPV4),
         (("ipv6", "dst_addr"), IPV6),
+        (("ipv4", "dscp"), (0, 0, 26, 46)),
+        (("ipv6", "dscp"), (0, 0, 26, 46)),
         (("ipv4", "ttl"), (0, 1, 2, 3, 64, 64, 64, 64, 255, 255)),
         (("ipv6", "hop_limit"), (0, 1, 2, 3, 64, 64, 64, 64, 255, 255)),
         (("packet_out", "egress_port"), (0, 1, 2, 3, 6, CPU_PORT - 1, CPU_PORT, DROP_PORT)),
@@ -274,12 +276,14 @@ EEON = Subject(
         ("target_ticks", (0, 0, 0xFFFFFFFF)),
         ("interval_ticks", (0xFFFFFFFF,)),
         ("mtu_bytes", DEPTHS),
+        ("set_priority.priority", (0, 0, 0, 0, 0, 0, 0, 1, 7)),
     ),
     registers=(
         ("occupancy_bytes", (*DEPTHS, 0xFFFFFFFF)),
         ("occupancy_packets", (0, 1, 2, 100, 0xFFFFFFFF)),
         ("red_average", tuple(depth << RED_DEPTH_BITS for depth in DEPTHS)),
         ("eee_state", (0, 0, 1, 2)),
+        ("queue_bytes", (*DEPTHS, 0xFFFFFFFF)),
         ("codel_count", (0, 1, 2, 100, 0xFFFFFFFF)),
         ("codel_last_count", (0, 1, 2, 100, 0xFFFFFFFF)),
         ("ticket_next", (0, 1, 5, 0xFFFFFFFF)),

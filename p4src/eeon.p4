@@ -1,6 +1,6 @@
 // The E-EON switch: an IP router that marks ECN by the byte depth of each queue, and holds packets while links sleep.
 //
-//   parser -> classify -> route -> buffer_limit -> aqm -> eee_admit     ingress: every decision
+//   parser -> classify -> route -> choose_priority -> buffer_limit -> aqm -> eee_admit     ingress: every decision
 //          -> queue [gate] -> hold -> counters -> deparser              egress: waiting, leaving, rewriting
 //
 // Runs unchanged on BMv2's simple_switch and on the engine; what differs between targets is data: tick, ports, limits.
@@ -20,6 +20,7 @@
 #include "include/control/packet_io.p4"
 #include "include/control/classify.p4"
 #include "include/control/route.p4"
+#include "include/control/priority.p4"
 #include "include/control/occupancy.p4"
 #include "include/control/aqm.p4"
 #include "include/control/codel.p4"
@@ -31,6 +32,7 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
         if (standard_metadata.instance_type == INSTANCE_TYPE_RECIRCULATED) {
             // Everything was decided when it first came; back to its queue.
             standard_metadata.egress_spec = meta.egress_port;
+            standard_metadata.priority = meta.queue[2:0];
         } else {
             classify.apply(hdr, meta, standard_metadata);
             if (hdr.packet_out.isValid()) {
@@ -40,6 +42,9 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             }
 
             if (meta.verdict == verdict_t.FORWARDED) {
+                if (meta.has_priorities == 1) {
+                    choose_priority.apply(hdr, meta, standard_metadata);
+                }
                 buffer_limit.apply(meta);
                 if (meta.verdict == verdict_t.FORWARDED) {
                     aqm.apply(meta, standard_metadata);

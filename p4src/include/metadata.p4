@@ -12,9 +12,11 @@
 const bit<8> HOLD_FIELDS = 1;
 
 struct metadata_t {
-    // The queue in which the packet stands. BMv2's egress_spec does not survive a round.
+    // The port and the queue in which the packet stands. BMv2's egress_spec and priority do not survive a round.
     @field_list(1)
     port_id_t egress_port;
+    @field_list(1)
+    queue_id_t queue;
 
     // Its bytes in occupancy_bytes, taken off again when it leaves.
     @field_list(1)
@@ -62,6 +64,8 @@ struct metadata_t {
     signal_t signal;
 
     // Ingress only.
+    bit<1> has_priorities;    // DSCP and PCP choose among a port's queues
+    bit<6> dscp;              // 0 unless it is IP
     ecn_t ecn;                // NOT_ECT unless the packet is well-formed IP
     bit<1> tcp_ece;
     bit<16> l4_length;        // bytes of the IP payload

@@ -19,6 +19,10 @@ typedef bit<32> byte_count_t;
 typedef bit<32> packet_count_t;
 typedef bit<32> ticket_t;
 
+// 0 to 7, the highest is served first. A port has a queue for each: port << 3 | priority.
+typedef bit<3> priority_t;
+typedef bit<12> queue_id_t;
+
 // Data ports are 0 .. COPY_PORT - 1. COPY_PORT is the switch's own, for frames that it makes itself.
 const port_id_t COPY_PORT = 509;
 const port_id_t CPU_PORT = 510;

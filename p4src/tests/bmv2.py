@@ -188,8 +188,8 @@ class Bmv2:
         return frames
 
     def registers(self, port: int, *names: str) -> list[int]:
-        """One cell of each register."""
-        output = self.cli(*(f"register_read {name} {port}" for name in names))
+        """One cell of each register: the port's, or that of its queue of priority 0."""
+        output = self.cli(*(f"register_read {name} {cell_of(name, port)}" for name in names))
         return [int(value) for value in re.findall(r"\[\d+\]= *(\d+)", output)]
 
     def wait_until(self, port: int, timeout_seconds: float = 10.0, **expected: int) -> None:
@@ -220,6 +220,11 @@ class Bmv2:
     def _packets(self, counter: str, indices: list[int]) -> list[int]:
         output = self.cli(*(f"counter_read {counter} {index}" for index in indices))
         return [int(packets) for packets in re.findall(r"(\d+) packets\)", output)]
+
+
+def cell_of(register: str, port: int, priority: int = 0) -> int:
+    """A port's cell of a register; of one that has a cell for each queue, the one of this priority."""
+    return port << 3 | priority if register in ("ticket_next", "ticket_serving", "queue_bytes") else port
 
 
 needs_bmv2 = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))

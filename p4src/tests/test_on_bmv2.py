@@ -17,7 +17,7 @@ import pytest
 
 scapy = pytest.importorskip("scapy.all", reason="scapy is not installed: `pip install scapy`")
 
-from bmv2 import CPU_PORT, Bmv2, Received, needs_bmv2  # noqa: E402
+from bmv2 import CPU_PORT, Bmv2, Received, cell_of, needs_bmv2  # noqa: E402
 
 pytestmark = needs_bmv2
 
@@ -554,7 +554,7 @@ def test_a_ticket_that_never_comes_does_not_stop_the_port(start: Start) -> None:
     switch = start()
     eee(switch, hold=0)
     # As if ticket 0 had been lost on its way round.
-    switch.cli(f"register_write ticket_next {OUT} 1")
+    switch.cli(f"register_write ticket_next {cell_of('ticket_next', OUT)} 1")
     switch.send(*(tcp(n) for n in range(1, 6)))
     assert numbers(switch.wait_for(OUT, 5, 30)) == [1, 2, 3, 4, 5]
     assert switch.registers(OUT, "ticket_next", "ticket_serving") == [6, 6]

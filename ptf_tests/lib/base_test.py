@@ -23,7 +23,7 @@ from ptf.testutils import send_packet, test_param_get
 from ptf_tests.lib import packets
 from ptf_tests.lib.p4rt import Match, P4RuntimeClient
 from ptf_tests.lib.packets import PacketClass, Verdict, received_cell, verdict_cell
-from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, NUMBERS
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, NUMBERS, PRIORITIES
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
@@ -107,6 +107,10 @@ class SwitchTest(BaseTest):
     def register(self, name: str, port: int) -> int:
         """A port's cell of a register."""
         return self.switch.register_read(self.client, name, port)
+
+    def queue_register(self, name: str, port: int, priority: int = 0) -> int:
+        """The cell that a register has for a port's queue."""
+        return self.register(name, port * PRIORITIES + priority)
 
     def _remove_what_was_written(self) -> None:
         if self._undo:

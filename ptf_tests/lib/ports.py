@@ -10,6 +10,9 @@ NUMBERS: dict[str, dict[str, int]] = json.loads((COMPILED / "constants.json").re
 DATA_PORTS = tuple(range(1, 9))
 """Ports that PTF is wired to."""
 
+PRIORITIES = NUMBERS["constants"]["QUEUE_CELLS"] // NUMBERS["constants"]["PORT_CELLS"]
+"""Queues of a port. Every target is started with all of them."""
+
 COPY_PORT = NUMBERS["constants"]["COPY_PORT"]
 """The switch's own port, for frames that it makes itself: no data port."""
 

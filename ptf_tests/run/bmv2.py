@@ -15,7 +15,7 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES
 from ptf_tests.run import suite, switch_process
 from ptf_tests.run.options import parse
 
@@ -34,6 +34,7 @@ def run(request: suite.Request) -> int:
             *("--thrift-port", str(thrift_port), "--notifications-addr", f"ipc://{folder}/notifications.ipc"),
             *("--log-file", f"{folder}/bmv2", "--log-level", "warn", "--"),
             *("--grpc-server-addr", f"127.0.0.1:{grpc_port}", "--cpu-port", str(CPU_PORT)),
+            *("--priority-queues", str(PRIORITIES)),
         ]
         ports = f"0-{{{DATA_PORTS[0]}-{DATA_PORTS[-1]}}}@{packets}"
         params = {"grpc_address": f"127.0.0.1:{grpc_port}", "thrift_port": thrift_port}

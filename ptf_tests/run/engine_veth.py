@@ -16,7 +16,7 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES
 from ptf_tests.run import suite, switch_process, veth
 from ptf_tests.run.options import parse
 
@@ -63,6 +63,7 @@ def run(request: suite.Request) -> int:
             # The program keeps its own limits; a queue of the switch that overflowed would do so silently.
             command += ["--port-buffer", "256MB", "--port-gate", "gate_open_at", "--seed", "1"]
             command += ["--", "--grpc-server-addr", f"127.0.0.1:{grpc_port}", "--cpu-port", str(CPU_PORT)]
+            command += ["--priority-queues", str(PRIORITIES)]
             interfaces = [word for port, (_, ours) in pairs.items() for word in ("-i", f"{port}@{ours}")]
             with switch_process.running(command, grpc_port, Path(folder, "output.txt")):
                 return suite.run("engine-veth", request, [*_PLATFORM, *interfaces], params)

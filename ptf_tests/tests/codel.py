@@ -438,7 +438,9 @@ class CodelOfPacketsThatGoRoundSignalsAsMuch(_CodelBehindAHold):
         self.assertTrue(dropped.isdisjoint(ect))
         self.assertGreater(len(plain.signals), 20)
         self.assertAlmostEqual(len(marked) + len(dropped), len(plain.signals), delta=len(plain.signals) / 10)
-        self.assertEqual(self.register("ticket_next", PORT), self.register("ticket_serving", PORT))
+        self.assertEqual(
+            self.queue_register("ticket_next", PORT), self.queue_register("ticket_serving", PORT)
+        )
 
 
 class CodelOfPacketsThatGoRoundCountsFromTheirAdmission(_CodelBehindAHold):

@@ -95,6 +95,21 @@ class PacketOutWaitsItsTurnInTheQueue(_PacketIo):
         self.assert_frames(self.departures(2), [packets.forwarded(first, 2), frame])
 
 
+class PacketOutStandsInTheQueueOfItsDscp(_PacketIo):
+    def runTest(self) -> None:
+        self.table_add("dscp_priority", {"dscp": 46}, "set_priority", {"priority": 5})
+        frame = packets.udp(2, dscp=46)
+        if self.switch.virtual_time:
+            self.plug(2)
+            self.client.packet_out(frame, {"egress_port": 2})
+            self.wait_for(lambda: self.queue_register("queue_bytes", 2, 5) == len(frame))
+        else:
+            self.packet_out(2, frame)
+        self.drain()
+        self.assert_frames(self.departures(2), [frame])
+        self.assertEqual(self.queue_register("queue_bytes", 2, 5), 0)
+
+
 class PacketOutIsCounted(_PacketIo):
     def runTest(self) -> None:
         self.packet_out(4, packets.tcp(2, flags="S"))

@@ -21,7 +21,11 @@ from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
 # The tables the controller owns: entries in them that are not intended are deleted.
-TABLES: tuple[str, ...] = ("switch_config", "ipv4_route", "ipv6_route", *port_settings.TABLES)
+# A fabric that it configures uses one queue a port, so those that choose among queues are empty.
+TABLES: tuple[str, ...] = (
+    *("switch_config", "ipv4_route", "ipv6_route", "dscp_priority", "pcp_priority"),
+    *port_settings.TABLES,
+)
 
 
 def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> dict[str, tuple[Entry, ...]]:

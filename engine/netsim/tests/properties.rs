@@ -344,7 +344,8 @@ proptest! {
             }
         }
         for port in &run.ports {
-            prop_assert_eq!(run.register(port, "ticket_next"), run.register(port, "ticket_serving"));
+            let ticket = |name| register(&run.fabric, port.switch, name, u64::from(port.port) << 3);
+            prop_assert_eq!(ticket("ticket_next"), ticket("ticket_serving"));
         }
     }
 

@@ -233,7 +233,7 @@ fn a_turn_that_never_comes_is_waited_for_1024_times_and_then_passed_over() {
     let mut switch = switch(false);
     let mut state = switch.state_mut();
     eeon::eee(&mut state, 2, Eee { sleep: 0, wake: 0, hold: 0, ..COALESCE });
-    state.register_write("ticket_next", 2, &[1]).unwrap();
+    state.register_write("ticket_next", 2 << 3, &[1]).unwrap();
     drop(state);
     let frame = eeon::tcp_frame(2, 9, ECT_0, 1000, 976);
     for tag in 0..3 {
@@ -246,14 +246,14 @@ fn a_turn_that_never_comes_is_waited_for_1024_times_and_then_passed_over() {
     assert_eq!(left.iter().map(|(tag, _)| *tag).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(left[0].1, first);
     assert!(left[2].1 <= first + wire * 2 + LOOP_DELAY * 2, "{left:?}");
-    assert_eq!(eeon::register(switch.state(), "ticket_serving", 2), 4);
+    assert_eq!(eeon::register(switch.state(), "ticket_serving", 2 << 3), 4);
 
     // The one that was thought lost does not turn the count back.
-    switch.state_mut().register_write("ticket_next", 2, &[0]).unwrap();
+    switch.state_mut().register_write("ticket_next", 2 << 3, &[0]).unwrap();
     switch.handle_packet(ns(50_000_000), 1, &frame, 3);
     run_to_idle(&mut switch, Time::MAX);
     assert_eq!(transmits(&mut switch).len(), 1);
-    assert_eq!(eeon::register(switch.state(), "ticket_serving", 2), 4);
+    assert_eq!(eeon::register(switch.state(), "ticket_serving", 2 << 3), 4);
 }
 
 /// Runs arrivals (time since the last in ns, frame bytes) and returns (tag, departure) and the switch.

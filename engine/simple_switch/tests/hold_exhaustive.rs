@@ -74,6 +74,11 @@ const REGISTERS: [&str; 13] = [
     "wake_start",
 ];
 
+/// The port's cell; of tickets that of its queue of priority 0.
+fn cell_of(register: &str) -> u64 {
+    u64::from(PORT) << if register.starts_with("ticket") { 3 } else { 0 }
+}
+
 macro_rules! ensure {
     ($condition:expr, $($what:tt)+) => {
         if !$condition {
@@ -117,7 +122,7 @@ impl Bench {
     }
 
     fn write(&mut self, register: &str, value: u64) {
-        self.switch.state_mut().register_write(register, u64::from(PORT), &value.to_be_bytes()).unwrap();
+        self.switch.state_mut().register_write(register, cell_of(register), &value.to_be_bytes()).unwrap();
     }
 
     fn set(&mut self, settings: Settings) {
@@ -200,7 +205,8 @@ impl Bench {
     }
 
     fn values(&self) -> [u64; 13] {
-        self.registers.map(|index| self.switch.state().register_cell(index, usize::from(PORT)).unwrap())
+        let cell = |at: usize| cell_of(REGISTERS[at]) as usize;
+        std::array::from_fn(|at| self.switch.state().register_cell(self.registers[at], cell(at)).unwrap())
     }
 
     /// The registers are what the reference says; those of the last sleep stand until the next.

@@ -52,11 +52,12 @@ register<tick_t, port_id_t>(PORT_CELLS) lpi_ticks;
 @name("wakes")
 register<bit<32>, port_id_t>(PORT_CELLS) wakes;
 
-// The next ticket to give, and the one whose turn it is. Equal: nobody with a ticket is queued.
+// The next ticket to give, and the one whose turn it is. Equal: nobody with a ticket is queued. Index: port << 3 |
+// priority, so that a queue that waits holds up no other.
 @name("ticket_next")
-register<ticket_t, port_id_t>(PORT_CELLS) ticket_next;
+register<ticket_t, queue_id_t>(QUEUE_CELLS) ticket_next;
 @name("ticket_serving")
-register<ticket_t, port_id_t>(PORT_CELLS) ticket_serving;
+register<ticket_t, queue_id_t>(QUEUE_CELLS) ticket_serving;
 
 control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
     // Tickets are still given while packets with tickets are queued, so that order survives switching EEE off.
@@ -65,12 +66,12 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         occupancy_enter(meta, found);
         ticket_t next;
         ticket_t serving;
-        ticket_next.read(next, meta.egress_port);
-        ticket_serving.read(serving, meta.egress_port);
+        ticket_next.read(next, meta.queue);
+        ticket_serving.read(serving, meta.queue);
         if (next != serving) {
             meta.ticketed = 1;
             meta.ticket = next;
-            ticket_next.write(meta.egress_port, next + 1);
+            ticket_next.write(meta.queue, next + 1);
         }
     }
 
@@ -86,8 +87,8 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         occupancy_enter(meta, found);
 
         meta.ticketed = 1;
-        ticket_next.read(meta.ticket, meta.egress_port);
-        ticket_next.write(meta.egress_port, meta.ticket + 1);
+        ticket_next.read(meta.ticket, meta.queue);
+        ticket_next.write(meta.queue, meta.ticket + 1);
         // 16 + 48 bits: a frame is shorter than 2^16 - overhead bytes.
         meta.wire_ticks = (tick_t)(((bit<64>)(meta.queued_bytes + (byte_count_t)overhead_bytes)
                                     * (bit<64>)ticks_per_byte_q24) >> 24);

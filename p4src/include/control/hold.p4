@@ -60,7 +60,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         tick_t gate;
         ticket_t serving;
         gate_open_at.read(gate, meta.egress_port);
-        ticket_serving.read(serving, meta.egress_port);
+        ticket_serving.read(serving, meta.queue);
         if (gate != 0 && TICK_BEFORE(now, gate)) {
             recirculate_preserving_field_list(HOLD_FIELDS);
         } else {
@@ -70,7 +70,7 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
             } else {
                 // One that was thought lost must not turn the count back.
                 if (!TICKET_BEFORE(meta.ticket, serving)) {
-                    ticket_serving.write(meta.egress_port, meta.ticket + 1);
+                    ticket_serving.write(meta.queue, meta.ticket + 1);
                 }
                 bit<8> state;
                 eee_state.read(state, meta.egress_port);

@@ -1,4 +1,4 @@
-// How much stands in each port's queue: admission by bytes, and the port's buffer limit.
+// How much stands in each port's queues: admission by bytes, and the port's buffer limit.
 //
 // v1model tells packets, not bytes, and tells them too late. So the program keeps its own account: a packet enters when
 // ingress has decided to queue it and leaves when egress lets it go. What must hold:
@@ -22,6 +22,11 @@ register<byte_count_t, port_id_t>(PORT_CELLS) occupancy_bytes;
 @name("occupancy_packets")
 register<packet_count_t, port_id_t>(PORT_CELLS) occupancy_packets;
 
+// Index: port << 3 | priority. Of the queues above the lowest, whose bytes are what is left of its port's: a packet of
+// priority 0 costs no second account.
+@name("queue_bytes")
+register<byte_count_t, queue_id_t>(QUEUE_CELLS) queue_bytes;
+
 // Part of the action that admits a packet (control/eee.p4). `found` is the number of packets before it.
 action occupancy_enter(in metadata_t meta, out packet_count_t found) {
     byte_count_t bytes;
@@ -29,6 +34,11 @@ action occupancy_enter(in metadata_t meta, out packet_count_t found) {
     occupancy_bytes.write(meta.egress_port, bytes + meta.queued_bytes);
     occupancy_packets.read(found, meta.egress_port);
     occupancy_packets.write(meta.egress_port, found + 1);
+    if (meta.queue[2:0] != 0) {
+        byte_count_t queued;
+        queue_bytes.read(queued, meta.queue);
+        queue_bytes.write(meta.queue, queued + meta.queued_bytes);
+    }
 }
 
 // Part of the action that lets a packet go (control/hold.p4). `left` is what stays behind it.
@@ -39,6 +49,11 @@ action occupancy_leave(in metadata_t meta, out byte_count_t left) {
     occupancy_bytes.write(meta.egress_port, left);
     occupancy_packets.read(packets, meta.egress_port);
     occupancy_packets.write(meta.egress_port, packets - 1);
+    if (meta.queue[2:0] != 0) {
+        byte_count_t queued;
+        queue_bytes.read(queued, meta.queue);
+        queue_bytes.write(meta.queue, queued - meta.queued_bytes);
+    }
 }
 
 // Does the packet fit? If not, its verdict is TAIL_DROPPED.

@@ -16,7 +16,10 @@ control packet_out_decap(inout headers_t hdr, inout metadata_t meta, inout stand
         if (hdr.packet_out.egress_port >= COPY_PORT) {
             meta.verdict = verdict_t.NO_ROUTE;
         }
+        // It has not met the table that says whether there are priorities; entries say it too.
+        meta.has_priorities = 1;
         meta.egress_port = hdr.packet_out.egress_port;
+        meta.queue = hdr.packet_out.egress_port ++ 3w0;
         standard_metadata.egress_spec = hdr.packet_out.egress_port;
         meta.queued_bytes = meta.queued_bytes - (byte_count_t)(bit<32>)PACKET_OUT_BYTES;
         hdr.packet_out.setInvalid();

@@ -42,8 +42,17 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
         meta.ecmp_key = flow_hash[31:16];
     }
 
+    // The same on a switch whose ports use several queues. One that uses a single queue asks no table which.
+    action set_ecmp_seed_and_priorities(bit<32> seed) {
+        set_ecmp_seed(seed);
+        meta.has_priorities = 1;
+    }
+
     table switch_config {
-        actions = { set_ecmp_seed; }
+        actions = {
+            set_ecmp_seed;
+            set_ecmp_seed_and_priorities;
+        }
         default_action = set_ecmp_seed(1);
         size = 1;
     }
@@ -55,6 +64,7 @@ control route(inout headers_t hdr, inout metadata_t meta, inout standard_metadat
 
     action forward(port_id_t port, mac_addr_t src_mac, mac_addr_t dst_mac) {
         meta.egress_port = port;
+        meta.queue = port ++ 3w0;
         standard_metadata.egress_spec = port;
         hdr.ethernet.src_addr = src_mac;
         hdr.ethernet.dst_addr = dst_mac;

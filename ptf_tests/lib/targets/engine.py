@@ -21,7 +21,7 @@ from eeon_engine._engine import Port
 from eeon_engine.p4runtime import Server, serve
 from ptf.dataplane import DataPlanePacketSourceIface, DataPlanePortIface
 
-from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS
+from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, PRIORITIES
 from ptf_tests.lib.targets.base import SwitchOptions, Target
 
 _OVERHEAD_BYTES = 24
@@ -104,6 +104,7 @@ class EngineTarget(Target):
             cpu_port=CPU_PORT,
             gate_register=_GATE_REGISTER if options.gate else None,
             seed=options.seed,
+            priorities=PRIORITIES,
             clock_start=options.clock_start_ns // self.tick_ns,
         )
         self._server = serve(self._switch)

@@ -120,7 +120,7 @@ pub fn order(trace: &Trace) -> Judgement {
     for (place, port) in OUT_PORTS.into_iter().enumerate() {
         let came: Vec<usize> = trace.admitted(place).map(|(number, _)| number).collect();
         prop_assert_eq!(&trace.order[place], &came, "port {}", port);
-        let tickets = (trace.register("ticket_next", port), trace.register("ticket_serving", port));
+        let tickets = (trace.register("ticket_next", port << 3), trace.register("ticket_serving", port << 3));
         prop_assert_eq!(tickets.0, tickets.1, "tickets of port {}", port);
         prop_assert_eq!(trace.switch.port_stats(port).reordered, 0);
     }

@@ -63,6 +63,21 @@ pub fn buffer_limit(state: &mut State, port: u16, bytes: u32) {
     );
 }
 
+/// Gives each DSCP its queue; the others have the lowest.
+pub fn priorities(state: &mut State, of: &[(u8, u8)]) {
+    let route = |name: &str| format!("eeon_ingress.route.{name}");
+    let seed = [be(1)];
+    state
+        .mt_set_default_action(&route("switch_config"), &route("set_ecmp_seed_and_priorities"), &seed)
+        .unwrap();
+    for (dscp, priority) in of {
+        let control = "eeon_ingress.choose_priority";
+        let (key, data) = ([MatchKeyParam::Exact(vec![*dscp])], [vec![*priority]]);
+        let (table, action) = (format!("{control}.dscp_priority"), format!("{control}.set_priority"));
+        state.mt_add_entry(&table, &key, &action, &data, 0).unwrap();
+    }
+}
+
 /// EEE of one port, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Eee {

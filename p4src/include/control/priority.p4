@@ -1,0 +1,57 @@
+// Which of a port's eight queues: by the DSCP of an IP packet, or by the PCP of a tagged frame whose DSCP says nothing.
+//
+// A router goes by the DSCP (RFC 2474); a frame that no entry names, IP or not, goes by the PCP of its outer tag (IEEE
+// 802.1Q-2022 section 6.9.3), and otherwise to the queue of the default action. Neither field is rewritten.
+//
+// The account, the buffer limit, the AQM and EEE stay those of the port: queues share its buffer. A target with one queue
+// a port drops what has another priority than 0, and leaves its bytes in the account; entries are for targets that were
+// started with eight.
+
+#ifndef EEON_PRIORITY_P4_
+#define EEON_PRIORITY_P4_
+
+#include "../headers.p4"
+#include "../metadata.p4"
+#include "../sizes.p4"
+
+control choose_priority(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    action set_priority(priority_t priority) {
+        meta.queue = meta.egress_port ++ priority;
+        standard_metadata.priority = priority;
+    }
+
+    table dscp_priority {
+        key = { meta.dscp: exact @name("dscp"); }
+        actions = { set_priority; }
+        default_action = set_priority(0);
+        size = DSCP_TABLE_SIZE;
+    }
+
+    table pcp_priority {
+        key = { hdr.outer_vlan.priority: exact @name("pcp"); }
+        actions = {
+            set_priority;
+            @defaultonly NoAction;
+        }
+        default_action = NoAction;
+        size = PCP_TABLE_SIZE;
+    }
+
+    @hidden
+    action read_dscp() {
+        if (hdr.ipv4.isValid()) {
+            meta.dscp = hdr.ipv4.dscp;
+        } else if (hdr.ipv6.isValid()) {
+            meta.dscp = hdr.ipv6.dscp;
+        }
+    }
+
+    apply {
+        read_dscp();
+        if (!dscp_priority.apply().hit && hdr.outer_vlan.isValid()) {
+            pcp_priority.apply();
+        }
+    }
+}
+
+#endif // EEON_PRIORITY_P4_

@@ -1,0 +1,173 @@
+"""Priorities: which of a port's queues a packet stands in, by DSCP and PCP, and what the queues share.
+
+What a target does with several queues is its own: the order between queues is checked only where time is the
+test's.
+"""
+
+from collections.abc import Sequence
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import FabricTest, virtual_time_only
+from ptf_tests.lib.packets import PacketClass, Verdict
+from ptf_tests.lib.ports import PRIORITIES
+from ptf_tests.lib.targets.base import SwitchOptions
+
+PORT = 2
+AF31, EF = 26, 46
+_SEED = 1
+
+
+class _Priorities(FabricTest):
+    """DSCP 26 is priority 3, DSCP 46 priority 5, PCP 6 priority 6."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
+        for dscp, priority in ((AF31, 3), (EF, 5)):
+            self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
+        self.table_add("pcp_priority", {"pcp": 6}, "set_priority", {"priority": 6})
+        self.addCleanup(self._one_queue_again)
+
+    def _one_queue_again(self) -> None:
+        self.set_default("switch_config", "set_ecmp_seed", {"seed": _SEED})
+        self.set_default("dscp_priority", "set_priority", {"priority": 0})
+
+    def tearDown(self) -> None:
+        self.drain()
+        self.assertEqual(self.queued(PORT), {}, "accounts of queues, all empty")
+        super().tearDown()
+
+    def queued(self, port: int) -> dict[int, int]:
+        """Bytes that the account has in each of a port's queues but the lowest, without zeros."""
+        found = {p: self.queue_register("queue_bytes", port, p) for p in range(PRIORITIES)}
+        return {priority: count for priority, count in found.items() if count}
+
+    def expect_queue(self, frame: bytes, priority: int, ingress: int = 1) -> None:
+        """The frame waits behind a plug, in the account of this priority and of no other."""
+        self.plug(PORT)
+        self.send(ingress, frame)
+        self.assertEqual(self.queued(PORT), {priority: len(frame)} if priority else {})
+        self.assertEqual(self.register("occupancy_bytes", PORT), len(frame), "of the port")
+        self.drain()
+        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT)])
+
+
+def _tagged(pcp: int, dscp: int = 0) -> bytes:
+    """An IPv4 packet in a frame with this PCP."""
+    frame = bytearray(packets.udp(PORT, vlan=7, dscp=dscp))
+    frame[14] = pcp << 5
+    return bytes(frame)
+
+
+@virtual_time_only
+class DscpChoosesTheQueueOfAnIpv4Packet(_Priorities):
+    def runTest(self) -> None:
+        self.expect_queue(packets.udp(PORT, dscp=AF31), 3)
+
+
+@virtual_time_only
+class DscpChoosesTheQueueOfAnIpv6Packet(_Priorities):
+    def runTest(self) -> None:
+        self.expect_queue(packets.udp(PORT, dscp=EF, ipv6=True), 5)
+
+
+@virtual_time_only
+class DscpWithoutEntryIsOfTheLowestQueue(_Priorities):
+    def runTest(self) -> None:
+        self.expect_queue(packets.udp(PORT, dscp=EF + 1), 0)
+
+
+@virtual_time_only
+class DscpWithoutEntryIsOfTheQueueOfTheDefault(_Priorities):
+    """So that a scavenger's class can be below it."""
+
+    def runTest(self) -> None:
+        self.set_default("dscp_priority", "set_priority", {"priority": 1})
+        self.table_add("dscp_priority", {"dscp": 1}, "set_priority", {"priority": 0})
+        self.expect_queue(packets.udp(PORT, dscp=EF + 1), 1)
+        self.expect_queue(packets.udp(PORT, dscp=1), 0)
+
+
+@virtual_time_only
+class PcpChoosesTheQueueWhereTheDscpSaysNothing(_Priorities):
+    def runTest(self) -> None:
+        self.expect_queue(_tagged(6), 6)
+        self.expect_queue(_tagged(5), 0)
+
+
+@virtual_time_only
+class DscpGoesBeforePcp(_Priorities):
+    """A router goes by the IP header."""
+
+    def runTest(self) -> None:
+        self.expect_queue(_tagged(6, dscp=AF31), 3)
+
+
+@virtual_time_only
+class WithoutPrioritiesNoTableIsAsked(_Priorities):
+    def runTest(self) -> None:
+        self.set_default("switch_config", "set_ecmp_seed", {"seed": _SEED})
+        self.expect_queue(packets.udp(PORT, dscp=EF), 0)
+
+
+@virtual_time_only
+class HighestQueueLeavesFirst(_Priorities):
+    """Strict priority, first come first served within each."""
+
+    def runTest(self) -> None:
+        low, middle, high = (
+            [packets.data(PORT, dscp=dscp, sport=1000 + number) for number in range(3)]
+            for dscp in (0, AF31, EF)
+        )
+        mixed = [frame for frames in zip(low, middle, high, strict=True) for frame in frames]
+        left = self.burst(PORT, mixed)
+        self.assert_frames(left, [packets.forwarded(frame, PORT) for frame in (*high, *middle, *low)])
+
+
+class OrderIsKeptWithinEachQueue(_Priorities):
+    """On every target, whatever it does between queues."""
+
+    def runTest(self) -> None:
+        dscps = (0, AF31, EF)
+        frames = [packets.data(PORT, dscp=dscps[n % 3], sport=1000 + n) for n in range(60)]
+        self.send(1, *frames)
+        self.drain()
+        left = [departure.frame for departure in self.departures(PORT)]
+        for which in range(len(dscps)):
+            wanted = [packets.forwarded(frame, PORT) for frame in frames[which :: len(dscps)]]
+            self.assertEqual([frame for frame in left if frame in wanted], wanted)
+        self.assertEqual(len(left), len(frames))
+        self.assertEqual(self.verdicts(PORT), {(PacketClass.DATA, Verdict.FORWARDED): len(frames)})
+
+
+@virtual_time_only
+class QueuesShareThePortsBuffer(_Priorities):
+    def runTest(self) -> None:
+        frames = [packets.data(PORT, dscp=dscp) for dscp in (0, 0, EF)]
+        self.buffer_limit(PORT, len(frames[0]) * 2)
+        left = self.burst(PORT, frames)
+        self.assertEqual(len(left), 2)
+        self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.TAIL_DROPPED], 1)
+
+
+class TicketsAreGivenByQueue(_Priorities):
+    """A packet that waits in one queue holds up no other."""
+
+    options = SwitchOptions(gate=False)
+
+    def held(self) -> Sequence[bytes]:
+        """EEE with a short wake, so that all take tickets and circulate."""
+        timing = {"sleep_ticks": 0, "wake_ticks": 2, "stall_ticks": 0, "hold_ticks": 0}
+        trigger = {"trigger_packets": 0, "trigger_bytes": 0, "ticks_per_byte_q24": 0, "overhead_bytes": 0}
+        self.table_add("port_eee", {"port": PORT}, "eee", {**timing, **trigger})
+        return [packets.data(PORT, dscp=dscp, sport=1000 + n) for n, dscp in enumerate((0, 0, EF))]
+
+    def runTest(self) -> None:
+        frames = self.held()
+        self.send(1, *frames)
+        self.drain()
+        left = [departure.frame for departure in self.departures(PORT)]
+        self.assertEqual(sorted(left), sorted(packets.forwarded(frame, PORT) for frame in frames))
+        for priority, tickets in ((0, 2), (5, 1), (3, 0)):
+            for register in ("ticket_next", "ticket_serving"):
+                self.assertEqual(self.queue_register(register, PORT, priority), tickets, register)
