@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compile the P4 programs that the engine is tested with, or check that they belong to their sources.
+"""Compile the P4 programs of the engine's tests and of examples, or check that they belong to their sources.
 
     engine/test_programs.py          compile every *.p4 of FOLDERS: writes what p4c made, and provenance.json
     engine/test_programs.py --check  fail unless the committed files belong to the sources; needs no compiler
@@ -59,6 +59,7 @@ FOLDERS = (
     Folder(ENGINE / "live/tests/p4", with_p4info=True),
     Folder(ENGINE / "python/tests/programs", with_p4info=True),
     Folder(ENGINE.parent / "examples/own_program", with_p4info=True),
+    Folder(ENGINE.parent / "examples/new_aqm", with_p4info=True),
 )
 
 

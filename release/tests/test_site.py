@@ -13,10 +13,8 @@ import build  # noqa: E402
 
 NOT_OURS = {".venv", ".git", ".github", ".tools", "out", "target", ".pytest_cache"}
 FOR_A_FOLDER = {
-    "release/eeon",
-    "release/site",
-    "tools/eeon_tools/data",
-    "engine/simple_switch/tests/constructs",
+    *("release/eeon", "release/site", "tools/eeon_tools/data"),
+    *("engine/simple_switch", "engine/simple_switch/tests/constructs", "engine/units"),
 }
 """Folders whose texts are for readers of the folder, or of the package."""
 

@@ -41,3 +41,7 @@ pub use mirroring::{MirroringError, MirroringSession, MirroringSessions};
 pub use pre::{NodeHandle, NodeInfo, Pre, PreError, Replica};
 pub use stats::{DropCause, Drops, PortStats, SwitchStats};
 pub use switch::{Savepoint, StateGuard, Switch, Transmit};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

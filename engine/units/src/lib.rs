@@ -21,3 +21,7 @@ pub use histogram::Histogram;
 pub use rate::DataRate;
 pub use text::ParseError;
 pub use time::{Duration, Time};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
