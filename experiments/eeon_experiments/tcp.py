@@ -63,6 +63,8 @@ class Tcp(Strict):
     dctcp_ect: Literal["data_only", "ns2", "linux"] = "ns2"
     """Which packets of a DCTCP endpoint are ECN-capable: new data, everything after the handshake (as the
     patch for ns-2), or everything, SYNs included (as Linux)."""
+    l4s: Annotated[bool, Field(strict=True)] = False
+    """With `dctcp`: send ECT(1), so that ports apply their L4S threshold (RFC 9331)."""
     dctcp_gain: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.0625
     """DCTCP's estimation gain g."""
     mss: SmallSizeText = Bytes(1460)

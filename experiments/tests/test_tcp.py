@@ -15,6 +15,7 @@ from pydantic import ValidationError
         ({}, {}),
         ({"timestamps": "1us"}, {"timestamps_ps": 1_000_000}),
         ({"timestamps": "off"}, {"timestamps_ps": None}),
+        ({"algorithm": "dctcp", "l4s": True}, {"algorithm": "dctcp", "l4s": True}),
         ({"frto": True, "dsack": True}, {"frto": True, "dsack": True}),
         ({"tsq": "0s"}, {"tsq_ps": 0}),
         ({"tsq": "off"}, {"tsq_ps": None}),

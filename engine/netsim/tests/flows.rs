@@ -181,3 +181,42 @@ fn small_queues_keep_the_latency_of_a_hosts_own_nic_short() {
     assert!(unbounded.1 > 20 * bounded.1, "{unbounded:?} without, {bounded:?} with");
     assert!(bounded.2 < unbounded.2 + unbounded.2 / 100, "{unbounded:?} without, {bounded:?} with");
 }
+
+/// A DCTCP flow with ECT(1) and a CUBIC flow with ECT(0) share a port that marks ECT(1) above 15 kB and ECT(0) above 60 kB. It is one queue: CUBIC
+/// keeps it above the L4S threshold, so that every packet of the other is marked.
+#[test]
+fn the_l4s_threshold_marks_ect1_and_in_a_shared_queue_the_classic_flow_takes_the_link() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let run = |names: [(&str, bool); 2]| {
+        let port = PortSettings {
+            buffer_bytes: Some(300_000),
+            aqm: Some(("mark_threshold", vec![60_000, 15_000, 0])),
+            ..PLAIN
+        };
+        let mut fabric = size.fabric(size.spec(), |_| port.clone());
+        for (index, (name, l4s)) in names.iter().enumerate() {
+            let config = tcp::Config { l4s: *l4s, ecn: true, ..name.parse().unwrap() };
+            let flow = FlowSpec { source: 1 + index, destination: 0, bytes: 10_000_000, start: us(0) };
+            fabric.start_flow(&config.check().unwrap(), flow).unwrap();
+        }
+        let report = finish(&mut fabric);
+        let ms = |flow: &netsim::report::FlowReport| flow.completion_ps.unwrap() as f64 / 1e9;
+        let latency = report.classes["data"].latency.unwrap().mean_ps / 1_000;
+        (
+            ms(&report.flows[0]),
+            ms(&report.flows[1]),
+            deepest(&report),
+            latency,
+            report.conservation.switch_drops,
+        )
+    };
+    let (l4s, classic, shared) =
+        (run([("dctcp", true); 2]), run([("dctcp", false); 2]), run([("dctcp", true), ("cubic", false)]));
+    // Ten MB take 84.3 ms alone. Flows of one kind share the link to the end, with a shorter queue at the lower threshold.
+    for (name, both) in [("ECT(1)", &l4s), ("ECT(0)", &classic)] {
+        assert!(both.0.min(both.1) > 160.0 && both.0.max(both.1) < 170.0, "{name}: {both:?}");
+        assert_eq!(both.4, 0, "{name}: nothing is dropped");
+    }
+    assert!(2 * l4s.3 < classic.3, "mean latency, ns: {l4s:?} and {classic:?}");
+    assert!(shared.1 < 95.0 && shared.0 > 160.0, "CUBIC ends as if it were alone: {shared:?}");
+}

@@ -1092,6 +1092,9 @@ class TcpSpec(TypedDict):
     initial_window_segments: NotRequired[int | None]
     """Initial window, in segments."""
 
+    l4s: NotRequired[bool | None]
+    """A DCTCP endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331)."""
+
     limited_transmit: NotRequired[bool | None]
     """Send new data on the first two duplicate ACKs (RFC 3042)."""
 

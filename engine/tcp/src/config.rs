@@ -53,6 +53,8 @@ pub struct Config {
     pub ecn: bool,
     /// What a DCTCP endpoint sends ECN-capable. Default `Ns2`. Other algorithms do as RFC 3168 says.
     pub dctcp_ect: DctcpEct,
+    /// A DCTCP endpoint sends ECT(1), the identifier of L4S (RFC 9331, 2), so that switches apply their L4S threshold. Default off: ECT(0).
+    pub l4s: bool,
     /// DCTCP's estimation gain g, in (0, 1]. Default 1/16 (RFC 8257, 4.2).
     pub dctcp_gain: f64,
     /// DCTCP's alpha at the start, in [0, 1]. Default 1 (RFC 8257, 4.2).
@@ -129,6 +131,7 @@ impl Default for Config {
             algorithm: Algorithm::NewReno,
             ecn: false,
             dctcp_ect: DctcpEct::default(),
+            l4s: false,
             dctcp_gain: 1.0 / 16.0,
             dctcp_initial_alpha: 1.0,
             mss: 1460,
@@ -188,6 +191,13 @@ impl Config {
         let refuse = |field, value: String, expected| Err(ConfigError::Value { field, value, expected });
         if self.algorithm == Algorithm::Dctcp && !self.ecn {
             return refuse("ecn", "false".to_owned(), "true, because DCTCP needs it");
+        }
+        if self.l4s && self.algorithm != Algorithm::Dctcp {
+            return refuse(
+                "l4s",
+                "true".to_owned(),
+                "false, because only DCTCP answers to marks as L4S asks",
+            );
         }
         if !(self.dctcp_gain > 0.0 && self.dctcp_gain <= 1.0) {
             return refuse("dctcp_gain", self.dctcp_gain.to_string(), "more than 0, at most 1");
@@ -294,6 +304,7 @@ mod tests {
         let base = Config::default;
         for (config, field) in [
             (Config { algorithm: Algorithm::Dctcp, ..base() }, "ecn"),
+            (Config { l4s: true, ..base() }, "l4s"),
             (Config { dctcp_gain: f64::NAN, ..base() }, "dctcp_gain"),
             (Config { dctcp_initial_alpha: 1.5, ..base() }, "dctcp_initial_alpha"),
             (Config { mss: 20, ..base() }, "mss"),

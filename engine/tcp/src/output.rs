@@ -161,10 +161,10 @@ impl Connection {
         } else {
             data_only
         };
-        if capable {
-            Ecn::Ect0
-        } else {
-            Ecn::NotEct
+        match capable {
+            false => Ecn::NotEct,
+            true if self.settings.l4s => Ecn::Ect1,
+            true => Ecn::Ect0,
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct TcpSpec {
     ecn: Option<bool>,
     /// Which packets of a DCTCP endpoint are ECN-capable.
     dctcp_ect: Option<Ect>,
+    /// A DCTCP endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331).
+    l4s: Option<bool>,
     /// DCTCP's estimation gain g, above 0 and at most 1.
     dctcp_gain: Option<f64>,
     /// Maximum number of bytes of payload in a segment without options.
@@ -125,6 +127,7 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
             Ect::Ns2 => DctcpEct::Ns2,
             Ect::Linux => DctcpEct::Linux,
         }),
+        l4s: spec.l4s.unwrap_or(base.l4s),
         dctcp_gain: spec.dctcp_gain.unwrap_or(base.dctcp_gain),
         mss: spec.mss.unwrap_or(base.mss),
         initial_window_segments: spec.initial_window_segments.unwrap_or(base.initial_window_segments),
@@ -204,6 +207,8 @@ mod tests {
             .."cubic".parse().unwrap()
         };
         assert_eq!(*given, expected);
+        let l4s = settings("", Some(r#"{"algorithm": "dctcp", "l4s": true}"#)).unwrap();
+        assert_eq!(*l4s, Config { l4s: true, .."dctcp".parse().unwrap() });
         let off = settings("", Some(r#"{"timestamps_ps": null, "slow_start_limit": 1}"#)).unwrap();
         assert_eq!(*off, Config { slow_start_limit: Some(1), ..Config::default() });
     }

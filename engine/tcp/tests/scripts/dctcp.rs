@@ -119,3 +119,17 @@ fn a_loss_halves_the_window_whatever_alpha_is() {
     assert_eq!(script.cwnd(), 5_000);
     assert_eq!(script.sent().first().map(|segment| segment.sequence), Some(ours(0)));
 }
+
+/// RFC 9331, 2: what is ECN-capable says by ECT(1) that it answers as L4S asks; the handshake of RFC 3168 is the same.
+#[test]
+fn with_l4s_what_is_ecn_capable_is_ect1() {
+    for (dctcp_ect, ack) in [(DctcpEct::DataOnly, Ecn::NotEct), (DctcpEct::Linux, Ecn::Ect1)] {
+        let config = Config { l4s: true, dctcp_ect, ..config("dctcp") };
+        let mut script = Script::established(config, Duration::from_ms(1));
+        script.tcp.send(1_000).unwrap();
+        assert_eq!(script.expect_one().ecn, Ecn::Ect1);
+        script.data(0, 100, Ecn::Ce);
+        let echo = script.expect_one();
+        assert_eq!((echo.ecn, echo.has(wire::tcp::ECE)), (ack, true));
+    }
+}
