@@ -28,7 +28,14 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "How-to": (
         "How to do one thing.",
         (
-            *("docs/changing-a-fabric.md", "docs/controller.md", "docs/show.md", "docs/explain.md"),
+            *(
+                "docs/changing-a-fabric.md",
+                "docs/controller.md",
+                "docs/show.md",
+                "docs/explain.md",
+                "docs/lab.md",
+            ),
+            *("docs/gnmi.md", "docs/sonic.md"),
             *("docs/live-fabric.md", "docs/security.md", "docs/fuzzing.md", "ptf_tests/README.md"),
             *("differential/README.md", "CONTRIBUTING.md", "SECURITY.md"),
         ),
@@ -37,7 +44,12 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "What is modelled: scope, equations, validation.",
         (
             *("docs/models/marking.md", "docs/models/codel.md", "docs/models/eee_hold.md"),
-            *("docs/models/shuffle.md", "docs/models/tcp.md", "docs/models/mapreduce.md"),
+            *(
+                "docs/models/shuffle.md",
+                "docs/models/tcp.md",
+                "docs/models/mapreduce.md",
+                "docs/models/flow_chasing.md",
+            ),
             *("engine/netsim/README.md", "engine/tcp/README.md"),
         ),
     ),
