@@ -30,7 +30,7 @@ from eeon_control.cli import main
 
 main({words!r}, prog_name="eeon")
 """
-HEAVY = ("pyarrow", "matplotlib", "distributed", "dask", "eeon_experiments")
+HEAVY = ("pyarrow", "matplotlib", "bokeh", "perfetto", "distributed", "dask", "eeon_experiments")
 
 
 def eeon(*words: str, absent: tuple[str, ...] = HEAVY) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,10 +21,16 @@ from eeon_tools.cli.support import (
     reports_errors,
 )
 from eeon_tools.errors import InputError, TraceError
+from eeon_tools.hops.recording import DEFAULT_LIMIT, Recording, recording_filter
+from eeon_tools.replay.comparing import Setting, overload, overridden
+from eeon_tools.replay.comparing import table as comparison_table
 from eeon_tools.replay.live_result import LiveResult
 from eeon_tools.replay.result import RunResult
 from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
+
+if TYPE_CHECKING:
+    from eeon_engine.hops import HopFilter
 
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 _STDOUT = Path("-")
@@ -89,7 +97,37 @@ _STDOUT = Path("-")
     metavar="[FILE]",
     help="JSON, for programs: in place of the table, or into FILE beside it.",
 )
-@click.option("--html", "html_path", type=_OUTPUT, help="Write a page with plots.")
+@click.option(
+    "--html", "html_path", type=_OUTPUT, help="Write a page to look into the run; it works offline."
+)
+@click.option(
+    "--compare",
+    "compare",
+    multiple=True,
+    metavar="A[+B...]",
+    help="Replay under this setting, too: configurations joined by +; repeatable. "
+    "One table and one page for all.",
+)
+@click.option(
+    "--pcapng",
+    "pcapng_path",
+    type=_OUTPUT,
+    help="Write every packet at every port, with the reason of its verdict as a comment, for Wireshark.",
+)
+@click.option(
+    "--perfetto",
+    "perfetto_path",
+    type=_OUTPUT,
+    help="Write queues, sleep and packets over time, for ui.perfetto.dev.",
+)
+@click.option(
+    "--hops",
+    "hops_limit",
+    type=click.IntRange(1, 1 << 24),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="Most events that are recorded for --html, --pcapng and --perfetto; 64 bytes each.",
+)
 @reports_errors
 def replay(
     trace: Path,
@@ -104,15 +142,20 @@ def replay(
     name: str | None,
     json_path: Path | None,
     html_path: Path | None,
+    compare: tuple[str, ...],
+    pcapng_path: Path | None,
+    perfetto_path: Path | None,
+    hops_limit: int,
 ) -> None:
     """Send TRACE through a twin, or with --fabric a live fabric, and report deliveries, marks and drops.
 
     The switches run the P4 program. The command configures them over P4Runtime, and reads their counters and
     registers in the same way. Hosts do not react: they do not send a dropped packet again.
     """
-    if html_path is not None:
-        needs_plots(str(html_path))
-    for path in (json_path, html_path):
+    for path in (html_path, perfetto_path):
+        if path is not None:
+            needs_plots(str(path))
+    for path in (json_path, html_path, pcapng_path, perfetto_path):
         if path is not None:
             output_file(path)  # a folder that cannot be made is known before the run, not after it
     shown = name or " + ".join(Path(part).stem for part in config)
@@ -124,18 +167,41 @@ def replay(
                 f"runs in real time: bring a fabric up with `eeon fabric up TOPOLOGY --target {target}` and "
                 "name it with --fabric",
             )
-        if not config:
+        if not config and not compare:
             raise InputError("--config", "", "is missing: a twin starts without one")
-        run = _on_twin(trace, topology, config, speed, mapping, seed, shown, break_teller(keep_good))
+        outputs = _Outputs(pcapng_path, perfetto_path, html_path, hops_limit)
+        topology = topology or _topology_of(trace)
+        settings = [Setting(shown, config)] if config else []
+        settings += [Setting.parse(text) for text in compare]
+        if len(settings) > 1 and (pcapng_path or perfetto_path):
+            raise InputError(
+                "--compare", "", "is for tables and pages; --pcapng and --perfetto are of one setting"
+            )
+        for one in settings:
+            for remark in overridden(one.config, topology):
+                click.echo(f"note: {remark}", err=True)
+        runs = [
+            _on_twin(
+                *(trace, topology, one.config, speed, mapping, seed, one.name),
+                outputs,
+                break_teller(keep_good),
+                len(settings),
+            )
+            for one in settings
+        ]
         if json_path != _STDOUT:
-            _print(run)
-
-        def page() -> str:
-            from eeon_tools.replay.page import run_page
-
-            return run_page(run)
-
-        _write(run.as_dict(), json_path, page, html_path)
+            if len(runs) == 1:
+                _print(runs[0])
+            else:
+                console().print(comparison_table(runs))
+        for run in runs:
+            for remark in overload(run):
+                click.echo(f"note: {remark}", err=json_path == _STDOUT)
+        document: dict[str, object] = runs[0].as_dict()
+        if len(runs) > 1:
+            document = {"runs": [run.as_dict() for run in runs]}
+        _write(document, json_path, lambda: outputs.page(trace, topology, runs), html_path)
+        outputs.say(to_stderr=json_path == _STDOUT)
     else:
         for option, value in (("--topology", topology), ("--seed", seed)):
             if value is not None:
@@ -167,28 +233,94 @@ def _write(
         click.echo(f"page: {html_path}")
 
 
+@dataclass
+class _Outputs:
+    """Files that are made of what happened by hop."""
+
+    pcapng: Path | None
+    perfetto: Path | None
+    html: Path | None
+    limit: int
+    recordings: list[Recording] = field(default_factory=list)
+    models: list[dict[str, object]] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def are_wanted(self) -> bool:
+        return any((self.pcapng, self.perfetto, self.html))
+
+    def filter(self) -> HopFilter:
+        from eeon_tools.hops import pcapng
+
+        return recording_filter(limit=self.limit, snap_bytes=pcapng.SNAP_BYTES if self.pcapng else 0)
+
+    def take(self, run: RunResult, runs: int) -> None:
+        """Write the files of the run that was recorded last, and keep what the page shows of it."""
+        recording = self.recordings.pop()
+        if self.pcapng is not None:
+            from eeon_tools.hops import pcapng
+
+            count = pcapng.write(recording, self.pcapng)
+            self.said.append(
+                f"pcapng: {self.pcapng}, {count:,} records; frame.packet_id is the number in the trace"
+            )
+        if self.perfetto is not None:
+            from eeon_tools.hops import perfetto
+
+            perfetto.write(recording, self.perfetto)
+            self.said.append(f"Perfetto trace: {self.perfetto}; open it in ui.perfetto.dev")
+        if self.html is not None:
+            from eeon_tools.report.model import run_model
+
+            self.models.append(run_model(recording, run, runs))
+        missing = recording.truncation()
+        if missing:
+            self.said.append(f"{run.name}: {missing}; --hops sets the limit")
+
+    def page(self, trace: Path, topology: str, runs: list[RunResult]) -> str:
+        from eeon_control import topology as topologies
+
+        from eeon_tools.replay.comparing import page as compare_page
+        from eeon_tools.replay.page import run_page
+        from eeon_tools.report.page import explain_command, layers, section
+
+        tool = section(self.models, layers(topologies.load(topology)), explain_command(trace, topology))
+        return run_page(runs[0], tool) if len(runs) == 1 else compare_page(runs, tool)
+
+    def say(self, to_stderr: bool) -> None:
+        for line in self.said:
+            click.echo(line, err=to_stderr)
+
+
+def _topology_of(trace: Path) -> str:
+    manifest = manifests.read(trace)
+    if manifest is None:
+        raise TraceError(trace, "", "has no manifest that names its fabric; say --topology")
+    return manifest.topology
+
+
 def _on_twin(
     trace: Path,
-    topology: str | None,
+    topology: str,
     config: tuple[str, ...],
     speed: float,
     mapping: tuple[str, ...],
     seed: int | None,
     name: str,
+    outputs: _Outputs,
     on_break: OnBreak | None,
+    runs: int = 1,
 ) -> RunResult:
     from eeon_tools.replay.twin_run import ReplaySettings
     from eeon_tools.replay.twin_run import replay as run_replay
 
-    if topology is None:
-        manifest = manifests.read(trace)
-        if manifest is None:
-            raise TraceError(trace, "", "has no manifest that names its fabric; say --topology")
-        topology = manifest.topology
     seed = 1 if seed is None else seed
     settings = ReplaySettings(name, trace, topology, config, speed, seed, mapping, on_break)
-    with packet_progress(f"replaying {trace.name}") as progress:
-        return run_replay(settings, progress)
+    with packet_progress(f"replaying {trace.name} under {name}") as progress:
+        if not outputs.are_wanted():
+            return run_replay(settings, progress)
+        run = run_replay(settings, progress, outputs.recordings.append, outputs.filter())
+        outputs.take(run, runs)
+        return run
 
 
 def _on_fabric(

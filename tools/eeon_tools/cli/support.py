@@ -72,9 +72,10 @@ def reports_errors(function: Callable[_Arguments, _Result]) -> Callable[_Argumen
 
 def needs_plots(what: str) -> None:
     """Raise UnavailableError where drawings cannot be made: before a run, not after it."""
-    if find_spec("matplotlib") is None:
+    missing = [name for name in ("matplotlib", "bokeh", "perfetto") if find_spec(name) is None]
+    if missing:
         raise UnavailableError(
-            f"{what} has drawings, which need matplotlib: `pip install 'eeon-tools[plots]'`, "
+            f"{what} needs {' and '.join(missing)}: `pip install 'eeon-tools[plots]'`, "
             "or `pip install './tools[plots]'` in a checkout"
         )
 

@@ -7,8 +7,9 @@ from eeon_tools.replay.result import CLASS_NAMES, RunResult
 from eeon_tools.replay.table import microseconds, overtime
 
 
-def run_page(run: RunResult) -> str:
-    """What one replay did to each class, where packets waited, and what the links used."""
+def run_page(run: RunResult, tool: str = "") -> str:
+    """What one replay did to each class, where packets waited, and what the links used. `tool`: the part to
+    look into."""
     total = run.total()
     deepest = sorted((queue for queue in run.queues if queue.highest), key=lambda q: -q.highest)[:4]
     energy = run.energy_joules
@@ -24,6 +25,7 @@ def run_page(run: RunResult) -> str:
             "This is an open-loop replay: hosts send what the trace says and do not react to drops, marks "
             "or delay."
         ),
+        tool,
         html.heading("By class"),
         class_table(run),
         html.figure(

@@ -25,6 +25,7 @@ from eeon_tools.replay.feed import Offer
 from eeon_tools.replay.spec import TICK_PS
 
 if TYPE_CHECKING:
+    from eeon_engine.hops import HopFilter, Hops
     from eeon_engine.json_types import FabricSpec, Report, WorkloadSpec
 
 
@@ -119,6 +120,18 @@ class RunningTwin:
         """Run until every application in the foreground has finished; the clock then stands at that instant.
         False when `limit_ps` came first, or when nothing is left to happen."""
         return self._twin.run_workload(limit_ps)
+
+    def record(self, filter: HopFilter) -> None:
+        """From now on record what happens to packets by hop."""
+        from eeon_engine import hops
+
+        hops.record(self._twin, filter)
+
+    def recorded(self) -> Hops | None:
+        """What was recorded; nothing is recorded any more."""
+        from eeon_engine import hops
+
+        return hops.take(self._twin)
 
     def report(self) -> Report:
         """What hosts, links and PHYs measured."""

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +22,7 @@ from eeon_control import topology as topologies
 from eeon_control.topology import Topology
 
 from eeon_tools.errors import ReplayError, TraceError
+from eeon_tools.hops.recording import Recording, recording_filter
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.feed import AddressMap, Feed
 from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult
@@ -31,6 +33,7 @@ from eeon_tools.trace import manifest as manifests
 from eeon_tools.trace.capture import OnBreak
 
 if TYPE_CHECKING:
+    from eeon_engine.hops import HopFilter
     from eeon_engine.json_types import LayerEnergy, Report, TrafficReport
 
 SETTLE_PS = 5_000_000_000
@@ -70,12 +73,18 @@ class ReplaySettings:
     on_break: OnBreak | None = None
 
 
-def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda packets: None) -> RunResult:
-    """Run one replay. `progress` hears how many packets have been fed.
+def replay(
+    settings: ReplaySettings,
+    progress: Callable[[int], None] = lambda packets: None,
+    recorded: Callable[[Recording], None] | None = None,
+    hops: HopFilter | None = None,
+) -> RunResult:
+    """Run one replay. `progress` hears how many packets have been fed. `recorded` gets what happened by
+    hop, as far as `hops` admits it (everything, up to a limit, unless said); without it nothing is
+    recorded.
 
     Raises TraceError, the controller's errors, UnavailableError without an engine, and ReplayError when the
-    packet counts do not add up.
-    """
+    packet counts do not add up."""
     started = time.monotonic()
     topology = topologies.load(settings.topology)
     config = configs.load(*settings.config)
@@ -92,7 +101,12 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
     spec = fabric_spec(topology, config, settings.seed)
     with RunningTwin(topology, program, spec) as twin:
         twin.apply(config)
+        if recorded is not None:
+            twin.record(recording_filter() if hops is None else hops)
+        numbers = array("I")
         for batch in feed.batches():
+            if recorded is not None:
+                numbers.extend(offer.number for offer in batch)
             twin.send(batch)
             twin.run_until(batch[-1].at_ps)
             progress(feed.counts.offered)
@@ -102,8 +116,11 @@ def replay(settings: ReplaySettings, progress: Callable[[int], None] = lambda pa
         report = twin.report()
         counters = twin.counters()
         registers = twin.registers(_REGISTERS)
+        found = twin.recorded()
     packets = packet_counts.class_packets(report, counters)
     packet_counts.check(topology, report, counters, registers, packets, feed.counts.offered)
+    if recorded is not None and found is not None:
+        recorded(Recording(settings.name, found, topology, config, report["elapsed_ps"], numbers))
     return RunResult(
         name=settings.name,
         topology=topology.name,

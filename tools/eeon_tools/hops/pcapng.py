@@ -1,0 +1,101 @@
+"""A recording as pcapng (draft-ietf-opsawg-pcapng), for Wireshark, tshark and whatever else reads it.
+
+An interface is a port that sends, with its rate; a record is a packet that leaves it, or that its switch
+drops there. The packet's number in the trace is its packet id, so `frame.packet_id == 501` follows it over
+all links; the comment says why it was marked, dropped or held."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from eeon_tools.hops.recording import Recording, Visit
+
+SNAP_BYTES = 128
+"""Bytes of each frame that are kept: all headers."""
+_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
+_BYTE_ORDER = 0x1A2B3C4D
+_ETHERNET = 1
+_IF_NAME, _IF_DESCRIPTION, _IF_SPEED, _IF_TSRESOL = 2, 3, 8, 9
+_COMMENT, _FLAGS, _PACKET_ID, _QUEUE = 1, 2, 5, 6
+_OUTBOUND = 2
+_NANOSECONDS = 9
+_PS_PER_NS = 1000
+
+
+def write(recording: Recording, path: Path) -> int:
+    """Write the file; how many records it has. The packets' bytes are as many as the recording has kept."""
+    with path.open("wb") as file:
+        return _write(recording, file)
+
+
+def _write(recording: Recording, file: BinaryIO) -> int:
+    comment = f"eeon replay: {recording.name} on {recording.topology.name}"
+    missing = recording.truncation()
+    if missing:
+        comment += f"; {missing}"
+    # No length: what follows is read to its end.
+    file.write(_block(_SECTION, struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1), [(_COMMENT, comment.encode())]))
+    places: dict[tuple[str, int], int] = {}
+    for port in recording.ports():
+        places[port.node, 0 if port.node in recording.topology.hosts else port.number] = len(places)
+        options = [
+            (_IF_NAME, port.node.encode() if port.node in recording.topology.hosts else port.name.encode()),
+            (_IF_DESCRIPTION, f"to {port.peer.node}".encode()),
+            (_IF_SPEED, struct.pack("<Q", int(port.rate))),
+            (_IF_TSRESOL, bytes([_NANOSECONDS])),
+        ]
+        file.write(_block(_INTERFACE, struct.pack("<HHI", _ETHERNET, 0, 0), options))
+    count = 0
+    for interface, visit in _in_order(recording, places):
+        nanoseconds = (visit.left_ps or 0) // _PS_PER_NS
+        head = struct.pack(
+            "<IIIII",
+            interface,
+            nanoseconds >> 32,
+            nanoseconds & 0xFFFF_FFFF,
+            len(visit.frame),
+            max(visit.length, len(visit.frame)),
+        )
+        options = [
+            (_FLAGS, struct.pack("<I", _OUTBOUND)),
+            (_PACKET_ID, struct.pack("<Q", visit.number)),
+            (_QUEUE, struct.pack("<I", 0)),
+        ]
+        text = comment_of(recording, visit)
+        if text:
+            options.append((_COMMENT, text.encode()))
+        file.write(_block(_PACKET, head + _padded(visit.frame), options))
+        count += 1
+    return count
+
+
+def comment_of(recording: Recording, visit: Visit) -> str:
+    """What Wireshark shows of a packet: what was decided of it in words."""
+    reason = recording.reason(visit)
+    if visit.dropped:
+        return f"DROPPED at {visit.place}: {reason}"
+    return reason
+
+
+def _in_order(recording: Recording, places: dict[tuple[str, int], int]) -> Iterator[tuple[int, Visit]]:
+    """Visits with their interfaces; they come in order of time. Those without a port that sends (to the
+    controller) are left out, and drops are where the packet was to go."""
+    for visit in recording.visits():
+        interface = places.get((visit.node, visit.port))
+        if interface is not None:
+            yield interface, visit
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
+
+
+def _block(kind: int, body: bytes, options: list[tuple[int, bytes]]) -> bytes:
+    for code, value in options:
+        body += struct.pack("<HH", code, len(value)) + _padded(value)
+    body += struct.pack("<HH", 0, 0)
+    length = len(body) + 12
+    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)

@@ -1,0 +1,294 @@
+"""A recording of a run: the engine's stream of hops with the fabric that it is of, and visits in words.
+
+A visit is what happened to one packet at one node: when it came, what it found, what was decided and by which
+numbers, how long it was held, when it left. All numbers are the engine's; nothing is computed a second time.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from eeon_control.config import FabricConfig
+from eeon_control.constants import CLASSES, VERDICTS
+from eeon_control.port_settings import CodelSettings, MarkThresholdSettings, RedSettings, Settings
+from eeon_control.topology import Port, PortRole, Topology
+from eeon_control.units import Packets
+
+from eeon_tools.explain.values import size, time
+
+if TYPE_CHECKING:
+    from eeon_engine.hops import Hop, HopFilter, Hops
+
+_META = "scalars.metadata_t."
+FIELDS = (
+    "verdict",
+    "packet_class",
+    "ecn",
+    "found_bytes",
+    "queued_bytes",
+    "dequeue_threshold_bytes",
+    "egress_port",
+)
+"""Metadata of the P4 program whose values are recorded, in this order."""
+DEFAULT_LIMIT = 1 << 22
+"""Events: 270 MB."""
+_FRAME_BYTES = 1514
+
+
+def recording_filter(*, limit: int = DEFAULT_LIMIT, snap_bytes: int = 0) -> HopFilter:
+    """Everything that the writers here use, of all packets."""
+    return {
+        "fields": [_META + name for name in FIELDS],
+        "port_field": _META + "egress_port",
+        "limit": limit,
+        "snap_bytes": snap_bytes,
+    }
+
+
+@dataclass(slots=True)
+class Visit:
+    """One packet at one node. Times are picoseconds; None where something did not happen.
+
+    `queue_bytes`, `queue_packets`: what waited at `port` when it came. `decided_bytes`: the depth that the
+    program compared. `held_until`: when its gate was to open. `left_ps`: its first bit left; `end_ps`: its
+    last."""
+
+    number: int
+    node: str
+    arrived_ps: int
+    length: int
+    flow: str = ""
+    port: int = 0
+    verdict: str = ""
+    kind: str = ""
+    queue_bytes: int = 0
+    queue_packets: int = 0
+    left_bytes: int = 0
+    decided_bytes: int = 0
+    threshold: int = 0
+    queued_ps: int | None = None
+    held_until: int | None = None
+    left_ps: int | None = None
+    end_ps: int | None = None
+    dropped: str = ""
+    rounds: int = 0
+    frame: bytes = b""
+
+    @property
+    def place(self) -> str:
+        """`leaf1:3`."""
+        return f"{self.node}:{self.port}"
+
+    @property
+    def waited_ps(self) -> int:
+        """From its arrival in the queue to its departure; 0 for what did not leave."""
+        if self.queued_ps is None or self.left_ps is None or self.dropped:
+            return 0
+        return self.left_ps - self.queued_ps
+
+    @property
+    def held_ps(self) -> int:
+        """How long it waited for a gate: until it opened or the packet left, whichever was earlier."""
+        if self.held_until is None or self.queued_ps is None or self.left_ps is None:
+            return 0
+        return min(self.held_until, self.left_ps) - self.queued_ps
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One run's hops. `numbers`: of the packets in the trace, by the number in which they were offered,
+    from 1; empty where these are the same. `name`: of the run."""
+
+    name: str
+    hops: Hops
+    topology: Topology
+    config: FabricConfig
+    end_ps: int
+    numbers: array[int] = field(default_factory=lambda: array("I"))
+
+    def number(self, packet: int) -> int:
+        """The number of a packet in its trace."""
+        return self.numbers[packet - 1] if 0 < packet <= len(self.numbers) else packet
+
+    def port(self, node: str, number: int) -> Port | None:
+        """A port of a switch, or the one of a host."""
+        if node in self.topology.hosts:
+            return self.topology.hosts[node].port
+        return self.topology.port(f"{node}:{number}")
+
+    def ports(self) -> list[Port]:
+        """All ports: hosts', then switches'."""
+        return [*(host.port for host in self.topology.hosts.values()), *self.topology.ports()]
+
+    def aqm(self, port: Port | None) -> Settings | None:
+        """How a switch's port treats a filling queue."""
+        if port is None or port.role is PortRole.HOST:
+            return None
+        return self.config.settings_of(port).queue.aqm.settings_at(port.rate)
+
+    def buffer(self, port: Port) -> int:
+        """Bytes that a switch's port holds at most; 0 for a host's."""
+        return 0 if port.role is PortRole.HOST else int(self.config.settings_of(port).queue.buffer)
+
+    def acts_from(self, port: Port) -> int | None:
+        """Bytes from which the port's AQM marks or drops; None where that is no depth."""
+        match self.aqm(port):
+            case MarkThresholdSettings() as marking:
+                return int(marking.threshold)
+            case RedSettings() as red:
+                low = red.min
+                return int(low) * _FRAME_BYTES if isinstance(low, Packets) else int(low)
+            case _:
+                return None
+
+    def truncation(self) -> str | None:
+        """What is missing, in words; None when nothing is."""
+        if not self.hops.lost:
+            return None
+        return (
+            f"{self.hops.lost:,} events more than the limit of {self.hops.limit:,} are left out: "
+            "the end of the run is missing"
+        )
+
+    def visits(self) -> Iterator[Visit]:
+        """Every visit that has ended, in the order in which they ended."""
+        inside: dict[tuple[int, str], Visit] = {}
+        for event in self.hops.events():
+            if not event.packet:
+                continue
+            key = (event.packet, event.node)
+            visit = inside.get(key)
+            if visit is None:
+                visit = inside[key] = self._begin(event)
+            self._step(visit, event)
+            if event.kind in ("sent", "dropped", "delivered"):
+                del inside[key]
+                if event.kind != "delivered":
+                    yield visit
+
+    def _begin(self, event: Hop) -> Visit:
+        visit = Visit(self.number(event.packet), event.node, event.at_ps, event.length, port=event.port)
+        if event.flow is not None:
+            visit.flow = self.flow_name(event)
+        if event.node in self.topology.hosts:
+            visit.queued_ps = event.at_ps
+        return visit
+
+    def flow_name(self, event: Hop) -> str:
+        """`h1:40000 > h3:50010`."""
+        flow = event.flow
+        assert flow is not None
+        names = _names(self.topology)
+        source, destination = (
+            names.get(flow.source, flow.source),
+            names.get(flow.destination, flow.destination),
+        )
+        return f"{source}:{flow.source_port} > {destination}:{flow.destination_port}"
+
+    def _step(self, visit: Visit, event: Hop) -> None:
+        match event.kind:
+            case "judged":
+                self._judge(visit, event)
+            case "queued":
+                if visit.queued_ps is None:
+                    visit.queued_ps = event.at_ps
+                    visit.port = event.port
+                    visit.queue_bytes, visit.queue_packets = event.queue_bytes, event.queue_packets
+            case "held":
+                visit.held_until = max(event.until_ps, visit.held_until or 0)
+            case "recirculated":
+                visit.rounds += 1
+                if event.until_ps > (visit.held_until or 0):
+                    visit.held_until = event.until_ps
+            case "sent" | "dropped":
+                visit.port = event.port
+                visit.left_ps, visit.end_ps = event.at_ps, event.until_ps
+                visit.left_bytes = event.queue_bytes
+                visit.frame = event.frame
+                if event.values:
+                    visit.verdict = _verdict(event.values)
+                if event.kind == "dropped":
+                    visit.end_ps = event.at_ps
+                    visit.dropped = visit.verdict if visit.verdict in _DROPS else event.cause
+            case _:
+                pass
+
+    def _judge(self, visit: Visit, event: Hop) -> None:
+        # Of a packet that comes again from the loop, the first decision counts.
+        if not event.values or visit.verdict:
+            return
+        values = dict(zip(FIELDS, event.values, strict=True))
+        visit.verdict = _verdict(event.values)
+        kind = values["packet_class"]
+        visit.kind = CLASSES[kind] if kind < len(CLASSES) else ""
+        visit.decided_bytes = values["found_bytes"]
+        visit.queue_bytes = values["found_bytes"]
+        visit.threshold = values["dequeue_threshold_bytes"]
+        visit.port = values["egress_port"]
+
+    def reason(self, visit: Visit) -> str:
+        """Why a packet was marked, dropped, held or let through, with the numbers that were compared."""
+        return "; ".join(part for part in (self._decision(visit), _hold(visit)) if part)
+
+    def _decision(self, visit: Visit) -> str:
+        port = self.port(visit.node, visit.port)
+        if port is None or port.role is PortRole.HOST:
+            return f"dropped by {visit.node}'s NIC" if visit.dropped else ""
+        found = f"queue {size(visit.decided_bytes)}"
+        did = {"marked": "marked", "early_dropped": "dropped early"}.get(visit.verdict, "not marked")
+        if visit.verdict == "tail_dropped":
+            needed = f"{found} + packet {size(visit.length)}"
+            return f"{needed} > buffer {size(self.buffer(port))}: dropped, the buffer is full"
+        if visit.dropped and visit.verdict != "early_dropped":
+            return f"dropped: {visit.dropped.replace('_', ' ')}"
+        match self.aqm(port):
+            case MarkThresholdSettings(at_dequeue=True) if visit.threshold:
+                sign = ">" if visit.verdict == "marked" else "<="
+                return f"{size(visit.left_bytes)} stay behind {sign} threshold {size(visit.threshold)}: {did}"
+            case MarkThresholdSettings() as marking:
+                threshold = visit.threshold or int(marking.threshold)
+                if visit.verdict == "marked":
+                    return f"{found} > threshold {size(threshold)}: marked"
+                if visit.decided_bytes > threshold:
+                    return f"{found} > threshold {size(threshold)}, but it is not ECT or has CE: not marked"
+                return f"{found} <= threshold {size(threshold)}: not marked"
+            case RedSettings() as red:
+                unit = " packets" if isinstance(red.min, Packets) else " B"
+                depth = (
+                    f"{visit.queue_packets:,} packets" if unit == " packets" and visit.queued_ps else found
+                )
+                return f"RED, {depth}, min {int(red.min):,}, max {int(red.max):,}{unit}: {did}"
+            case CodelSettings() as codel:
+                return f"CoDel, {time(visit.waited_ps)} in the queue, target {time(int(codel.target))}: {did}"
+            case _:
+                return f"{found}, buffer {size(self.buffer(port))}: let in"
+
+
+_DROPS = ("malformed", "no_route", "ttl_expired", "to_cpu", "tail_dropped", "early_dropped")
+
+
+def _verdict(values: tuple[int, ...]) -> str:
+    return VERDICTS[values[0]] if values[0] < len(VERDICTS) else str(values[0])
+
+
+def _hold(visit: Visit) -> str:
+    if not visit.held_ps:
+        return ""
+    return f"held {time(visit.held_ps)}: its link was asleep"
+
+
+_NAMES: dict[int, dict[str, str]] = {}
+
+
+def _names(topology: Topology) -> dict[str, str]:
+    """Hosts by their addresses."""
+    found = _NAMES.get(id(topology))
+    if found is None:
+        _NAMES.clear()
+        found = _NAMES[id(topology)] = {
+            str(address): host.name for host in topology.hosts.values() for address in (host.ipv4, host.ipv6)
+        }
+    return found

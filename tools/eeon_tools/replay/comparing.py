@@ -1,0 +1,137 @@
+"""Several settings over one trace: one table and one page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from eeon_control import config as configs
+from eeon_control import topology as topologies
+from eeon_control.config import FabricConfig
+from eeon_control.topology import Port
+from rich.table import Table
+
+from eeon_tools.errors import InputError
+from eeon_tools.replay import html
+from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.table import microseconds, plain
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One of the settings that are compared: its name, and its configurations, later ones over earlier
+    ones."""
+
+    name: str
+    config: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Setting:
+        """Read `mark_threshold+eee_120us100`. Raises InputError."""
+        parts = tuple(part.strip() for part in text.split("+"))
+        if not all(parts):
+            raise InputError("--compare", text, "has a name missing; write A+B")
+        return cls(" + ".join(Path(part).stem for part in parts), parts)
+
+
+def overridden(config: Sequence[str], topology: str) -> list[str]:
+    """What later configurations take back of earlier ones: a remark for each AQM or EEE mode that one
+    replaces at some port."""
+    ports = topologies.load(topology).ports()
+    remarks = []
+    for count in range(2, len(config) + 1):
+        before, after = configs.load(*config[: count - 1]), configs.load(*config[:count])
+        changed = {
+            (kind, old, new)
+            for port in ports
+            for kind, old, new in _modes(before, after, port)
+            if old is not None and old != new
+        }
+        name = Path(config[count - 1]).stem
+        remarks += [
+            f"{name} comes later and replaces {kind} {old} by {new}; --compare A --compare B runs both"
+            for kind, old, new in sorted(changed, key=str)
+        ]
+    return remarks
+
+
+def _modes(before: FabricConfig, after: FabricConfig, port: Port) -> list[tuple[str, str | None, str | None]]:
+    return [
+        ("AQM", _aqm(before, port), _aqm(after, port)),
+        ("EEE mode", _eee(before, port), _eee(after, port)),
+    ]
+
+
+def _aqm(config: FabricConfig, port: Port) -> str | None:
+    name = config.attached(port, "queue")
+    return None if name is None else config.profiles.queue[name].aqm.mode
+
+
+def _eee(config: FabricConfig, port: Port) -> str | None:
+    name = config.attached(port, "eee")
+    return None if name is None else name
+
+
+def table(runs: Sequence[RunResult]) -> Table:
+    """One row a setting."""
+    made = plain(*HEAD)
+    for run in runs:
+        made.add_row(*_row(run))
+    return made
+
+
+HEAD = (
+    "setting", "marked", "early drop", "tail drop", "data p50 us", "data p99 us", "ack p99 us",
+    "deepest queue B", "energy mJ", "% of never asleep", "wakes",
+)  # fmt: skip
+
+
+def _row(run: RunResult) -> list[str]:
+    total, energy, deepest = run.total(), run.energy_joules, run.deepest_queue()
+    share = f"{100 * energy.used / energy.legacy:.1f}" if energy.legacy else "-"
+    return [
+        run.name,
+        f"{total.marked:,}",
+        f"{total.early_dropped:,}",
+        f"{total.tail_dropped:,}",
+        microseconds(run.latency_us["data"].p50),
+        microseconds(run.latency_us["data"].p99),
+        microseconds(run.latency_us["ack"].p99),
+        f"{deepest.highest:,}" if deepest else "-",
+        f"{1000 * energy.used:,.1f}",
+        share,
+        f"{run.wakes:,}",
+    ]
+
+
+def page(runs: Sequence[RunResult], tool: str) -> str:
+    """The page about all of them."""
+    from eeon_tools.replay.page import conditions  # it draws, which a table does without
+
+    first = runs[0]
+    lead = (
+        f"{first.total().sent:,} packets of `{first.trace}` through a twin of `{first.topology}` under "
+        f"{len(runs)} settings. This is an open-loop replay: hosts send what the trace says and do not react."
+    )
+    body = [html.paragraph(lead, "lead"), html.table(HEAD, [_row(run) for run in runs]), tool]
+    for run in runs:
+        body += [html.heading(f"Conditions of {run.name}"), conditions(run)]
+    return html.page(f"{first.trace} under {len(runs)} settings", body)
+
+
+OVERLOAD_SHARE = 0.01
+"""Of the packets: more drops at full buffers say that the trace offers more than the fabric carries."""
+
+
+def overload(run: RunResult) -> list[str]:
+    """A remark when the trace offers more than the fabric can carry, so that what is compared is mostly
+    loss."""
+    total = run.total()
+    if not total.sent or total.tail_dropped <= OVERLOAD_SHARE * total.sent:
+        return []
+    share = 100 * total.tail_dropped / total.sent
+    return [
+        f"{run.name}: {share:.1f} % of the packets found a full buffer: the trace offers more than the "
+        "fabric carries; a smaller --speed, or a trace with a larger --time-scale, loads it less"
+    ]

@@ -1,0 +1,355 @@
+"use strict";
+// What the charts show, and what a click does. bokeh draws; the data is in the element "data" and is never changed.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const runs = data.runs;
+  const byId = (id) => document.getElementById(id);
+  const number = (value, digits = 0) =>
+    value === null || value === undefined ? "-" :
+      value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const element = (name, text, attributes = {}) => {
+    const made = document.createElement(name);
+    if (text !== undefined) made.textContent = text;
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+  const KINDS = ["marked", "dropped early", "buffer full", "dropped", "held"];
+  // Places in a detail.
+  const [N, PORT, AT, KIND, QUEUE, WAITED, HELD, FLOW, WHY, AHEAD] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const state = { a: 0, b: -1, port: 0 };
+
+  let models = null;
+  const model = (name) => models.get_model_by_name(name);
+
+  const unflat = (flat) => {
+    const found = [];
+    for (let i = 0, at = 0; i < flat.length; i += 2) {
+      at += flat[i];
+      found.push([at, flat[i + 1]]);
+    }
+    return found;
+  };
+
+  // A step line that falls to zero where a period has no value.
+  const steps = (run, flat) => {
+    const x = [], y = [];
+    let next = 0;
+    for (const [at, value] of unflat(flat || [])) {
+      if (at > next || x.length === 0) { x.push(next * run.period_us); y.push(0); }
+      x.push(at * run.period_us); y.push(value);
+      next = at + 1;
+    }
+    x.push(next * run.period_us, run.end_us); y.push(0, 0);
+    return { x, y };
+  };
+
+  const depths = (run, flat) => {
+    const x = [0], y = [0];
+    for (let i = 0, at = 0; i < (flat || []).length; i += 2) {
+      at += flat[i];
+      x.push(at / 1000); y.push(flat[i + 1]);
+    }
+    x.push(run.end_us); y.push(y[y.length - 1]);
+    return { x, y };
+  };
+
+  const draw = () => {
+    const empty = { x: [], y: [] };
+    [state.a, state.b].forEach((index, place) => {
+      const run = runs[index];
+      const port = run && run.ports[state.port];
+      const fill = (name, flat) => { model(name + place).data = port ? steps(run, flat) : empty; };
+      model("depth" + place).data = port ? depths(run, port.steps) : empty;
+      fill("marks", port && port.mark_counts);
+      fill("drops", port && port.drop_counts);
+      fill("asleep", port && port.asleep_percent);
+    });
+    const run = runs[state.a], port = run.ports[state.port];
+    for (const kind of KINDS) {
+      const found = run.details.map((one, at) => [one, at])
+        .filter(([one]) => one[PORT] === state.port && one[KIND] === kind);
+      model("points " + kind).data = {
+        x: found.map(([one]) => one[AT]), y: found.map(([one]) => one[QUEUE]), n: found.map(([one]) => one[N]),
+        why: found.map(([one]) => one[WHY]), at: found.map(([, at]) => at),
+      };
+    }
+    for (const [name, bytes] of [["threshold", port.threshold], ["buffer", port.buffer]]) {
+      const line = model(name);
+      line.visible = bytes !== null && bytes !== undefined;
+      if (line.visible) line.location = bytes;
+    }
+    key(run, port);
+  };
+
+  const key = (run, port) => {
+    const of = port.changes_a_step > 1 ? `the highest depth of ${port.changes_a_step} changes a step` : "every change of the depth";
+    const parts = [`${port.name} to ${port.peer}: ${of}; marks, drops and sleep by periods of ${number(run.period_us, 1)} us`];
+    parts.push(`solid: ${run.name}`);
+    if (state.b >= 0) parts.push(`dashed: ${runs[state.b].name}`);
+    if (port.threshold) parts.push(`dotted line: marks or drops from ${number(port.threshold)} B`);
+    if (port.buffer) parts.push(`dash-dot line: buffer ${number(port.buffer)} B`);
+    parts.push("triangle: marked; cross: dropped; circle: held");
+    for (const [kind, [kept, all]] of Object.entries(run.detail_counts)) {
+      if (kept < all) parts.push(`${number(kept)} of ${number(all)} ${kind} can be clicked`);
+    }
+    byId("key").textContent = parts.join(" \u00b7 ");
+  };
+
+  const show = (from, to) => {
+    const range = model("time"), end = runs[state.a].end_us;
+    const width = Math.max(1e-3, Math.min(to - from, end));
+    const start = Math.max(0, Math.min(from, end - width));
+    range.start = start;
+    range.end = start + width;
+  };
+  const sayWindow = () => {
+    const range = model("time");
+    byId("window").textContent = `${number(range.start, 1)} to ${number(range.end, 1)} us`;
+  };
+  const zoom = (factor) => {
+    const range = model("time"), middle = (range.start + range.end) / 2, half = (range.end - range.start) / 2 * factor;
+    show(middle - half, middle + half);
+  };
+  const move = (share) => {
+    const range = model("time"), by = (range.end - range.start) * share;
+    show(range.start + by, range.end + by);
+  };
+  const whole = () => show(0, runs[state.a].end_us);
+
+  const choosePort = (port) => {
+    state.port = port;
+    byId("port").value = String(port);
+    draw();
+    topology();
+  };
+
+  const command = (run, packet) => data.explain.replace("{config}", run.config.split(" + ").map((c) => "-c " + c).join(" "))
+    .replace("{packet}", packet);
+
+  // One packet at one port, in words.
+  const tell = (run, one, heading = "h3") => {
+    const port = run.ports[one[PORT]];
+    const box = element("div");
+    box.append(element(heading, `Packet ${number(one[N])} ${one[KIND]} at ${port.name} to ${port.peer}`));
+    const list = element("ul");
+    const line = (text) => list.append(element("li", text));
+    line(`${number(one[AT], 3)} us: ${one[WHY]}`);
+    line(`Flow ${one[FLOW]}`);
+    line(`In the queue: ${number(one[QUEUE])} B. ${one[AHEAD]}.`);
+    if (one[HELD] > 0) line(`Held for ${number(one[HELD], 3)} us; in the queue for ${number(one[WAITED], 3)} us in all.`);
+    else if (one[WAITED] > 0) line(`In the queue for ${number(one[WAITED], 3)} us.`);
+    if (one[KIND] === "marked" && port.threshold !== null)
+      line(`A threshold of ${number(one[QUEUE])} B or more would not have marked it (now ${number(port.threshold)} B).`);
+    if (one[KIND] === "dropped early" && port.threshold !== null)
+      line(`An AQM that acts above ${number(one[QUEUE])} B would not have dropped it (now from ${number(port.threshold)} B).`);
+    if (one[KIND] === "buffer full")
+      line(`A buffer of ${number(one[QUEUE] + 1514)} B would have had room for it (now ${number(port.buffer)} B).`);
+    line(`All about it: ${command(run, one[N])}`);
+    box.append(list);
+    return box;
+  };
+  const detail = (at, focus = true) => {
+    const run = runs[state.a], one = run.details[at];
+    if (one[PORT] !== state.port) choosePort(one[PORT]);
+    const box = byId("detail");
+    box.replaceChildren(tell(run, one));
+    const others = run.details.filter((other) => other !== one && other[N] === one[N]);
+    if (others.length) box.append(element("h4", "Elsewhere"), ...others.map((other) => tell(run, other, "h4")));
+    if (focus) box.focus();
+  };
+  const jump = (at) => {
+    const one = runs[state.a].details[at], around = Math.max(1000, 4 * one[WAITED]);
+    detail(at);
+    show(one[AT] - around, one[AT] + around);
+  };
+  const find = (wanted) => {
+    const run = runs[state.a];
+    const at = run.details.findIndex((one) => one[N] === wanted);
+    if (at >= 0) return jump(at);
+    byId("detail").replaceChildren(
+      element("p", `Packet ${number(wanted)} is not among those that were marked, dropped or held and are kept in this page.`),
+      element("p", "This command tells all about it:"), element("pre", command(run, wanted)));
+    byId("detail").focus();
+  };
+
+  const answers = () => {
+    const run = runs[state.a], cards = [];
+    const card = (title, text, go) => {
+      const made = element("button", undefined, { class: "card" });
+      made.append(element("b", title), element("span", text));
+      made.addEventListener("click", go);
+      cards.push(made);
+    };
+    const switches = run.ports.map((port, at) => [port, at]).filter(([port]) => !port.is_host);
+    const [deepest, at] = switches.reduce((best, one) => (one[0].deepest > best[0].deepest ? one : best));
+    card("Deepest queue", `${number(deepest.deepest)} B at ${deepest.name} to ${deepest.peer}, ${number(deepest.deepest_us, 1)} us`, () => {
+      choosePort(at);
+      show(deepest.deepest_us - 2000, deepest.deepest_us + 2000);
+    });
+    const first = (title, kinds) => {
+      const place = run.details.findIndex((one) => kinds.includes(one[KIND]));
+      if (place < 0) return card(title, "none", () => {});
+      const one = run.details[place];
+      card(title, `packet ${number(one[N])} at ${run.ports[one[PORT]].name}, ${number(one[AT], 1)} us`, () => jump(place));
+    };
+    first("First mark", ["marked"]);
+    first("First drop", ["dropped early", "buffer full", "dropped"]);
+    const longest = run.details.reduce((best, one, place) => (best < 0 ? one[HELD] > 0 : one[HELD] > run.details[best][HELD]) ? place : best, -1);
+    if (longest < 0) card("Longest hold", "none", () => {});
+    else {
+      const one = run.details[longest];
+      card("Longest hold", `packet ${number(one[N])}: ${number(one[HELD], 1)} us at ${run.ports[one[PORT]].name}`, () => jump(longest));
+    }
+    byId("answers").replaceChildren(...cards);
+    byId("truncated").hidden = !run.truncated;
+    byId("truncated").textContent = run.truncated ? `Cut off: ${run.truncated}.` : "";
+  };
+
+  // Links by a metric: wider and darker is more; the number stands in the title and the table.
+  const topology = () => {
+    const metric = byId("metric").value, run = runs[state.a], { layers } = data.topology;
+    const width = Math.max(640, 26 * Math.max(...layers.map((layer) => layer.length))), rows = 110, top = 34;
+    const svgNs = "http://www.w3.org/2000/svg";
+    const make = (name, attributes, text) => {
+      const made = document.createElementNS(svgNs, name);
+      for (const [k, v] of Object.entries(attributes)) made.setAttribute(k, v);
+      if (text !== undefined) made.textContent = text;
+      return made;
+    };
+    const svg = make("svg", { viewBox: `0 0 ${width} ${rows * layers.length}`, role: "img", "aria-label": `Links by ${metric}`, style: `min-width:${Math.min(width, 1400)}px` });
+    const place = {};
+    layers.forEach((layer, row) => layer.forEach((name, at) => { place[name] = [width * (at + 0.5) / layer.length, top + row * rows]; }));
+    const most = Math.max(1e-12, ...run.ports.map((port) => port[metric]));
+    run.ports.forEach((port, at) => {
+      const [x1, y1] = place[port.node], [x2, y2] = place[port.peer];
+      // The two directions of a link stand beside each other.
+      const side = y1 < y2 ? -5 : 5, share = port[metric] / most;
+      const line = make("line", {
+        x1: x1 + side, y1, x2: x2 + side, y2, class: at === state.port ? "link chosen" : "link", tabindex: 0, role: "button",
+        "stroke-width": 1.5 + 5 * share, "stroke-opacity": 0.25 + 0.75 * share,
+      });
+      const shown = metric === "load" || metric === "asleep" ? `${number(100 * port[metric], 1)} %` : number(port[metric]);
+      line.append(make("title", {}, `${port.name} to ${port.peer}: ${metric} ${shown}`));
+      const choose = () => choosePort(at);
+      line.addEventListener("click", choose);
+      line.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
+      svg.append(line);
+    });
+    const labels = Math.max(...layers.map((layer) => layer.length)) <= 40;
+    for (const [name, [x, y]] of Object.entries(place)) {
+      svg.append(make("circle", { cx: x, cy: y, r: labels ? 13 : 5, class: "node" }));
+      if (labels) svg.append(make("text", { x, y: y - 17, "text-anchor": "middle" }, name));
+    }
+    byId("topology").replaceChildren(svg);
+  };
+
+  // A table whose columns sort; rows may be clicked.
+  const table = (id, head, rows, chosen) => {
+    const found = byId(id);
+    const fill = (order, falling) => {
+      const sorted = order === null ? rows : [...rows].sort((a, b) => {
+        const [x, y] = [a.cells[order], b.cells[order]];
+        const less = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y));
+        return falling ? -less : less;
+      });
+      const first = element("tr");
+      head.forEach(([name], place) => {
+        const cell = element("th", undefined, { scope: "col" });
+        if (place === order) cell.setAttribute("aria-sort", falling ? "descending" : "ascending");
+        const button = element("button", name);
+        button.addEventListener("click", () => fill(place, place === order ? !falling : true));
+        cell.append(button);
+        first.append(cell);
+      });
+      found.replaceChildren(first, ...sorted.map((row) => {
+        const made = element("tr");
+        row.cells.forEach((value, place) => made.append(element("td", typeof value === "number" ? number(value, head[place][1]) : value ?? "-")));
+        if (row.go) {
+          made.className = "go"; made.tabIndex = 0;
+          made.addEventListener("click", row.go);
+          made.addEventListener("keydown", (event) => { if (event.key === "Enter") row.go(); });
+        }
+        return made;
+      }));
+    };
+    fill(chosen, true);
+  };
+
+  const tables = () => {
+    const run = runs[state.a], other = runs[state.b];
+    const rows = run.ports.map((port, at) => ({
+      cells: [`${port.name} to ${port.peer}`, port.rate_gbps, 100 * port.load, port.marks, port.drops, port.deepest, port.longest_hold_us, 100 * port.asleep, port.wakes],
+      go: port.is_host ? null : () => { choosePort(at); byId("charts").scrollIntoView({ block: "center" }); },
+    }));
+    table("ports", [["port", 0], ["Gbit/s", 0], ["load %", 1], ["marks", 0], ["drops", 0], ["deepest B", 0], ["longest hold us", 1], ["asleep %", 1], ["wakes", 0]], rows, 5);
+    table("flows", [["flow", 0], ["packets", 0], ["bytes", 0], ["marks", 0], ["drops", 0], ["longest hold us", 1]],
+      run.flows.map((flow) => ({ cells: [flow.flow, flow.packets, flow.bytes, flow.marks, flow.drops, flow.longest_hold_us] })), null);
+    const names = Object.keys(run.totals);
+    const shown = other ? [run, other] : runs.length > 1 ? runs : [run];
+    table("totals", [["", 0], ...shown.map((one) => [one.name, 1])],
+      names.map((name) => ({ cells: [name, ...shown.map((one) => one.totals[name] ?? "-")] })), null);
+  };
+
+  const theme = () => {
+    const style = getComputedStyle(document.documentElement);
+    const ink = style.getPropertyValue("--ink").trim();
+    for (const name of ["depth", "counts", "asleep"]) {
+      const chart = model(name);
+      for (const axis of [...chart.below, ...chart.left]) {
+        axis.major_label_text_color = axis.axis_label_text_color = ink;
+        axis.axis_line_color = axis.major_tick_line_color = axis.minor_tick_line_color = ink;
+      }
+      for (const grid of chart.center) if ("grid_line_color" in grid) grid.grid_line_color = ink;
+    }
+  };
+
+  const all = () => { draw(); answers(); topology(); tables(); sayWindow(); };
+
+  const start = () => {
+    models = Bokeh.documents[0];
+    const option = (text, value) => element("option", text, { value });
+    byId("run-a").append(...runs.map((run, at) => option(run.name, at)));
+    byId("run-b").append(option("nothing", -1), ...runs.map((run, at) => option(run.name, at)));
+    if (runs.length === 1) { byId("label-a").hidden = byId("label-b").hidden = true; }
+    else state.b = 1;
+    byId("run-b").value = String(state.b);
+    const ports = runs[0].ports.map((port, at) => [port, at]).filter(([port]) => !port.is_host);
+    ports.sort(([a], [b]) => b.deepest - a.deepest);
+    byId("port").append(...ports.map(([port, at]) => option(`${port.name} to ${port.peer} (${number(port.deepest)} B)`, at)));
+    state.port = ports[0][1];
+    byId("run-a").addEventListener("change", (event) => { state.a = Number(event.target.value); all(); });
+    byId("run-b").addEventListener("change", (event) => { state.b = Number(event.target.value); all(); });
+    byId("port").addEventListener("change", (event) => choosePort(Number(event.target.value)));
+    byId("metric").addEventListener("change", topology);
+    byId("find").addEventListener("submit", (event) => {
+      event.preventDefault();
+      find(Number(byId("number").value.replace(/[^0-9]/g, "")));
+    });
+    document.querySelectorAll("[data-zoom]").forEach((b) => b.addEventListener("click", () => zoom(Number(b.dataset.zoom))));
+    document.querySelectorAll("[data-move]").forEach((b) => b.addEventListener("click", () => move(Number(b.dataset.move))));
+    document.querySelector("[data-reset]").addEventListener("click", whole);
+    byId("charts").addEventListener("keydown", (event) => {
+      const keys = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), Home: whole };
+      if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+    });
+    for (const kind of KINDS) {
+      const source = model("points " + kind);
+      source.selected.change.connect(() => {
+        const [chosen] = source.selected.indices;
+        if (chosen !== undefined) detail(source.data.at[chosen], false);
+      });
+    }
+    const range = model("time");
+    range.properties.start.change.connect(sayWindow);
+    range.properties.end.change.connect(sayWindow);
+    theme();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
+    all();
+    show(0, runs[0].active_us * 1.02);
+    document.documentElement.dataset.ready = "yes";
+  };
+  // For tests, and for whoever has a console open.
+  window.eeon = { state, find, zoom, data, model: (name) => model(name) };
+  const wait = () => (window.Bokeh && Bokeh.documents.length && Bokeh.documents[0].get_model_by_name("time") ? start() : setTimeout(wait, 20));
+  wait();
+})();

@@ -1,0 +1,110 @@
+"""The charts of the page, as bokeh draws them: their data is put in by the page's script, port by port."""
+
+from __future__ import annotations
+
+from bokeh.embed import components
+from bokeh.layouts import column
+from bokeh.models import (
+    BoxZoomTool,
+    ColumnDataSource,
+    CrosshairTool,
+    DataRange1d,
+    HoverTool,
+    NumeralTickFormatter,
+    PanTool,
+    Range1d,
+    ResetTool,
+    TapTool,
+    WheelZoomTool,
+)
+from bokeh.models.annotations import Span
+from bokeh.models.renderers import DataRenderer
+from bokeh.plotting import figure
+from bokeh.resources import INLINE, Resources
+
+RUN_COLOURS = ("#2b8cc4", "#e08a00")
+"""Of the first and the second run (after Okabe and Ito); the second's lines are dashed, too."""
+KINDS = (
+    ("marked", "#c25b96", "triangle"),
+    ("dropped early", "#d55e00", "x"),
+    ("buffer full", "#d55e00", "square_x"),
+    ("dropped", "#d55e00", "asterisk"),
+    ("held", "#1a9e77", "circle"),
+)
+"""Of details: kind, colour, shape. The shapes tell them apart where colours do not."""
+
+
+def elements() -> tuple[str, str, str]:
+    """bokeh's own script, the script of the charts, and the element that they are drawn in."""
+    time = Range1d(start=0, end=1, name="time")
+    depth = _chart("depth", "bytes in the queue", 290, time)
+    for number, colour in enumerate(RUN_COLOURS):
+        source = ColumnDataSource({"x": [], "y": []}, name=f"depth{number}")
+        dash = "solid" if number == 0 else "dashed"
+        depth.step("x", "y", source=source, mode="after", color=colour, line_width=1.6, line_dash=dash)
+    threshold = Span(dimension="width", line_color="#c25b96", line_dash="dotted", line_width=2, visible=False)
+    buffer = Span(dimension="width", line_color="#d55e00", line_dash="dotdash", line_width=2, visible=False)
+    threshold.name, buffer.name = "threshold", "buffer"
+    depth.add_layout(threshold)
+    depth.add_layout(buffer)
+    points: list[DataRenderer] = []
+    for kind, colour, shape in KINDS:
+        source = ColumnDataSource({"x": [], "y": [], "n": [], "why": [], "at": []}, name=f"points {kind}")
+        drawn = depth.scatter(
+            "x",
+            "y",
+            source=source,
+            marker=shape,
+            size=9,
+            color=colour,
+            fill_alpha=0.55,
+            name=f"glyphs {kind}",
+        )
+        points.append(drawn)
+    tips = [("packet", "@n{0,0}"), ("at", "@x{0,0.000} us"), ("why", "@why")]
+    depth.add_tools(HoverTool(renderers=points, tooltips=tips), TapTool(renderers=points))
+    counts = _chart("counts", "marks, drops", 130, time)
+    for number in range(len(RUN_COLOURS)):
+        for what, colour in (("marks", KINDS[0][1]), ("drops", KINDS[1][1])):
+            source = ColumnDataSource({"x": [], "y": []}, name=f"{what}{number}")
+            dash = "solid" if number == 0 else "dashed"
+            counts.step("x", "y", source=source, mode="after", color=colour, line_width=1.6, line_dash=dash)
+    asleep = _chart("asleep", "asleep, %", 120, time)
+    asleep.y_range = Range1d(start=0, end=100)
+    for number, colour in enumerate(RUN_COLOURS):
+        source = ColumnDataSource({"x": [], "y": []}, name=f"asleep{number}")
+        dash = "solid" if number == 0 else "dashed"
+        asleep.step("x", "y", source=source, mode="after", color=colour, line_width=1.4, line_dash=dash)
+    asleep.xaxis.axis_label = "microseconds since the start"
+    script, element = components(
+        column(depth, counts, asleep, sizing_mode="stretch_width"), wrap_script=False
+    )
+    bokeh = Resources(mode="inline", components=["bokeh"], version=INLINE.version)
+    return bokeh.render_js(), script, element
+
+
+def _chart(name: str, label: str, height: int, time: Range1d) -> figure:
+    zoom = WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
+    box = BoxZoomTool(dimensions="width")
+    tools = [PanTool(dimensions="width"), zoom, box, ResetTool(), CrosshairTool()]
+    chart = figure(
+        name=name,
+        height=height,
+        x_range=time,
+        tools=tools,
+        active_drag=box,
+        sizing_mode="stretch_width",
+        y_axis_label=label,
+        toolbar_location="above" if name == "depth" else None,
+        output_backend="canvas",
+    )
+    chart.toolbar.logo = None
+    chart.background_fill_alpha = chart.border_fill_alpha = 0
+    chart.outline_line_alpha = 0.3
+    chart.grid.grid_line_alpha = 0.25
+    chart.min_border_left = 76
+    chart.xaxis.formatter = NumeralTickFormatter(format="0,0.[000]")
+    chart.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    if name != "asleep":
+        chart.y_range = DataRange1d(start=0)
+    return chart

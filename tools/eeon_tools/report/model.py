@@ -1,0 +1,370 @@
+"""What a page shows of one run, as plain data: ports with their series, flows, and packets that one can ask
+about.
+
+Its size is bounded: a port's depth is the peak of each of a number of groups of changes, so no peak is
+lost; of marks, drops and holds a number is kept in detail, evenly over the run, and the page says of how
+many."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from eeon_control.topology import Port, PortRole
+
+from eeon_tools.explain.values import plural
+from eeon_tools.hops.recording import Recording, Visit
+from eeon_tools.replay.result import RunResult
+
+PERIODS = 2400
+"""Of all runs of a page together: with one run, so many for each port. Marks, drops and sleep are counted
+by period."""
+STEPS = 120_000
+"""Steps of the depths of all ports of all runs of a page together."""
+PORTS = 12
+"""Ports of a run whose series are kept: those with the deepest queues."""
+DETAILS = 12_000
+"""Marks, drops and holds of all runs of a page together that are kept in detail."""
+FLOWS = 60
+"""Flows of a run in the table: those with the most marks and drops, then those with the most bytes."""
+_AHEAD = 4
+_PS_PER_NS = 1000
+_PS_PER_US = 10**6
+_MARK, _EARLY, _TAIL, _OTHER, _HOLD = "marked", "dropped early", "buffer full", "dropped", "held"
+
+
+@dataclass
+class _PortSeries:
+    port: Port
+    periods: int
+    times: array[int] = field(default_factory=lambda: array("Q"))
+    depths: array[int] = field(default_factory=lambda: array("Q"))
+    marks: Counter[int] = field(default_factory=Counter)
+    drops: Counter[int] = field(default_factory=Counter)
+    asleep: Counter[int] = field(default_factory=Counter)
+    deepest: tuple[int, int] = (0, 0)
+    busy_ps: int = 0
+    asleep_ps: int = 0
+    bytes: int = 0
+    packets: int = 0
+    wakes: int = 0
+    longest_hold: int = 0
+    queue: dict[int, str] = field(default_factory=dict)
+
+    def change(self, depth: int, at_ps: int) -> None:
+        """The depth is `depth` from now on."""
+        self.times.append(at_ps)
+        self.depths.append(depth)
+        if depth > self.deepest[0]:
+            self.deepest = (depth, at_ps)
+
+
+@dataclass
+class _Flow:
+    packets: int = 0
+    bytes: int = 0
+    marks: int = 0
+    drops: int = 0
+    longest_hold: int = 0
+
+
+@dataclass
+class _Detail:
+    visit: Visit
+    kind: str
+    ahead: str
+
+
+def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[str, object]:
+    """One of `runs` runs of a page."""
+    periods = max(200, PERIODS // runs)
+    active_ps = _active(recording)
+    period_ps = max(1, -(-active_ps // periods))
+    series = _series(recording, periods, period_ps)
+    ahead = _walk(recording, series, period_ps)
+    flows, details = _visits(recording, series, period_ps, ahead)
+    kept, counts = _choose(details, DETAILS // runs)
+    shown = _shown(series)
+    total = result.total()
+    energy = result.energy_joules
+    return {
+        "name": recording.name,
+        "config": " + ".join(result.config),
+        "end_us": recording.end_ps / _PS_PER_US,
+        "active_us": active_ps / _PS_PER_US,
+        "period_us": period_ps / _PS_PER_US,
+        "truncated": recording.truncation(),
+        "totals": {
+            "sent": total.sent,
+            "delivered": total.delivered,
+            "marked": total.marked,
+            "dropped early": total.early_dropped,
+            "buffer full": total.tail_dropped,
+            "data p50 us": result.latency_us["data"].p50,
+            "data p99 us": result.latency_us["data"].p99,
+            "energy mJ": 1000 * energy.used,
+            "energy, % of never asleep": 100 * energy.used / energy.legacy if energy.legacy else None,
+            "wakes of switch ports": result.wakes,
+        },
+        "ports": [
+            _port(recording, one, period_ps, STEPS // runs // max(1, len(shown)) if one in shown else 0)
+            for one in series.values()
+        ],
+        "flows": _flows(flows),
+        "details": [_detail(recording, one, list(series)) for one in kept],
+        "detail_counts": counts,
+    }
+
+
+def _series(recording: Recording, periods: int, period_ps: int) -> dict[tuple[str, int], _PortSeries]:
+    return {
+        (port.node, 0 if port.role is PortRole.HOST else port.number): _PortSeries(port, periods)
+        for port in recording.ports()
+    }
+
+
+def _walk(
+    recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int
+) -> dict[tuple[int, str], str]:
+    """Depths, sleep and load of ports; and for each packet that is marked, dropped or held, who stood
+    before it."""
+    ahead: dict[tuple[int, str], str] = {}
+    asleep: dict[tuple[str, int], int] = {}
+    judged: dict[tuple[int, str], bool] = {}
+    for event in recording.hops.events():
+        place = (event.node, event.port)
+        one = series.get(place)
+        if one is None:
+            continue
+        key = (event.packet, event.node)
+        match event.kind:
+            case "judged":
+                judged[key] = bool(event.values) and event.values[0] != 0
+            case "queued":
+                if judged.pop(key, False):
+                    ahead[key] = _ahead(one.queue)
+                one.queue[event.packet] = recording.flow_name(event) if event.flow else ""
+                one.change(event.queue_bytes + event.length, event.at_ps)
+            case "held":
+                ahead.setdefault(key, _ahead(one.queue, last=True))
+            case "sent":
+                one.queue.pop(event.packet, None)
+                one.busy_ps += event.until_ps - event.at_ps
+                one.bytes += event.length
+                one.packets += 1
+                if one.port.role is not PortRole.HOST:
+                    one.change(event.queue_bytes, event.at_ps)
+            case "recirculated":
+                one.change(event.queue_bytes, event.at_ps)
+            case "dropped":
+                judged.pop(key, None)
+                one.queue.pop(event.packet, None)
+                ahead.setdefault(key, _ahead(one.queue))
+            case "slept":
+                asleep[place] = event.until_ps
+            case "woke":
+                one.wakes += 1
+                _spread(one, asleep.pop(place, event.at_ps), event.at_ps, period_ps)
+            case _:
+                pass
+    for place, since in asleep.items():
+        _spread(series[place], since, recording.end_ps, period_ps)
+    return ahead
+
+
+def _spread(one: _PortSeries, start_ps: int, end_ps: int, period_ps: int) -> None:
+    """Time asleep, divided over the periods that it covers."""
+    if end_ps <= start_ps:
+        return
+    one.asleep_ps += end_ps - start_ps
+    first, last = start_ps // period_ps, (end_ps - 1) // period_ps
+    for period in range(first, min(last, one.periods - 1) + 1):
+        lower, upper = max(start_ps, period * period_ps), min(end_ps, (period + 1) * period_ps)
+        one.asleep[period] += upper - lower
+
+
+def _ahead(queue: dict[int, str], last: bool = False) -> str:
+    """Who waits, by flow, most first; without the one that came last if that is the packet itself."""
+    flows = list(queue.values())[: len(queue) - 1 if last else None]
+    if not flows:
+        return "no packet waits before it"
+    counts = sorted(Counter(flows).items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"{count:,} of {name or 'other'}" for name, count in counts[:_AHEAD]]
+    rest = sum(count for _, count in counts[_AHEAD:])
+    if rest:
+        parts.append(f"{rest:,} of {plural(len(counts) - _AHEAD, 'other flow')}")
+    return f"{plural(len(flows), 'packet')} before it: {', '.join(parts)}"
+
+
+def _visits(
+    recording: Recording,
+    series: dict[tuple[str, int], _PortSeries],
+    period_ps: int,
+    ahead: dict[tuple[int, str], str],
+) -> tuple[dict[str, _Flow], dict[str, list[_Detail]]]:
+    flows: dict[str, _Flow] = {}
+    details: dict[str, list[_Detail]] = {kind: [] for kind in (_MARK, _EARLY, _TAIL, _OTHER, _HOLD)}
+    # Visits have the packets' numbers in the trace, events those in which they were offered.
+    by_number = {(recording.number(packet), node): text for (packet, node), text in ahead.items()}
+    for visit in recording.visits():
+        flow = flows.setdefault(visit.flow, _Flow())
+        is_host = visit.node in recording.topology.hosts
+        if is_host:
+            flow.packets += 1
+            flow.bytes += visit.length
+        one = series.get((visit.node, visit.port))
+        if one is None or (is_host and not visit.dropped):
+            continue
+        kind = _kind(visit)
+        period = (visit.queued_ps or visit.arrived_ps) // period_ps
+        if kind == _MARK:
+            one.marks[period] += 1
+            flow.marks += 1
+        elif kind and kind != _HOLD:
+            one.drops[period] += 1
+            flow.drops += 1
+        one.longest_hold = max(one.longest_hold, visit.held_ps)
+        flow.longest_hold = max(flow.longest_hold, visit.held_ps)
+        if kind:
+            text = by_number.get((visit.number, visit.node), "no packet waits before it")
+            details[kind].append(_Detail(visit, kind, text))
+    return flows, details
+
+
+def _kind(visit: Visit) -> str:
+    if visit.dropped:
+        return {"early_dropped": _EARLY, "tail_dropped": _TAIL}.get(visit.dropped, _OTHER)
+    if visit.verdict == "marked":
+        return _MARK
+    return _HOLD if visit.held_ps else ""
+
+
+def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail], dict[str, list[int]]]:
+    """At most `limit`, of each kind its share: the first, the extreme ones and others evenly over the run.
+    With how many are kept of how many."""
+    kinds = [kind for kind, found in details.items() if found]
+    kept: list[_Detail] = []
+    counts = {}
+    for kind in kinds:
+        found = details[kind]
+        share = max(1, limit // len(kinds))
+        step = -(-len(found) // share)
+        some = {id(one): one for one in found[::step]}
+        longest = max(found, key=lambda one: one.visit.held_ps if kind == _HOLD else one.visit.decided_bytes)
+        some[id(longest)] = longest
+        kept += some.values()
+        counts[kind] = [len(some), len(found)]
+    kept.sort(key=lambda one: (one.visit.queued_ps or one.visit.arrived_ps, one.visit.number))
+    return kept, counts
+
+
+def _shown(series: dict[tuple[str, int], _PortSeries]) -> list[_PortSeries]:
+    switches = [one for one in series.values() if one.port.role is not PortRole.HOST and one.deepest[0]]
+    return sorted(switches, key=lambda one: -one.deepest[0])[:PORTS]
+
+
+def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) -> dict[str, object]:
+    port = one.port
+    is_host = port.role is PortRole.HOST
+    end = max(1, recording.end_ps)
+    found: dict[str, object] = {
+        "name": port.node if is_host else port.name,
+        "node": port.node,
+        "peer": port.peer.node,
+        "is_host": is_host,
+        "rate_gbps": int(port.rate) / 1e9,
+        "threshold": None if is_host else recording.acts_from(port),
+        "buffer": recording.buffer(port) or None,
+        "load": round(one.busy_ps / end, 6),
+        "asleep": round(one.asleep_ps / end, 6),
+        "packets": one.packets,
+        "bytes": one.bytes,
+        "marks": one.marks.total(),
+        "drops": one.drops.total(),
+        "deepest": one.deepest[0],
+        "deepest_us": one.deepest[1] / _PS_PER_US,
+        "longest_hold_us": one.longest_hold / _PS_PER_US,
+        "wakes": one.wakes,
+    }
+    if steps:
+        found["changes_a_step"], found["steps"] = _steps(one, steps)
+        found["mark_counts"] = _flat(one.marks)
+        found["drop_counts"] = _flat(one.drops)
+        found["asleep_percent"] = _flat({at: round(100 * ps / period_ps) for at, ps in one.asleep.items()})
+    return found
+
+
+def _steps(one: _PortSeries, limit: int) -> tuple[int, list[int]]:
+    """The depth over time in at most `limit` steps: of so many changes each, the highest depth from the first
+    on, then the
+    last. Nanoseconds since the last step, and bytes, in turn."""
+    count = len(one.times)
+    together = max(1, -(-2 * count // limit))
+    found: list[int] = []
+    before = 0
+
+    def step(at_ps: int, depth: int) -> None:
+        nonlocal before
+        ns = at_ps // _PS_PER_NS
+        found.extend((ns - before, depth))
+        before = ns
+
+    for first in range(0, count, together):
+        last = min(first + together, count) - 1
+        highest = max(one.depths[first : last + 1])
+        step(one.times[first], highest)
+        if one.depths[last] != highest:
+            step(one.times[last], one.depths[last])
+    return together, found
+
+
+def _active(recording: Recording) -> int:
+    """When the last packet event happened, in picoseconds; what follows is sleep."""
+    packets, times = recording.hops.column("packet"), recording.hops.column("at_ps")
+    return next((times[at] for at in range(len(packets) - 1, -1, -1) if packets[at]), 0) or recording.end_ps
+
+
+def _flat(counts: dict[int, int]) -> list[int]:
+    """Period and value in turn, periods as steps from the last one."""
+    places = sorted(counts)
+    steps = [0, *places]
+    return [number for before, at in pairwise(steps) for number in (at - before, counts[at])]
+
+
+def _flows(flows: dict[str, _Flow]) -> list[dict[str, object]]:
+    chosen: Iterable[tuple[str, _Flow]] = sorted(
+        ((name, flow) for name, flow in flows.items() if name),
+        key=lambda item: (-(item[1].marks + item[1].drops), -item[1].bytes, item[0]),
+    )[:FLOWS]
+    return [
+        {
+            "flow": name,
+            "packets": flow.packets,
+            "bytes": flow.bytes,
+            "marks": flow.marks,
+            "drops": flow.drops,
+            "longest_hold_us": flow.longest_hold / _PS_PER_US,
+        }
+        for name, flow in chosen
+    ]
+
+
+def _detail(recording: Recording, one: _Detail, places: list[tuple[str, int]]) -> list[object]:
+    """`number, port, time in us, kind, queue bytes, waited us, held us, flow, reason, who stood before
+    it`."""
+    visit = one.visit
+    return [
+        visit.number,
+        places.index((visit.node, visit.port)),
+        (visit.queued_ps or visit.arrived_ps) / _PS_PER_US,
+        one.kind,
+        visit.queue_bytes,
+        visit.waited_ps / _PS_PER_US,
+        visit.held_ps / _PS_PER_US,
+        visit.flow,
+        f"{visit.kind}, {visit.length:,} B: {recording.reason(visit)}",
+        one.ahead,
+    ]

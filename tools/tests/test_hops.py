@@ -1,0 +1,187 @@
+"""What happened by hop: as pcapng, as a Perfetto trace, as a page; and several settings side by side."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+
+from eeon_tools.cli.replay import replay as replay_command
+from eeon_tools.hops import pcapng
+from eeon_tools.hops.recording import Recording, Visit, recording_filter
+from eeon_tools.replay.comparing import overridden
+from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.twin_run import ReplaySettings, replay
+from eeon_tools.trace.generate import generate
+from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.segments import TcpModel
+from test_replay_twin import Incast
+
+CONFIG = ("mark_threshold", "eee_120us100")
+
+
+@pytest.fixture(scope="module")
+def incast(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
+    path = tmp_path_factory.mktemp("incast") / "incast.pcap"
+    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
+    return path
+
+
+@pytest.fixture(scope="module")
+def recorded(incast: Path) -> tuple[Recording, RunResult]:
+    found: list[Recording] = []
+    settings = ReplaySettings("held", incast, "leaf-spine-4", CONFIG)
+    run = replay(settings, recorded=found.append, hops=recording_filter(snap_bytes=pcapng.SNAP_BYTES))
+    return found[0], run
+
+
+def test_visits_agree_with_the_counters_of_the_switches(recorded: tuple[Recording, RunResult]) -> None:
+    recording, run = recorded
+    visits = list(recording.visits())
+    assert sum(visit.verdict == "marked" for visit in visits) == run.total().marked > 100
+    hosts = set(recording.topology.hosts)
+    assert sum(visit.node in hosts for visit in visits) == run.total().sent
+    marked = next(visit for visit in visits if visit.verdict == "marked")
+    threshold = 30_000
+    assert marked.decided_bytes > threshold
+    reason = recording.reason(marked)
+    assert reason.startswith(f"queue {marked.decided_bytes:,} B > threshold 30,000 B: marked")
+    assert recording.truncation() is None
+
+
+def test_a_packet_that_is_held_says_how_long(recorded: tuple[Recording, RunResult]) -> None:
+    recording, _ = recorded
+    held = [visit for visit in recording.visits() if visit.held_ps]
+    assert held
+    for visit in held:
+        assert visit.held_until is not None and visit.left_ps is not None and visit.queued_ps is not None
+        assert 0 < visit.held_ps <= visit.waited_ps
+    assert re.search(r"held [\d,.]+ us: its link was asleep", recording.reason(held[0]))
+
+
+def test_pcapng_follows_a_packet_over_links_with_reasons(
+    recorded: tuple[Recording, RunResult], tmp_path: Path
+) -> None:
+    scapy = pytest.importorskip("scapy.utils")
+    recording, run = recorded
+    path = tmp_path / "hops.pcapng"
+    count = pcapng.write(recording, path)
+    with scapy.RawPcapNgReader(str(path)) as reader:
+        packets = list(reader)
+        interfaces = reader.interfaces
+    assert len(packets) == count == sum(1 for _ in recording.visits())
+    ports = recording.ports()
+    assert len(interfaces) == len(ports)
+    # Data as the sender's NIC and each switch sent it: headers only, with the whole length.
+    assert {len(data) for data, _ in packets} <= set(range(40, pcapng.SNAP_BYTES + 1))
+    assert max(meta.wirelen for _, meta in packets) == 1514
+    comments = [comment for _, meta in packets for comment in _comments(meta)]
+    assert sum(": marked" in comment for comment in comments) == run.total().marked
+
+
+def _comments(meta: object) -> list[str]:
+    found = getattr(meta, "comments", None) or [getattr(meta, "comment", None)]
+    return [one.decode() if isinstance(one, bytes) else str(one) for one in found if one]
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not on PATH")
+def test_tshark_follows_a_packet_by_its_id(recorded: tuple[Recording, RunResult], tmp_path: Path) -> None:
+    recording, _ = recorded
+    path = tmp_path / "hops.pcapng"
+    pcapng.write(recording, path)
+    visits: dict[int, list[Visit]] = {}
+    for visit in recording.visits():
+        visits.setdefault(visit.number, []).append(visit)
+    number = next(n for n, found in visits.items() if len(found) == 4 and found[-1].verdict == "marked")
+    command = ["tshark", "-r", str(path), "-Y", f"frame.packet_id == {number}", "-T", "fields"]
+    for name in ("frame.interface_name", "frame.time_epoch", "frame.comment"):
+        command += ["-e", name]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    rows = [line.split("\t") for line in shown.splitlines()]
+    assert [row[0].split(":")[0] for row in rows] == [visit.node for visit in visits[number]]
+    assert [round(float(row[1]) * 1e9) for row in rows] == [
+        (visit.left_ps or 0) // 1000 for visit in visits[number]
+    ]
+    assert ": marked" in rows[-1][2]
+
+
+def test_a_perfetto_trace_has_queues_sleep_and_flows_by_its_schema(
+    recorded: tuple[Recording, RunResult], tmp_path: Path
+) -> None:
+    schema = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    from eeon_tools.hops import perfetto
+
+    recording, run = recorded
+    path = tmp_path / "run.pftrace"
+    perfetto.write(recording, path)
+    trace = schema.Trace.FromString(path.read_bytes())
+    names = {
+        p.track_descriptor.uuid: p.track_descriptor.name
+        for p in trace.packet
+        if p.HasField("track_descriptor")
+    }
+    events = [packet for packet in trace.packet if packet.HasField("track_event")]
+    assert {event.track_event.track_uuid for event in events} <= set(names)
+    begun = [e for e in events if e.track_event.type == schema.TrackEvent.TYPE_SLICE_BEGIN]
+    ended = [e for e in events if e.track_event.type == schema.TrackEvent.TYPE_SLICE_END]
+    by_track = Counter(event.track_event.track_uuid for event in begun)
+    assert by_track == Counter(event.track_event.track_uuid for event in ended)
+    assert sum(e.track_event.name.endswith(" MARKED") for e in begun) == run.total().marked
+    assert {"going to sleep", "asleep", "waking"} <= {e.track_event.name for e in begun}
+    # An arrow through each hop: the sender's NIC and the switches, up to a drop.
+    hops = Counter(flow for event in events for flow in event.track_event.flow_ids)
+    assert hops == Counter(visit.number for visit in recording.visits())
+    deepest = max(
+        e.track_event.counter_value for e in events if e.track_event.type == schema.TrackEvent.TYPE_COUNTER
+    )
+    queue = run.deepest_queue()
+    assert queue is not None and deepest == queue.highest
+
+
+def test_a_recording_that_is_cut_says_so_everywhere(incast: Path, tmp_path: Path) -> None:
+    path = tmp_path / "cut.pcapng"
+    arguments = [str(incast), "-c", "mark_threshold", "--pcapng", str(path), "--hops", "500"]
+    done = CliRunner().invoke(replay_command, arguments)
+    assert done.exit_code == 0, done.output
+    said = re.search(r"([\d,]+) events more than the limit of 500 are left out", done.output)
+    assert said and int(said[1].replace(",", "")) > 1000
+    assert said[0].encode() in path.read_bytes()
+
+
+def test_settings_are_compared_in_one_table_and_one_page(incast: Path, tmp_path: Path) -> None:
+    pytest.importorskip("bokeh")
+    page, numbers = tmp_path / "both.html", tmp_path / "both.json"
+    arguments = [str(incast), "--compare", "drop_tail", "--compare", "mark_threshold+eee_120us100"]
+    done = CliRunner().invoke(replay_command, [*arguments, "--html", str(page), "--json", str(numbers)])
+    assert done.exit_code == 0, done.output
+    runs = json.loads(numbers.read_text())["runs"]
+    assert [run["name"] for run in runs] == ["drop_tail", "mark_threshold + eee_120us100"]
+    text = page.read_text()
+    found = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
+    assert found
+    data = json.loads(found[1])
+    for run, shown in zip(runs, data["runs"], strict=True):
+        assert shown["totals"]["marked"] == sum(kind["marked"] for kind in run["packets"].values())
+        deepest = max(port["deepest"] for port in shown["ports"])
+        assert deepest == max(max(q["peak_bytes"], default=0) for q in run["queues"])
+        assert sum(port["marks"] for port in shown["ports"]) == shown["totals"]["marked"]
+    # Nothing is fetched from anywhere.
+    outside = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert not re.search(r'(src|href)="', outside)
+
+
+def test_a_later_file_that_replaces_a_mode_is_named() -> None:
+    replaced = overridden(("drop_tail", "mark_threshold", "eee_120us100"), "leaf-spine-4")
+    assert replaced == [
+        "mark_threshold comes later and replaces AQM drop_tail by mark_threshold; "
+        "--compare A --compare B runs both"
+    ]
+    assert overridden(("mark_threshold", "eee_120us100"), "leaf-spine-4") == []

@@ -1,0 +1,113 @@
+"""The page in a real browser: it loads without errors, shows its numbers, zooms, and answers clicks."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+pytest.importorskip("bokeh", reason="bokeh is not installed; `make setup` installs it")
+pytest.importorskip("playwright", reason="playwright is not installed")
+
+from eeon_tools.cli.replay import replay as replay_command
+from eeon_tools.trace.generate import generate
+from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.segments import TcpModel
+from test_replay_twin import Incast
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+TIMEOUT_MS = 240_000
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not on PATH")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory, hosts: list[TraceHost]) -> Path:
+    folder = tmp_path_factory.mktemp("page")
+    trace, path = folder / "incast.pcap", folder / "page.html"
+    generate(trace, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
+    compared = ["--compare", "mark_threshold+eee_120us100", "--compare", "red_ect"]
+    arguments = [str(trace), *compared, "--html", str(path)]
+    done = CliRunner().invoke(replay_command, arguments)
+    assert done.exit_code == 0, done.output
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 400, "height": 900}, offline=True)
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT_MS)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(file.as_uri())
+    page.wait_for_function("document.documentElement.dataset.ready === 'yes'")
+    yield page
+    assert errors == []
+    context.close()
+
+
+def test_the_page_shows_the_numbers_of_its_data_without_a_network(page: Page) -> None:
+    marked = page.evaluate("eeon.data.runs[0].totals.marked")
+    assert marked > 100
+    row = page.locator("#totals tr", has_text="marked").first
+    assert f"{marked:,}" in row.inner_text()
+    deepest = page.evaluate("Math.max(...eeon.data.runs[0].ports.map((port) => port.deepest))")
+    assert f"{deepest:,} B" in page.locator(".card").first.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400, "a phone need not scroll sideways"
+
+
+def test_zoom_by_button_and_by_key(page: Page) -> None:
+    def width() -> float:
+        found: float = page.evaluate("eeon.model('time').end - eeon.model('time').start")
+        return found
+
+    before = width()
+    page.get_by_role("button", name="Zoom in").click()
+    assert width() == pytest.approx(before / 2)
+    page.locator("#charts").focus()
+    page.keyboard.press("+")
+    assert width() == pytest.approx(before / 4)
+    page.keyboard.press("Home")
+    assert width() == pytest.approx(page.evaluate("eeon.data.runs[0].end_us"))
+
+
+def test_a_mark_tells_its_queue_who_was_ahead_and_the_threshold_that_would_have_spared_it(page: Page) -> None:
+    page.get_by_role("button", name="First mark").click()
+    text = page.locator("#detail").inner_text()
+    queue = page.evaluate("eeon.data.runs[0].details.find((one) => one[3] === 'marked')[4]")
+    assert f"A threshold of {queue:,} B or more would not have marked it (now 30,000 B)" in text
+    assert "before it:" in text
+    assert "--packet" in text
+    # A click on a point of the chart tells the same of it.
+    page.evaluate("eeon.model('points held').selected.indices = [0]")
+    assert "Held for" in page.locator("#detail").inner_text()
+
+
+def test_a_packet_is_found_by_its_number_and_the_second_setting_has_its_own(page: Page) -> None:
+    number = page.evaluate("eeon.data.runs[1].details[0][0]")
+    page.locator("#run-a").select_option("1")
+    page.locator("#number").fill(str(number))
+    page.get_by_role("button", name="Find").click()
+    assert f"Packet {number:,}" in page.locator("#detail").inner_text()
+    page.locator("#number").fill("99999999")
+    page.get_by_role("button", name="Find").click()
+    assert "-c red_ect --packet 99999999" in page.locator("#detail").inner_text()
