@@ -34,7 +34,8 @@ def copy(programs: ModuleType, tmp_path: Path) -> Any:
 
 
 def test_every_folder_with_a_program_is_compiled_and_fresh(programs: ModuleType) -> None:
-    with_programs = {path.parent for path in ENGINE.glob("*/tests/**/*.p4")}
+    sources = [*ENGINE.glob("*/tests/**/*.p4"), *ENGINE.parent.glob("examples/*/*.p4")]
+    with_programs = {path.parent for path in sources}
     assert {folder.path for folder in programs.FOLDERS} == with_programs
     for folder in programs.FOLDERS:
         assert programs.check(folder) == []

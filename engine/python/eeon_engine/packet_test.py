@@ -56,13 +56,11 @@ class PacketSwitch:
         p4info: PathLike[str] | str | None = None,
         *,
         seed: int = 0,
-        cpu_port: int = 510,
         priorities: int = 1,
     ) -> None:
         self._switch = Switch(
             Program(Path(program).read_bytes()),
             tick_ps=_BMV2_TICK_PS,
-            cpu_port=cpu_port,
             seed=seed,
             priorities=priorities,
         )

@@ -27,7 +27,6 @@ class SwitchFactory(Protocol):
         p4info: PathLike[str] | str | None = None,
         *,
         seed: int = 0,
-        cpu_port: int = 510,
         priorities: int = 1,
     ) -> PacketSwitch: ...
 

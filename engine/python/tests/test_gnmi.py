@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -16,6 +17,7 @@ from test_engine_twin import udp_frame
 
 COUNTERS = "interfaces/interface[name=port2]/state/counters"
 QUEUE = "qos/interfaces/interface[interface-id=port2]/output/queues/queue[name=all]/state"
+COMPILED = Path(__file__).parents[3] / "p4src" / "compiled"
 STATUS = "interfaces/interface[name=*]/state/oper-status"
 JSON, JSON_IETF, PROTO = gnmi.JSON, gnmi.JSON_IETF, gnmi.PROTO
 
@@ -109,7 +111,7 @@ def test_counters_are_those_of_the_port(
 def test_marks_and_drops_are_what_the_program_has_counted_at_the_port(
     client: GnmiClient, switch: Switch
 ) -> None:
-    # Port 2 << 6 | class << 3 | verdict: marked, dropped early, dropped at the tail; and one of port 1.
+    # Port 2 << 7 | class << 4 | verdict: marked, dropped early, dropped at the tail; and one of port 1.
     for packet_class, verdict, packets in (
         (0, 1, 5),
         (6, 1, 2),
@@ -118,8 +120,8 @@ def test_marks_and_drops_are_what_the_program_has_counted_at_the_port(
         (0, 0, 100),
         (0, 4, 7),
     ):
-        switch.write_counters("verdicts", 2 << 6 | packet_class << 3 | verdict, packets * 10, packets)
-    switch.write_counters("verdicts", 1 << 6 | 1, 90, 9)
+        switch.write_counters("verdicts", 2 << 7 | packet_class << 4 | verdict, packets * 10, packets)
+    switch.write_counters("verdicts", 1 << 7 | 1, 90, 9)
     found = client.values(QUEUE)
     assert found[f"{QUEUE}/ecn-marked-pkts"] == 7
     assert found[f"{QUEUE}/ecn-marked-octets"] == 70
@@ -127,9 +129,12 @@ def test_marks_and_drops_are_what_the_program_has_counted_at_the_port(
 
 
 def test_the_places_of_verdicts_are_those_of_the_program(fabric_program: Program) -> None:
-    from conftest import COMPILED
-
-    verdicts = json.loads((COMPILED / "constants.json").read_text())["verdict_t"]
+    constants = json.loads((COMPILED / "constants.json").read_text())
+    verdicts = constants["verdict_t"]
+    assert (
+        constants["constants"]["VERDICT_CELLS"],
+        constants["constants"]["RECEIVED_CELLS"],
+    ) == (model._VERDICT_CELLS, model._RECEIVED_CELLS)
     assert tuple(verdicts[name] for name in ("MARKED", "EARLY_DROPPED", "TAIL_DROPPED")) == (
         model.MARKED,
         model.EARLY_DROPPED,
@@ -172,6 +177,7 @@ def test_a_subtree_in_json_ietf_has_modules_and_numbers_of_64_bits_as_text(clien
             "name": "port2",
             "type": "iana-if-type:ethernetCsmacd",
             "oper-status": "UP",
+            "ifindex": 2,
             "openconfig-p4rt:id": 2,
             "counters": {
                 "in-pkts": "0",
@@ -198,7 +204,7 @@ def test_the_root_in_json_has_both_trees_with_lists(client: GnmiClient) -> None:
     ("kind", "expected"),
     [
         (gnmi.GetRequest.CONFIG, {"config/name"}),
-        (gnmi.GetRequest.OPERATIONAL, {"state/type", "state/oper-status", "state/id"}),
+        (gnmi.GetRequest.OPERATIONAL, {"state/type", "state/oper-status", "state/ifindex", "state/id"}),
     ],
 )
 def test_a_type_of_data_chooses_leaves(client: GnmiClient, kind: int, expected: set[str]) -> None:
@@ -228,7 +234,7 @@ def test_a_wildcard_that_stands_for_two_lists_takes_the_one_with_the_key(client:
             path("interfaces/interface[name=port1]/state/oper-statu"),
             "INVALID_ARGUMENT",
             "path /interfaces/interface[name=port1]/state/oper-statu: no 'oper-statu'; did you mean "
-            "oper-status? there are name, type, oper-status, id, counters",
+            "oper-status? there are name, type, oper-status, ifindex, id, counters",
         ),
         (
             path("interfaces/interface[nam=port1]"),
@@ -282,9 +288,9 @@ def test_a_path_that_cannot_be_followed_is_named(
 
 
 def test_what_a_request_may_ask_for_is_limited(client: GnmiClient) -> None:
-    assert refused(lambda: client.get(*["interfaces"] * 65)) == (
+    assert refused(lambda: client.get(*["interfaces"] * 513)) == (
         "RESOURCE_EXHAUSTED",
-        "65 paths in one request, the limit is 64; send several requests",
+        "513 paths in one request, the limit is 512; send several requests",
     )
     assert refused(client.get)[0] == "INVALID_ARGUMENT"
     assert refused(lambda: client.get("interfaces", encoding=gnmi.ASCII))[0] == "UNIMPLEMENTED"
@@ -299,7 +305,7 @@ def test_an_answer_has_a_limit_of_values() -> None:
         code, message = refused(lambda: client.get(*["interfaces"] * 64))
         client.close()
     assert code == "RESOURCE_EXHAUSTED"
-    assert message.endswith("values are asked for, the limit is 50000; ask for fewer paths at once")
+    assert message.endswith("values are asked for, the limit is 65536; ask for fewer paths at once")
 
 
 def test_set_is_refused_and_says_what_to_use(client: GnmiClient) -> None:
@@ -401,7 +407,7 @@ def test_a_heartbeat_repeats_what_has_not_changed(client: GnmiClient) -> None:
 def test_the_switch_tells_states_on_change_and_samples_counters(client: GnmiClient, switch: Switch) -> None:
     asked = subscription("interfaces/interface[name=port2]/state", sample_interval=100_000_000)
     call = client.subscribe(request(asked))
-    assert len(until_sync(call)) == 9
+    assert len(until_sync(call)) == 10
     assert set(updates(next(call).update)) == {
         f"{COUNTERS}/{name}" for name in ("in-pkts", "in-octets", "out-pkts", "out-octets", "out-discards")
     }
@@ -444,7 +450,7 @@ def test_only_updates_are_sent_where_that_is_asked_for(client: GnmiClient, switc
         ),
         (
             request(*[subscription("", gnmi.SAMPLE, sample_interval=100_000_000)] * 20),
-            f"9600 values a second are sampled, a stream may have {subscribing.MAX_VALUES_PER_SECOND}; "
+            f"10000 values a second are sampled, a stream may have {subscribing.MAX_VALUES_PER_SECOND}; "
             "use longer intervals, or name the leaves that you need",
         ),
     ],

@@ -223,4 +223,4 @@ def test_a_finsy_controller_configures_a_fabric_and_reads_it_back() -> None:
     with serve(twin.switch("leaf1")) as one, serve(twin.switch("leaf2")) as two:
         asyncio.run(main({"leaf1": one.address, "leaf2": two.address}))
     for name in ("leaf1", "leaf2"):
-        assert seen[name] == ([route, limit], 512 * 64, {0}), name
+        assert seen[name] == ([route, limit], 512 * 128, {0}), name

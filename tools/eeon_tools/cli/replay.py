@@ -123,7 +123,7 @@ _STDOUT = Path("-")
 @click.option(
     "--hops",
     "hops_limit",
-    type=click.IntRange(1, 1 << 24),
+    type=click.IntRange(1, 10_000_000),
     default=DEFAULT_LIMIT,
     show_default=True,
     help="Most events that are recorded for --html, --pcapng and --perfetto; 64 bytes each.",

@@ -133,7 +133,7 @@ class _SwitchFile(_Strict):
     runtime_json: str | None = None
     program: str | None = None
     cli_input: str | None = None
-    cpu_port: Annotated[int, Field(ge=1, le=510)] | None = None
+    cpu_port: Annotated[int, Field(ge=1, le=CPU_PORT)] | None = None
 
 
 class _TopologyFile(_Strict):

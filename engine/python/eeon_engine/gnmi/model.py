@@ -20,7 +20,7 @@ from ..values import PortInfo
 QUEUE = "all"
 """The one queue of a port: the engine counts all its priorities together."""
 
-_CLASSES, _VERDICTS = 8, 8
+_CLASSES, _VERDICTS = 8, 16
 _CELLS_PER_PORT = _CLASSES * _VERDICTS
 _VERDICT_CELLS, _RECEIVED_CELLS = 512 * _CELLS_PER_PORT, 512 * _CLASSES
 MARKED, EARLY_DROPPED, TAIL_DROPPED = 1, 2, 3
@@ -130,6 +130,8 @@ LEAVES: tuple[Leaf, ...] = (
     _leaf(f"{_IF}/state/name", Kind.TEXT, lambda port: port.name),
     _leaf(f"{_IF}/state/type", Kind.TEXT, lambda port: "iana-if-type:ethernetCsmacd", is_identity=True),
     _leaf(f"{_IF}/state/oper-status", Kind.TEXT, lambda port: "UP" if port.is_up else "DOWN"),
+    # finsy and others learn a port's number here.
+    _leaf(f"{_IF}/state/ifindex", Kind.NUMBER, lambda port: port.number),
     # The model's numbers begin with 1.
     _leaf(f"{_IF}/state/id", Kind.NUMBER, lambda port: port.number or None, module="openconfig-p4rt"),
     *(

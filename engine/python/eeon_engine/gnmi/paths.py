@@ -8,7 +8,7 @@ from ..p4runtime.errors import StatusError, exhausted, invalid, unimplemented
 from .messages import gnmi
 from .model import LEAVES, MODELS, QUEUE, TREES, Leaf, Port, Value
 
-MAX_PATHS = 64
+MAX_PATHS = 512
 """Paths of one request."""
 _MAX_ELEMENTS = 16
 _MAX_WORD = 256

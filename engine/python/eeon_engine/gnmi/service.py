@@ -17,7 +17,7 @@ from .paths import Selection
 
 VERSION = "0.8.0"
 """Whose messages finsy 0.30 carries."""
-MAX_VALUES = 50_000
+MAX_VALUES = 65_536
 """Values of one answer: some megabytes."""
 PORTS_AGE_S = 0.05
 """How late a change of a port may be seen here; the switch itself looks at its links ten times a second."""

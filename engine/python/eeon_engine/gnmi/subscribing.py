@@ -55,6 +55,9 @@ class Stream:
         self._reader = reader
         self._asked = asked = request.subscribe
         encodings.check(asked.encoding)
+        # JSON has the number of an encoding that was left out. Clients that leave it out, finsy among them,
+        # expect native values.
+        self._encoding = gnmi.PROTO if asked.encoding == gnmi.JSON else asked.encoding
         check_models(asked.use_models)
         if not asked.subscription:
             raise invalid("the request has no subscription; the root is a path without elements")
@@ -154,7 +157,7 @@ class Stream:
             set_target(notification, self._asked.prefix)
             if number == 0:
                 notification.delete.extend(paths.message(path) for path in gone)
-            notification.update.extend(update(*item, self._asked.encoding) for item in part)
+            notification.update.extend(update(*item, self._encoding) for item in part)
             yield response
 
 
