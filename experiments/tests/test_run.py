@@ -111,7 +111,7 @@ def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> N
     words = [str(write(tmp_path, text)), "--quick", "--output", str(tmp_path / "out"), "--workers", "1"]
     done = CliRunner().invoke(experiment, ["run", *words])
     assert done.exit_code == 1
-    assert "1 runs failed (the same command tries them again):" in done.output
+    assert "1 run failed (the same command tries them again):" in done.output
     assert "queue=mark, transport=dctcp, seed 1: the time limit of 30ms has come" in done.output
     assert len(store.load(tmp_path / "out").finished) == 1
 
