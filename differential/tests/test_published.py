@@ -1,0 +1,59 @@
+"""The long run that CONFORMANCE.md tells of: its table is the sum of its record."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RECORD = ROOT / "differential/records/2026-11-23.jsonl.xz"
+PAGE = ROOT / "docs/CONFORMANCE.md"
+COLUMNS = ("cases", "frames", "calls", "registers", "counters", "excluded", "differences")
+
+
+@pytest.fixture(scope="module")
+def record() -> list[str]:
+    with lzma.open(RECORD, "rt", encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def test_the_table_is_the_sum_of_the_record(record: list[str]) -> None:
+    sums: dict[str, Counter[str]] = {}
+    total: Counter[str] = Counter()
+    for line in record[1:]:
+        done = json.loads(line)
+        counts = Counter({column: done[column] for column in COLUMNS})
+        sums.setdefault(f"`{done['program']}`", Counter()).update(counts)
+        total.update(counts)
+    sums["all"] = total
+
+    _, _, rows = PAGE.read_text(encoding="utf-8").partition("| program | cases |")
+    table = {
+        cells[0]: [int(cell.replace(" ", "")) for cell in cells[1:]]
+        for cells in (
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in rows.partition("\n\n")[0].splitlines()[2:]
+        )
+    }
+
+    assert table == {name: [counts[column] for column in COLUMNS] for name, counts in sums.items()}
+
+
+def test_the_text_names_the_versions_and_the_size_of_the_run(record: list[str]) -> None:
+    campaign = json.loads(record[0])
+    cases = sum(json.loads(line)["cases"] for line in record[1:])
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+
+    assert f"digest of the engine's sources `{campaign['engine'][:12]}`" in text
+    assert f"BMv2 {campaign['bmv2']}, seed {campaign['seed']}" in text
+    assert f"{cases:,} cases in {len(record) - 1:,} configurations".replace(",", " ") in text
+
+
+def test_no_configuration_was_compared_twice(record: list[str]) -> None:
+    configurations = Counter((done["program"], done["configuration"]) for done in map(json.loads, record[1:]))
+
+    assert [which for which, times in configurations.items() if times > 1] == []
