@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from eeon_engine import run_fluid
-
+from eeon_tools.engine import load_engine
 from eeon_tools.errors import CoflowError
+from eeon_tools.quantiles import by_rank
 from eeon_tools.trace.coflow import Coflow, read_coflows
 
 _PS_PER_SECOND = 1_000_000_000_000
@@ -83,8 +83,7 @@ class Completions:
 
     def percentile(self, share: float) -> float:
         """By rank: the smallest time that at least `share` of the coflows do not exceed."""
-        ranked = sorted(self.seconds)
-        return ranked[max(math.ceil(share * len(ranked)), 1) - 1]
+        return by_rank(sorted(self.seconds), share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +138,8 @@ def _flows(
 
 
 def complete(trace: FluidTrace, variant: Variant) -> Completions:
-    """Runs one variant."""
-    ends, without_rate = run_fluid(
+    """Runs one variant. Raises UnavailableError without an engine."""
+    ends, without_rate = load_engine().run_fluid(
         variant.scheduler,
         trace.racks,
         trace.world.rate_bps,

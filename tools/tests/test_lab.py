@@ -369,7 +369,7 @@ def blocks(page: str) -> list[list[str]]:
     return ["\n".join(block).strip("\n").split("\n") for block in found if any(block)]
 
 
-def test_the_page_shows_what_the_commands_print_and_its_python_runs(monkeypatch, capsys):
+def test_the_page_shows_what_the_commands_print_and_its_python_runs(monkeypatch, capsys, eeon_switch):
     page = (EXAMPLE.parents[1] / "docs" / "lab.md").read_text(encoding="utf-8")
     monkeypatch.chdir(EXAMPLE)
     shown = [block for block in blocks(page) if block[0].startswith("$ eeon lab ")]
@@ -378,7 +378,12 @@ def test_the_page_shows_what_the_commands_print_and_its_python_runs(monkeypatch,
         done = CliRunner().invoke(command, shlex.split(command_line.removeprefix("$ eeon lab ")))
         assert done.exit_code == 0, done.output
         assert done.output.split() == " ".join(expected).split()
-    [program] = [block for block in blocks(page) if block[0].startswith("from scapy.all")]
-    exec("\n".join(program), {})
+    programs = [block for block in blocks(page) if block[0].startswith("from scapy.all")]
+    twin, packet_test = ("\n".join(program) for program in programs)
+    exec(twin, {})
     printed = capsys.readouterr().out
     assert "h1 ping h3: 3 sent, 3 answered" in printed and "h2 Ether / IP / UDP" in printed
+    names: dict[str, object] = {}
+    exec(packet_test, names)
+    [case] = [value for name, value in names.items() if name.startswith("test_")]
+    case(eeon_switch)

@@ -10,21 +10,14 @@ from eeon_control.units import DataRate
 from rich.table import Table
 
 from eeon_tools.cli.support import NumberRange, QuantityType, console, reports_errors
-from eeon_tools.cli.trace import parse_range
+from eeon_tools.cli.trace import coflows_argument, parse_range, range_option
 from eeon_tools.coflow_schedule import COFLOWSIM, VARIANTS, Completions, World, complete, read_trace
 from eeon_tools.trace.coflow import SAMPLE
 
 
 @click.command()
-@click.argument("coflows", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--range",
-    "span",
-    default="1-",
-    show_default=True,
-    metavar="FIRST-LAST",
-    help="Coflows to use, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
-)
+@coflows_argument
+@range_option
 @click.option(
     "--rate",
     type=QuantityType(DataRate, minimum=1),

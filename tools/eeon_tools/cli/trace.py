@@ -37,6 +37,20 @@ BYTES = QuantityType(Bytes, minimum=1)
 DURATION = QuantityType(Duration, minimum=_PS_PER_NS)
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
+coflows_argument = click.argument(
+    "coflows", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+"""A coflow file, or none for the sample that ships."""
+range_option = click.option(
+    "--range",
+    "span",
+    default="1-",
+    show_default=True,
+    metavar="FIRST-LAST",
+    help="Coflows to use, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
+)
+"""Which coflows of it, for `parse_range`."""
+
 
 @click.group()
 def trace() -> None:
@@ -178,16 +192,9 @@ def shuffle(
 
 
 @trace.command()
-@click.argument("coflows", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@coflows_argument
 @_common
-@click.option(
-    "--range",
-    "span",
-    default="1-",
-    show_default=True,
-    metavar="FIRST-LAST",
-    help="Coflows to use, counted from 1 in file order: 5-20, 7, or 5- for all from the fifth.",
-)
+@range_option
 @click.option(
     "--scale",
     type=NumberRange(0, 1000, min_open=True),

@@ -14,9 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError, TraceError
 from eeon_tools.explain.entries import install
-from eeon_tools.explain.scene import RegisterValue, Scene, load_engine
+from eeon_tools.explain.scene import RegisterValue, Scene
 from eeon_tools.replay.feed import AddressMap, Feed, Offer, source_place
 from eeon_tools.replay.spec import fabric_spec
 from eeon_tools.trace import hosts as trace_hosts

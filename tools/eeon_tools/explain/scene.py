@@ -22,7 +22,8 @@ from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.plan import Entry
 from eeon_control.topology import Topology
 
-from eeon_tools.errors import InputError, UnavailableError
+from eeon_tools.engine import load_engine
+from eeon_tools.errors import InputError
 from eeon_tools.explain.entries import install
 from eeon_tools.explain.source import Source
 from eeon_tools.replay.spec import GATE_REGISTER, TICK_PS
@@ -124,17 +125,6 @@ def _write(switch: Switch, entries: Write) -> None:
         p4runtime.write(switch, entries.p4info, entries.request)
     except EngineError as error:
         raise InputError("--entries", "", str(error)) from error
-
-
-def load_engine() -> ModuleType:
-    """The engine's module, or UnavailableError."""
-    try:
-        import eeon_engine
-    except ImportError as error:
-        raise UnavailableError(
-            f"the engine is not installed ({error}); `make setup` builds it into .venv"
-        ) from error
-    return eeon_engine
 
 
 def of_topology(topology: str, config: Sequence[str], switch: str | None, seed: int) -> Scene:

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError, ReplayError, UnavailableError
 from eeon_tools.lab.host import Host
 from eeon_tools.lab.spec import QUEUE_LIMIT_PACKETS, fabric_spec
@@ -147,7 +148,6 @@ class Lab:
     def serve(self, first_port: int | None = None) -> Mapping[str, str]:
         """Serves P4Runtime on loopback for each switch, from `first_port` on or on free ports, until the lab
         ends."""
-        from eeon_engine import EngineError
         from eeon_engine.p4runtime import serve
 
         for index, name in enumerate(self.topology.switches):
@@ -155,7 +155,7 @@ class Lab:
             info = self._p4infos[name]
             try:
                 server = serve(self._switches[name], p4info=info, address=f"127.0.0.1:{port}")
-            except EngineError as error:
+            except self._engine.EngineError as error:
                 raise UnavailableError(f"{name} cannot be served: {error}") from error
             self._stack.enter_context(server)
             self.targets[name] = server.address
@@ -192,13 +192,11 @@ class Lab:
 
     def send_frame(self, host: str, frame: bytes) -> None:
         """A host sends a frame, now."""
-        from eeon_engine import EngineError
-
         self._known(host)
         now = self.now_ps
         try:
             self._twin.feed(host, array("Q", [now]), array("Q", [0, len(frame)]), frame)
-        except EngineError as error:
+        except self._engine.EngineError as error:
             raise InputError(host, f"frame of {len(frame)} bytes", str(error)) from error
         self._capture(host, now, frame)
 
@@ -208,13 +206,11 @@ class Lab:
 
     def start_flow(self, source: str, destination: str, size: int, settings: str) -> int:
         """Starts a TCP flow between two hosts; its number."""
-        from eeon_engine import EngineError
-
         for name in (source, destination):
             self._known(name)
         try:
             return self._twin.start_flow(source, destination, size, tcp=settings)
-        except EngineError as error:
+        except self._engine.EngineError as error:
             raise InputError("tcp", f"{source} to {destination}", str(error)) from error
 
     def flow(self, number: int) -> FlowReport:
@@ -258,13 +254,9 @@ class Lab:
             raise InputError("host", host, f"is not one of {', '.join(self._hosts)}") from error
 
     def _build(self) -> None:
-        try:
-            import eeon_engine
-            from eeon_engine.json_documents import make_twin
-        except ImportError as error:
-            raise UnavailableError(
-                f"the engine is not installed ({error}); `make setup` builds it into .venv"
-            ) from error
+        self._engine = load_engine()
+        from eeon_engine.json_documents import make_twin
+
         files = {name: self._files(switch) for name, switch in self.topology.switches.items()}
         programs: dict[Path, Program] = {}
         for chosen in files.values():
@@ -273,7 +265,7 @@ class Lab:
         first = programs[next(iter(files.values())).program]
         try:
             self._twin = make_twin(first, self._spec)
-        except eeon_engine.EngineError as error:
+        except self._engine.EngineError as error:
             raise InputError(self.topology.name, "", str(error)) from error
         self._switches: dict[str, SwitchHandle] = {}
         self._p4infos: dict[str, p4i.P4Info | None] = {}
@@ -286,7 +278,7 @@ class Lab:
             self._twin.listen(name)
 
     def _write_entries(self, name: str, files: _Files) -> p4i.P4Info | None:
-        from eeon_engine import EngineError, p4runtime
+        from eeon_engine import p4runtime
 
         from eeon_tools.explain.runtime_file import read_entries, read_p4info
 
@@ -297,7 +289,7 @@ class Lab:
             request: p4r.WriteRequest = read_entries(files.entries, info, may_be_empty=True)
             try:
                 p4runtime.write(self._switches[name], info, request)
-            except EngineError as error:
+            except self._engine.EngineError as error:
                 raise InputError(files.entries, name, str(error)) from error
         return info
 
@@ -337,8 +329,7 @@ def _named_in(entries: Path) -> dict[str, Path]:
 
 
 def _load(path: Path) -> Program:
-    from eeon_engine import EngineError, Program
-
+    engine = load_engine()
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_PROGRAM_BYTES + 1)
@@ -349,6 +340,7 @@ def _load(path: Path) -> Program:
     if len(data) > _MAX_PROGRAM_BYTES:
         raise InputError(path, "", f"is larger than {_MAX_PROGRAM_BYTES >> 20} MiB")
     try:
-        return Program(data)
-    except EngineError as error:
+        program: Program = engine.Program(data)
+    except engine.EngineError as error:
         raise InputError(path, "", f"the engine cannot run it: {error}") from error
+    return program

@@ -9,6 +9,8 @@ import struct
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 
+from eeon_tools.trace.frames import internet_checksum
+
 BROADCAST = b"\xff" * 6
 TYPE_IPV4, TYPE_ARP = 0x0800, 0x0806
 PROTOCOL_ICMP, PROTOCOL_UDP = 1, 17
@@ -25,15 +27,6 @@ _TTL = 64
 def mac_bytes(mac: str) -> bytes:
     """Of `08:00:00:00:01:11`."""
     return bytes.fromhex(mac.replace(":", ""))
-
-
-def checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071)."""
-    padded = data + b"\0" if len(data) % 2 else data
-    total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return ~total & 0xFFFF
 
 
 def ethernet(destination: bytes, source: bytes, kind: int, payload: bytes) -> bytes:
@@ -78,13 +71,13 @@ def ipv4(source: IPv4Address, destination: IPv4Address, protocol: int, payload: 
     header = _IPV4.pack(
         0x45, tos, _IPV4.size + len(payload), 0, 0, _TTL, protocol, 0, source.packed, destination.packed
     )
-    return header[:10] + checksum(header).to_bytes(2, "big") + header[12:] + payload
+    return header[:10] + internet_checksum(header).to_bytes(2, "big") + header[12:] + payload
 
 
 def echo(kind: int, identifier: int, sequence: int, data: bytes) -> bytes:
     """An ICMP echo request or reply."""
     header = _ICMP.pack(kind, 0, 0, identifier, sequence)
-    return header[:2] + checksum(header + data).to_bytes(2, "big") + header[4:] + data
+    return header[:2] + internet_checksum(header + data).to_bytes(2, "big") + header[4:] + data
 
 
 def udp(source_port: int, destination_port: int, data: bytes) -> bytes:
@@ -111,13 +104,13 @@ class Packet:
         header_bytes = (first & 0xF) * 4
         if first >> 4 != 4 or not _IPV4.size <= header_bytes <= length <= len(payload):
             return None
-        if fragment & 0x3FFF or checksum(payload[:header_bytes]):
+        if fragment & 0x3FFF or internet_checksum(payload[:header_bytes]):
             return None
         return cls(IPv4Address(source), IPv4Address(destination), protocol, tos, payload[header_bytes:length])
 
     def icmp(self) -> tuple[int, int, int, bytes] | None:
         """Type, identifier, sequence number and data of an ICMP echo; None for anything else."""
-        if self.protocol != PROTOCOL_ICMP or len(self.data) < _ICMP.size or checksum(self.data):
+        if self.protocol != PROTOCOL_ICMP or len(self.data) < _ICMP.size or internet_checksum(self.data):
             return None
         kind, code, _, identifier, sequence = _ICMP.unpack_from(self.data)
         if code or kind not in (ECHO_REPLY, ECHO_REQUEST):

@@ -20,6 +20,7 @@ from eeon_control.units import Bytes, DataRate, Duration
 from eeon_tools.errors import InputError
 from eeon_tools.lab import packets
 from eeon_tools.lab.packets import Packet
+from eeon_tools.quantiles import by_rank
 from eeon_tools.trace.capture import read_packets
 
 if TYPE_CHECKING:
@@ -254,7 +255,7 @@ class UdpStream(Task):
             "copies": self._copies,
             "tos": {f"0x{tos:02x}": count for tos, count in sorted(self._tos.items())},
             "delay_us": {
-                name: _quantile(delays, share) / PS_PER_US
+                name: by_rank(delays, share) / PS_PER_US
                 for name, share in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
             }
             if delays
@@ -271,7 +272,7 @@ class UdpStream(Task):
         if self._copies:
             line += f", {self._copies:,} copies"
         if delays:
-            p50, p99 = (_us(_quantile(delays, share)) for share in (0.5, 0.99))
+            p50, p99 = (_us(by_rank(delays, share)) for share in (0.5, 0.99))
             seen = ", ".join(f"0x{tos:02x} {count:,}" for tos, count in sorted(self._tos.items()))
             line += f"; delay p50 {p50}, p99 {p99}, max {_us(delays[-1])}; ToS {seen}"
         return line
@@ -380,10 +381,6 @@ class SendFrames(Task):
 
     def text(self) -> str:
         return f"{self.host} send {self.what}: {self._sent:,} frames"
-
-
-def _quantile(ordered: Sequence[int], share: float) -> int:
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def _us(ps: int) -> str:

@@ -28,6 +28,7 @@ from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.topology import PortRole, Topology
 
+from eeon_tools.engine import load_engine
 from eeon_tools.errors import ReplayError, TraceError, UnavailableError
 from eeon_tools.live import network, state
 from eeon_tools.live.plan import HOST_INTERFACE, MTU_BYTES
@@ -143,18 +144,16 @@ def replay(settings: LiveSettings, progress: Callable[[int], None] = lambda pack
 
 
 def _open(topology: Topology, namespaces: Mapping[str, str]) -> Traffic:
-    try:
-        from eeon_engine import EngineError, Traffic
-    except ImportError as error:
-        raise UnavailableError(f"the engine is not installed ({error}); `make setup` builds it") from error
+    engine = load_engine()
     ends = [
         (f"/run/netns/{namespaces[host.name]}", HOST_INTERFACE, [str(host.ipv4), str(host.ipv6)])
         for host in topology.hosts.values()
     ]
     try:
-        return Traffic(ends, settle_ms=_SETTLE_MS)
-    except EngineError as error:
+        traffic: Traffic = engine.Traffic(ends, settle_ms=_SETTLE_MS)
+    except engine.EngineError as error:
         raise UnavailableError(f"a host cannot send: {error}") from error
+    return traffic
 
 
 def _add(traffic: Traffic, trace: Path, batch: list[Offer]) -> None:

@@ -20,7 +20,8 @@ from eeon_control.fabric import FabricCounters
 from eeon_control.program import Program
 from eeon_control.topology import Topology
 
-from eeon_tools.errors import ReplayError, UnavailableError
+from eeon_tools.engine import load_engine
+from eeon_tools.errors import ReplayError
 from eeon_tools.replay.feed import Offer
 from eeon_tools.replay.spec import TICK_PS
 
@@ -45,25 +46,20 @@ class RunningTwin:
         """Where each switch's P4Runtime server listens."""
 
     def __enter__(self) -> RunningTwin:
-        try:
-            from eeon_engine import EngineError
-            from eeon_engine import Program as EngineProgram
-            from eeon_engine.json_documents import make_twin
-            from eeon_engine.p4runtime import serve
-        except ImportError as error:
-            raise UnavailableError(
-                f"the engine is not installed ({error}); `make setup` builds it into .venv"
-            ) from error
+        engine = load_engine()
+        from eeon_engine.json_documents import make_twin
+        from eeon_engine.p4runtime import serve
+
         with ExitStack() as stack:
             try:
-                self._twin = make_twin(EngineProgram(self._program.json), self._spec)
-            except EngineError as error:
+                self._twin = make_twin(engine.Program(self._program.json), self._spec)
+            except engine.EngineError as error:
                 raise ReplayError(f"the engine cannot run this fabric: {error}") from error
             for index, name in enumerate(self._topology.switches):
                 port = 0 if self._first_port is None else self._first_port + index
                 try:
                     server = stack.enter_context(serve(self._twin.switch(name), address=f"127.0.0.1:{port}"))
-                except EngineError as error:
+                except engine.EngineError as error:
                     raise ReplayError(f"{name} cannot be served: {error}") from error
                 self.targets[name] = server.address
             self._stack = stack.pop_all()
@@ -108,12 +104,11 @@ class RunningTwin:
 
     def start_workload(self, workload: WorkloadSpec) -> None:
         """Give hosts their applications."""
-        from eeon_engine import EngineError
         from eeon_engine.json_documents import start_workload
 
         try:
             start_workload(self._twin, workload)
-        except EngineError as error:
+        except load_engine().EngineError as error:
             raise ReplayError(f"the engine cannot run this workload: {error}") from error
 
     def run_workload(self, limit_ps: int) -> bool:

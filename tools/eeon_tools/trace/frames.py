@@ -115,6 +115,11 @@ def classify(frame: bytes) -> FrameFacts:
     return FrameFacts(tcp_class(frame[at + 13], payload), ecn, source, destination, payload)
 
 
+def internet_checksum(data: bytes) -> int:
+    """RFC 1071, of any number of bytes; 0 over data that holds its own right checksum."""
+    return _fold(_ones_complement_sum(data + b"\0" if len(data) % 2 else data))
+
+
 def _ones_complement_sum(data: bytes) -> int:
     return sum(int(word) for word in struct.unpack(f"!{len(data) // 2}H", data))
 

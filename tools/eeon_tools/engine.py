@@ -1,0 +1,18 @@
+"""The engine's package, where it is installed: traces can be made and read without it."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from eeon_tools.errors import UnavailableError
+
+
+def load_engine() -> ModuleType:
+    """The engine's module. Raises UnavailableError, which says how to get it."""
+    try:
+        import eeon_engine
+    except ImportError as error:
+        raise UnavailableError(
+            f"the engine is not installed ({error}); `make setup` builds it into .venv"
+        ) from error
+    return eeon_engine
