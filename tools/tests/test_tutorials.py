@@ -12,12 +12,22 @@ import os
 import shutil
 import struct
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from eeon_tools.lab import Lab, parse
-from finsy import P4TableAction, P4TableEntry, P4TableMatch, Switch, SwitchOptions
+from finsy import (
+    P4CloneSessionEntry,
+    P4PacketOut,
+    P4TableAction,
+    P4TableEntry,
+    P4TableMatch,
+    Switch,
+    SwitchOptions,
+)
 
 TUTORIALS = os.environ.get("P4_TUTORIALS", "")
 P4C = shutil.which("p4c-bm2-ss")
@@ -28,6 +38,9 @@ if P4C is None:
     pytest.skip("p4c-bm2-ss is not on PATH", allow_module_level=True)
 
 MakeLab = Callable[..., Lab]
+_PATIENCE_S = 30
+_STEP_PS = 10**11
+Message = TypeVar("Message")
 
 
 @pytest.fixture
@@ -195,6 +208,68 @@ async def _write_tunnels(targets: Mapping[str, str], p4info: Path) -> None:
         )
         async with Switch(name, targets[name], options) as switch:
             await switch.insert(entries)
+
+
+def test_flowcache_learns_a_flow_from_packet_ins_and_forgets_it_when_idle(exercise):
+    """What solution/mycontroller.py does, by a P4Runtime client: it answers packet-ins with an entry and a
+    packet-out, and notifications of idle entries by deleting them."""
+    with exercise("flowcache") as lab:
+        lab.serve()
+        asyncio.run(_cache_a_flow(lab, Path("build/flowcache.p4.p4info.txtpb")))
+
+
+async def _cache_a_flow(lab: Lab, p4info: Path) -> None:
+    way = {"s1": 2, "s2": 1}
+    packet = bytes.fromhex("4500001400000000401163d70a0001010a000202")
+    asked = frame(lab, "h1", 0x0800, packet)
+    async with AsyncExitStack() as stack:
+        switches: dict[str, Switch] = {}
+        for number, name in enumerate(lab.targets):
+            options = SwitchOptions(p4info=p4info, p4blob=p4info.parent / "flowcache.json", device_id=number)
+            switches[name] = await stack.enter_async_context(Switch(name, lab.targets[name], options))
+            await switches[name].insert([P4CloneSessionEntry(57, replicas=[510])])
+
+        assert lab.send("h1", asked) == []
+        for name, port in way.items():
+            punted = await _heard(lab, switches[name].read_packets())
+            assert punted.payload == asked
+            flow = P4TableEntry(
+                "MyIngress.flow_cache",
+                match=P4TableMatch(
+                    {"hdr.ipv4.protocol": 17, "hdr.ipv4.srcAddr": "10.0.1.1", "hdr.ipv4.dstAddr": "10.0.2.2"}
+                ),
+                action=P4TableAction(
+                    "MyIngress.cached_action",
+                    port=port,
+                    decrement_ttl=1,
+                    new_dscp=5,
+                    dst_eth_addr=lab.topology.hosts["h2"].mac,
+                ),
+                idle_timeout_ns=2 * 10**9,
+            )
+            await switches[name].insert([flow])
+            await switches[name].write([P4PacketOut(punted.payload, opcode=1, reserved1=0, operand0=port)])
+        while not (first := lab.received("h2")):
+            lab.wait(_STEP_PS)
+            await asyncio.sleep(0.01)
+        assert first[0].frame == asked, "two packet-outs bring the first packet to its host"
+
+        [arrival] = lab.send("h1", asked)
+        assert (arrival.host, arrival.frame[14 + 8]) == ("h2", 64 - len(way))
+        for name in way:
+            idle = await _heard(lab, switches[name].read_idle_timeouts())
+            await switches[name].delete(idle.table_entry)
+        assert lab.send("h1", asked) == []
+
+
+async def _heard(lab: Lab, messages: AsyncIterator[Message]) -> Message:
+    """The next message of a switch; virtual time passes until it comes."""
+    message = asyncio.ensure_future(anext(messages))
+    async with asyncio.timeout(_PATIENCE_S):
+        while not message.done():
+            lab.wait(_STEP_PS)
+            await asyncio.sleep(0.01)
+    return message.result()
 
 
 def test_qos_sets_the_diffserv_class_by_protocol(exercise):
