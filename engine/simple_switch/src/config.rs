@@ -117,8 +117,10 @@ pub enum ConfigError {
         port: u16,
     },
     /// One port, two purposes.
-    #[error("port {0}: is the drop port, which sends nothing; choose another number or another drop_port")]
-    PortIsDropPort(u16),
+    #[error(
+        "cpu_port {0}: is the drop port, to which nothing is sent; choose another number or another drop_port"
+    )]
+    CpuPortIsDropPort(u16),
     /// The list names a port twice.
     #[error("port {0}: given twice")]
     DuplicatePort(u16),
@@ -161,28 +163,29 @@ impl SwitchConfig {
             return Err(ConfigError::PortRange { role: "drop_port", port: self.drop_port });
         }
         if let Some(port) = self.cpu_port {
-            self.check_port("cpu_port", port)?;
+            check_port("cpu_port", port)?;
+            if port == self.drop_port {
+                return Err(ConfigError::CpuPortIsDropPort(port));
+            }
         }
         let mut seen = [false; PORT_COUNT];
         for PortConfig { port, .. } in &self.ports {
-            self.check_port("port", *port)?;
+            check_port("port", *port)?;
             if std::mem::replace(&mut seen[usize::from(*port)], true) {
                 return Err(ConfigError::DuplicatePort(*port));
             }
         }
         Ok(())
     }
+}
 
-    /// Checks that `port` may have a link.
-    pub(crate) fn check_port(&self, role: &'static str, port: u16) -> Result<(), ConfigError> {
-        if usize::from(port) >= PORT_COUNT {
-            return Err(ConfigError::PortRange { role, port });
-        }
-        if port == self.drop_port {
-            return Err(ConfigError::PortIsDropPort(port));
-        }
-        Ok(())
+/// Checks that `port` may have a link. The drop port's number may, as in BMv2: frames come in there, and what
+/// multicast and clone sessions send there goes out.
+pub(crate) fn check_port(role: &'static str, port: u16) -> Result<(), ConfigError> {
+    if usize::from(port) >= PORT_COUNT {
+        return Err(ConfigError::PortRange { role, port });
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -216,9 +219,9 @@ mod tests {
             with(|c| c.ports = vec![port(512)]).unwrap_err().to_string(),
             "port 512: v1model's ports go from 0 to 511"
         );
-        assert_eq!(with(|c| c.ports = vec![port(511)]), Err(ConfigError::PortIsDropPort(511)));
+        assert_eq!(with(|c| c.ports = vec![port(511)]), Ok(()));
         assert_eq!(with(|c| c.ports = vec![port(3), port(3)]), Err(ConfigError::DuplicatePort(3)));
-        assert_eq!(with(|c| c.cpu_port = Some(511)), Err(ConfigError::PortIsDropPort(511)));
+        assert_eq!(with(|c| c.cpu_port = Some(511)), Err(ConfigError::CpuPortIsDropPort(511)));
         assert_eq!(with(|c| c.priorities = 9), Err(ConfigError::Priorities(9)));
     }
 }

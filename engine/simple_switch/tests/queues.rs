@@ -188,7 +188,20 @@ fn a_port_may_come_and_go() {
     switch.remove_port(40);
     assert_eq!(ask(&mut switch, us(0), Request::to(40)), []);
     assert_eq!(switch.port_stats(40).drops.get(DropCause::NoSuchPort), 1);
-    assert_eq!(switch.set_port(PortConfig::unlimited(511)), Err(ConfigError::PortIsDropPort(511)));
+    let none = Err(ConfigError::PortRange { role: "port", port: 512 });
+    assert_eq!(switch.set_port(PortConfig::unlimited(512)), none);
+}
+
+#[test]
+fn frames_come_in_on_the_drop_ports_number_and_are_not_sent_there() {
+    let mut switch = switch_with(|config| config.ports.push(PortConfig::unlimited(511)));
+    switch.handle_packet(us(1), 511, &Request::to(2).bytes(), 0);
+    switch.handle_packet(us(1), 0, &Request::to(511).bytes(), 0);
+    run_to_idle(&mut switch, Time::MAX);
+
+    let sent = transmits(&mut switch);
+    assert_eq!(sent.iter().map(|t| (t.port, Report::of(t).ingress_port)).collect::<Vec<_>>(), [(2, 511)]);
+    assert_eq!(switch.port_stats(0).drops.get(DropCause::Ingress), 1);
 }
 
 /// Arrivals as (time since the last in ps, operation, egress port, payload bytes).

@@ -19,7 +19,7 @@ use units::{Bytes, Duration, Time};
 
 use crate::agenda::Agenda;
 use crate::clock::Clock;
-use crate::config::{ConfigError, PortConfig, SwitchConfig, PORT_COUNT};
+use crate::config::{check_port, ConfigError, PortConfig, SwitchConfig, PORT_COUNT};
 use crate::digest::{Digest, Digests};
 use crate::effects::Effects;
 use crate::frame::{Frame, FramePool};
@@ -306,7 +306,7 @@ impl Switch {
 
     /// Attaches a port, or changes the link of one that is attached.
     pub fn set_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
-        self.config.check_port("port", port.port)?;
+        check_port("port", port.port)?;
         find_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
         let number = port.port;
         self.tm.attach(&port);

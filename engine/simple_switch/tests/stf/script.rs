@@ -89,7 +89,8 @@ impl std::fmt::Display for Pattern {
 pub fn parse(text: &str) -> Result<Vec<Statement>, String> {
     let mut statements = Vec::new();
     for (line, at) in text.lines().zip(1..) {
-        let line = line.split('#').next().unwrap_or_default().trim();
+        let line = &line[..unquoted(line, |c| c == '#').next().unwrap_or(line.len())];
+        let line = line.trim();
         if !line.is_empty() {
             let statement = parse_line(line).ok_or_else(|| format!("line {at} is not STF: {line}"))?;
             statements.push(statement);
@@ -113,7 +114,7 @@ fn parse_line(line: &str) -> Option<Statement> {
         }
         "add" => add(rest),
         "setdefault" => {
-            let (table, call) = rest.split_once(char::is_whitespace)?;
+            let (table, call) = rest.split_at(unquoted(rest, char::is_whitespace).next()?);
             Some(Statement::SetDefault { table: name(table), call: action_call(call)? })
         }
         "check_counter" => check_counter(rest),
@@ -143,37 +144,70 @@ fn pattern(data: &str) -> Option<Pattern> {
 }
 
 fn add(rest: &str) -> Option<Statement> {
-    let (before, label) = match rest.rsplit_once('=') {
-        Some((before, label)) => (before, Some(label.trim().to_owned())),
+    let (before, label) = match unquoted(rest, |c| c == '=').last() {
+        Some(at) => (&rest[..at], Some(rest[at + 1..].trim().to_owned())),
         None => (rest, None),
     };
-    let (head, arguments) = before.split_at(before.find('(')?);
-    let mut words: Vec<&str> = head.split_whitespace().collect();
+    let (head, arguments) = before.split_at(unquoted(before, |c| c == '(').next()?);
+    let mut words = pieces(head, char::is_whitespace);
     let action = words.pop()?;
     let mut words = words.into_iter().peekable();
     let table = name(words.next()?);
-    let priority = words.next_if(|word| !word.contains(':')).map(str::parse).transpose().ok()?;
+    let is_key = |word: &&str| unquoted(word, |c| c == ':').next().is_some();
+    let priority = words.next_if(|word| !is_key(word)).map(str::parse).transpose().ok()?;
     let key = words.map(named_number).collect::<Option<_>>()?;
     Some(Statement::Add { table, priority, key, call: action_call(&format!("{action}{arguments}"))?, label })
 }
 
 fn action_call(text: &str) -> Option<ActionCall> {
-    let (action, arguments) = text.trim().strip_suffix(')')?.split_once('(')?;
-    let arguments = arguments.split(',').map(str::trim).filter(|argument| !argument.is_empty());
+    let text = text.trim().strip_suffix(')')?;
+    let (action, arguments) = text.split_at(unquoted(text, |c| c == '(').next()?);
     Some(ActionCall {
-        action: name(action.trim()),
-        arguments: arguments.map(named_number).collect::<Option<_>>()?,
+        action: name(action),
+        arguments: pieces(&arguments[1..], |c| c == ',')
+            .into_iter()
+            .map(named_number)
+            .collect::<Option<_>>()?,
     })
 }
 
 fn named_number(text: &str) -> Option<(String, Number)> {
-    let (key, number) = text.rsplit_once(':')?;
-    Some((name(key.trim()), number.trim().to_owned()))
+    let at = unquoted(text, |c| c == ':').last()?;
+    Some((name(&text[..at]), text[at + 1..].trim().to_owned()))
 }
 
-/// Names may be quoted.
+/// Names may be quoted, and have blanks and punctuation then.
 fn name(text: &str) -> String {
-    text.replace('"', "")
+    text.trim().replace('"', "")
+}
+
+/// Where such characters stand outside of quotes.
+fn unquoted(text: &str, is: impl Fn(char) -> bool) -> std::vec::IntoIter<usize> {
+    let mut is_quoted = false;
+    let positions: Vec<usize> = text
+        .char_indices()
+        .filter(|(_, c)| {
+            is_quoted ^= *c == '"';
+            !is_quoted && is(*c)
+        })
+        .map(|(at, _)| at)
+        .collect();
+    positions.into_iter()
+}
+
+/// What lies between such characters outside of quotes, without what is blank.
+fn pieces(text: &str, is: impl Fn(char) -> bool) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for at in unquoted(text, &is).chain([text.len()]) {
+        // A separator that was found is one byte or the first of several.
+        let piece = text[from..at].trim_start_matches(&is).trim();
+        if !piece.is_empty() {
+            pieces.push(piece);
+        }
+        from = at;
+    }
+    pieces
 }
 
 fn check_counter(rest: &str) -> Option<Statement> {
@@ -216,6 +250,27 @@ mod tests {
             label: Some("B".to_owned()),
         };
         assert_eq!(parse(text), Ok(vec![entry]));
+    }
+
+    #[test]
+    fn a_quoted_name_has_blanks_and_punctuation() {
+        let text =
+            r#"add "ingress.t # 1" 7 "Source address":0x0a "a:b":1 "act, one"("first (of 2)":3, "x = y":4)"#;
+        let text_pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let call = ActionCall {
+            action: "act, one".to_owned(),
+            arguments: vec![text_pair("first (of 2)", "3"), text_pair("x = y", "4")],
+        };
+        let entry = Statement::Add {
+            table: "ingress.t # 1".to_owned(),
+            priority: Some(7),
+            key: vec![text_pair("Source address", "0x0a"), text_pair("a:b", "1")],
+            call: call.clone(),
+            label: None,
+        };
+        let default = Statement::SetDefault { table: "ingress.t # 1".to_owned(), call };
+        let also = r#"setdefault "ingress.t # 1" "act, one"("first (of 2)":3, "x = y":4) # and no more"#;
+        assert_eq!(parse(&format!("{text}\n{also}")), Ok(vec![entry, default]));
     }
 
     #[test]
