@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import grpc
-from finsy.proto import U128, p4r, p4r_grpc
+from finsy.proto import U128, gnmi, gnmi_grpc, p4r, p4r_grpc
 
 NOBODY = 65_534
 _SERVICE = "/p4.v1.P4Runtime/"
@@ -182,6 +182,38 @@ class Attacker:
                     stub.Capabilities(p4r.CapabilitiesRequest(), timeout=20)
                     with suppress(grpc.RpcError):
                         stub.Write(write, timeout=20)
+
+        self.again(deed)
+
+    # ---- gNMI
+
+    def gnmi_gets(self) -> None:
+        """Everything, as often as fits into a request."""
+        request = gnmi.GetRequest(path=[gnmi.Path()] * 512, encoding=gnmi.JSON_IETF)
+
+        def deed() -> None:
+            with self.connected() as (channel, _never):
+                gnmi_grpc.gNMIStub(channel).Get(request, timeout=20)
+
+        self.again(deed)
+
+    def gnmi_subscriptions(self) -> None:
+        """Everything as often as may be asked for and on every change; the answers are not taken."""
+        everything = gnmi.SubscriptionList(encoding=gnmi.PROTO)
+        everything.subscription.add(mode=gnmi.SAMPLE, sample_interval=100_000_000)
+        everything.subscription.add(mode=gnmi.ON_CHANGE)
+
+        def deed() -> None:
+            with self.connected() as (channel, never):
+
+                def requests() -> Iterator[gnmi.SubscribeRequest]:
+                    yield gnmi.SubscribeRequest(subscribe=everything)
+                    yield from never()  # type: ignore[misc]
+
+                streams = [gnmi_grpc.gNMIStub(channel).Subscribe(requests()) for _ in range(25)]
+                with suppress(grpc.RpcError):
+                    next(streams[-1])
+                self.stopping.wait(1)
 
         self.again(deed)
 
