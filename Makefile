@@ -27,7 +27,7 @@ WHEELS       := out/wheels
 PURE         := control_plane tools experiments ptf_tests release/eeon
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
+.PHONY: help setup wheels demo picture test test-wheels test-rust test-p4 test-python test-ptf ptf stf testgen tutorials hostile packetdrill mutants differential bench bench-control bench-live reference guide switch-names fuzz fuzz-corpus fuzz-servers fuzz-servers-corpus man p4 p4-check audit deny site hashes packages-hashed lint format clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,7 +72,10 @@ ptf: setup ## run PTF packet tests on TARGET=engine (default), engine-veth (eeon
 	$(PY) ptf_tests/run/$(subst -,_,$(or $(TARGET),engine)).py
 
 stf: ## run p4c's STF programs for v1model, on the engine; P4C_TESTDATA names p4c's folder testdata
-	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture
+	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture every_v1model_program
+
+testgen: ## run CASES (10) cases for each program that p4testgen generates from SEED (1), on the engine: of ours and, where P4C_TESTDATA names p4c's folder testdata, of its samples
+	$(CARGO) test $(ENGINE) --package simple_switch --test stf --quiet -- --ignored --nocapture generated
 
 tutorials: setup ## try p4lang's tutorials in `eeon lab`; P4_TUTORIALS names a checkout, p4c-bm2-ss must be on PATH
 	P4_TUTORIALS=$(abspath $(P4_TUTORIALS)) $(PY) -m pytest -q -ra tools/tests/test_tutorials.py

@@ -39,3 +39,7 @@ pub use program::{
 pub use run::{trace, Externs, LogMessage, Phv, SavedPhv};
 pub use state::State;
 pub use tables::{CounterValue, MeterRate};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

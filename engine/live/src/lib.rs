@@ -32,3 +32,7 @@ pub use loop_lock::LoopLock;
 pub use packet_ins::{PacketIns, PACKET_IN_LIMIT};
 #[cfg(all(target_os = "linux", feature = "ports"))]
 pub use switch::{LiveConfig, LiveCounts, LiveSwitch, PortDefaults, Ports};
+
+#[cfg(all(doctest, target_os = "linux", feature = "ports"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -110,3 +110,7 @@ pub trait PortIo: Send {
     /// What was lost or repaired so far.
     fn counts(&self) -> IoCounts;
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -53,3 +53,7 @@ pub const MAX_PATH: usize = 16;
 
 /// What one bit is, in the unit of volumes: one bit per second for one picosecond.
 pub(crate) const BIT: u128 = 1_000_000_000_000;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -12,3 +12,7 @@ pub mod playback;
 
 pub use packet_log::{PacketLog, Report};
 pub use playback::{Frame, HostEnd, Playback, PlaybackError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

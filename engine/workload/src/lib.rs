@@ -181,3 +181,7 @@ impl Workload {
         self.applications.iter().map(report).collect()
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -15,9 +15,10 @@ mod outcome;
 mod run;
 mod samples;
 mod script;
+mod testgen;
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
@@ -25,15 +26,18 @@ use outcome::{summary, Outcome};
 use samples::{Compiled, Sample, GROUPS};
 
 fn judge(sample: &Sample, scratch: &Path) -> Outcome {
-    let json = match samples::compile(sample, scratch) {
-        Compiled::Json(json) => json,
-        Compiled::Error(line) => return Outcome::DoesNotCompile(line),
-    };
-    let text = match std::fs::read_to_string(&sample.script) {
+    match samples::compile(sample, scratch) {
+        Compiled::Json(json) => judge_script(&json, &sample.script),
+        Compiled::Error(line) => Outcome::DoesNotCompile(line),
+    }
+}
+
+fn judge_script(json: &[u8], script: &Path) -> Outcome {
+    let text = match std::fs::read_to_string(script) {
         Ok(text) => text,
-        Err(error) => return Outcome::Fail(format!("{}: {error}", sample.script.display())),
+        Err(error) => return Outcome::Fail(format!("{}: {error}", script.display())),
     };
-    let run = || run::judge(&json, &text);
+    let run = || run::judge(json, &text);
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
         let said = said.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
@@ -41,22 +45,23 @@ fn judge(sample: &Sample, scratch: &Path) -> Outcome {
     })
 }
 
-/// Outcomes in the order of the samples. Compiling takes nearly all the time, so every processor takes a part.
-fn judge_all(samples: &[Sample], scratch: &Path) -> Vec<Outcome> {
+/// What `judge` says of each, in their order. Compiling takes nearly all the time, so every processor takes a part.
+fn on_every_processor<T: Sync, R: Send>(all: &[T], judge: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
-    let outcomes = Mutex::new(vec![None; samples.len()]);
+    let judged = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(sample) = samples.get(at) else { return };
-                let outcome = judge(sample, scratch);
-                outcomes.lock().expect("no judge panics")[at] = Some(outcome);
+                let Some(one) = all.get(at) else { return };
+                let outcome = judge(one);
+                judged.lock().expect("no judge panics").push((at, outcome));
             });
         }
     });
-    let outcomes = outcomes.into_inner().expect("no judge panics");
-    outcomes.into_iter().map(|outcome| outcome.expect("every sample was judged")).collect()
+    let mut judged = judged.into_inner().expect("no judge panics");
+    judged.sort_by_key(|(at, _)| *at);
+    judged.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 #[test]
@@ -93,14 +98,90 @@ fn every_v1model_program_of_p4c_that_loads_does_what_its_stf_script_expects() {
         let scratch = scratch.join(group.name);
         std::fs::create_dir_all(&scratch).expect("the target folder can be written");
         println!("\n{}: {} programs; {left_out}", group.name, samples.len());
-        let outcomes = judge_all(&samples, &scratch);
+        let outcomes = on_every_processor(&samples, |sample| judge(sample, &scratch));
         for (sample, outcome) in samples.iter().zip(&outcomes) {
             println!("  {:<45} {outcome}", sample.name);
         }
-        println!("{}: {}", group.name, summary(&outcomes));
+        println!("{}: programs: {}", group.name, summary(&outcomes));
         all.extend(outcomes);
     }
-    println!("\nall: {}", summary(&all));
+    println!("\nall programs: {}", summary(&all));
     assert!(all.contains(&Outcome::Pass), "nothing passed; is P4C_TESTDATA right?");
+    assert!(!all.iter().any(|outcome| matches!(outcome, Outcome::Fail(_))), "see the lines that say FAIL");
+}
+
+/// What p4testgen and the engine make of one program.
+struct Generated {
+    /// Why there are no cases, or not as many as were wanted.
+    stopped: Option<String>,
+    /// What became of each script.
+    outcomes: Vec<(PathBuf, Outcome)>,
+}
+
+fn judge_generated(program: &Path, cases: u32, seed: u32, scratch: &Path) -> Generated {
+    let none = |reason: String| Generated { stopped: Some(reason), outcomes: Vec::new() };
+    let json = match samples::compile_program(program, &[], scratch) {
+        Compiled::Json(json) => json,
+        Compiled::Error(line) => return none(format!("does not compile: {line}")),
+    };
+    let folder = scratch.join(program.file_stem().expect("a file has a name"));
+    match testgen::generate(program, cases, seed, &folder) {
+        Ok((scripts, stopped)) => {
+            let judged = scripts.into_iter().map(|script| {
+                let outcome = judge_script(&json, &script);
+                (script, outcome)
+            });
+            Generated { stopped, outcomes: judged.collect() }
+        }
+        Err(error) => none(format!("p4testgen cannot run: {error}")),
+    }
+}
+
+/// A number that the environment gives, or the usual one.
+fn number(variable: &str, usual: u32) -> u32 {
+    match std::env::var(variable) {
+        Ok(text) if !text.is_empty() => {
+            text.parse().unwrap_or_else(|error| panic!("{variable}={text}: {error}"))
+        }
+        _ => usual,
+    }
+}
+
+#[test]
+#[ignore = "needs p4testgen and p4c-bm2-ss: run make testgen"]
+fn generated_cases_of_our_program_and_of_p4cs_samples_come_out_as_p4testgen_says() {
+    let (Some(compiler), Some(generator)) = (samples::compiler_version(), testgen::version()) else {
+        println!("skipped: all generated cases, because p4c-bm2-ss or p4testgen is not on PATH");
+        return;
+    };
+    println!("compiler: {compiler}\ngenerator: {generator}");
+    let (cases, seed) = (number("CASES", 10), number("SEED", 1));
+    let mut programs = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/eeon.p4")];
+    match std::env::var_os("P4C_TESTDATA") {
+        Some(testdata) => programs.extend(
+            samples::v1model_programs(Path::new(&testdata)).expect("P4C_TESTDATA is p4c's folder testdata"),
+        ),
+        None => {
+            println!("skipped: p4c's samples, because P4C_TESTDATA is not set (to p4c's folder testdata)");
+        }
+    }
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("testgen");
+    std::fs::create_dir_all(&scratch).expect("the target folder can be written");
+    let judged = on_every_processor(&programs, |program| judge_generated(program, cases, seed, &scratch));
+    let mut all = Vec::new();
+    for (program, Generated { stopped, outcomes }) in programs.iter().zip(judged) {
+        let passed = outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Pass).count();
+        let name = program.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+        let stopped = stopped.map_or_else(String::new, |reason| format!("; generator: {reason}"));
+        println!("  {name:<45} {passed} of {} pass{stopped}", outcomes.len());
+        for (script, outcome) in outcomes {
+            if outcome != Outcome::Pass {
+                println!("    {}: {outcome}", script.display());
+            }
+            all.push(outcome);
+        }
+    }
+    println!("\nall cases: {}", summary(&all));
+    assert!(all.contains(&Outcome::Pass), "nothing passed");
     assert!(!all.iter().any(|outcome| matches!(outcome, Outcome::Fail(_))), "see the lines that say FAIL");
 }

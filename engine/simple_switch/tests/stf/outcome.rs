@@ -31,7 +31,7 @@ impl fmt::Display for Outcome {
 pub fn summary(outcomes: &[Outcome]) -> String {
     let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
     format!(
-        "{} programs: {} pass, {} fail, {} refused at load, {} do not compile, {} skipped",
+        "{}: {} pass, {} fail, {} refused at load, {} do not compile, {} skipped",
         outcomes.len(),
         count(|outcome| matches!(outcome, Outcome::Pass)),
         count(|outcome| matches!(outcome, Outcome::Fail(_))),

@@ -90,6 +90,19 @@ pub fn find(testdata: &Path, group: &Group) -> io::Result<(Vec<Sample>, String)>
     Ok((samples, left_out))
 }
 
+/// All P4_16 samples for v1model by name, with a script or without.
+pub fn v1model_programs(testdata: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut programs = Vec::new();
+    for entry in std::fs::read_dir(testdata.join(P4_16.programs))? {
+        let path = entry?.path();
+        if path.extension() == Some(OsStr::new("p4")) && includes_v1model(&path)? {
+            programs.push(path);
+        }
+    }
+    programs.sort();
+    Ok(programs)
+}
+
 /// Every P4_14 program is one for v1model; a P4_16 program includes its architecture.
 fn includes_v1model(program: &Path) -> io::Result<bool> {
     let text = String::from_utf8_lossy(&std::fs::read(program)?).into_owned();
@@ -109,20 +122,30 @@ pub fn reads_p4_14() -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
+/// Whether a line of a compiler is about an error.
+pub fn is_error(line: &&str) -> bool {
+    line.to_lowercase().contains("error")
+}
+
 pub enum Compiled {
     Json(Vec<u8>),
     Error(String),
 }
 
-/// Compiles as p4c's `run-bmv2-test.py` does, into the folder `scratch`.
+/// Compiles a sample as p4c's `run-bmv2-test.py` does, into the folder `scratch`.
 pub fn compile(sample: &Sample, scratch: &Path) -> Compiled {
-    let json = scratch.join(&sample.name).with_extension("json");
+    compile_program(&sample.program, sample.options, scratch)
+}
+
+/// Compiles a program with these options, into the folder `scratch`.
+pub fn compile_program(program: &Path, options: &[&str], scratch: &Path) -> Compiled {
+    let name = program.file_name().expect("a file has a name");
+    let json = scratch.join(name).with_extension("json");
     let _ = std::fs::remove_file(&json); // A file from an earlier run would hide an error.
     let mut command = Command::new(COMPILER);
-    command.args(sample.options).arg("-o").arg(&json);
-    // From the sample's folder, so that messages name the file alone.
-    command.current_dir(sample.program.parent().expect("a file has a folder"));
-    command.arg(sample.program.file_name().expect("a file has a name"));
+    command.args(options).arg("-o").arg(&json);
+    // From the program's folder, so that messages name the file alone.
+    command.current_dir(program.parent().expect("a file has a folder")).arg(name);
     let output = match command.output() {
         Ok(output) => output,
         Err(error) => return Compiled::Error(format!("{COMPILER}: {error}")),
@@ -131,7 +154,6 @@ pub fn compile(sample: &Sample, scratch: &Path) -> Compiled {
         Ok(json) if output.status.success() => Compiled::Json(json),
         _ => {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let is_error = |line: &&str| line.to_lowercase().contains("error");
             let line = said.lines().find(is_error).or_else(|| said.lines().next());
             Compiled::Error(line.unwrap_or("p4c says nothing").to_owned())
         }

@@ -1,0 +1,75 @@
+//! `p4testgen` as an oracle: it walks the paths of a program symbolically, and says for each what must come out.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::samples::is_error;
+
+const GENERATOR: &str = "p4testgen";
+/// Some programs have paths without end; what has been written by then is run.
+const PATIENCE: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(20);
+
+/// What `p4testgen --version` says on one line, if there is such a program.
+pub fn version() -> Option<String> {
+    let output = Command::new(GENERATOR).arg("--version").output().ok()?;
+    let text = [output.stdout, output.stderr].concat();
+    Some(String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The scripts of a program, in the order of their numbers, and why there are no more, if the generator said so.
+pub fn generate(
+    program: &Path,
+    cases: u32,
+    seed: u32,
+    scratch: &Path,
+) -> std::io::Result<(Vec<PathBuf>, Option<String>)> {
+    if scratch.exists() {
+        std::fs::remove_dir_all(scratch)?; // Cases of an earlier run would be judged again.
+    }
+    std::fs::create_dir_all(scratch)?;
+    let mut child = Command::new(GENERATOR)
+        .args(["--target", "bmv2", "--arch", "v1model", "--std", "p4-16", "--test-backend", "STF"])
+        .args(["--max-tests", &cases.to_string(), "--seed", &seed.to_string()])
+        .arg("--out-dir")
+        .arg(scratch)
+        .arg(program.file_name().expect("a file has a name"))
+        .current_dir(program.parent().expect("a file has a folder"))
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(scratch.join("said"))?)
+        .spawn()?;
+    let deadline = Instant::now() + PATIENCE;
+    let status = loop {
+        match child.try_wait()? {
+            Some(status) => break Some(status),
+            None if Instant::now() > deadline => {
+                child.kill()?;
+                child.wait()?;
+                break None;
+            }
+            None => std::thread::sleep(POLL),
+        }
+    };
+    let mut said = Vec::new();
+    std::fs::File::open(scratch.join("said"))?.read_to_end(&mut said)?;
+    let said = String::from_utf8_lossy(&said);
+    let stopped = match status {
+        None => Some(format!("not ready after {} s", PATIENCE.as_secs())),
+        Some(status) if status.success() => None,
+        Some(_) => Some(said.lines().find(is_error).unwrap_or("p4testgen says nothing").to_owned()),
+    };
+    let mut scripts: Vec<PathBuf> = std::fs::read_dir(scratch)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<std::io::Result<Vec<_>>>()?
+        .into_iter()
+        .filter(|path| path.extension() == Some(OsStr::new("stf")))
+        .collect();
+    scripts.sort_by_key(|path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        stem.rsplit('_').next().and_then(|number| number.parse::<u32>().ok())
+    });
+    Ok((scripts, stopped))
+}
