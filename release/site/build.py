@@ -57,8 +57,13 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "What there is, exactly.",
         (
             *("ARCHITECTURE.md", "docs/configuration.md", "topologies/README.md", "control_plane/README.md"),
-            *("docs/experiments.md", "docs/eeon-switch.md", "engine/python/README.md", "docs/behaviour.md"),
-            *("docs/CONFORMANCE.md", "docs/conformance-p4runtime.md", "docs/properties.md"),
+            *("docs/experiments.md", "docs/eeon-switch.md", "engine/python/README.md", "tools/README.md"),
+            *(
+                "docs/behaviour.md",
+                "docs/CONFORMANCE.md",
+                "docs/conformance-p4runtime.md",
+                "docs/properties.md",
+            ),
             *("docs/performance.md", "docs/LIMITATIONS.md", "docs/README.md", "CHANGELOG.md"),
         ),
     ),

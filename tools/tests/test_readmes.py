@@ -1,0 +1,24 @@
+"""The examples in the READMEs of the Python packages run as they stand."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "examples/own_program/router.json"
+READMES = ("engine/python/README.md", "tools/README.md")
+
+
+@pytest.mark.parametrize("readme", READMES)
+def test_the_python_of_a_readme_runs(readme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(PROGRAM, tmp_path)
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / readme).read_text(encoding="utf-8"), re.DOTALL)
+
+    assert examples
+    for example in examples:
+        exec(compile(example, readme, "exec"), {})
