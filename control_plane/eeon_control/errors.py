@@ -7,6 +7,7 @@
     +-- PlanError        topology and configuration cannot be turned into table entries
     +-- StateError       the fabric's state folder: missing, damaged, open to others, locked, no such revision
     +-- FabricError      the switches: connection, arbitration, pipeline, read, write
+        +-- NothingWritten   an apply failed while it connected and read
         +-- NoRegisters  a target does not offer registers over P4Runtime
         +-- ApplyError   an apply failed; says what was undone and what was not
 
@@ -45,6 +46,10 @@ class StateError(EeonError):
 
 class FabricError(EeonError):
     """A switch could not be reached, refused a request, or answered with what it should not hold."""
+
+
+class NothingWritten(FabricError):
+    """An apply failed before its first write: a switch could not be reached or read."""
 
 
 class NoRegisters(FabricError):

@@ -15,13 +15,13 @@ import subprocess
 import grpc
 import pytest
 from click.testing import CliRunner
-from eeon_control import operations, state
+from eeon_control import fabric, operations, state
 from eeon_control.cli import main
-from eeon_control.errors import ApplyError, FabricError
+from eeon_control.errors import ApplyError, FabricError, NothingWritten, Stopped
 from eeon_control.fabric import Step, planning, sync
 from eeon_control.fabric import session as sessions
 from eeon_control.fabric.election import LARGEST
-from eeon_control.fabric.targets import resolve
+from eeon_control.fabric.targets import Target, resolve
 from eeon_control.program import load as load_program
 
 pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
@@ -684,6 +684,37 @@ def test_apply_that_is_stopped_while_it_reads_says_that_nothing_was_written(faul
     assert command.returncode == 130
     assert said.endswith("stopped\nnothing was written to any switch\n"), said
     assert faulty.image() == old and store.journal() is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (NothingWritten("leaf2: no answer"), "leaf2: no answer\nstopped\nnothing was written to any switch"),
+        (
+            ApplyError({"leaf2": "leaf2 refused"}, ["leaf1"]),
+            "stopped\nleaf2 refused\nundone on leaf1: every switch is as it was before",
+        ),
+    ],
+)
+def test_apply_that_fails_by_itself_as_it_is_stopped_says_how_it_left_the_switches(failure, said):
+    async def work() -> None:
+        """Fails before the cancellation reaches it, as a request that ends in the same moment does."""
+        signal.raise_signal(signal.SIGINT)
+        raise failure
+
+    with pytest.raises(Stopped) as stopped:
+        sync.run(work())
+    assert str(stopped.value) == said
+
+
+def test_apply_that_cannot_read_a_switch_raises_that_nothing_was_written(faulty, store, old):
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        address = f"127.0.0.1:{gone.getsockname()[1]}"
+    meant = faulty.meant(NEW)
+    targets = {**meant.targets.switches, "leaf2": Target(address)}
+    with pytest.raises(NothingWritten, match="leaf2"):
+        sync.run(fabric.apply(TOPOLOGY, meant.config, targets, 1000))
+    assert faulty.image() == old
 
 
 # -- and a rollback is an apply like any other ----------------------------------------------------------------------

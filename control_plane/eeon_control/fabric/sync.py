@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Iterable, Mapping
 from typing import TypeVar
 
 from eeon_control.config import FabricConfig
-from eeon_control.errors import ApplyCancelled, Stopped
+from eeon_control.errors import ApplyCancelled, ApplyError, NothingWritten, Stopped
 from eeon_control.fabric.planning import FabricPlan, plan
 from eeon_control.fabric.read import FabricCounters, read_counters, read_registers
 from eeon_control.fabric.session import DEFAULT_ELECTION_ID
@@ -63,12 +63,27 @@ def run(work: Coroutine[object, None, _T]) -> _T:
         loop.call_soon_threadsafe(cancel)
         ended.wait()
         work.close()
-        if errors and isinstance(errors[0], ApplyCancelled):
-            raise Stopped(str(errors[0])) from None
-        raise
+        told = _how_it_ended(errors[0]) if errors else None
+        if told is None:
+            raise
+        raise Stopped(told) from None
     if errors:
         raise errors[0]
     return results[0]
+
+
+def _how_it_ended(error: BaseException) -> str | None:
+    """What a stopped command says of the switches. An apply may have failed by itself when Ctrl-C reaches it:
+    how it left the switches is then what its failure says."""
+    match error:
+        case ApplyCancelled():
+            return str(error)
+        case NothingWritten():
+            return f"{error}\nstopped\nnothing was written to any switch"
+        case ApplyError():
+            return f"stopped\n{error}"
+        case _:
+            return None
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:

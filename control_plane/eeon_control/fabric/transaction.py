@@ -20,7 +20,7 @@ from finsy import P4Schema
 
 from eeon_control import program as programs
 from eeon_control.config import FabricConfig
-from eeon_control.errors import ApplyCancelled, ApplyError, EeonError, FabricError
+from eeon_control.errors import ApplyCancelled, ApplyError, EeonError, FabricError, NothingWritten
 from eeon_control.fabric import bmv2_queues
 from eeon_control.fabric.bmv2_queues import Queues
 from eeon_control.fabric.concurrent import each, failures_of, open_all
@@ -100,8 +100,9 @@ async def apply(
 
     `queues_before`: what BMv2's own queues were last set to, for undoing; it cannot be read.
 
-    Raises ApplyError when a switch fails; it says what was undone. Raises InputError, PlanError, DataNotFound
-    or FabricError before anything is written. When cancelled, it undoes and then ends with ApplyCancelled.
+    Raises ApplyError when a switch fails; it says what was undone. Raises InputError, PlanError,
+    DataNotFound, NothingWritten or another FabricError before anything is written. When cancelled, it undoes
+    and then ends with ApplyCancelled.
     Without a `ledger`, nothing finishes it when the process is killed.
     """
     schema = programs.load().schema()
@@ -241,8 +242,10 @@ class _Transaction:
 
 @contextmanager
 def _nothing_written() -> Iterator[None]:
-    """What is cancelled inside has only read."""
+    """What fails or is cancelled inside has only read."""
     try:
         yield
     except asyncio.CancelledError:
         raise ApplyCancelled("stopped\nnothing was written to any switch") from None
+    except FabricError as error:
+        raise NothingWritten(str(error)) from None
