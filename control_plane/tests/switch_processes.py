@@ -1,7 +1,8 @@
 """Switches in processes of their own, which can be killed and started again: the engine's, or BMv2.
 
 As a program (`python switch_processes.py DEVICE_ID ADDRESS TICK_PS PORT:RATE:OVERHEAD ...`) it is an engine
-switch with a P4Runtime server; it prints `ready` when it serves, and ends when its standard input does.
+switch with a P4Runtime server; it prints `ready` when it serves, takes lines like `3 down` for its ports, and
+ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -53,6 +54,9 @@ class SwitchProcess(ABC):
     @abstractmethod
     def wait(self) -> None: ...
 
+    @abstractmethod
+    def set_link(self, port: int, *, up: bool) -> None: ...
+
 
 class EngineSwitch(SwitchProcess):
     tick_ps = 1000
@@ -67,6 +71,12 @@ class EngineSwitch(SwitchProcess):
         line = self.process.stdout.readline()
         assert line == b"ready\n", f"{self.switch.name} did not start: {line!r}"
 
+    def set_link(self, port: int, *, up: bool) -> None:
+        """Take a port's link away, or give it back."""
+        assert self.process is not None and self.process.stdin is not None
+        self.process.stdin.write(f"{port} {'up' if up else 'down'}\n".encode())
+        self.process.stdin.flush()
+
 
 class Bmv2Switch(SwitchProcess):
     tick_ps = 1_000_000
@@ -74,11 +84,13 @@ class Bmv2Switch(SwitchProcess):
     def __init__(self, switch) -> None:
         super().__init__(switch)
         self.folder = tempfile.TemporaryDirectory(prefix="eeon-bmv2-")
+        self.interfaces: dict[int, str] = {}
         self.thrift = f"127.0.0.1:{_free_port()}"
 
     def command(self) -> list[str]:
         return [
             *("simple_switch_grpc", "--no-p4", "--device-id", str(self.switch.device_id)),
+            *(word for port, name in self.interfaces.items() for word in ("-i", f"{port}@{name}")),
             *("--notifications-addr", f"ipc://{self.folder.name}/notifications.ipc"),
             *("--thrift-port", self.thrift.rpartition(":")[2]),
             *("--", "--grpc-server-addr", self.address, "--cpu-port", "510"),
@@ -90,6 +102,12 @@ class Bmv2Switch(SwitchProcess):
             while not _listens(address):
                 assert time.monotonic() < deadline, f"{self.switch.name} does not listen on {address}"
                 time.sleep(0.02)
+
+    def set_link(self, port: int, *, up: bool) -> None:
+        """Take the carrier of a port's interface away, or give it back; the interface needs root to make."""
+        subprocess.run(
+            ("ip", "link", "set", self.interfaces[port], "up" if up else "down"), check=True, timeout=60
+        )
 
 
 TARGETS = {"engine": EngineSwitch, "bmv2": Bmv2Switch}
@@ -139,7 +157,9 @@ def main() -> None:
     )
     with p4runtime.serve(switch, address=address):
         print("ready", flush=True)
-        sys.stdin.read()
+        for line in sys.stdin:
+            number, status = line.split()
+            switch.port_set_link(int(number), status == "up")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 
 import pytest
@@ -457,3 +458,82 @@ def test_every_linked_port_has_its_three_entries_and_no_key_twice(fabric):
         for port in switch.ports:
             tables = {entry.table for entry in entries[name] if entry.match == (Exact("port", port.number),)}
             assert tables == {"port_buffer", "port_aqm", "port_eee"}
+
+
+def next_hops(entries, prefix: int) -> list[int] | None:
+    """Egress ports of a switch's IPv4 route to a leaf's /24; None without one."""
+    for entry in entries:
+        if entry.table == "ipv4_route" and entry.match == (Lpm("dst", prefix, 24, 32),):
+            return [dict(action.params)["port"] for action in entry.actions]
+    return None
+
+
+TO_LEAF1, TO_LEAF2 = 0x0A000100, 0x0A000200  # 10.0.1.0, 10.0.2.0
+
+
+@pytest.mark.parametrize("end", [{"spine1": [2]}, {"leaf2": [3]}])
+def test_routes_over_a_spine_without_its_link_to_a_leaf_are_withdrawn_and_no_others(end):
+    fabric, settings_ = topology.load("leaf-spine-4"), config.load("drop_tail")
+    meant = plan.intended(fabric, settings_, NS)
+    left = plan.around(fabric, settings_.routing, meant, plan.dead_ends(fabric, end))
+    assert next_hops(left["leaf1"], TO_LEAF2) == [4]
+    assert next_hops(left["leaf2"], TO_LEAF1) == [4]
+    assert next_hops(left["spine1"], TO_LEAF2) is None
+    assert next_hops(left["spine1"], TO_LEAF1) == [1]
+    assert left["spine2"] is meant["spine2"]
+    others = [{entry for entry in of["leaf1"] if entry.table != "ipv4_route"} for of in (meant, left)]
+    assert {entry.table for entry in others[0] ^ others[1]} == {"ipv6_route"}
+
+
+def test_a_port_to_a_host_that_is_down_withdraws_nothing():
+    fabric = topology.load("leaf-spine-4")
+    assert plan.dead_ends(fabric, {"leaf1": [1, 2]}) == frozenset()
+
+
+def test_with_one_path_in_use_another_one_takes_the_place_of_the_one_that_is_down():
+    fabric = topology.load("leaf-spine-4")
+    single = config.overridden(config.load("drop_tail"), {"routing.ecmp": False})
+    meant = plan.intended(fabric, single, NS)
+    assert next_hops(meant["leaf1"], TO_LEAF2) == [3]
+    left = plan.around(fabric, single.routing, meant, plan.dead_ends(fabric, {"spine1": [2]}))
+    assert next_hops(left["leaf1"], TO_LEAF2) == [4]
+
+
+FABRIC_OF_4_LEAVES = topology.load("leaf-spine-160")
+
+
+@functools.cache
+def entries_of_4_leaves():
+    return plan.intended(FABRIC_OF_4_LEAVES, config.load("drop_tail"), NS)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_no_route_leads_to_a_link_that_is_down_and_what_can_be_reached_by_the_plan_is(data):
+    fabric, settings_ = FABRIC_OF_4_LEAVES, config.load("drop_tail")
+    between = [port.name for port in fabric.ports() if port.role is not PortRole.HOST_FACING]
+    chosen = data.draw(st.sets(st.sampled_from(between), min_size=1, max_size=12))
+    down: dict[str, list[int]] = {}
+    for name in chosen:
+        switch, _, number = name.partition(":")
+        down.setdefault(switch, []).append(int(number))
+    dead = plan.dead_ends(fabric, down)
+    meant = entries_of_4_leaves()
+    left = plan.around(fabric, settings_.routing, meant, dead)
+    for leaf in fabric.leaves:
+        prefix = int(leaf.ipv4_prefix.network_address)
+        reaching = {leaf.name}
+        # In a leaf-spine fabric the plan goes up to a spine and down to the leaf.
+        for name in sorted(
+            (one for one in fabric.switches if one != leaf.name), key=lambda one: "leaf" in one
+        ):
+            ports = {port.number: port for port in fabric.switches[name].ports}
+            planned = next_hops(meant[name], prefix) or []
+            serving = [
+                number
+                for number in planned
+                if ports[number].name not in dead and ports[number].peer.node in reaching
+            ]
+            assert (next_hops(left[name], prefix) or []) == serving
+            if serving:
+                reaching.add(name)

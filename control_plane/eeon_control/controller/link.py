@@ -20,13 +20,16 @@ from eeon_control.plan import TABLES
 
 Refresher = Callable[[], Awaitable[m.Intended]]
 SettingsWriter = Callable[[], Awaitable[None]]
+_PortsHeard = Callable[["Link", frozenset[int] | None], None]
 
 
 class Link:
     """Keeps one switch as its machine says. `run` it as a task; cancel the task to let go of the switch.
 
     `refresh` reads what is intended from the state folder; `set_settings` applies what P4Runtime cannot.
-    `on_change` is called after every step, `on_restored` with every report of a restore.
+    `on_change` is called after every step, `on_restored` with every report of a restore, `on_ports` with the
+    numbers of the ports that are down, first of all and after each change, or None where the switch does not
+    tell.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class Link:
         set_settings: SettingsWriter,
         on_change: Callable[[Link], None],
         on_restored: Callable[[Link, m.Restored], None],
+        on_ports: _PortsHeard,
     ) -> None:
         self.machine = machine
         self.target = target
@@ -48,6 +52,7 @@ class Link:
         self._set_settings = set_settings
         self._on_change = on_change
         self._on_restored = on_restored
+        self._on_ports = on_ports
         self._events: asyncio.Queue[m.Event] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         self._of_session: set[asyncio.Task[None]] = set()
@@ -133,9 +138,15 @@ class Link:
             self.tell(m.StreamLost(ticket, _short(error), isinstance(error, IdInUse)))
 
     async def _watch_ports(self, session: PersistentSession) -> None:
-        async for port, up in port_events.changes(session):
-            say(logging.INFO, "port", switch=self.name, port=port, up=up)
-            self.tell(m.PortChanged(port, up))
+        told = False
+        async for report in port_events.changes(session, self.target):
+            told = True
+            self._on_ports(self, report.down)
+            for port, up in report.changed:
+                say(logging.INFO, "port", switch=self.name, port=port, up=up)
+                self.tell(m.PortChanged(port, up))
+        if not told:
+            self._on_ports(self, None)
 
     async def _request(self, action: m.Action, session: PersistentSession) -> None:
         assert not isinstance(action, (m.Say, m.Restored))

@@ -298,11 +298,13 @@ class SwitchMachine:
     def _news(self, intended: m.Intended, now: float) -> list[m.Action]:
         if intended == self.intended:
             return []
+        same = intended.revision == self.intended.revision
+        reason = "links of the fabric have changed" if same else f"revision {intended.revision}"
         self._take(intended)
         if self.state is State.IN_SYNC:
-            return self._begin(f"revision {intended.revision}", now)
+            return self._begin(reason, now)
         if self._busy:
-            self._recheck = f"revision {intended.revision}"
+            self._recheck = reason
         return []
 
     def _suspect(self, reason: str, now: float) -> list[m.Action]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from finsy import GNMIClient, P4ClientError
+from finsy import P4ClientError
 from finsy.proto import U128, p4r, rpc_code
 
 from eeon_control.controller.messages import ArbitrationStatus
@@ -39,12 +39,6 @@ class PersistentSession(P4RuntimeSession):
     async def close(self) -> None:
         """End the stream and the channel; requests under way fail."""
         await self.__aexit__(None, None, None)
-
-    async def gnmi(self) -> GNMIClient:
-        """A gNMI client on this session's channel, which ends with it."""
-        client = GNMIClient(self._target.address)
-        await client.open(channel=self._client.channel)
-        return client
 
     async def bid(self, election_id: int) -> None:
         """Ask to be primary with an election id. What the switch says to it comes from `listen`."""

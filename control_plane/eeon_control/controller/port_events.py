@@ -1,42 +1,82 @@
-"""Ports that go up and down, as gNMI tells of them (OpenConfig interfaces, `oper-status`, ON_CHANGE).
+"""Ports that go up and down: told by gNMI on change, or asked for once a second over Thrift.
 
-The engine and Stratum serve gNMI beside P4Runtime, BMv2 only when built with sysrepo. Where there is none,
-that is all: a port that changes then makes no event.
+The engine and Stratum serve gNMI beside P4Runtime; BMv2 only when built with sysrepo, but it serves Thrift.
+Where there is neither, that is all: a port that changes then makes no event.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
-from finsy import GNMIPath
 from finsy.gnmiclient import GNMIClientError
 
 from eeon_control.controller.persistent_session import PersistentSession
+from eeon_control.errors import FabricError
+from eeon_control.fabric import thrift
+from eeon_control.fabric.port_states import NUMBERS, STATUS, PortStates
+from eeon_control.fabric.targets import Target
 
-_STATUS = GNMIPath("interfaces/interface[name=*]/state/oper-status")
-
-# finsy asks for JSON, the protocol's default. Targets that follow it send JSON's text, others the bare word.
-_UP = ("UP", b'"UP"')
+_LOOK_SECONDS = 1.0
 
 
-async def changes(session: PersistentSession) -> AsyncIterator[tuple[str, bool]]:
-    """(port's name, whether it is up now) for every change, on the session's own channel.
+@dataclass(frozen=True)
+class PortReport:
+    """`down`: numbers of all ports that are down now. `changed`: name and whether it is up, of those that
+    were not so in the report before; in the first one these are the ports that are down."""
 
-    Ends when the switch has no gNMI, or the connection is lost; what it was when this began is no change.
+    down: frozenset[int]
+    changed: tuple[tuple[str, bool], ...]
+
+
+async def changes(session: PersistentSession, target: Target) -> AsyncIterator[PortReport]:
+    """The ports of a switch as they are, and again after each change, on the session's own channel.
+
+    Ends when the switch tells of no ports, or when the connection is lost.
     """
+    try:
+        async for report in _told(session):
+            yield report
+        return
+    except (GNMIClientError, KeyError, ValueError):
+        pass  # no gNMI, or not as OpenConfig has it; P4Runtime's stream tells when the switch is lost
+    if target.thrift is not None:
+        async for report in _asked(session.name, target):
+            yield report
+
+
+async def _told(session: PersistentSession) -> AsyncIterator[PortReport]:
     client = await session.gnmi()
     subscription = client.subscribe()
-    subscription.on_change(_STATUS)
-    known: dict[str, bool] = {}
+    subscription.on_change(STATUS, *NUMBERS)
+    states = PortStates()
     try:
         async for update in subscription.synchronize():
-            known[update.path["name"]] = update.value in _UP
+            states.take(update)
+        yield PortReport(_down(states.numbered()), tuple((name, False) for name in states.down))
         async for update in subscription.updates():
-            name, up = update.path["name"], update.value in _UP
-            if known.get(name) != up:
-                known[name] = up
-                yield name, up
-    except (GNMIClientError, KeyError, ValueError):
-        return  # no gNMI, or not as OpenConfig has it; P4Runtime's stream tells when the switch is lost
+            changed = states.take(update)
+            if changed is not None:
+                yield PortReport(_down(states.numbered()), ((changed.name, changed.up is True),))
     finally:
         subscription.cancel()
+
+
+async def _asked(name: str, target: Target) -> AsyncIterator[PortReport]:
+    before: frozenset[int] | None = None
+    while True:
+        try:
+            down = _down(await thrift.port_states(name, target))
+        except FabricError:
+            pass  # what was known stays, until it answers again
+        else:
+            if down != before:
+                known = before or frozenset()
+                yield PortReport(down, tuple((str(port), port in known) for port in sorted(down ^ known)))
+            before = down
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
+def _down(ports: dict[int, bool]) -> frozenset[int]:
+    return frozenset(number for number, up in ports.items() if not up)

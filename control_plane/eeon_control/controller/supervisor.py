@@ -25,9 +25,13 @@ from eeon_control.controller.machine import State, SwitchMachine, Timing
 from eeon_control.controller.wanted import Wanted, load
 from eeon_control.errors import EeonError
 from eeon_control.fabric import thrift
+from eeon_control.plan import dead_ends
 from eeon_control.state import StateStore
 
 _LOOK_SECONDS = 1.0
+# How long nothing is written at the beginning, for switches that have not said which of their ports are down:
+# else the next hops over links that are down would be put back, and taken away again.
+_PORTS_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,13 @@ class Supervisor:
         self._bids: dict[str, int] = {}
         self._roles: dict[str, m.ArbitrationStatus | None] = {}
         self._loading = asyncio.Lock()
+        self._down: dict[str, frozenset[int]] = {}
+        self._dead: frozenset[str] = frozenset()
+        self._meant: Mapping[str, m.Intended] = {}  # `wanted` without the routes over dead links
+        self._silent: set[str] = set()  # switches that have not said anything about their ports yet
+        self._ports_known = asyncio.Event()
+        self._ports_by = 0.0
+        self._ports_changed = asyncio.Event()
         self._unfinished = unfinished.Finisher(store, self.counts)
 
     @property
@@ -86,6 +97,7 @@ class Supervisor:
         with contenders.register(self.store, rank) as self._registration:
             self.store.write_bids(self._registration, rank, {})
             say(logging.INFO, "started", state=str(self.store.folder), election_id=rank)
+            routes = asyncio.create_task(self._keep_routes(), name="routes")
             try:
                 while True:
                     await self._look()
@@ -95,6 +107,7 @@ class Supervisor:
                             await self._nudge.wait()
                     self._nudge.clear()
             finally:
+                routes.cancel()
                 for name in list(self.links):
                     await self._stop(name)
                 say(logging.INFO, "stopped")
@@ -144,6 +157,8 @@ class Supervisor:
             if wanted is None:
                 return
             before, self.wanted = self.wanted, wanted
+            self._dead = dead_ends(wanted.topology, self._down)
+            self._meant = await asyncio.to_thread(wanted.around, self._dead)
             say(
                 logging.INFO,
                 "revision",
@@ -159,16 +174,19 @@ class Supervisor:
         for name in list(self.links):
             if before is None or wanted.targets.get(name) != before.targets.get(name):
                 await self._stop(name)
+        if not self.links:
+            self._ports_by = asyncio.get_running_loop().time() + _PORTS_SECONDS
+            self._silent = set(wanted.targets)
         for name, target in wanted.targets.items():
             link = self.links.get(name)
             if link is not None:
-                link.tell(m.IntendedIs(0, wanted.switches[name]))
+                link.tell(m.IntendedIs(0, self._meant[name]))
                 continue
             link = self.links[name] = Link(
                 SwitchMachine(
                     name,
                     self.options.rank,
-                    wanted.switches[name],
+                    self._meant[name],
                     self.options.timing,
                     seed=self.options.seed,
                 ),
@@ -178,17 +196,50 @@ class Supervisor:
                 set_settings=self._settings_writer(name),
                 on_change=self._changed,
                 on_restored=lambda link, what: self.counts.restored(link.name, what),
+                on_ports=self._ports,
             )
             link.tell(self._writers(name))
             self._tasks[name] = asyncio.create_task(link.run(), name=f"switch {name}")
 
     async def _stop(self, name: str) -> None:
         self.links.pop(name, None)
+        self._down.pop(name, None)
         self._bids.pop(name, None)
         task = self._tasks.pop(name, None)
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    # -- links that are down ---------------------------------------------------------------------------------
+
+    def _ports(self, link: Link, down: frozenset[int] | None) -> None:
+        """A switch has said which ports are down; what one said that is lost now holds until it is back."""
+        if down is not None:
+            self._down[link.name] = down
+        self._silent.discard(link.name)
+        if not self._silent:
+            self._ports_known.set()
+        self._ports_changed.set()
+
+    async def _keep_routes(self) -> None:
+        while True:
+            await self._ports_changed.wait()
+            self._ports_changed.clear()
+            await self._route()
+
+    async def _route(self) -> None:
+        """Take the routes over links that have gone down away, and give those back that are up again."""
+        async with self._loading:
+            wanted = self.wanted
+            dead = frozenset() if wanted is None else dead_ends(wanted.topology, self._down)
+            if wanted is None or dead == self._dead:
+                return
+            before, self._dead = self._meant, dead
+            self._meant = await asyncio.to_thread(wanted.around, dead)
+        say(logging.WARNING if dead else logging.INFO, "links", down=" ".join(sorted(dead)) or "none")
+        for name, link in self.links.items():
+            if self._meant[name] is not before[name]:
+                link.tell(m.IntendedIs(0, self._meant[name]))
 
     # -- for the links ---------------------------------------------------------------------------------------
 
@@ -199,9 +250,12 @@ class Supervisor:
             except EeonError as error:
                 # Better an intention that was right a moment ago than a switch that is left alone.
                 self._unreadable(error)
-            assert self.wanted is not None
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(self._ports_by):
+                    await self._ports_known.wait()
+            await self._route()
             link = self.links.get(name)
-            return self.wanted.switches.get(name) or (link.machine.intended if link else m.Intended(0, ()))
+            return self._meant.get(name) or (link.machine.intended if link else m.Intended(0, ()))
 
         return refresh
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from finsy import P4Schema
 
+from eeon_control.config import Routing
 from eeon_control.controller.messages import Intended
 from eeon_control.fabric.bmv2_queues import Queues, of_fabric
 from eeon_control.fabric.planning import with_defaults
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.plan import intended
+from eeon_control.plan import around, intended
 from eeon_control.state import Revision, StateStore
 from eeon_control.topology import Topology
 
@@ -26,10 +27,20 @@ class Wanted:
 
     revision: Revision
     topology: Topology
+    routing: Routing
     tick_ps: int
     targets: Mapping[str, Target]
     switches: Mapping[str, Intended]
     queues: Queues
+
+    def around(self, dead: frozenset[str]) -> Mapping[str, Intended]:
+        """What switches are meant to hold while links, named by the ports at their ends, are down."""
+        entries = {name: of.entries for name, of in self.switches.items()}
+        left = around(self.topology, self.routing, entries, dead)
+        return {
+            name: of if left[name] is of.entries else replace(of, entries=left[name])
+            for name, of in self.switches.items()
+        }
 
 
 def load(store: StateStore, schema: P4Schema) -> Wanted | None:
@@ -45,6 +56,7 @@ def load(store: StateStore, schema: P4Schema) -> Wanted | None:
     return Wanted(
         revision,
         meant.topology,
+        meant.config.routing,
         int(tick),
         targets,
         {name: Intended(revision.number, of, name in queues) for name, of in entries.items()},

@@ -22,7 +22,7 @@ from finsy.proto import p4r
 from eeon_control import constants
 from eeon_control import program as programs
 from eeon_control.errors import FabricError, NoRegisters
-from eeon_control.fabric import thrift
+from eeon_control.fabric import port_states, thrift
 from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
@@ -200,13 +200,15 @@ async def registers_of(
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to read. `routes`: routes with their groups; `registers`: P4Info aliases of per-port registers."""
+    """What to read. `routes`: routes with their groups; `registers`: P4Info aliases of per-port registers.
+    `ports`: which are up."""
 
     entries: bool = False
     routes: bool = False
     counters: bool = False
     registers: tuple[str, ...] = ()
     clock: bool = False
+    ports: bool = False
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,8 @@ class Observation:
 
     `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None where the switch has
     none to be read. `elapsed_us`: since the switch started, None where its clock cannot be read. `missing`:
-    why registers or clock are, when its Thrift server was to be asked and did not answer.
+    why registers, ports or clock are, when its Thrift server was to be asked and did not answer. `ports`:
+    number -> whether it is up, None where the switch does not tell.
     """
 
     at_ps: int
@@ -225,6 +228,7 @@ class Observation:
     elapsed_us: int | None = None
     missing: str | None = None
     routes: SwitchRoutes | None = None
+    ports: Mapping[int, bool] | None = None
 
     def now_ticks(self, tick_ps: int) -> int | None:
         """The switch's clock in ticks of its timestamps."""
@@ -237,6 +241,14 @@ class FabricObservation:
 
     switches: Mapping[str, Observation]
     failures: Mapping[str, str]
+
+    @property
+    def down(self) -> dict[str, frozenset[int]]:
+        """Switch -> numbers of its ports that it says are down."""
+        return {
+            name: frozenset(number for number, up in (one.ports or {}).items() if not up)
+            for name, one in self.switches.items()
+        }
 
     @property
     def counters(self) -> FabricCounters:
@@ -288,7 +300,13 @@ async def observe_switch(
     routes = await routes_of(session) if wanted.routes else None
     received, verdicts = await counters_of(session, switch) if wanted.counters else ([], [])
     registers: Mapping[int, Mapping[str, int]] | None = None
+    ports: Mapping[int, bool] | None = None
     elapsed_us = missing = None
+    if wanted.ports:
+        try:
+            ports = await port_states.read(session, target)
+        except FabricError as error:
+            missing = str(error)
     at_ps = time.monotonic_ns() * _NS_TO_PS
     has_registers = True
     if wanted.registers:
@@ -301,13 +319,13 @@ async def observe_switch(
             if has_registers:
                 elapsed_us = await thrift.read_clock(session.name, target)
             else:
-                ports = [port.number for port in switch.ports]
-                reading = await thrift.read(session.name, target, program, ports, wanted.registers)
+                numbers = [port.number for port in switch.ports]
+                reading = await thrift.read(session.name, target, program, numbers, wanted.registers)
                 registers, elapsed_us = reading.registers, reading.elapsed_us
         except FabricError as error:
             missing = str(error)
     counters = FabricCounters(tuple(received), tuple(verdicts))
-    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes)
+    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes, ports)
 
 
 def _counter_cell(counter_id: int, index: int) -> p4r.Entity:

@@ -40,7 +40,8 @@ async def routes_of(session: P4RuntimeSession) -> SwitchRoutes:
             seed = dict(entry.actions[0].params).get("seed", seed) if entry.actions else seed
         elif not entry.is_default and isinstance(entry.match[0], Lpm):
             chosen, fault = _members(session, message.action, members, groups)
-            routes.append(Route(entry.table, entry.match[0], chosen, fault))
+            watching = _watching(session, message.action)
+            routes.append(Route(entry.table, entry.match[0], chosen, fault, watching))
     return SwitchRoutes(in_order_of_use(routes), seed)
 
 
@@ -70,6 +71,17 @@ def _members(
         copy for member, weight in shares if member in members for copy in [members[member]] * _copies(weight)
     )
     return found, f"member {', '.join(missing)} is missing" if missing else None
+
+
+def _watching(session: P4RuntimeSession, action: p4r.TableAction) -> frozenset[Action]:
+    """Members of a one-shot group that watch the port which they send to."""
+    found = set()
+    for one in action.action_profile_action_set.action_profile_actions:
+        member = _action(session, one.action)
+        watched = int.from_bytes(one.watch_port, "big")
+        if watched and watched == dict(member.params).get("port"):
+            found.add(member)
+    return frozenset(found)
 
 
 async def _profile(session: P4RuntimeSession) -> tuple[_Members, _Groups]:

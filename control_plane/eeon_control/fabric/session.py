@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from finsy import GRPCStatusCode, P4Client, P4ClientError, P4Schema
+from finsy import GNMIClient, GRPCStatusCode, P4Client, P4ClientError, P4Schema
 from finsy.grpcutil import GRPCChannelArgumentType, GRPCOptions, grpc_channel
 from finsy.p4schema import P4Table
 from finsy.pbutil import PBMessage
@@ -108,6 +108,12 @@ class P4RuntimeSession:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._client.close()
+
+    async def gnmi(self) -> GNMIClient:
+        """A gNMI client on this session's channel, which ends with it."""
+        client = GNMIClient(self._target.address)
+        await client.open(channel=self._client.channel)
+        return client
 
     async def has_pipeline(self) -> bool:
         """Whether the switch runs this schema's program, by the cookie it was pushed with: a short answer.

@@ -1,4 +1,4 @@
-"""BMv2's Thrift interface, for what its P4Runtime server lacks: registers, queues, the switch's clock.
+"""BMv2's Thrift interface, for what its P4Runtime server lacks: registers, queues, ports, the clock.
 
     reading = await read(name, target, program, ports, ["wakes"])
     await set_queues("leaf1", target, {3: QueueSettings(depth_packets=1024)})
@@ -111,6 +111,11 @@ class ThriftClient:
         cells = self._call("standard", "bm_register_read_all", 0, name)
         return [int(cell) % (1 << 64) for cell in cells]  # Thrift has no unsigned numbers
 
+    def port_states(self) -> dict[int, bool]:
+        """Port number -> whether its interface is up, of the ports that have one."""
+        ports = self._call("standard", "bm_dev_mgr_show_ports")
+        return {int(port.port_num): bool(port.is_up) for port in ports}
+
     def elapsed_us(self) -> int:
         """Microseconds since the switch started: its timestamps' clock."""
         return int(self._call("simple_switch", "get_time_elapsed_us"))
@@ -206,6 +211,11 @@ async def check(name: str, target: Target) -> None:
 async def read_clock(name: str, target: Target) -> int:
     """Microseconds since the switch started. Raises FabricError."""
     return await _with_client(name, target, lambda client: client.elapsed_us())
+
+
+async def port_states(name: str, target: Target) -> dict[int, bool]:
+    """Port number -> whether its interface is up. Raises FabricError."""
+    return await _with_client(name, target, lambda client: client.port_states())
 
 
 async def set_queues(name: str, target: Target, settings: Mapping[int, QueueSettings]) -> None:

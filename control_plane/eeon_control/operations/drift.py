@@ -9,7 +9,9 @@ from eeon_control import fabric
 from eeon_control.errors import StateError
 from eeon_control.fabric import FabricPlan, Targets
 from eeon_control.fabric.bmv2_queues import of_switch
+from eeon_control.fabric.read import Wanted, observe
 from eeon_control.operations.work import Work
+from eeon_control.plan import dead_ends
 from eeon_control.state import Intended, Revision, StateStore
 
 
@@ -18,12 +20,15 @@ class Drift:
     """`plan`: what would have to be written for the switches to hold the revision again.
 
     `not_read_back`: what was written by other means than table entries, and no switch can be asked for.
+    `withdrawn`: switches whose routes leave out links that are down, as `eeon controller run` does; these are
+    no drift.
     """
 
     revision: Revision
     meant: Intended
     plan: FabricPlan
     not_read_back: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
 
 
 async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
@@ -36,7 +41,27 @@ async def drift(store: StateStore, targets: Targets | None = None) -> Drift:
         raise StateError(f"{store.folder}: there is no revision yet, so nothing can have drifted from it")
     meant = Work(store, store.lock("drift"), targets=targets).located(revision.intended())
     plan = await fabric.plan(meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick))
-    return Drift(revision, meant, plan, tuple(_not_read_back(meant)))
+    withdrawn: tuple[str, ...] = ()
+    if not plan.is_empty:
+        plan, withdrawn = await _without_links_down(meant, plan)
+    return Drift(revision, meant, plan, tuple(_not_read_back(meant)), withdrawn)
+
+
+async def _without_links_down(meant: Intended, plan: FabricPlan) -> tuple[FabricPlan, tuple[str, ...]]:
+    """The plan without the switches that hold what is meant while links are down, and these."""
+    seen = await observe(meant.topology, meant.targets.switches, Wanted(ports=True))
+    dead = dead_ends(meant.topology, seen.down)
+    if not dead:
+        return plan, ()
+    left = await fabric.plan(
+        meant.topology, meant.config, meant.targets.switches, int(meant.targets.tick), dead
+    )
+    withdrawn = tuple(
+        name for name, one in plan.switches.items() if not one.is_empty and left.switches[name].is_empty
+    )
+    return FabricPlan(
+        {name: (left if name in withdrawn else plan).switches[name] for name in plan.switches}
+    ), withdrawn
 
 
 def _not_read_back(meant: Intended) -> Iterator[str]:

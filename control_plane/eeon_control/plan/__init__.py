@@ -7,7 +7,7 @@ What the switches hold now, and how the two differ, is `eeon_control.fabric`'s.
 
 from eeon_control.entries import Action, Entry, EntryKey, Exact, Lpm, entries_digest
 from eeon_control.plan.intended import TABLES, host_nics, intended
-from eeon_control.plan.routes import ecmp_seed
+from eeon_control.plan.routes import around, dead_ends, ecmp_seed
 
 __all__ = [
     "Action",
@@ -16,6 +16,8 @@ __all__ = [
     "Exact",
     "Lpm",
     "TABLES",
+    "around",
+    "dead_ends",
     "ecmp_seed",
     "entries_digest",
     "host_nics",

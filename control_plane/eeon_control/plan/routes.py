@@ -3,6 +3,10 @@
 A leaf routes each of its hosts by /32 and /128; every other switch routes the leaf's prefix towards it over
 links that lead one hop closer. Each hop brings a packet strictly closer to its leaf, so there are no loops.
 
+Links that are down take next hops away and add none: a next hop serves for a leaf while its link is up and
+the neighbour itself has one that serves. What is left still comes closer with each hop, and a switch without
+any such hop has no route to the leaf.
+
 Leaves with the same neighbours are equally far from every other switch, and a switch that is no neighbour
 of theirs reaches them all over the same next hops. So distances and next hops are worked out once for such
 a group of leaves (a pod, or all leaves of a leaf-spine fabric), and entries share their actions.
@@ -12,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from operator import attrgetter
@@ -40,8 +45,11 @@ class _Group:
 class Router:
     """Routes of all switches of one topology."""
 
-    def __init__(self, topology: Topology, routing: Routing) -> None:
+    def __init__(self, topology: Topology, routing: Routing, dead: Collection[str] = ()) -> None:
+        """`dead`: names of the ports at both ends of links that are down; see `dead_ends`."""
         self._topology = topology
+        self._dead = dead
+        self._reach: dict[str, frozenset[str]] = {}  # leaf -> switches that have a next hop that serves
         self._paths_limit = routing.max_paths if routing.ecmp else 1  # None: all
         self._rotate = routing.ecmp
         self._versions = [4] * routing.ipv4 + [6] * routing.ipv6
@@ -79,7 +87,7 @@ class Router:
         for group in self._groups:
             self._add_next_hops(hops, group, to_leaf)
         for leaf in self._topology.leaves:
-            if leaf.name != switch.name:
+            if leaf.name != switch.name and leaf.name in to_leaf:
                 actions = to_leaf[leaf.name]
                 entries += [
                     Entry(table, match, actions, False, True) for table, match in self._matches[leaf.name]
@@ -89,17 +97,44 @@ class Router:
     def _add_next_hops(self, hops: _NextHops, group: _Group, to_leaf: dict[str, tuple[Action, ...]]) -> None:
         """The set of next hops from a switch to each leaf of a group."""
         name = hops.switch.name
-        towards = self._towards[name]
+        ports = self._closer(name, group)
+        for leaf in group.leaves:
+            if leaf.name == name:
+                continue
+            over = self._towards[name][leaf.name] if ports is None else ports
+            if self._dead:
+                over = self._that_serve(over, group, leaf)
+            if over:
+                to_leaf[leaf.name] = hops.to(leaf, over)
+
+    def _closer(self, name: str, group: _Group) -> list[Port] | None:
+        """Ports to switches that are closer to the leaves of a group; None where these are the next hops."""
         if name in group.neighbours:
-            for leaf in group.leaves:
-                to_leaf[leaf.name] = hops.to(leaf, towards[leaf.name])
-            return
+            return None
         closer = group.distance.get(name, 0) - 1
+        towards = self._towards[name]
         ports = [port for peer, ports in towards.items() if group.distance[peer] == closer for port in ports]
         ports.sort(key=attrgetter("number"))
-        for leaf in group.leaves:
-            if leaf.name != name:
-                to_leaf[leaf.name] = hops.to(leaf, ports)
+        return ports
+
+    def _that_serve(self, ports: Iterable[Port], group: _Group, leaf: Switch) -> list[Port]:
+        """Those over which a packet still comes to the leaf."""
+        if leaf.name not in self._reach:
+            self._reach[leaf.name] = self._reaching(group, leaf)
+        reach = self._reach[leaf.name]
+        return [port for port in ports if port.name not in self._dead and port.peer.node in reach]
+
+    def _reaching(self, group: _Group, leaf: Switch) -> frozenset[str]:
+        found = {leaf.name}
+        # A next hop is closer than the switch itself, so that it is decided before.
+        for name in sorted(group.distance, key=group.distance.__getitem__):
+            if name == leaf.name:
+                continue
+            ports = self._closer(name, group)
+            over = self._towards[name][leaf.name] if ports is None else ports
+            if any(port.name not in self._dead and port.peer.node in found for port in over):
+                found.add(name)
+        return frozenset(found)
 
     def _prefixes(self, leaf: Switch) -> list[_Match]:
         v4, v6 = leaf.ipv4_prefix, leaf.ipv6_prefix
@@ -168,6 +203,41 @@ class _NextHops:
             macs = self._macs
             action = self._actions[port.number] = _forward(port, macs[self.switch.name], macs[port.peer.node])
         return action
+
+
+def dead_ends(topology: Topology, down: Mapping[str, Collection[int]]) -> frozenset[str]:
+    """Names of the ports at both ends of every link between switches of which an end is down.
+
+    `down`: switch -> numbers of its ports that it says are down.
+    """
+    found = set()
+    for name, switch in topology.switches.items():
+        numbers = down.get(name, ())
+        for port in switch.ports:
+            if port.number in numbers and port.role is not PortRole.HOST_FACING:
+                found |= {port.name, str(port.peer)}
+    return frozenset(found)
+
+
+def around(
+    topology: Topology, routing: Routing, entries: Mapping[str, tuple[Entry, ...]], dead: frozenset[str]
+) -> dict[str, tuple[Entry, ...]]:
+    """Intended entries with the routes that are left without the links of `dead`.
+
+    Entries of a switch whose routes stay the same are the same object.
+    """
+    if not dead:
+        return dict(entries)
+    router = Router(topology, routing, dead)
+    tables = {table for table, _ in _TABLE.values()}
+    found = {}
+    for name, of in entries.items():
+        left = router.entries(topology.switches[name])
+        if set(left) == {entry for entry in of if entry.table in tables and not entry.is_default}:
+            found[name] = of
+        else:
+            found[name] = (*(one for one in of if one.table not in tables or one.is_default), *left)
+    return found
 
 
 def _forward(port: Port, source_mac: int, next_hop_mac: int) -> Action:

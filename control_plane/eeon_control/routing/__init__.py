@@ -5,15 +5,19 @@ walk.of_flow(Flow.parse("tcp,40000,5000")).switches          # ("leaf1", "spine2
 """
 
 from eeon_control.routing.flow_hash import Flow, ecmp_key
+from eeon_control.routing.links import LinksDown, NextHops, RouteKey
 from eeon_control.routing.table import ROUTE_TABLES, Route, SwitchRoutes, in_order_of_use
 from eeon_control.routing.walk import Hop, Path, Walk
 
 __all__ = [
     "Flow",
     "Hop",
+    "LinksDown",
+    "NextHops",
     "Path",
     "ROUTE_TABLES",
     "Route",
+    "RouteKey",
     "SwitchRoutes",
     "Walk",
     "ecmp_key",

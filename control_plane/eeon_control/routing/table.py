@@ -16,13 +16,15 @@ class Route:
     """A prefix and its group: a member of weight n stands in `members` n times, and a packet whose hash is k
     takes the member number k modulo their count.
 
-    `fault`: what the entry refers to and the switch does not have.
+    `fault`: what the entry refers to and the switch does not have. `watching`: members that the switch passes
+    over while their link is down.
     """
 
     table: str
     prefix: Lpm
     members: tuple[Action, ...]
     fault: str | None = None
+    watching: frozenset[Action] = frozenset()
 
     @property
     def prefix_text(self) -> str:

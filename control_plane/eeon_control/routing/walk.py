@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv6Address
 
 from eeon_control.entries import Action
 from eeon_control.routing.flow_hash import Flow, ecmp_key
+from eeon_control.routing.links import LinksDown
 from eeon_control.routing.table import Route, SwitchRoutes
 from eeon_control.topology import Host, Port, Topology
 
@@ -44,13 +45,15 @@ class Path:
 
 @dataclass(frozen=True)
 class Walk:
-    """From where to where; IPv4 or IPv6. `tables`: what the switches hold, for those that could be read."""
+    """From where to where; IPv4 or IPv6. `tables`: what the switches hold, for those that could be read.
+    `down`: links that are."""
 
     topology: Topology
     tables: Mapping[str, SwitchRoutes]
     source: Host
     destination: Host
     version: int = 4
+    down: LinksDown | None = None
 
     def of_flow(self, flow: Flow) -> Path:
         """The one way of a flow."""
@@ -78,13 +81,15 @@ class Walk:
                 hops, share, f"{name}: {route.prefix_text}: {route.fault or 'its group has no members'}"
             )
         elif flow is None:
-            for action, copies in Counter(route.members).items():
-                part = copies / len(route.members)
+            members = self._in_use(name, route)
+            for action, copies in Counter(members).items():
+                part = copies / len(members)
                 yield from self._over(action, name, route, hops, share, part, None, None)
         else:
             key = ecmp_key(self._address(self.source), address, flow, routes.seed)
-            action = route.members[key % len(route.members)]
-            part = route.members.count(action) / len(route.members)
+            members = self._in_use(name, route)
+            action = members[key % len(members)]
+            part = members.count(action) / len(members)
             yield from self._over(action, name, route, hops, share, part, key, flow)
 
     def _over(
@@ -108,6 +113,10 @@ class Walk:
             yield Path(hops, share, f"{name}: {route.prefix_text} leads to port {number}, which has no link")
             return
         hops = (*hops, Hop(name, port, route, part, key))
+        dead = self.down.at(port) if self.down is not None else None
+        if dead is not None:
+            yield Path(hops, share, dead)
+            return
         peer = port.peer.node
         if peer in self.topology.switches:
             yield from self._from(peer, hops, share, flow)
@@ -115,6 +124,18 @@ class Walk:
             yield Path(hops, share)
         else:
             yield Path(hops, share, f"{port.name} leads to {peer}, which is not {self.destination.name}")
+
+    def _in_use(self, name: str, route: Route) -> tuple[Action, ...]:
+        """Members without those that the switch passes over; all where it passes over all, and drops."""
+        return (
+            tuple(one for one in route.members if not self._is_passed_over(name, one, route)) or route.members
+        )
+
+    def _is_passed_over(self, name: str, action: Action, route: Route) -> bool:
+        if self.down is None or action not in route.watching:
+            return False
+        port = self.topology.port(f"{name}:{dict(action.params)['port']}")
+        return port is not None and self.down.at(port) is not None
 
     def _address(self, host: Host) -> IPv4Address | IPv6Address:
         return host.ipv4 if self.version == 4 else host.ipv6

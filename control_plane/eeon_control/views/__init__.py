@@ -8,13 +8,13 @@ from eeon_control.views.eee import eee
 from eeon_control.views.energy import REGISTERS as ENERGY_REGISTERS
 from eeon_control.views.energy import energy
 from eeon_control.views.fabric import fabric
-from eeon_control.views.filters import Filter, counted, only, ordered, other_than
+from eeon_control.views.filters import Filter, counted, only, only_if, ordered, other_than
 from eeon_control.views.path import path
 from eeon_control.views.ports import finished as ports_finished
 from eeon_control.views.ports import ports
 from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
 from eeon_control.views.queues import queues
-from eeon_control.views.routes import routes
+from eeon_control.views.routes import PlannedRoutes, routes
 from eeon_control.views.selection import Selection, select
 from eeon_control.views.table import Column, Row, View
 
@@ -24,6 +24,7 @@ __all__ = [
     "EEE_REGISTERS",
     "ENERGY_REGISTERS",
     "Filter",
+    "PlannedRoutes",
     "QUEUE_REGISTERS",
     "Row",
     "Selection",
@@ -36,6 +37,7 @@ __all__ = [
     "fabric",
     "nonzero",
     "only",
+    "only_if",
     "ordered",
     "other_than",
     "path",

@@ -24,6 +24,11 @@ def other_than(key: str, usual: str) -> Filter:
     return lambda row: row[key] != usual
 
 
+def only_if(key: str, value: str) -> Filter:
+    """Rows that are so."""
+    return lambda row: row[key] == value
+
+
 def only(view: View, filters: Collection[Filter]) -> View:
     """The rows that one of the filters takes; a note counts the others."""
     rows = [row for row in view.rows if any(takes(row) for takes in filters)]

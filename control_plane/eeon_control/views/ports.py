@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from eeon_control.fabric.read import FabricCounters
-from eeon_control.topology import Topology
+from eeon_control.fabric.read import FabricObservation
+from eeon_control.routing import LinksDown
+from eeon_control.topology import Port, Topology
 from eeon_control.views.counters import DROPS as _DROPPED
 from eeon_control.views.scale import per_second, rate_exact, time_exact
-from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, packets, share
+from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, count_bytes, none, packets, share
 
 # Verdicts that are counted at the egress port when a packet is sent, and those that lose it.
 _SENT = ("forwarded", "marked")
@@ -31,6 +32,18 @@ def finished(topology: Topology, view: View, of_interval: bool) -> View:
     if not any(row["drop_causes"] for row in view.rows):  # a column without a word in it is none
         view = replace(view, columns=view.columns[:-1])
     return view
+
+
+def _link(port: Port, observed: FabricObservation, links: LinksDown) -> str | None:
+    """`up`, or `down` where either end says so; None where the switch does not tell."""
+    if links.at(port) is not None:
+        return "down"
+    known = observed.switches[port.node].ports or {}
+    return "up" if port.number in known else None
+
+
+def _bad_if_down(value: Cell) -> Style | None:
+    return Style.BAD if value == "down" else None
 
 
 def _causes(lost: dict[str, Cell], of_interval: bool) -> str:
@@ -58,8 +71,10 @@ def _with_utilisation(topology: Topology, view: View) -> View:
     return replace(view, columns=[*view.columns[:-_LAST], used, *view.columns[-_LAST:]])
 
 
-def ports(topology: Topology, counters: FabricCounters) -> View:
-    """Ports of switches without counters are left out."""
+def ports(topology: Topology, observed: FabricObservation) -> View:
+    """Needs counters and ports. Ports of switches without counters are left out."""
+    counters = observed.counters
+    links = LinksDown(topology, observed.down)
     received: Counter[tuple[str, int]] = Counter()
     received_bytes: Counter[tuple[str, int]] = Counter()
     for count in counters.received:
@@ -87,6 +102,7 @@ def ports(topology: Topology, counters: FabricCounters) -> View:
                 "port": port.name,
                 "role": port.role.value,
                 "peer": str(port.peer),
+                "link": _link(port, observed, links),
                 "rate_bps": int(port.rate),
                 "delay_ps": int(port.delay),
                 "received_packets": received[key],
@@ -102,6 +118,7 @@ def ports(topology: Topology, counters: FabricCounters) -> View:
         PORT,
         Column("role", "role", right=False, worth=2),
         Column("peer", "peer", right=False, worth=4),
+        Column("link", "link", none, right=False, worth=7, style=_bad_if_down),
         Column("rate_bps", "rate", rate_exact, worth=3),
         Column("delay_ps", "delay", time_exact, worth=1),
         packets("received_packets", "received"),

@@ -1,13 +1,20 @@
-"""`eeon show routes`: every route of every switch, its next hops, and how both differ from the plan."""
+"""`eeon show routes`: every route of every switch, its next hops, and how both differ from the plan.
+
+Links that are down explain a difference: their next hops are withdrawn where the switch does not have them
+any more, else dead.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
+from eeon_control.config import Routing
 from eeon_control.entries import Action, Entry, Lpm
 from eeon_control.fabric.read import FabricObservation
-from eeon_control.routing import ROUTE_TABLES, Route
+from eeon_control.plan import around, dead_ends
+from eeon_control.routing import ROUTE_TABLES, LinksDown, Route, RouteKey
 from eeon_control.topology import Switch, Topology
 from eeon_control.views.table import Cell, Column, Row, View, good_if, none
 
@@ -16,30 +23,54 @@ _NOT_COMPARED = (
     "not compared with a plan: give -c, or apply a configuration so that the fabric has a current revision"
 )
 
-_Planned = dict[tuple[str, Lpm], tuple[Action, ...]]
+_EXPLAINED = ("dead: ", "withdrawn: ", "instead: ")  # by links that are down
+
+_Planned = Mapping[RouteKey, tuple[Action, ...]]
+
+
+@dataclass(frozen=True)
+class PlannedRoutes:
+    """What a configuration means, by switch, and how it routes."""
+
+    entries: Mapping[str, tuple[Entry, ...]]
+    routing: Routing
 
 
 def routes(
-    topology: Topology, observed: FabricObservation, planned: Mapping[str, Iterable[Entry]] | None
+    topology: Topology,
+    observed: FabricObservation,
+    planned: PlannedRoutes | None,
+    down: Mapping[str, Collection[int]],
 ) -> View:
-    """Needs routes. `planned`: what a configuration means, by switch; None where none is known."""
+    """Needs routes. `planned`: None where no plan is known. `down`: switch -> ports that are down."""
+    all_meant = {} if planned is None else {name: _planned(of) for name, of in planned.entries.items()}
+    others: dict[str, tuple[Entry, ...]] = {}
+    if planned is not None:
+        others = around(topology, planned.routing, planned.entries, dead_ends(topology, down))
+    held_by = {
+        name: {(route.table, route.prefix): route.members for route in one.routes.routes}
+        for name, one in observed.switches.items()
+        if one.routes is not None
+    }
+    links = LinksDown(topology, down, all_meant or held_by)
     rows: list[Row] = []
     groups: dict[str, list[object]] = {}
     for name, found in observed.switches.items():
         assert found.routes is not None, "routes were asked for"
         switch = topology.switches[name]
-        meant = None if planned is None else _planned(planned[name])
+        meant = all_meant.get(name)
+        instead = _planned(others.get(name, ()))
         numbers: dict[tuple[Action, ...], int] = {}
         for route in found.routes.routes:
             number = numbers.setdefault(route.members, len(numbers) + 1)
-            rows.append(_row(topology, switch, route, number, meant))
+            rows.append(_row(topology, switch, route, number, meant, instead, links))
         groups[name] = [
             {"group": number, "members": [_member(topology, name, action) for action in members]}
             for members, number in numbers.items()
         ]
         held = {(route.table, route.prefix) for route in found.routes.routes}
         rows += [
-            _absent(topology, name, Route(*key, actions))
+            _absent(topology, name, key, actions, links)
             for key, actions in (meant or {}).items()
             if key not in held
         ]
@@ -50,11 +81,16 @@ def routes(
         Column("members", "members", worth=2),
         Column("next_hops", "next hops", right=False),
         Column("state", "state", right=False, worth=9, style=good_if("ok")),
+        Column("because", "because", none, shown=False),
     ]
-    wrong = sum(row["state"] != "ok" for row in rows)
+    wrong = sum(row["state"] != "ok" and row["because"] is None for row in rows)
+    without = sum(row["because"] is not None for row in rows)
     notes = [_NOT_COMPARED] if planned is None else []
     if wrong:
         notes.append(f"{wrong} route{'s are' if wrong > 1 else ' is'} not as {_expected(planned)}")
+    if without:
+        which = ", ".join(dict.fromkeys(str(row["because"]) for row in rows if row["because"] is not None))
+        notes.append(f"{without} route{'s do' if without > 1 else ' does'} without links: {which}")
     return View(
         "routes", "routes", columns, rows, key=("switch", "prefix"), notes=notes, more={"groups": groups}
     )
@@ -64,7 +100,7 @@ def _expected(planned: object) -> str:
     return "planned" if planned is not None else "the topology has it"
 
 
-def _planned(entries: Iterable[Entry]) -> _Planned:
+def _planned(entries: Iterable[Entry]) -> dict[RouteKey, tuple[Action, ...]]:
     return {
         (entry.table, entry.match[0]): entry.actions
         for entry in entries
@@ -72,13 +108,24 @@ def _planned(entries: Iterable[Entry]) -> _Planned:
     }
 
 
-def _row(topology: Topology, switch: Switch, route: Route, number: int, meant: _Planned | None) -> Row:
+def _row(
+    topology: Topology,
+    switch: Switch,
+    route: Route,
+    number: int,
+    meant: _Planned | None,
+    instead: _Planned,
+    links: LinksDown,
+) -> Row:
     problems = [route.fault] if route.fault else []
     if not route.members and not problems:
         problems.append("its group has no members")
     problems += [_broken_hop(topology, switch.name, action) for action in dict.fromkeys(route.members)]
+    key = route.table, route.prefix
+    lost = _Lost(topology, switch.name, key, links)
+    problems += lost.texts("dead", dict.fromkeys(route.members))
     if meant is not None:
-        problems.append(_difference(topology, switch.name, route, meant.get((route.table, route.prefix))))
+        problems += _difference(topology, switch.name, route, meant.get(key), instead.get(key, ()), lost)
     return {
         "switch": switch.name,
         "prefix": route.prefix_text,
@@ -86,30 +133,84 @@ def _row(topology: Topology, switch: Switch, route: Route, number: int, meant: _
         "members": len(route.members),
         "next_hops": _hops_text(topology, switch.name, route.members),
         "state": "; ".join(filter(None, problems)) or "ok",
+        "because": lost.because
+        if all(text.startswith(_EXPLAINED) for text in filter(None, problems))
+        else None,
     }
 
 
-def _absent(topology: Topology, name: str, route: Route) -> Row:
+def _absent(
+    topology: Topology, name: str, key: RouteKey, actions: tuple[Action, ...], links: LinksDown
+) -> Row:
+    lost = _Lost(topology, name, key, links)
+    texts = lost.texts("withdrawn", actions)
+    rest = [action for action in actions if not links.why(name, key, action)]
+    if rest:
+        texts.append(f"missing; planned: {_hops_text(topology, name, tuple(rest))}")
     return {
         "switch": name,
-        "prefix": route.prefix_text,
+        "prefix": Route(*key, actions).prefix_text,
         "group": None,
         "members": 0,
         "next_hops": "",
-        "state": f"missing; planned: {_hops_text(topology, name, route.members)}",
+        "state": "; ".join(texts),
+        "because": None if rest else lost.because,
     }
 
 
-def _difference(topology: Topology, name: str, route: Route, meant: tuple[Action, ...] | None) -> str:
-    """How a route's members differ from the planned ones; empty where they do not."""
+@dataclass
+class _Lost:
+    """Next hops of one route that lead to links which are down. `because`: these links, as told so far."""
+
+    topology: Topology
+    switch: str
+    key: RouteKey
+    links: LinksDown
+    because: str | None = None
+
+    def texts(self, what: str, actions: Iterable[Action]) -> list[str]:
+        """`withdrawn: 3 spine1, because spine1:2 to leaf2 is down`: a text for each set of links."""
+        by_reason: dict[str, list[Action]] = {}
+        for action in actions:
+            reasons = self.links.why(self.switch, self.key, action)
+            if reasons:
+                by_reason.setdefault(" and ".join(reasons), []).append(action)
+        told = [*([self.because] if self.because else []), *by_reason]
+        self.because = " and ".join(dict.fromkeys(told)) or None
+        return [
+            f"{what}: {_hops_text(self.topology, self.switch, tuple(of))}, because {reason}"
+            for reason, of in by_reason.items()
+        ]
+
+
+def _difference(
+    topology: Topology,
+    name: str,
+    route: Route,
+    meant: tuple[Action, ...] | None,
+    instead: tuple[Action, ...],
+    lost: _Lost,
+) -> list[str]:
+    """How a route's members differ from the planned ones; empty where they do not.
+
+    `instead`: what the route has while links are down, which may be next hops that the plan has not.
+    """
     if meant is None:
-        return "not planned"
+        return ["not planned"]
     held, wanted = Counter(route.members), Counter(meant)
-    texts = []
-    for text, actions in (("missing", wanted - held), ("not planned", held - wanted)):
+    missing = tuple((wanted - held).elements())
+    texts = lost.texts("withdrawn", dict.fromkeys(missing))
+    unexplained = [action for action in missing if not lost.links.why(name, lost.key, action)]
+    extra = held - wanted
+    serving = extra & Counter(instead)
+    for text, actions in (
+        ("missing", unexplained),
+        ("instead", list(serving.elements())),
+        ("not planned", list((extra - serving).elements())),
+    ):
         if actions:
-            texts.append(f"{text}: {_hops_text(topology, name, tuple(actions.elements()))}")
-    return "; ".join(texts)
+            texts.append(f"{text}: {_hops_text(topology, name, tuple(actions))}")
+    return texts
 
 
 def _broken_hop(topology: Topology, name: str, action: Action) -> str:

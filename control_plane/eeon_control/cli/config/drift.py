@@ -35,6 +35,7 @@ def drift(
     """Compare the switches with the current revision. Exit code 0: equal, 2: different, 1: an error.
 
     The output has the changes that would restore the revision, as `switch's value -> revision's value`.
+    Routes that `eeon controller run` withdrew, because links are down, are no drift.
     """
     store = open_store(state_folder, topology_name)
     given = options.targets_if_given(targets_file, target_texts, tick)
@@ -42,7 +43,11 @@ def drift(
     number = found.revision.number
     topology, held_tick = found.meant.topology, found.meant.targets.tick
     if output == "json":
-        value = {"revision": number, "not_read_back": list(found.not_read_back)}
+        value = {
+            "revision": number,
+            "not_read_back": list(found.not_read_back),
+            "withdrawn": list(found.withdrawn),
+        }
         click.echo(json.dumps(value | as_value(topology, found.plan, held_tick), indent=1))
     elif found.plan.is_empty:
         click.echo(f"no drift: {len(found.plan.switches)} switches hold revision {number}")
@@ -51,6 +56,11 @@ def drift(
         print_plan(topology, found.plan, held_tick, "table", entries=entries)
         tell(f"`eeon config rollback {number}` brings them back")
     if output != "json":
+        if found.withdrawn:
+            names = ", ".join(found.withdrawn)
+            tell(
+                f"no drift: routes over links that are down are withdrawn on {names}; see `eeon show routes`"
+            )
         for what in found.not_read_back:
             tell(f"not compared, because it cannot be read back: {what}")
     ctx.exit(0 if found.plan.is_empty else 2)

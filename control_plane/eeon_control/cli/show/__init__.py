@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -156,7 +157,7 @@ def _fabric(data: ViewData) -> View:
 
 
 def _ports(data: ViewData) -> View:
-    return views.ports(data.topology, data.observed.counters)
+    return views.ports(data.topology, data.observed)
 
 
 def _queues(data: ViewData) -> View:
@@ -186,6 +187,7 @@ def _energy(data: ViewData) -> View:
 
 _COUNTERS = Wanted(counters=True, clock=True)
 _PORT_FILTERS = {
+    "down": views.only_if("link", "down"),
     "drops": views.counted("dropped_packets"),
     "traffic": views.counted("received_packets", "sent_packets"),
 }
@@ -209,8 +211,14 @@ _view(
 )
 _view(
     "ports",
-    Kind(_COUNTERS, _ports, counts=True, finish=views.ports_finished, filters=_PORT_FILTERS),
-    """Every linked port: role, peer, speed, packets received, sent, dropped, and why they were dropped.""",
+    Kind(
+        replace(_COUNTERS, ports=True),
+        _ports,
+        counts=True,
+        finish=views.ports_finished,
+        filters=_PORT_FILTERS,
+    ),
+    """Every linked port: role, peer, whether it is up, speed, packets received, sent, dropped, and why.""",
     counts=True,
     intervals=True,
 )

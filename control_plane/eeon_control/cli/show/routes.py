@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from ipaddress import IPv6Address, ip_address
 from itertools import islice
@@ -20,14 +19,14 @@ from eeon_control.errors import EeonError
 from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.sync import run
 from eeon_control.nearest import hint
-from eeon_control.plan import Entry, intended
-from eeon_control.routing import Flow, Walk
+from eeon_control.plan import intended
+from eeon_control.routing import Flow, LinksDown, Walk
 from eeon_control.state import StateStore, folder_of
 from eeon_control.topology import Host, Topology
 from eeon_control.units import Duration
-from eeon_control.views import Selection, View
+from eeon_control.views import PlannedRoutes, Selection, View
 
-_ROUTES = Wanted(routes=True)
+_ROUTES = Wanted(routes=True, ports=True)
 _PATHS = 64
 _FILTERS = {"faults": views.other_than("state", "ok")}
 
@@ -55,7 +54,8 @@ def routes(
 ) -> int:
     """Every route of every SWITCH (or of all): its ECMP group, the ports and neighbours, and its state.
 
-    State is `ok`, or how the route differs from the plan: that of -c, or of the fabric's current revision.
+    State is `ok`, or how the route differs from the plan: that of -c, or of the fabric's current revision. A
+    next hop that leads to a link which is down is withdrawn (`eeon controller run` took it out) or dead.
     Routes that share a group have the same number in the column group.
 
     \b
@@ -69,7 +69,11 @@ def routes(
     planned = _planned(whole, config_names, targets.tick)
 
     def view(data: ViewData) -> View:
-        return views.routes(whole, data.observed, planned)
+        down = data.observed.down
+        if len(part.switches) < len(whole.switches):  # a link that is down may be between others
+            rest = run(observe(whole, targets.switches, Wanted(ports=True)))
+            down = rest.down | down
+        return views.routes(whole, data.observed, planned, down)
 
     if reverse and sort is None:
         raise click.UsageError("--reverse goes with --sort")
@@ -109,8 +113,9 @@ def path(
 ) -> int:
     """The way of packets from host SRC to host DST, hop by hop: switch, egress port, next node, route.
 
-    It is worked out from the entries that the switches hold. SRC and DST are names or addresses of hosts.
-    Exit code 1 also when a path does not reach DST: no route, a loop, a wrong port.
+    It is worked out from the entries that the switches hold, and from the ports that they say are down. SRC
+    and DST are names or addresses of hosts. Exit code 1 also when a path does not reach DST: no route, a
+    loop, a wrong port, a link that is down.
 
     \b
     EXAMPLES
@@ -126,7 +131,8 @@ def path(
     targets = options.targets_or_known(topology.name, targets_file, target_texts, tick)
     observed = run(observe(topology, targets.switches, _ROUTES))
     tables = {name: one.routes for name, one in observed.switches.items() if one.routes is not None}
-    walk = Walk(topology, tables, start, end, 6 if ipv6 or ":" in source + destination else 4)
+    version = 6 if ipv6 or ":" in source + destination else 4
+    walk = Walk(topology, tables, start, end, version, LinksDown(topology, observed.down))
     found = [walk.of_flow(flow)] if flow is not None else list(islice(walk.all(), limit + 1))
     view = views.path(walk, found[:limit], flow, limit if len(found) > limit else None)
     taken_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -148,9 +154,7 @@ def _host(topology: Topology, text: str) -> Host:
     raise EeonError(f"{text} is no host's address in {topology.name}; give the name of a host")
 
 
-def _planned(
-    topology: Topology, config_names: tuple[str, ...], tick: Duration
-) -> Mapping[str, tuple[Entry, ...]] | None:
+def _planned(topology: Topology, config_names: tuple[str, ...], tick: Duration) -> PlannedRoutes | None:
     """What the configuration of the command line means, or that of the current revision."""
     config: FabricConfig | None = configs.load(*config_names) if config_names else None
     folder = folder_of(topology.name)
@@ -158,4 +162,4 @@ def _planned(
         revision = StateStore.open(folder, create=False).current()
         if revision is not None and revision.intent.fabric == topology.name:
             config = revision.intended().config
-    return None if config is None else intended(topology, config, tick)
+    return None if config is None else PlannedRoutes(intended(topology, config, tick), config.routing)

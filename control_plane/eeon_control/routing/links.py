@@ -1,0 +1,54 @@
+"""Why a next hop does not serve: a link that is down, there or further on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from eeon_control.entries import Action, Lpm
+from eeon_control.topology import Port, Topology
+
+RouteKey = tuple[str, Lpm]
+"""A routing table and a prefix."""
+NextHops = Mapping[str, Mapping[RouteKey, tuple[Action, ...]]]
+"""By switch and route."""
+
+
+class LinksDown:
+    """`down`: switch -> numbers of its ports that it says are down. `next_hops`: routes of all switches, by
+    which a packet would go on."""
+
+    def __init__(
+        self, topology: Topology, down: Mapping[str, Collection[int]], next_hops: NextHops | None = None
+    ) -> None:
+        self._topology = topology
+        self._down = down
+        self._next_hops = next_hops or {}
+        self._known: dict[tuple[str, RouteKey, Action], tuple[str, ...]] = {}
+
+    def at(self, port: Port) -> str | None:
+        """`spine1:2 to leaf2 is down`, by the end that says so; None where neither does."""
+        if port.number in self._down.get(port.node, ()):
+            return f"{port.name} to {port.peer.node} is down"
+        if port.peer.port in self._down.get(port.peer.node, ()):
+            return f"{port.peer} to {port.node} is down"
+        return None
+
+    def why(self, switch: str, key: RouteKey, action: Action) -> tuple[str, ...]:
+        """The links for which a next hop does not lead to where the route goes; empty where it does."""
+        place = switch, key, action
+        if place not in self._known:
+            self._known[place] = ()  # what a ring of routes comes back to
+            self._known[place] = self._why(switch, key, action)
+        return self._known[place]
+
+    def _why(self, switch: str, key: RouteKey, action: Action) -> tuple[str, ...]:
+        port = self._topology.port(f"{switch}:{dict(action.params).get('port')}")
+        if port is None:
+            return ()
+        here = self.at(port)
+        if here is not None:
+            return (here,)
+        onward = [
+            self.why(port.peer.node, key, one) for one in self._next_hops.get(port.peer.node, {}).get(key, ())
+        ]
+        return tuple(dict.fromkeys(reason for one in onward for reason in one)) if all(onward) else ()

@@ -1,0 +1,156 @@
+"""Links between switches that die: `eeon controller run` withdraws the routes over them, and gives them back.
+
+On the engine, and on BMv2 where it is on PATH and the test is root, because its ports need interfaces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from click.testing import CliRunner
+from controller_process import ControllerProcess
+from eeon_control import config, operations, state, topology
+from eeon_control.cli import main
+from eeon_control.fabric import Target, Targets
+from eeon_control.fabric.sync import run
+from eeon_control.units import Duration
+from switch_processes import TARGETS, running
+
+TOPOLOGY = topology.load("leaf-spine-4")
+NAMES = list(TOPOLOGY.switches)
+LOST = 2  # spine1's port to leaf2
+TO_LEAF2 = "10.0.2.0/24"
+
+
+@contextlib.contextmanager
+def interface_of_spine1(name: str) -> Iterator[None]:
+    subprocess.run(("ip", "link", "add", name, "type", "veth", "peer", "name", f"{name}x"), check=True)
+    try:
+        for end in (name, f"{name}x"):
+            subprocess.run(("ip", "link", "set", end, "up"), check=True)
+        yield
+    finally:
+        subprocess.run(("ip", "link", "delete", name), check=True)
+
+
+@pytest.fixture(scope="module", params=["engine", "bmv2"])
+def switches(request):
+    if request.param == "engine":
+        pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+        with running("engine", TOPOLOGY) as found:
+            yield found
+        return
+    if shutil.which("simple_switch_grpc") is None:
+        pytest.skip("simple_switch_grpc (BMv2) is not on PATH")
+    if os.geteuid() != 0 or shutil.which("ip") is None:
+        pytest.skip("BMv2's ports need interfaces, which need root and `ip`")
+    name = f"eeonl{os.getpid() % 10_000}"
+
+    class WithInterface(TARGETS["bmv2"]):
+        def __init__(self, switch) -> None:
+            super().__init__(switch)
+            if switch.name == "spine1":
+                self.interfaces[LOST] = name
+
+    with interface_of_spine1(name), pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TARGETS, "bmv2", WithInterface)
+        with running("bmv2", TOPOLOGY) as found:
+            yield found
+
+
+@pytest.fixture
+def store(tmp_path, switches, monkeypatch):
+    """A state folder whose first revision the switches hold."""
+    monkeypatch.setenv("EEON_STATE", str(tmp_path / "state"))
+    found = state.StateStore.open(tmp_path / "state")
+    targets = {
+        name: Target(one.address, thrift=getattr(one, "thrift", None)) for name, one in switches.items()
+    }
+    wanted = Targets(Duration(switches["leaf1"].tick_ps), targets)
+    with found.lock("a test") as lock:
+        meant = state.Intended(TOPOLOGY, config.load("drop_tail"), wanted)
+        run(operations.apply(operations.Work(found, lock), meant))
+    return found
+
+
+@pytest.fixture
+def controller(store):
+    started = ControllerProcess(store.folder)
+    yield started
+    started.end(signal.SIGKILL)
+
+
+def eeon(*words: str) -> dict:
+    result = CliRunner().invoke(main, [*words, "-o", "json"])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return {"exit_code": result.exit_code, **json.loads(result.stdout)}
+
+
+def routes_to_leaf2() -> dict[str, tuple[str, str]]:
+    """Switch -> next hops and state of its route to leaf2's prefix."""
+    rows = eeon("show", "routes")["rows"]
+    return {row["switch"]: (row["next_hops"], row["state"]) for row in rows if row["prefix"] == TO_LEAF2}
+
+
+def test_routes_over_a_spine_that_lost_its_link_to_a_leaf_are_withdrawn_and_come_back(switches, controller):
+    controller.wait_for_all("in_sync", NAMES)
+    whole = {"leaf1": ("3 spine1, 4 spine2", "ok"), "spine1": ("2 leaf2", "ok"), "spine2": ("2 leaf2", "ok")}
+    assert routes_to_leaf2() == whole
+
+    switches["spine1"].set_link(LOST, up=False)
+    controller.wait_for_all("restored", ["leaf1", "leaf2", "spine1"])
+    lost = "spine1:2 to leaf2 is down"
+    assert routes_to_leaf2() == {
+        "leaf1": ("4 spine2", f"withdrawn: 3 spine1, because {lost}"),
+        "spine1": ("", f"withdrawn: 2 leaf2, because {lost}"),
+        "spine2": ("2 leaf2", "ok"),
+    }
+    to_leaf1 = [row for row in eeon("show", "routes", "leaf2")["rows"] if row["prefix"] == "10.0.1.0/24"]
+    assert [row["next_hops"] for row in to_leaf1] == ["4 spine2"]
+    ports = {row["port"]: row["link"] for row in eeon("show", "ports", "--only", "down")["rows"]}
+    assert ports == {"leaf2:3": "down", "spine1:2": "down"}, "both ends of the link"
+    paths = eeon("show", "path", "h1", "h3")
+    assert [path["nodes"] for path in paths["paths"]] == [["h1", "leaf1", "spine2", "leaf2", "h3"]]
+    drift = eeon("config", "drift")
+    assert drift["exit_code"] == 0 and len(drift["withdrawn"]) == 3, drift
+
+    switches["spine1"].set_link(LOST, up=True)
+    controller.wait_for_all("restored", ["leaf1", "leaf2", "spine1"])
+    assert routes_to_leaf2() == whole
+    assert eeon("config", "drift")["withdrawn"] == []
+
+
+def test_controller_that_starts_while_a_link_is_down_puts_no_dead_next_hop_back(switches, store, controller):
+    controller.wait_for_all("in_sync", NAMES)
+    switches["spine1"].set_link(LOST, up=False)
+    try:
+        controller.wait_for_all("restored", ["leaf1", "leaf2", "spine1"])
+        controller.end(signal.SIGKILL)
+        second = ControllerProcess(store.folder)
+        try:
+            second.wait_for_all("in_sync", NAMES)
+            assert not second.events("writing")
+        finally:
+            second.end(signal.SIGKILL)
+    finally:
+        switches["spine1"].set_link(LOST, up=True)
+
+
+def test_a_link_that_is_down_is_told_where_no_controller_withdraws_routes(switches, store):
+    switches["spine1"].set_link(LOST, up=False)
+    try:
+        found = routes_to_leaf2()
+        assert found["leaf1"] == ("3 spine1, 4 spine2", "dead: 3 spine1, because spine1:2 to leaf2 is down")
+        fault = "spine1:2 to leaf2 is down"
+        paths = eeon("show", "path", "h1", "h3")
+        assert [path["fault"] for path in paths["paths"]] == [fault, None] and paths["exit_code"] == 1
+    finally:
+        switches["spine1"].set_link(LOST, up=True)
