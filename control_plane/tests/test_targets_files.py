@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from eeon_control import fabric, topology
+from eeon_control.cli import main
 from eeon_control.errors import EeonError, InputError
 from eeon_control.fabric import Target, Targets
 from eeon_control.fabric.targets import is_loopback, resolve
@@ -188,3 +191,29 @@ def test_wrong_targets_given_from_python_are_an_error_of_this_package():
         resolve(
             topology.load("leaf-spine-4"), dict.fromkeys(("leaf1", "leaf2", "spine1", "spine2"), "nowhere")
         )
+
+
+SCALED = """tick: 1ns
+topology: slow.yaml
+switches: {{{}}}
+"""
+
+
+def test_a_configuration_for_links_of_other_rates_than_those_of_the_switches_is_warned_of(tmp_path):
+    """As `eeon fabric up` scales a live fabric's."""
+    whole = Path(__file__).parents[2] / "topologies" / "leaf-spine-4.yaml"
+    (tmp_path / "slow.yaml").write_text(re.sub(r"rate: 1Gbps", "rate: 100Mbps", whole.read_text()))
+    path = tmp_path / "targets.yaml"
+    path.write_text(
+        SCALED.format(", ".join(f"{name}: 127.0.0.1:1" for name in topology.load("leaf-spine-4").switches))
+    )
+    place = ["-c", "drop_tail", "-T", str(path)]
+    for verb in (["plan"], ["apply", "--dry-run"]):
+        warned = CliRunner().invoke(main, ["config", *verb, "-t", "leaf-spine-4", *place]).stderr
+        assert "leaf1:1 has 100Mbps in" in warned and "and 1Gbps in leaf-spine-4" in warned, warned
+        assert f"give -t {tmp_path / 'slow.yaml'}" in warned
+    fits = CliRunner().invoke(main, ["config", "plan", "-t", str(tmp_path / "slow.yaml"), *place]).stderr
+    assert "warning" not in fits and "127.0.0.1:1" in fits
+    (tmp_path / "slow.yaml").unlink()
+    gone = CliRunner().invoke(main, ["config", "plan", "-t", "leaf-spine-4", *place]).stderr
+    assert "warning" not in gone and "127.0.0.1:1" in gone

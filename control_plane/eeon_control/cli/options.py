@@ -177,8 +177,9 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
     if file is not None:
         given = load_targets(file)
         switches, tick, clock = dict(given.switches), tick or given.tick, given.clock
+        topology = given.topology
     else:
-        switches, clock = {}, "real"
+        switches, clock, topology = {}, "real", None
     for text in texts:
         name, separator, address = text.partition("=")
         try:
@@ -191,7 +192,7 @@ def targets(file: Path | None, texts: tuple[str, ...], tick: Duration | None) ->
         raise EeonError("no switches: give a targets file (-T) or --target SWITCH=HOST:PORT for each switch")
     if tick is None:
         raise EeonError("no tick: give --tick (1us for BMv2), or a targets file with the key tick")
-    return Targets(tick, switches, clock)
+    return Targets(tick, switches, clock, topology)
 
 
 def targets_or_known(

@@ -4,6 +4,7 @@ A targets file is YAML:
 
     tick: 1ns                       # BMv2: 1us
     clock: real                     # virtual: a twin's, which stands still between requests
+    topology: /run/eeon/eeon/topology.yaml     # of these switches, whose links may be slower than planned
     tls: {ca: ca.pem, certificate: controller.pem, key: controller.key}
     switches:
       leaf1: 127.0.0.1:9559         # optionally 127.0.0.1:9559?device_id=1
@@ -99,11 +100,13 @@ class Targets:
     """All of a targets file, with everything that it says about all switches said of each.
 
     `clock`: whether the switches run in real time, or in a virtual one that nothing tells over P4Runtime.
+    `topology`: the file that has the links of these switches as they are; a live fabric's are slower.
     """
 
     tick: Duration
     switches: Mapping[str, Target]
     clock: Clock = "real"
+    topology: str | None = None
 
     def as_value(self) -> dict[str, object]:
         """The plain values that `from_value` reads: all that it takes to connect again, and no secret."""
@@ -115,6 +118,8 @@ class Targets:
             value["thrift_remote"] = "allow"
         if self.clock != "real":
             value["clock"] = self.clock
+        if self.topology is not None:
+            value["topology"] = self.topology
         return value
 
     @classmethod
@@ -152,7 +157,8 @@ class Targets:
             )
         if problems:
             raise InputError(problems)
-        return cls(file.tick, switches, file.clock)
+        where = None if file.topology is None else str((folder / file.topology).absolute())
+        return cls(file.tick, switches, file.clock, where)
 
 
 def _tick(text: object) -> Duration:
@@ -243,6 +249,9 @@ class TargetsFile(Strict):
     """Length of the switches' timestamp unit: 1us for BMv2."""
     clock: Clock = "real"
     """`virtual`: a twin's clock, which stands still between requests. Nothing is then told per second."""
+    topology: Annotated[str, Field(min_length=1)] | None = None
+    """The topology file of these switches, relative to the targets file. `eeon fabric up` writes the one with
+    a live fabric's scaled rates; `eeon config` warns where another one with other rates is given."""
     tls: TlsFile | None = None
     """How connections to all switches are protected; without, they are plain."""
     thrift_remote: Literal["allow", "refuse"] = "refuse"

@@ -148,7 +148,13 @@ def _run_live(
 
     with running.up(loaded, target, scale, name, congestion_control) as live:
         state = live.state
-        _write_targets(targets_path, switches.TICKS[target], state.addresses, state.thrift_ports)
+        _write_targets(
+            targets_path,
+            switches.TICKS[target],
+            state.addresses,
+            state.thrift_ports,
+            topology=str(live.topology_path),
+        )
         _say_what_to_try(str(live.topology_path), targets_path)
         option = "" if name == "eeon" else f" --name {name}"
         first, *_, last = live.topology.hosts.values()
@@ -159,9 +165,16 @@ def _run_live(
 
 
 def _write_targets(
-    path: Path, tick: str, addresses: Mapping[str, str], thrift_ports: Mapping[str, int], clock: str = ""
+    path: Path,
+    tick: str,
+    addresses: Mapping[str, str],
+    thrift_ports: Mapping[str, int],
+    *,
+    clock: str = "",
+    topology: str = "",
 ) -> None:
-    lines = [f"tick: {tick}", *([f"clock: {clock}"] if clock else []), "switches:"]
+    more = {"clock": clock, "topology": topology}
+    lines = [f"tick: {tick}", *(f"{key}: {value}" for key, value in more.items() if value), "switches:"]
     for name, address in addresses.items():
         thrift = f', thrift: "127.0.0.1:{thrift_ports[name]}"' if name in thrift_ports else ""
         lines.append(f'  {name}: {{address: "{address}"{thrift}}}' if thrift else f"  {name}: {address}")

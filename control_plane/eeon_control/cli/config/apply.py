@@ -84,7 +84,7 @@ def apply(
             raise click.UsageError("give a PLAN, or a configuration (-c) and a topology (-t)")
         loaded, topology = configs.load(*config_names), topologies.load(topology_name)
         meant = Intended(topology, loaded, options.targets(targets_file, target_texts, tick))
-        warn(loaded, topology, meant.targets.tick)
+        warn(loaded, topology, meant.targets)
     given = options.targets_if_given(targets_file, target_texts, tick)
     resolve(meant.topology, meant.targets.switches)  # targets of another fabric leave no folder behind
     if dry_run:

@@ -18,13 +18,12 @@ from eeon_control.cli import completions, options
 from eeon_control.cli import output as printing
 from eeon_control.cli.config.progress import Progress
 from eeon_control.config import FabricConfig
-from eeon_control.errors import DataNotFound, InputError, Severity
+from eeon_control.errors import DataNotFound, EeonError, InputError, Place, Problem, Severity
 from eeon_control.fabric import Targets
 from eeon_control.fabric.sync import run
 from eeon_control.operations import Work, settle
 from eeon_control.state import StateStore
 from eeon_control.topology import Topology
-from eeon_control.units import Duration
 
 revision_argument = click.argument(
     "number",
@@ -35,13 +34,33 @@ revision_argument = click.argument(
 )
 
 
-def warn(loaded: FabricConfig, topology: Topology, tick: Duration) -> None:
+def warn(loaded: FabricConfig, topology: Topology, targets: Targets) -> None:
     """Show warnings; raise InputError with the errors."""
-    problems = configs.check(loaded, topology, tick)
+    problems = [*configs.check(loaded, topology, targets.tick), *_other_rates(topology, targets)]
     printing.print_problems(problem for problem in problems if problem.severity is Severity.WARNING)
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if errors:
         raise InputError(errors)
+
+
+def _other_rates(topology: Topology, targets: Targets) -> Iterator[Problem]:
+    """A link that has another rate in the switches' own topology than in the one that settings are for."""
+    if targets.topology is None:
+        return
+    try:
+        own = topologies.load(targets.topology)
+    except EeonError:
+        return  # the fabric is gone, or the targets file has come from another machine
+    meant = {port.name: port for port in topology.ports()}
+    for port in own.ports():
+        if port.name in meant and port.rate != meant[port.name].rate:
+            rule = (
+                f"the link of {port.name} has {port.rate} in {targets.topology}, the topology of these "
+                f"switches, and {meant[port.name].rate} in {topology.name}: thresholds and EEE times that "
+                f"follow from the rate are wrong there; give -t {targets.topology}"
+            )
+            yield Problem(Place("targets"), "", "", rule, Severity.WARNING)
+            return
 
 
 def open_store(folder: Path | None, topology_name: str | None, *, create: bool = False) -> StateStore:

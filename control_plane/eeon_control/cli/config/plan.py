@@ -45,7 +45,7 @@ def plan(
     """Show what an apply would change on the switches. Exit code 0: nothing, 2: changes, 1: an error."""
     loaded, topology = configs.load(*config_names), topologies.load(topology_name)
     targets = options.targets(targets_file, target_texts, tick)
-    warn(loaded, topology, targets.tick)
+    warn(loaded, topology, targets)
     found = run(fabric.plan(topology, loaded, targets.switches, int(targets.tick)))
     if out is not None:
         SavedPlan.of(Intended(topology, loaded, targets), found).save(out)
