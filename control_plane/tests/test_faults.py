@@ -446,7 +446,7 @@ def test_write_of_a_dead_controller_that_arrives_after_the_recovery_is_refused(f
 def impatient(monkeypatch):
     """Requests that get no answer end soon; a switch of this machine that is there answers much sooner."""
     monkeypatch.setattr("finsy.p4client._DEFAULT_RPC_TIMEOUT", 3.0)
-    monkeypatch.setattr(sessions, "_CONNECT_SECONDS", 3.0)
+    monkeypatch.setattr(sessions, "ANSWER_SECONDS", 3.0)
 
 
 @pytest.mark.parametrize("lost", ["cut", "cut_replies"])

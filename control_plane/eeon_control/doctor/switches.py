@@ -11,7 +11,7 @@ from eeon_control import program as programs
 from eeon_control.doctor.finding import Finding, fault, ok, warning
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
-from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.session import NO_ANSWER, P4RuntimeSession
 from eeon_control.fabric.sync import run
 from eeon_control.fabric.targets import Target, is_loopback
 from eeon_control.program import Program
@@ -50,7 +50,9 @@ async def _p4runtime(name: str, target: Target, program: Program) -> list[Findin
             reached = ok(check, f"{target.address} answers in {took_ms:.0f} ms")
             return [reached, await _pipeline(name, session, program)]
     except FabricError as error:
-        return [fault(check, str(error), "start the switch, or correct its address in the targets file")]
+        hangs = "see whether its process is stopped or starved (ps, top), then start the switch again"
+        mend = "start the switch, or correct its address in the targets file"
+        return [fault(check, str(error), hangs if NO_ANSWER in str(error) else mend)]
 
 
 async def _pipeline(name: str, session: P4RuntimeSession, program: Program) -> Finding:

@@ -15,7 +15,7 @@ from finsy.gnmiclient import GNMIClientError, GNMIUpdate
 
 from eeon_control.errors import FabricError
 from eeon_control.fabric import thrift
-from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.session import ANSWER_SECONDS, NO_ANSWER, P4RuntimeSession
 from eeon_control.fabric.targets import Target
 
 _STATE = "interfaces/interface[name=*]/state"
@@ -23,7 +23,6 @@ STATUS = GNMIPath(f"{_STATE}/oper-status")
 # A P4Runtime port is the one or the other, where a switch has both: openconfig-p4rt's number is meant for it.
 NUMBERS = (GNMIPath(f"{_STATE}/ifindex"), GNMIPath(f"{_STATE}/id"))
 
-_ANSWER_SECONDS = 10.0
 # finsy asks for JSON, the protocol's default. Targets that follow it send JSON's text, others the bare word.
 _UP = ("UP", b'"UP"')
 
@@ -82,7 +81,7 @@ async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] 
         subscription.once(STATUS, *NUMBERS)
         states = PortStates()
         try:
-            async with asyncio.timeout(_ANSWER_SECONDS):
+            async with asyncio.timeout(ANSWER_SECONDS):
                 async for update in subscription.synchronize():
                     states.take(update)
         finally:
@@ -91,7 +90,7 @@ async def read(session: P4RuntimeSession, target: Target) -> Mapping[int, bool] 
     except (GNMIClientError, KeyError, ValueError):
         return await thrift.port_states(session.name, target) if target.thrift is not None else None
     except TimeoutError:
-        raise FabricError(f"{session.name}: gNMI gave no answer within {_ANSWER_SECONDS:g} s") from None
+        raise FabricError(f"{session.name}: gNMI: {NO_ANSWER}") from None
 
 
 def _number(value: object) -> int:

@@ -32,7 +32,12 @@ DEFAULT_ELECTION_ID = 10
 
 _MAX_METADATA_BYTES = 64 * 1024  # as finsy: errors of a long write travel in the metadata
 _MAX_RECONNECT_BACKOFF_MS = 15_000
-_CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 10.0  # finsy's deadline for a request is the same
+NO_ANSWER = (
+    f"no answer within {ANSWER_SECONDS:g} s: the switch hangs, or what is sent to it gets lost "
+    "(DEADLINE_EXCEEDED)"
+)
+"""What is said of a switch that neither answers nor refuses the connection, whatever it was asked."""
 _UPDATES_PER_WRITE = 256
 _ENTITIES_PER_READ = 2048
 _BIDS = 5
@@ -92,13 +97,13 @@ class P4RuntimeSession:
         await self._client.open(schema=self.schema, complete_request=self._complete)
         try:
             if self._election_id is not None:
-                async with asyncio.timeout(_CONNECT_SECONDS):
+                async with asyncio.timeout(ANSWER_SECONDS):
                     await self._arbitrate(self._election_id)
                     if self._fresh and self._election_id < election.LARGEST:
                         await self._arbitrate(election.above(self._election_id))
         except TimeoutError:
             await self._client.close()
-            raise self._error(f"no answer within {_CONNECT_SECONDS:g} s") from None
+            raise self._error(NO_ANSWER) from None
         except BaseException:
             await self._client.close()
             raise
@@ -321,7 +326,9 @@ class P4RuntimeSession:
             raise self._error(f"the program has no table {name}; is it E-EON's?") from None
 
     async def _reason(self, error: P4ClientError) -> str:
-        """gRPC's words, or better ones where the connection's protection is what failed."""
+        """gRPC's words, or better ones where the switch hangs, or the connection's protection has failed."""
+        if error.code is GRPCStatusCode.DEADLINE_EXCEEDED:
+            return NO_ANSWER
         may_explain = tls_files.may_explain(error.message) and not is_unix(self._target.address)
         if error.code is GRPCStatusCode.UNAVAILABLE and may_explain:
             told = await asyncio.to_thread(tls_files.explain, self._target.address, self._target.tls)
