@@ -192,3 +192,44 @@ def test_address_without_a_host_is_loopback(text, host, port):
 def test_address_that_is_none_is_refused(text):
     with pytest.raises(ValueError, match=r"write for example 127\.0\.0\.1:9100"):
         MetricsServer.parse(text)
+
+
+def test_counters_of_ports_that_are_zero_are_left_out_if_asked_and_nothing_else_is():
+    """One class of one port has counted."""
+    port = LEAF1.ports[0].number
+    received = [
+        ReceivedCount("leaf1", port, name, 3 * (name == "ack"), 180 * (name == "ack"))
+        for name in constants.CLASSES
+    ]
+    verdicts = [
+        VerdictCount("leaf1", port, name, verdict, count, 60 * count)
+        for name in constants.CLASSES
+        for verdict in constants.VERDICTS
+        for count in [2 if (name, verdict) == ("ack", "marked") else 0]
+    ]
+    seen = observation(counters=FabricCounters(tuple(received), tuple(verdicts)))
+    whole, short = (
+        {
+            (metric.name, *sample_.labels.values()): sample_.value
+            for metric in families(sample(switch(observation=seen)), zeros=zeros)
+            for sample_ in metric.samples
+        }
+        for zeros in (True, False)
+    )
+    assert short.items() < whole.items()
+    counters = {key: value for key, value in short.items() if key[-1] == "ack"}
+    assert counters == {
+        ("eeon_port_received_packets", "leaf1", str(port), "ack"): 3,
+        ("eeon_port_received_bytes", "leaf1", str(port), "ack"): 180,
+        ("eeon_port_marked_packets", "leaf1", str(port), "ack"): 2,
+        ("eeon_port_marked_bytes", "leaf1", str(port), "ack"): 120,
+        ("eeon_port_sent_packets", "leaf1", str(port), "ack"): 2,
+        ("eeon_port_sent_bytes", "leaf1", str(port), "ack"): 120,
+    }
+    left_out = whole.keys() - short.keys()
+    assert left_out and {whole[key] for key in left_out} == {0}
+    assert {key[0].rpartition("_")[2] for key in left_out} == {"packets", "bytes"}
+    assert all(
+        "_received_" in key[0] or "_sent_" in key[0] or "_marked_" in key[0] or "_dropped_" in key[0]
+        for key in left_out
+    )

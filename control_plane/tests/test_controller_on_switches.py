@@ -134,6 +134,14 @@ def test_metrics_tell_of_a_switch_that_died_and_was_restored(fabric4, switches, 
     assert {key[0] for key in after} >= {"eeon_port_lpi_seconds_total", "eeon_port_energy_joules_total"}
 
 
+def test_metrics_of_counters_that_are_zero_are_left_out_if_asked(switches, store, controllers):
+    controller = controllers("--metrics-address", "0", "--metrics-nonzero")
+    address = str(controller.wait_for("metrics")["address"])
+    controller.wait_for_all("in_sync", NAMES)
+    found = {key[0] for key in scrape(address)}
+    assert "eeon_port_occupancy_bytes" in found and "eeon_port_received_packets_total" not in found
+
+
 @ON_BOTH
 def test_whole_fabric_that_loses_its_power_is_restored(fabric4, switches, store, controllers):
     controller = controllers()

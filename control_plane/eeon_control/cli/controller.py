@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -68,6 +69,12 @@ def controller() -> None:
     metavar="[HOST:]PORT",
     help="address for Prometheus metrics; without a host, on loopback  [default: no metrics]",
 )
+@click.option(
+    "--metrics-nonzero",
+    is_flag=True,
+    help="leave out the ports' packet and byte counters that are zero; Prometheus then misses the first "
+    "increase of each",
+)
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True
@@ -78,6 +85,7 @@ def run(
     rank: int,
     check_interval: float,
     metrics: MetricsServer | None,
+    metrics_nonzero: bool,
     log_format: str,
     log_level: str,
 ) -> None:
@@ -88,10 +96,15 @@ def run(
     replaced switch, removes entries of other clients, finishes a killed apply, and rolls back an apply that
     nobody confirms.
     """
+    if metrics_nonzero and metrics is None:
+        raise click.UsageError("--metrics-nonzero goes with --metrics-address")
     log.set_up(log_format, log_level)
     store = open_store(
         state_folder, topology_name, create=topology_name is not None or state_folder is not None
     )
     timing = controllers.Timing(check=check_interval)
     supervisor = controllers.Supervisor(store, controllers.Options(rank=rank, timing=timing))
-    asyncio.run(process.run(supervisor, process.no_service if metrics is None else metrics.open))
+    service = process.no_service
+    if metrics is not None:
+        service = replace(metrics, zeros=not metrics_nonzero).open
+    asyncio.run(process.run(supervisor, service))

@@ -44,14 +44,14 @@ class _Families:
         return (self._made[name] for name in CATALOG if name in self._made)
 
 
-def families(sample: FabricSample) -> Iterator[Metric]:
-    """Everything that a scrape answers with."""
+def families(sample: FabricSample, *, zeros: bool = True) -> Iterator[Metric]:
+    """Everything that a scrape answers with. `zeros`: with the ports' counters that have counted nothing."""
     made = _Families()
     _fabric(made, sample)
     for one in sample.switches:
         _switch(made, one)
         if one.observation is not None:
-            _counters(made, one)
+            _counters(made, one, zeros)
             _registers(made, one)
             for port, account in one.accounts.items():
                 _energy(made, one.switch.name, str(port), account)
@@ -100,15 +100,19 @@ def _switch(made: _Families, one: SwitchSample) -> None:
         made.add("switch_reading_seconds", one.reading_seconds, name)
 
 
-def _counters(made: _Families, one: SwitchSample) -> None:
+def _counters(made: _Families, one: SwitchSample, zeros: bool) -> None:
     assert one.observation is not None
     name = one.switch.name
     for got in one.observation.counters.received:
+        if not (got.packets or zeros):
+            continue
         labels = name, str(got.port), got.packet_class
         made.add("port_received_packets_total", got.packets, *labels)
         made.add("port_received_bytes_total", got.bytes, *labels)
     sent: dict[tuple[str, str, str], tuple[int, int]] = {}
     for count in one.observation.counters.verdicts:
+        if not (count.packets or zeros):
+            continue
         labels = name, str(count.port), count.packet_class
         if count.verdict in _SENT:
             packets, size = sent.get(labels, (0, 0))

@@ -35,10 +35,14 @@ _CHECK_SECONDS = 0.8
 
 @dataclass(frozen=True)
 class MetricsServer:
-    """Where metrics are served. Port 0: any free one, which the log tells."""
+    """Where metrics are served. Port 0: any free one, which the log tells.
+
+    `zeros`: with the ports' counters that have counted nothing.
+    """
 
     host: str
     port: int
+    zeros: bool = True
 
     @classmethod
     def parse(cls, text: str) -> MetricsServer:
@@ -52,7 +56,7 @@ class MetricsServer:
     async def open(self, supervisor: Supervisor) -> AsyncIterator[None]:
         """Serve while the context lasts. Raises EeonError when the address cannot be had."""
         registry = CollectorRegistry()
-        registry.register(_Fabric(Readings(supervisor), asyncio.get_running_loop()))
+        registry.register(_Fabric(Readings(supervisor), asyncio.get_running_loop(), zeros=self.zeros))
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         try:
@@ -115,8 +119,9 @@ def _on(loop: asyncio.AbstractEventLoop, question: Callable[[], str]) -> Callabl
 class _Fabric(Collector):
     """Asks the controller's event loop, from a thread of the HTTP server."""
 
-    def __init__(self, readings: Readings, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, readings: Readings, loop: asyncio.AbstractEventLoop, *, zeros: bool) -> None:
         self._readings = readings
+        self._zeros = zeros
         self._loop = loop
 
     def describe(self) -> list[Metric]:
@@ -132,4 +137,4 @@ class _Fabric(Collector):
             future.cancel()
             say(logging.ERROR, "scrape_failed", reason=f"the controller is busy for {_LOOP_SECONDS:g} s")
             return iter(())
-        return families(sample)
+        return families(sample, zeros=self._zeros)
