@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import struct
 
 import pytest
 from eeon_control import config, fabric, program, topology
-from eeon_control.fabric.read import Wanted, observe
 from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.sync import run
@@ -15,11 +13,10 @@ from eeon_control.fabric.targets import Target
 from eeon_control.routing import Flow, Walk
 from finsy.proto import p4r
 
-engine = pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
-p4runtime = pytest.importorskip("eeon_engine.p4runtime")
+pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
 
-TICK_PS = 1000
-FLOW_GAP_PS = 10**9
+from carried_frames import TICK_PS, Running, frame_of
+
 FLOWS = 200
 FOUR_SPINES = """
 name: four-spines
@@ -51,72 +48,10 @@ def four_spines(folder):
     return topology.load(str(path))
 
 
-class Running:
-    """The engine's switches of a topology, and frames that are carried from one to the next by hand."""
-
-    def __init__(self, topo, stack) -> None:
-        self.topology = topo
-        self.switches = {}
-        self.targets = {}
-        self.now_ps = 0
-        for switch in topo.switches.values():
-            ports = [
-                engine.Port(port.number, rate_bps=int(port.rate), overhead_bytes=int(port.overhead))
-                for port in switch.ports
-            ]
-            made = engine.Switch(
-                device_id=switch.device_id, tick_ps=TICK_PS, gate_register="gate_open_at", ports=ports
-            )
-            self.switches[switch.name] = made
-            self.targets[switch.name] = stack.enter_context(p4runtime.serve(made)).address
-
-    def tables(self):
-        observed = run(observe(self.topology, self.targets, Wanted(routes=True)))
-        assert not observed.failures
-        return {name: one.routes for name, one in observed.switches.items()}
-
-    def ports_taken(self, source, frame: bytes) -> list[str]:
-        """The egress ports of a frame of a host, until it leaves the fabric."""
-        self.now_ps += FLOW_GAP_PS
-        at, taken = source.port.peer, []
-        while at.node in self.switches:
-            switch = self.switches[at.node]
-            switch.advance_to(self.now_ps - 1)
-            switch.inject(at.port, frame, self.now_ps)
-            [(_, port, frame)] = switch.advance_to(self.now_ps + FLOW_GAP_PS // 2)
-            taken.append(f"{at.node}:{port}")
-            at = self.topology.port(taken[-1]).peer
-        return taken
-
-
 @pytest.fixture
 def start(tmp_path):
     with contextlib.ExitStack() as stack:
         yield lambda topo: Running(topo, stack)
-
-
-def checksum(data: bytes) -> bytes:
-    """RFC 1071."""
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xFFFF) + (total >> 16)
-    return (total ^ 0xFFFF).to_bytes(2, "big")
-
-
-def frame_of(source, destination, flow: Flow, version: int) -> bytes:
-    """A frame of a flow: Ethernet, IP, the ports (of UDP or TCP), zeros. Transport checksums are left out."""
-    ports = struct.pack("!HH", flow.source_port, flow.destination_port)
-    body = {
-        6: ports + bytes(8) + b"\x50\x10" + bytes(6),
-        17: ports + b"\0\x1a" + bytes(20),
-    }.get(flow.protocol, bytes(26))
-    macs = bytes.fromhex((source.gateway_mac + source.mac).replace(":", ""))
-    if version == 6:
-        head = b"\x60" + bytes(3) + struct.pack("!HBB", len(body), flow.protocol, 64)
-        return macs + b"\x86\xdd" + head + source.ipv6.packed + destination.ipv6.packed + body
-    head = struct.pack("!BBHHHBB", 0x45, 2, 20 + len(body), 0, 0x4000, 64, flow.protocol)
-    ends = source.ipv4.packed + destination.ipv4.packed
-    return macs + b"\x08\x00" + head + checksum(head + b"\0\0" + ends) + ends + body
 
 
 def flows() -> list[Flow]:

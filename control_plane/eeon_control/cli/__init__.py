@@ -35,4 +35,13 @@ _PLACES = {
 )
 @click.version_option(__version__, prog_name="eeon")
 def main() -> None:
-    """E-EON: data-centre switches in P4, their controller and their tools."""
+    """E-EON: data-centre switches in P4, their controller and their tools.
+
+    \b
+    WHERE TO BEGIN
+      eeon fabric up leaf-spine-4                  a fabric to try things on
+      eeon show path h1 h3 --flow tcp,40000,5000   the way of a flow, and its end
+      eeon show ports --only drops                 the ports that drop, and why
+      eeon show routes --only faults               routes not as planned, and why
+      eeon help show path                          all about one command
+    """

@@ -102,10 +102,11 @@ def up(
     congestion_control: str | None,
     name: str,
 ) -> None:
-    """Serve the switches of TOPOLOGY over P4Runtime on loopback until interrupted.
+    """Start the switches of TOPOLOGY, until Ctrl-C.
 
-    A twin's virtual clock stands still: clients can write and read tables, but no packet moves. The engine
-    and BMv2 run in real time, on veth pairs, and each host is a network namespace.
+    They serve P4Runtime on loopback. A twin's virtual clock stands still: clients can write and read tables,
+    but no packet moves. The engine and BMv2 run in real time, on veth pairs, and each host is a network
+    namespace.
     """
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -193,7 +194,10 @@ def _say_what_to_try(topology: str, targets_path: Path) -> None:
 @output_option
 @reports_errors
 def status(name: str, output: str) -> None:
-    """Show the switches and hosts of the live fabric; exit status 1 when a part of it does not run."""
+    """Show the switches and hosts of a live fabric.
+
+    Exit status 1 when a part of it does not run.
+    """
     from eeon_tools.live import state
 
     record = state.load(name)
@@ -252,7 +256,10 @@ def _print_status(record: State) -> None:
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 @reports_errors
 def exec_(name: str, host: str, command: tuple[str, ...]) -> None:
-    """Run COMMAND in the namespace of HOST: eeon fabric exec h1 -- ping -c 3 10.0.2.1"""
+    """Run COMMAND on HOST of a live fabric.
+
+    It runs in the host's namespace: eeon fabric exec h1 -- ping -c 3 10.0.2.1
+    """
     from eeon_tools.errors import InputError
     from eeon_tools.live import network, state
 
@@ -268,7 +275,10 @@ def exec_(name: str, host: str, command: tuple[str, ...]) -> None:
 @_name_option
 @reports_errors
 def down(name: str) -> None:
-    """Remove the live fabric, also after a crash: switches, processes of its hosts, namespaces, links."""
+    """Remove a live fabric, also after a crash.
+
+    It ends its switches and the processes of its hosts, and removes namespaces and links.
+    """
     from eeon_tools.live import running
 
     click.echo(running.down(name))

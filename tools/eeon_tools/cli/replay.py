@@ -147,9 +147,10 @@ def replay(
     perfetto_path: Path | None,
     hops_limit: int,
 ) -> None:
-    """Send TRACE through a twin, or with --fabric a live fabric, and report deliveries, marks and drops.
+    """Send TRACE through a twin, and report deliveries, marks and drops.
 
-    The switches run the P4 program. The command configures them over P4Runtime, and reads their counters and
+    With --fabric it goes through a live fabric. The switches run the P4 program.
+    The command configures them over P4Runtime, and reads their counters and
     registers in the same way. Hosts do not react: they do not send a dropped packet again.
     """
     for path in (html_path, perfetto_path):

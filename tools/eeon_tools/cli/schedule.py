@@ -41,8 +41,9 @@ from eeon_tools.trace.coflow import SAMPLE
 def schedule(
     coflows: Path | None, span: str, rate: DataRate, gap_ms: float, seed: int, coflowsim: bool, as_json: bool
 ) -> None:
-    """Completion times of COFLOWS, a file in the Facebook 2010 coflow format (default: a sample), under each
-    scheduler.
+    """Completion times of the coflows of a trace under each scheduler.
+
+    COFLOWS is a file in the Facebook 2010 coflow format (default: a sample).
 
     A fluid model: one switch that never blocks, a link for each rack, no packets.
     """

@@ -37,7 +37,10 @@ def recover(
     dry_run: bool,
     output: str,
 ) -> None:
-    """Finish an apply that was killed: all switches go back, or keep the new configuration if all have it."""
+    """Finish an apply that was killed.
+
+    All switches go back to the old configuration, or keep the new one if all have it.
+    """
     given = options.targets_if_given(targets_file, target_texts, tick)
     store = open_store(state_folder, topology_name)
     journal = store.journal()

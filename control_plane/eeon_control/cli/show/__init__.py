@@ -32,7 +32,7 @@ _ENERGY_SECONDS = 1.0
 @options.target_options
 @click.pass_context
 def show(ctx: click.Context, /, **common: object) -> None:
-    """Show switches, ports, queues, marks and drops, EEE, energy, counters, routes and paths.
+    """Look at a fabric: links, drops and why, marks, queues, routes, the path of a flow, EEE, energy.
 
     The commands write to no switch. They name a switch that cannot be reached on stderr and show the others.
     Without -T and --target the addresses of the switches come from the fabric's current revision. Without -t,
@@ -207,7 +207,7 @@ _COUNTER_FILTERS = {"drops": _of(views.DROPS), "marks": _of(("marked",))}
 _view(
     "fabric",
     Kind(Wanted(clock=True), _fabric, filters={"faults": views.other_than("status", "ready")}),
-    """Every switch, and whether it can be reached and runs the program.""",
+    """Switches: can they be reached, do they run the program?""",
 )
 _view(
     "ports",
@@ -218,7 +218,11 @@ _view(
         finish=views.ports_finished,
         filters=_PORT_FILTERS,
     ),
-    """Every linked port: role, peer, whether it is up, speed, packets received, sent, dropped, and why.""",
+    """Ports: up or down, traffic, drops and why.
+
+    Of every linked port: role, peer, whether its link is up, speed, packets received, sent and dropped, and
+    the causes of drops.
+    """,
     counts=True,
     intervals=True,
 )
@@ -229,19 +233,22 @@ _view(
         _queues,
         filters={"queued": views.counted("occupancy_packets")},
     ),
-    """Every linked port: occupancy now, buffer limit, AQM.""",
+    """Queues: occupancy now, buffer limit, AQM.""",
 )
 _view(
     "ecn",
     Kind(_COUNTERS, _ecn, counts=True, finish=_with_mark_share, filters=_ECN_FILTERS),
-    """Every port and packet class: forwarded, marked, dropped early, dropped at a full buffer.""",
+    """Marks and drops of queues by packet class.
+
+    By port and packet class: forwarded, marked, dropped early (by the AQM), dropped at a full buffer.
+    """,
     counts=True,
     intervals=True,
 )
 _view(
     "eee",
     Kind(Wanted(entries=True, registers=views.EEE_REGISTERS, clock=True), _eee, has_own_interval=True),
-    """Every linked port: EEE as configured, and its state, time in low-power idle and wakes.""",
+    """EEE as configured, its state, time asleep, wakes.""",
     intervals=True,
 )
 _view(
@@ -252,13 +259,13 @@ _view(
         has_own_interval=True,
         default_interval_s=_ENERGY_SECONDS,
     ),
-    """Every linked port: watts and joules over an interval (1s, or --rate), and their assumptions.""",
+    """Watts and joules over an interval (1s, or --rate).""",
     intervals=True,
 )
 _view(
     "counters",
     Kind(_COUNTERS, _counters, counts=True, hides_zeros=True, filters=_COUNTER_FILTERS),
-    """Every counter: by port, packet class and verdict, in packets and bytes.""",
+    """Every counter by port, packet class and verdict.""",
     counts=True,
     intervals=True,
 )

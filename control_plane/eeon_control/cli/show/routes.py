@@ -52,10 +52,11 @@ def routes(
     reverse: bool,
     output: str,
 ) -> int:
-    """Every route of every SWITCH (or of all): its ECMP group, the ports and neighbours, and its state.
+    """Routes, ECMP groups, and why next hops are out.
 
-    State is `ok`, or how the route differs from the plan: that of -c, or of the fabric's current revision. A
-    next hop that leads to a link which is down is withdrawn (`eeon controller run` took it out) or dead.
+    Of every SWITCH, or of all: every route, its ECMP group, the ports and neighbours, and its state. State is
+    `ok`, or how the route differs from the plan: that of -c, or of the fabric's current revision. A next hop
+    that leads to a link which is down is withdrawn (`eeon controller run` took it out) or dead.
     Routes that share a group have the same number in the column group.
 
     \b
@@ -111,11 +112,11 @@ def path(
     limit: int,
     output: str,
 ) -> int:
-    """The way of packets from host SRC to host DST, hop by hop: switch, egress port, next node, route.
+    """The way from host SRC to DST, and why it ends.
 
-    It is worked out from the entries that the switches hold, and from the ports that they say are down. SRC
-    and DST are names or addresses of hosts. Exit code 1 also when a path does not reach DST: no route, a
-    loop, a wrong port, a link that is down.
+    Hop by hop: switch, egress port, next node, route. It is worked out from the entries that the switches
+    hold, and from the ports that they say are down. SRC and DST are names or addresses of hosts. Exit code 1
+    also when a path does not reach DST: no route, a loop, a wrong port, a link that is down.
 
     \b
     EXAMPLES

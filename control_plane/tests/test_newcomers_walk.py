@@ -1,0 +1,91 @@
+"""Who has seen nothing but `eeon --help` finds the path of a flow, the port that drops, and the reason.
+
+Real switches of the engine with real frames; spine1 has lost its route to leaf2. Every command is typed as the
+help has it, at 80 columns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import pytest
+from click.testing import CliRunner
+from eeon_control import topology
+from eeon_control.cli import main
+from eeon_control.fabric import difference
+from eeon_control.fabric.session import P4RuntimeSession
+from eeon_control.fabric.sync import run
+from eeon_control.fabric.targets import resolve
+from eeon_control.program import load as load_program
+from eeon_control.routing import Flow
+
+pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+
+from carried_frames import Running, frame_of
+
+TOPOLOGY = topology.load("leaf-spine-4")
+PACKETS = 5
+
+
+def eeon(*words: str) -> str:
+    """What a command prints on a terminal of 80 columns, stderr included."""
+    result = CliRunner().invoke(main, list(words), env={"COLUMNS": "80"}, terminal_width=80)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+async def lose_route(running: Running, name: str, prefix: int) -> None:
+    targets = resolve(TOPOLOGY, running.targets)
+    async with P4RuntimeSession(name, targets[name], load_program().schema(), election_id=1000) as session:
+        held = await session.read_entries(["ipv4_route"])
+        left = [entry for entry in held if not (entry.match and entry.match[0].value == prefix)]
+        assert len(left) == len(held) - 1
+        await session.write_changes(difference(held, left))
+
+
+@pytest.fixture
+def fabric(tmp_path, monkeypatch):
+    """A configured fabric, to which `eeon show` needs no options, and whose flow over spine1 is lost."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with contextlib.ExitStack() as stack:
+        running = Running(TOPOLOGY, stack)
+        lines = [f"  {name}: {address}" for name, address in running.targets.items()]
+        (tmp_path / "targets.yaml").write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+        eeon("config", "apply", "-c", "drop_tail", "-t", "leaf-spine-4", "-T", str(tmp_path / "targets.yaml"))
+        run(lose_route(running, "spine1", 0x0A000200))
+        source, destination = TOPOLOGY.hosts["h1"], TOPOLOGY.hosts["h3"]
+        frame = frame_of(source, destination, Flow(6, 40000, 5000), 4)
+        assert [running.ports_taken(source, frame) for _ in range(PACKETS)] == [["leaf1:3"]] * PACKETS
+        yield running
+
+
+def first_steps() -> dict[str, str]:
+    """Commands of `eeon --help`, and what it says that they tell."""
+    found = re.findall(r"^ +(eeon (?:\S+ )+) +(\S.*)$", eeon("--help"), re.MULTILINE)
+    return {what: command.strip() for command, what in found}
+
+
+def typed(command: str) -> str:
+    return eeon(*command.split()[1:])
+
+
+def test_help_alone_leads_to_the_path_of_a_flow_the_port_that_drops_and_the_reason(fabric):
+    steps = first_steps()
+    way = typed(steps["the way of a flow, and its end"])
+    assert "leaf1:3" in way and "path 1: no route to 10.0.2.1 at spine1" in way, way
+    drops = typed(steps["the ports that drop, and why"])
+    assert re.search(rf"^spine1:1 .* {PACKETS} +no route {PACKETS}$", drops, re.MULTILINE), drops
+    assert "11 of 12 rows left out" in drops
+    routes = typed(steps["routes not as planned, and why"])
+    assert re.search(r"^spine1 +10\.0\.2\.0/24 .*missing; planned: 2 leaf2$", routes, re.MULTILINE), routes
+    assert "--flow PROTO,SPORT,DPORT" in typed(steps["all about one command"])
+
+
+@pytest.mark.parametrize("group", [(), ("show",), ("config",), ("fabric",)])
+def test_lists_of_commands_say_what_each_tells_without_being_cut(group):
+    if group == ("fabric",):
+        pytest.importorskip("eeon_tools", reason="eeon-tools, which has this group, is not installed")
+    for line in eeon(*group, "--help").splitlines()[1:]:  # the first one ends with [ARGS]...
+        assert not line.rstrip().endswith("..."), line
