@@ -132,8 +132,9 @@ reference: setup ## generate from types, models and data: the Python types of wh
 	$(PY) -m eeon_experiments.reference docs/experiments.md
 	$(PY) -m eeon_experiments.readme
 
-guide: setup ## run the commands of docs/guide.md, and replace outputs that have changed
+guide: setup ## run the commands of docs/guide.md and docs/explain.md, and replace outputs that have changed
 	$(PY) tools/tests/guide_refresh.py docs/guide.md
+	$(PY) tools/tests/guide_refresh.py docs/explain.md
 
 site: $(VENV)/.site ## build the documents as a site into out/site/html/, strictly; it needs no network to be read
 	$(PY) release/site/build.py out/site

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from importlib import resources
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,10 @@ from scapy.packet import Raw
 
 pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
+from eeon_control import program as programs
 from eeon_tools.cli.explain import explain
 
+CONSTRUCTS = Path(__file__).parents[2] / "engine/simple_switch/tests/constructs"
 PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"
 FABRIC = ("-t", "leaf-spine-4")
 
@@ -52,9 +57,10 @@ def text(*arguments: str) -> str:
 
 
 def why(*arguments: str) -> list[str]:
-    """The lines of the last branch, without indentation."""
+    """The lines of the first branch, without indentation."""
     lines = text(*arguments).splitlines()
-    return [line.strip() for line in lines[lines.index("  why") + 1 :]]
+    assert lines[1] == "  why"
+    return [line.strip() for line in takewhile(lambda line: line.startswith("    "), lines[2:])]
 
 
 def test_a_marked_packet_is_explained_with_occupancy_and_threshold() -> None:
@@ -62,6 +68,74 @@ def test_a_marked_packet_is_explained_with_occupancy_and_threshold() -> None:
         "marked CE: occupancy 31,500 B > threshold 30,000 B (mark_threshold, port 2)",
         "sent by port 2 at 0.000 us",
     ]
+
+
+def test_brief_is_why_and_nothing_else() -> None:
+    lines = text(frame(), *FABRIC, "-c", "mark_threshold", "--brief").splitlines()
+    assert lines[1:] == [
+        "  why",
+        "    forwarded, not marked: occupancy 0 B <= threshold 30,000 B (mark_threshold, port 2)",
+    ]
+
+
+def renamed(program: bytes) -> bytes:
+    """A compiled program whose local variables have other names; p4c's are what stands in `scalars` without a
+    struct's name."""
+    text = program.decode()
+    names = {
+        part[0]
+        for kind in json.loads(text)["header_types"]
+        if kind["name"] == "scalars_0"
+        for part in kind["fields"]
+        if "." not in part[0]
+    }
+    assert {"aqm_depth", "left"} <= names
+    for name in names:
+        text = re.sub(rf'(\[\s*"scalars",\s*|\[\s*)"{re.escape(name)}"', rf'\1"other_{name}"', text)
+    assert '"aqm_depth"' not in text
+    return text.encode()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (frame(), "-c", "red_ect", "--register", "occupancy_packets[2]=37"),
+        (frame(ecn=0), "-c", "red_ect", "--register", "occupancy_packets[2]=40"),
+        (frame(), "-c", "mark_threshold", "-c", "at_dequeue.yaml", "--register", "occupancy_bytes[2]=90000"),
+        (frame(), "-c", "mark_threshold", "--register", "occupancy_bytes[2]=90000"),
+    ],
+)
+def test_reasons_do_not_depend_on_the_names_of_local_variables(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "at_dequeue.yaml").write_text(
+        "profiles: {queue: {leaving: {buffer: 300KB, aqm: "
+        "{mode: mark_threshold, threshold: 30KB, at: dequeue}}}}\n"
+        "roles: {host_facing: {queue: leaving}}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    before = why(*arguments, *FABRIC)
+    shipped = programs.load()
+    monkeypatch.setattr(programs, "load", lambda: replace(shipped, json=renamed(shipped.json)))
+    assert why(*arguments, *FABRIC) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("header_stack", "000002040700", ["select labels.last.bottom=0 -> labels", "-> accept"]),
+        (
+            "wide_keys",
+            "0102" + "00" * 22 + "07" + "00" * 17,
+            ["select lookahead 200 bits=", f"a={0x0102 << 184 | 7}"],
+        ),
+    ],
+)
+def test_a_branch_on_a_stack_or_a_lookahead_says_of_what(name: str, given: str, expected: list[str]) -> None:
+    program = CONSTRUCTS / f"{name}.json"
+    output = text(given, "--program", str(program), "--port", "1")
+    for part in expected:
+        assert part in output
 
 
 def test_a_packet_at_the_threshold_is_explained_as_not_marked() -> None:
@@ -146,7 +220,8 @@ def test_a_packet_for_the_controller_is_explained_as_sent_to_the_cpu(tmp_path: P
     scene = Scene(**{**scene.__dict__, "fabric": fabric})
     journey = follow(scene, bytes.fromhex(frame(dst="99.1.1.1")), 1)
     lines = list(tell(scene, journey).lines())
-    assert lines[-2:] == [
+    assert lines[1:4] == [
+        "  why",
         "    to the CPU: its route says to_cpu",
         "      sent to the CPU (port 510) at 0.000 us",
     ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 from eeon_control import topology as topologies
@@ -14,8 +16,15 @@ from scapy.layers.l2 import ARP, Ether
 pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
 
 from eeon_tools.cli.explain import explain
+from eeon_tools.hops.recording import Recording
+from eeon_tools.replay.twin_run import ReplaySettings, replay
 from eeon_tools.trace.capture import open_writer, read_packets
+from eeon_tools.trace.generate import generate
+from eeon_tools.trace.hosts import TraceHost
+from eeon_tools.trace.segments import TcpModel
+from test_replay_twin import Incast
 
+SCHEMA = json.loads((resources.files("eeon_tools") / "data/explain.schema.json").read_text())
 PROBE = Path(__file__).parents[2] / "engine/simple_switch/tests/p4/probe.json"
 MARK = ("-t", "leaf-spine-4", "-c", "mark_threshold")
 PS_PER_NS = 1000
@@ -69,9 +78,22 @@ def sparse(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def incast(tmp_path: Path, hosts: list[TraceHost]) -> Path:
+    """Every host sends to one at once."""
+    path = tmp_path / "incast.pcap"
+    generate(path, "leaf-spine-4", hosts, Incast(), TcpModel(), 1)
+    return path
+
+
 def test_a_packet_comes_to_the_next_switch_when_the_one_before_and_the_link_say_so(small_trace: Path) -> None:
     number = str(across_the_fabric(small_trace))
-    first = told(str(small_trace), "-n", number, *MARK)
+    way = told(str(small_trace), "-n", number, *MARK)
+    first = told(str(small_trace), "-n", number, *MARK, "--switch", way["hops"][0]["switch"])
+    assert first == {key: value for key, value in way["hops"][0].items() if key != "switch"} | {
+        "title": first["title"],
+        "end_ps": first["end_ps"],
+    }
     sent = step(first, "sent")
     leaf = next(
         switch for switch in topologies.load("leaf-spine-4").leaves if f"at {switch.name}" in first["title"]
@@ -100,7 +122,7 @@ def test_the_manifests_topology_is_used_when_none_is_given(small_trace: Path) ->
 
 
 def test_registers_and_queues_are_as_the_packets_before_left_them(sparse: Path) -> None:
-    held = ("-t", "leaf-spine-4", "-c", "drop_tail", "-c", "eee_120us100")
+    held = ("-t", "leaf-spine-4", "-c", "drop_tail", "-c", "eee_120us100", "--switch", "leaf1")
     third = told(str(sparse), "-n", "4", *held)
     assert step(third, "queued")["packets_ahead"] == 2
     assert "it joins a hold as packet 3, trigger 100 packets" in third["endings"][0]["reasons"][1]
@@ -116,7 +138,7 @@ def test_a_packet_that_comes_later_ends_the_hold_of_those_before_it(sparse: Path
         "roles: {host_facing: {eee: three}}\n",
         encoding="utf-8",
     )
-    held = ("-t", "leaf-spine-4", "-c", "drop_tail", "-c", str(config))
+    held = ("-t", "leaf-spine-4", "-c", "drop_tail", "-c", str(config), "--switch", "leaf1")
     first, third = (told(str(sparse), "-n", number, *held) for number in ("2", "4"))
     begun, ended = first["endings"][0]["reasons"], third["endings"][0]["reasons"]
     assert "a hold begins with it: timer 120.000 us, trigger 3 packets" in begun[1]
@@ -128,7 +150,61 @@ def test_a_packet_that_comes_later_ends_the_hold_of_those_before_it(sparse: Path
 
 def test_a_register_that_is_set_counts_from_the_packet_on(sparse: Path) -> None:
     found = told(str(sparse), "-n", "5", *MARK, "--register", "occupancy_bytes[2]=40000")
-    assert found["endings"][0]["verdict"] == "marked"
+    assert [hop["endings"][0]["verdict"] for hop in found["hops"]] == ["marked"]
+
+
+def test_the_way_has_its_hosts_and_every_switch_in_order(small_trace: Path) -> None:
+    number = across_the_fabric(small_trace)
+    way = told(str(small_trace), "-n", str(number), *MARK)
+    jsonschema.validate(way, SCHEMA)
+    assert [hop["switch"][:-1] for hop in way["hops"]] == ["leaf", "spine", "leaf"]
+    times = [way["offered_ps"], way["left_ps"]]
+    for hop in way["hops"]:
+        times += [step(hop, "arrived")["at_ps"], step(hop, "sent")["at_ps"]]
+    assert times == sorted(times)
+    last = step(way["hops"][-1], "sent")
+    assert way["delivered_ps"] == last["at_ps"] + last["wire_time_ps"] + LINK_DELAY_PS
+    lines = run(str(small_trace), "-n", str(number), *MARK).output.splitlines()
+    assert lines[0].startswith(f"packet {number} of small.pcap, ") and way["receiver"] in lines[0]
+    assert [line.split(",")[0].strip() for line in lines if ", in by port" in line] == [
+        hop["switch"] for hop in way["hops"]
+    ]
+    assert not any("parser" in line for line in lines), "steps are told on demand"
+    assert lines[-1].strip().startswith(f"{way['receiver']} has it at")
+    brief = run(str(small_trace), "-n", str(number), *MARK, "--brief").output.splitlines()
+    assert len(brief) == 3 + len(way["hops"])
+    details = run(str(small_trace), "-n", str(number), *MARK, "--details").output
+    assert details.count("\n    parser\n") == 3
+
+
+def test_the_first_marked_dropped_or_held_packet_is_found(incast: Path) -> None:
+    held = (*MARK, "-c", "eee_120us100")
+    found: list[Recording] = []
+    settings = ReplaySettings("", incast, "leaf-spine-4", ("mark_threshold", "eee_120us100"))
+    replay(settings, recorded=found.append)
+    marked = [visit for visit in found[0].visits() if visit.verdict == "marked"]
+    first = min(marked, key=lambda visit: (visit.queued_ps or 0, visit.number))
+    way = told(str(incast), "--first", "marked", *held)
+    assert way["packet"] == first.number
+    assert {hop["switch"]: hop["endings"][0]["verdict"] for hop in way["hops"]}[first.node] == "marked"
+    kept = told(str(incast), "--first", "held", *held)
+    assert any("held until" in reason for hop in kept["hops"] for reason in hop["endings"][0]["reasons"])
+    lost = told(str(incast), "--first", "dropped", "-t", "leaf-spine-4", "-c", "red_ect")
+    assert lost["hops"][-1]["endings"][0]["outcome"] == "dropped" and lost["receiver"] is None
+    # Of another flow, the first is another one.
+    other = next(visit for visit in marked if visit.flow != first.flow)
+    source, destination = (end.rsplit(":", 1) for end in other.flow.split(" > "))
+    flow = ",".join(["tcp", *source, *destination])
+    assert told(str(incast), "--first", "marked", "--flow", flow, *held)["packet"] == min(
+        visit.number for visit in marked if visit.flow == other.flow
+    )
+    assert told(str(incast), "--flow", flow, *held)["packet"] <= other.number
+
+
+def test_a_packet_that_is_nowhere_is_said(sparse: Path) -> None:
+    nothing = run(str(sparse), "--first", "marked", *MARK)
+    assert nothing.exit_code == 1
+    assert "no packet of sparse.pcap is marked under this configuration" in nothing.output
 
 
 def test_a_capture_runs_through_another_program_with_its_times(sparse: Path) -> None:
@@ -144,6 +220,11 @@ def test_a_capture_runs_through_another_program_with_its_times(sparse: Path) -> 
         (("-n", "1", *MARK), "packet 1: is not IP"),
         (("-n", "99", "--port", "1"), "is not there"),
         ((*MARK,), "say which packet of sparse.pcap"),
+        (("-n", "2", "--first", "marked", *MARK), "give one of them"),
+        (("--flow", "tcp,h1,1", *MARK), "write PROTOCOL,SOURCE,PORT,DESTINATION,PORT"),
+        (("--flow", "tcp,h9,1,h2,2", *MARK), "is neither a host of leaf-spine-4 nor an IP address"),
+        (("--flow", "tcp,h1,1,h2,70000", *MARK), "is no port"),
+        (("--first", "held", "--program", str(PROBE)), "is for captures that go through a fabric"),
         (("-n", "2", *MARK, "--at", "3us"), "packets of a capture have times"),
         (("-n", "2", *MARK, "--port", "1"), "come from the fabric's hosts"),
         (("-n", "2"), "say by which port the capture's packets come in, or give --topology"),

@@ -33,6 +33,16 @@ _MAX_FRAME_BYTES = 65_535
     "-n", "--packet", "number", type=click.IntRange(1), help="Number of the packet in the capture, from 1."
 )
 @click.option(
+    "--first",
+    type=click.Choice(["marked", "dropped", "held"]),
+    help="The first packet of the capture that is marked, dropped or held, at --switch if it is given.",
+)
+@click.option(
+    "--flow",
+    metavar="5-TUPLE",
+    help="Packets of this flow only, as in tcp,h1,40000,h3,5000; without --first its first packet.",
+)
+@click.option(
     "--after",
     type=click.IntRange(0),
     help="Send only this many packets of the capture before it.  [default: all before it]",
@@ -48,7 +58,10 @@ _MAX_FRAME_BYTES = 65_535
     "-c", "--config", "config", multiple=True,
     help="Configuration: a file or the name of an example; repeatable, keys of later files win.",
 )  # fmt: skip
-@click.option("--switch", help="Switch of the fabric.  [default: the sender's leaf]")
+@click.option(
+    "--switch",
+    help="Switch of the fabric.  [default: all on the way; of a frame in hexadecimal the first leaf]",
+)
 @click.option(
     "--program",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -82,12 +95,18 @@ _MAX_FRAME_BYTES = 65_535
     show_default=True,
     help="Seed of the random draws.",
 )
-@click.option("--all", "everything", is_flag=True, help="Show every field, statement and local variable.")
+@click.option("--brief", "amount", flag_value="brief", help="One line a switch.")
+@click.option(
+    "--details", "amount", flag_value="steps", help="Tables, registers and conditions of every switch."
+)
+@click.option("--all", "amount", flag_value="all", help="Every field, statement and local variable, too.")
 @text_output_option
 @reports_errors
 def explain(
     packet: str,
     number: int | None,
+    first: str | None,
+    flow: str | None,
     after: int | None,
     port: int | None,
     at: Duration | None,
@@ -102,15 +121,27 @@ def explain(
     speed: float,
     seed: int,
     output: str,
-    everything: bool,
+    amount: str | None,
 ) -> None:
-    """Show the way of PACKET through a switch, step by step, and the reason of its verdict.
+    """Show why PACKET was marked, dropped, held or let through, and its way through the fabric.
 
-    PACKET is a pcap or pcapng file (with --packet), a frame in hexadecimal, or - for hexadecimal from
-    standard input. With --topology and --config the switch has the entries that the controller would write.
-    The command then sends a capture through the whole fabric from its first packet on, as `eeon replay` does.
+    PACKET is a pcap or pcapng file (with --packet, --first or --flow), a frame in hexadecimal, or - for
+    hexadecimal from standard input. With --topology and --config switches have the entries that the
+    controller would write. The command then sends a capture through the whole fabric from its first packet
+    on, as `eeon replay` does, and tells the packet's whole way: --details adds each switch's steps, --switch
+    tells one switch.
     """
-    from eeon_tools.explain import document, of_program, of_topology, tell
+    from eeon_tools.explain import (
+        Amount,
+        document,
+        of_program,
+        of_topology,
+        tell,
+        tell_way,
+        way_document,
+    )
+    from eeon_tools.explain.finding import find_packet
+    from eeon_tools.explain.journeys import follow_way
     from eeon_tools.explain.scene import RegisterValue
     from eeon_tools.explain.terminal import show
 
@@ -132,6 +163,23 @@ def explain(
                 "--entries" if entries else "--p4info", "", "is for --program; the controller writes here"
             )
         scene = of_topology(topology, config, switch, seed)
+    chosen = None if amount is None else Amount(amount)
+    for option, value in (("--first", first), ("--flow", flow)):
+        if value is not None and (capture is None or scene.fabric is None):
+            raise InputError(option, value, "is for captures that go through a fabric; give --topology")
+        if value is not None and number is not None:
+            raise InputError(option, value, "chooses a packet, and so does --packet; give one of them")
+    if capture is not None and (first or flow):
+        number = find_packet(scene, capture, first, flow, switch, speed, mapping)
+    if capture is not None and scene.fabric is not None and switch is None:
+        _check_capture(capture, number, at, port)
+        assert number is not None, "a capture's packet has a number"
+        way = follow_way(scene, capture, number, after, speed, cells, mapping)
+        if output == "json":
+            click.echo(json.dumps(way_document(scene, way), indent=2))
+        else:
+            show(tell_way(scene, way, chosen or Amount.REASONS))
+        return
     if capture is None:
         journey = _one_frame(scene, _bytes(packet), number, after, port, at, cells)
     else:
@@ -139,7 +187,7 @@ def explain(
     if output == "json":
         click.echo(json.dumps(document(scene, journey), indent=2))
     else:
-        show(tell(scene, journey, everything))
+        show(tell(scene, journey, chosen or Amount.STEPS))
 
 
 def _capture(packet: str) -> Path | None:
@@ -229,16 +277,22 @@ def _of_capture(
 ) -> Journey:
     from eeon_tools.explain.journeys import follow_capture, follow_in_fabric
 
-    if number is None:
-        raise InputError("--packet", "", f"say which packet of {capture.name}, from 1")
-    if at is not None:
-        raise InputError("--at", str(at), "is for frames in hexadecimal; packets of a capture have times")
-    if scene.fabric is not None:
-        if port is not None:
-            raise InputError(
-                "--port", str(port), "is not needed: packets of a capture come from the fabric's hosts"
-            )
+    in_fabric = scene.fabric is not None
+    _check_capture(capture, number, at, port if in_fabric else None)
+    assert number is not None, "a capture's packet has a number"
+    if in_fabric:
         return follow_in_fabric(scene, capture, number, switch, after, speed, cells, mapping)
     if port is None:
         raise InputError("--port", "", "say by which port the capture's packets come in, or give --topology")
     return follow_capture(scene, capture, number, port, after, speed, cells)
+
+
+def _check_capture(capture: Path, number: int | None, at: Duration | None, port: int | None) -> None:
+    if number is None:
+        raise InputError("--packet", "", f"say which packet of {capture.name}, from 1; or --first marked")
+    if at is not None:
+        raise InputError("--at", str(at), "is for frames in hexadecimal; packets of a capture have times")
+    if port is not None:
+        raise InputError(
+            "--port", str(port), "is not needed: packets of a capture come from the fabric's hosts"
+        )

@@ -6,6 +6,8 @@ words.
     entries    the controller's planned entries, written into an engine switch without a network
     scene      a switch to be explained: from a topology and a configuration, or from any BMv2 JSON
     journeys   running a packet and fetching what the engine wrote down about it
+    way        a packet's way over all switches of a fabric, as a tree of lines
+    finding    which packet of a capture was the first to be marked, dropped or held
     story      a journey as a tree of lines
     endings    why it ended as it did: any program's words, and the E-EON program's
     export     all of it as one JSON value
@@ -13,9 +15,22 @@ words.
 The engine does the watching (`SwitchHandle.follow`); nothing here decides what happens to a packet.
 """
 
-from eeon_tools.explain.export import document
+from eeon_tools.explain.export import document, way_document
 from eeon_tools.explain.journeys import Journey, follow
 from eeon_tools.explain.scene import Scene, of_program, of_topology
-from eeon_tools.explain.story import Node, tell
+from eeon_tools.explain.story import Amount, Node, tell
+from eeon_tools.explain.way import tell_way
 
-__all__ = ["Journey", "Node", "Scene", "document", "follow", "of_program", "of_topology", "tell"]
+__all__ = [
+    "Amount",
+    "Journey",
+    "Node",
+    "Scene",
+    "document",
+    "follow",
+    "of_program",
+    "of_topology",
+    "tell",
+    "tell_way",
+    "way_document",
+]

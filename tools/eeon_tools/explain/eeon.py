@@ -2,13 +2,13 @@
 for.
 
 Everything is read from the trace: the program's metadata after ingress and egress, the parameters of the
-port's entries, what registers were read and written. Nothing is computed again except the probability of
-RED, which the program never holds as one value. The meaning of each name is in p4src.
+port's entries, what registers were read and written, what was drawn. Nothing is computed again except the
+probability of RED, which the program never holds as one value. Names are those of p4src; no local variable
+is among them, because p4c renames and copies these as it likes.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -39,8 +39,6 @@ from eeon_tools.explain.scene import Scene
 if TYPE_CHECKING:
     from eeon_engine.json_types import DequeuedStep, JourneyStep, ParsedStep, QueuedStep, TraceEvent
 
-# A local of the action `leave`, of which p4c makes one copy for each action that calls it, and numbers them.
-_LEFT = re.compile(r"scalars\.left(_\d+)?")
 _META = "scalars.metadata_t."
 _NOT_ECT, _CE = ECN["NOT_ECT"], ECN["CE"]
 _ECN = ("not ECT", "ECT(1)", "ECT(0)", "CE")
@@ -57,11 +55,13 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class _Facts:
-    """One packet's first ingress run, and the last egress run."""
+    """One packet's first ingress run, and the last egress run. `events`: of ingress; `leaving`: of
+    egress."""
 
     ingress: dict[str, int]
     egress: dict[str, int]
     events: list[TraceEvent]
+    leaving: list[TraceEvent]
     parsed: ParsedStep
 
     def meta(self, name: str) -> int:
@@ -87,11 +87,32 @@ class _Facts:
 
     def written(self, register: str) -> int | None:
         """What was last written to a register in ingress."""
-        value = None
-        for event in self.events:
-            if event["event"] == "register_write" and event["register"] == register:
-                value = event["new"]
-        return value
+        return _written(self.events, register)
+
+    def left_behind(self) -> int:
+        """Bytes that stayed in the port behind the packet."""
+        return _written(self.leaving, "occupancy_bytes") or 0
+
+    def red_depth(self, red: RedSettings) -> Fraction:
+        """What RED compared, in the unit of its thresholds."""
+        if red.average_shift:
+            return depth_of(self.written("red_average") or 0)
+        if isinstance(red.min, Packets):
+            return Fraction(self.read("occupancy_packets") or 0)
+        return Fraction(self.meta("found_bytes"))
+
+    def red_draw(self) -> Fraction:
+        """What RED drew; 0 where it drew nothing."""
+        drawn = (event["drawn"] for event in self.events if event["event"] == "random")
+        return draw_of(next(drawn, 0))
+
+
+def _written(events: list[TraceEvent], register: str) -> int | None:
+    value = None
+    for event in events:
+        if event["event"] == "register_write" and event["register"] == register:
+            value = event["new"]
+    return value
 
 
 def reasons(scene: Scene, steps: list[JourneyStep]) -> tuple[str | None, list[str]]:
@@ -103,7 +124,8 @@ def reasons(scene: Scene, steps: list[JourneyStep]) -> tuple[str | None, list[st
     left = [step for step in steps if step["step"] == "egress"]
     egress: dict[str, int] = left[-1]["values"] if left else {}
     parsed = next(step for step in steps if step["step"] == "parsed")
-    facts = _Facts(ran[0]["values"], egress, ran[0]["events"], parsed)
+    leaving = left[-1]["events"] if left else []
+    facts = _Facts(ran[0]["values"], egress, ran[0]["events"], leaving, parsed)
     number = egress.get(_META + "verdict", facts.meta("verdict")) if left else facts.meta("verdict")
     verdict = VERDICTS[number] if number < len(VERDICTS) else str(number)
     found = [_verdict(facts, verdict)]
@@ -179,9 +201,7 @@ def _why_marked(facts: _Facts) -> str:
         case CodelSettings() as codel:
             return f"{_codel(facts, codel)}, and a signal was due; it is {_ecn(facts)}"
         case MarkThresholdSettings(at_dequeue=True):
-            left = values.size(
-                max((facts.egress[key] for key in facts.egress if _LEFT.fullmatch(key)), default=0)
-            )
+            left = values.size(facts.left_behind())
             return f"{left} stay behind it > threshold {threshold} (mark_threshold at departure, port {port})"
         case _:
             found = values.size(facts.meta("found_bytes"))
@@ -194,7 +214,7 @@ def _why_not(facts: _Facts) -> str:
         case MarkThresholdSettings() as marking:
             return _why_not_by_threshold(facts, marking)
         case RedSettings() as red:
-            if not _is_congested(facts):
+            if not _is_congested(facts, red):
                 return _red(facts, red)
             if facts.meta("ecn") == _CE and red.ecn:
                 return f"{_red(facts, red)}, but it came with CE, which stays"
@@ -258,15 +278,15 @@ def _codel(facts: _Facts, codel: CodelSettings) -> str:
     return f"sojourn {sojourn:,} ticks {sign} target {target:,} (codel, port {facts.meta('egress_port')})"
 
 
-def _is_congested(facts: _Facts) -> bool:
-    return bool(facts.ingress.get("scalars.aqm_congested", 0))
+def _is_congested(facts: _Facts, red: RedSettings) -> bool:
+    depth = facts.red_depth(red)
+    return depth >= red.max or (depth >= red.min and facts.red_draw() < red.probability_at(depth))
 
 
 def _red(facts: _Facts, red: RedSettings) -> str:
     """What RED compared: the depth, its thresholds, and where it drew, the probability and the draw."""
     unit = " packets" if isinstance(red.min, Packets) else " B"
-    found = facts.ingress.get("scalars.aqm_depth", 0)
-    depth = depth_of(found)
+    depth = facts.red_depth(red)
     average = "average occupancy" if red.average_shift else "occupancy"
     shown = f"{average} {int(depth):,}{unit}"
     port = facts.meta("egress_port")
@@ -275,8 +295,7 @@ def _red(facts: _Facts, red: RedSettings) -> str:
     if depth >= red.max:
         return f"{shown} >= max {red.max:,}{unit} (red, port {port})"
     chance = red.probability_at(depth)
-    draws = (draw_of(event["drawn"]) for event in facts.events if event["event"] == "random")
-    drawn = next(draws, Fraction(0))
+    drawn = facts.red_draw()
     sign = "<" if drawn < chance else ">="
     return (
         f"{shown} between {red.min:,} and {red.max:,}{unit}: p = {_decimal(chance)}, "

@@ -6,14 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eeon_tools.explain.endings import endings
-from eeon_tools.explain.journeys import Journey
+from eeon_tools.explain.journeys import Journey, Way
 from eeon_tools.explain.scene import Scene
 from eeon_tools.explain.source import Source
 
 if TYPE_CHECKING:
     from eeon_engine.json_types import JourneyStep, TraceEvent
 
-VERSION = 1
+VERSION = 2
 
 
 def document(scene: Scene, journey: Journey) -> dict[str, object]:
@@ -39,6 +39,22 @@ def document(scene: Scene, journey: Journey) -> dict[str, object]:
     }
 
 
+def way_document(scene: Scene, way: Way) -> dict[str, object]:
+    """A packet's way over a fabric: its hosts, and what `document` says of each switch, in order."""
+    return {
+        "version": VERSION,
+        "title": f"packet {way.number} of {way.capture}",
+        "packet": way.number,
+        "sender": way.sender,
+        "frame_bytes": way.frame_bytes,
+        "offered_ps": way.offered_ps,
+        "left_ps": way.left_ps,
+        "receiver": way.receiver or None,
+        "delivered_ps": way.delivered_ps,
+        "hops": [{"switch": name, **document(scene, journey)} for name, journey in way.journeys.items()],
+    }
+
+
 def _step(source: Source, step: JourneyStep) -> dict[str, object]:
     if "events" not in step:
         return {**step}
@@ -48,7 +64,8 @@ def _step(source: Source, step: JourneyStep) -> dict[str, object]:
 def _event(source: Source, event: TraceEvent) -> dict[str, object]:
     match event["event"]:
         case "state":
-            return {**event, "name": source.state(event["parser"], event["state"])}
+            name = source.state(event["parser"], event["state"])
+            return {**event, "name": name, "key": source.select_names(event["parser"], event["state"])}
         case "condition":
             text, place = source.condition(event["pipeline"], event["conditional"])
             return {**event, "text": text, "place": place}

@@ -8,11 +8,13 @@ sent too until it has left: they may reach a trigger that ends its hold.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from eeon_control.topology import Topology
 
 from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError, TraceError
@@ -32,6 +34,8 @@ _CHUNK = 256
 _MAX_EVENTS = 200_000
 _PS_PER_NS = 1000
 _LIMIT_PS = 3_600 * 10**12
+_LAST_LINK_PS = 10**9
+"""Longer than the last frame and its link take, so that the receiver has it."""
 
 
 @dataclass
@@ -108,53 +112,138 @@ def follow_in_fabric(
 
     Without a name the switch is the sender's leaf. Raises InputError when it does not pass the switch.
     """
+    way = follow_way(scene, capture, number, after, speed, registers, mapping, switch)
+    name = switch if switch is not None else way.leaf
+    if name not in way.journeys:
+        where = f"it passes {', '.join(way.journeys)}" if way.journeys else "its sender's NIC has not sent it"
+        raise InputError("--switch", name, f"packet {number} of {capture.name} does not come there; {where}")
+    journey = way.journeys[name]
+    journey.title = f"packet {number} of {capture.name}, sent by {way.sender} at {name}"
+    return journey
+
+
+@dataclass
+class Way:
+    """What happened to one packet of a capture from its sender on. `journeys`: by switch, in the order in
+    which it came to them. `leaf`: the sender's. Times are picoseconds; None for what did not happen:
+    `left_ps` when the sender's NIC began to send it, `delivered_ps` when `receiver` had its last bit."""
+
+    number: int
+    capture: str
+    sender: str
+    leaf: str
+    frame_bytes: int
+    offered_ps: int
+    journeys: dict[str, Journey] = field(default_factory=dict)
+    left_ps: int | None = None
+    delivered_ps: int | None = None
+    receiver: str = ""
+
+
+def follow_way(
+    scene: Scene,
+    capture: Path,
+    number: int,
+    after: int | None = None,
+    speed: float = 1.0,
+    registers: Sequence[RegisterValue] = (),
+    mapping: Sequence[str] = (),
+    switch: str | None = None,
+) -> Way:
+    """Packet `number` (from 1) of a capture through all of the scene's fabric, to its receiver or its end.
+
+    `registers` are set at `switch`, or at the sender's leaf. Raises InputError and TraceError.
+    """
     assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
     fabric = scene.fabric
     hosts = trace_hosts.of_topology(fabric.topology)
     feed = Feed(capture, hosts, speed, AddressMap.parse(mapping, hosts))
     before, wanted, later = _around(feed, capture, number, after)
-    name = switch if switch is not None else hosts[wanted.host].leaf
+    sender = hosts[wanted.host]
+    twin, handles = make_fabric(scene, for_tracing=True)
+    from eeon_engine import hops
+
+    for chunk in _chunks(before):
+        feed_offers(twin, chunk)
+        twin.run_until(chunk[-1].at_ps)
+    twin.run_until(wanted.at_ps)
+    for register in registers:
+        register.write(handles[switch if switch is not None else sender.leaf])
+    tag = twin.tag_of(wanted.at_ps, wanted.captured, wanted.frame_bytes)
+    for handle in handles.values():
+        handle.follow(tag)
+    at_hosts = [(name, 0) for name in fabric.topology.hosts]
+    hops.record(twin, {"kinds": ["offered", "sent", "delivered", "dropped"], "ports": at_hosts})
+    found = {each: _Fetched(handle, wanted.captured) for each, handle in handles.items()}
+    feed_offers(twin, [wanted])
+    for chunk in _chunks(later):
+        if _is_over(fabric.topology, found):
+            break
+        feed_offers(twin, chunk)
+        twin.run_until(chunk[-1].at_ps)
+        for each in found.values():
+            each.fetch()
+    if not _is_over(fabric.topology, found):
+        twin.run_to_idle(wanted.at_ps + _LIMIT_PS)
+        for each in found.values():
+            each.fetch()
+    twin.run_until(twin.now_ps + _LAST_LINK_PS)
+    passed = {name: each.journey for name, each in found.items() if each.journey.steps}
+    way = Way(number, capture.name, sender.name, sender.leaf, wanted.frame_bytes, wanted.at_ps)
+    for name in sorted(passed, key=lambda name: passed[name].steps[0]["at_ps"]):
+        way.journeys[name] = passed[name]
+        passed[name].end_ps = twin.now_ps
+    _at_hosts(way, twin)
+    return way
+
+
+def make_fabric(scene: Scene, for_tracing: bool) -> tuple[Twin, dict[str, SwitchHandle]]:
+    """The scene's fabric at time zero, with the controller's entries; and its switches."""
     engine = load_engine()
+    fabric = scene.fabric
+    assert fabric is not None, "a scene without a fabric has no twin"
     try:
         from eeon_engine.json_documents import make_twin
 
         spec = fabric_spec(fabric.topology, fabric.config, scene.seed)
-        twin = make_twin(engine.Program(scene.program), spec)
+        twin = make_twin(engine.Program(scene.program, for_tracing=for_tracing), spec)
         handles = {each: twin.switch(each) for each in fabric.topology.switches}
-        handles[name].load_program(engine.Program(scene.program, for_tracing=True))
         for each, handle in handles.items():
             install(handle, scene.source, fabric.entries[each])
     except engine.EngineError as error:
         raise InputError("--topology", fabric.topology.name, str(error)) from error
-    for chunk in _chunks(before):
-        _feed(twin, chunk)
-        twin.run_until(chunk[-1].at_ps)
-    twin.run_until(wanted.at_ps)
-    for register in registers:
-        register.write(handles[name])
-    tag = twin.tag_of(wanted.at_ps, wanted.captured, wanted.frame_bytes)
-    for handle in handles.values():
-        handle.follow(tag)
-    found = {each: _Fetched(handle, wanted.captured) for each, handle in handles.items()}
-    _feed(twin, [wanted])
-    for chunk in _chunks(later):
-        if found[name].journey.is_over():
-            break
-        _feed(twin, chunk)
-        twin.run_until(chunk[-1].at_ps)
-        found[name].fetch()
-    if not found[name].journey.is_over():
-        twin.run_to_idle(wanted.at_ps + _LIMIT_PS)
-        found[name].fetch()
-    journey = found[name].journey
-    if not journey.steps:
-        passed = [each for each, fetched in found.items() if fetched.fetch().steps]
-        where = f"it passes {', '.join(passed)}" if passed else "its sender's NIC has not sent it"
-        raise InputError("--switch", name, f"packet {number} of {capture.name} does not come there; {where}")
-    sender = hosts[wanted.host].name
-    journey.title = f"packet {number} of {capture.name}, sent by {sender} at {name}"
-    journey.end_ps = twin.now_ps
-    return journey
+    return twin, handles
+
+
+def _is_over(topology: Topology, found: Mapping[str, _Fetched]) -> bool:
+    """Whether the packet and its copies have left all switches that they came to, and came wherever they
+    were sent."""
+    journeys = {name: each.journey for name, each in found.items()}
+    begun = {name: journey for name, journey in journeys.items() if journey.steps}
+    if not begun or not all(journey.is_over() for journey in begun.values()):
+        return False
+    for name, journey in begun.items():
+        for step in journey.steps:
+            port = topology.port(f"{name}:{step['port']}") if step["step"] == "sent" else None
+            if port is not None and port.peer.node in journeys and port.peer.node not in begun:
+                return False
+    return True
+
+
+def _at_hosts(way: Way, twin: Twin) -> None:
+    """When the sender's NIC sent the packet, and who received it."""
+    from eeon_engine import hops
+
+    recorded = hops.take(twin)
+    packet = None
+    for event in recorded.events() if recorded is not None else ():
+        if event.kind == "offered" and event.node == way.sender and event.at_ps == way.offered_ps:
+            packet = event.packet if packet is None else packet
+        elif packet is not None and event.packet == packet:
+            if event.kind == "sent" and event.node == way.sender:
+                way.left_ps = event.at_ps
+            elif event.kind == "delivered":
+                way.delivered_ps, way.receiver = event.at_ps, event.node
 
 
 class _Fetched:
@@ -229,7 +318,8 @@ def _chunks(offers: Iterator[Offer]) -> Iterator[list[Offer]]:
         yield chunk
 
 
-def _feed(twin: Twin, offers: Sequence[Offer]) -> None:
+def feed_offers(twin: Twin, offers: Sequence[Offer]) -> None:
+    """Hand frames to their hosts' NICs."""
     offsets = array("Q", [0])
     frames = bytearray()
     for offer in offers:

@@ -63,6 +63,12 @@ class Source:
             or f"state {index}"
         )
 
+    def select_names(self, parser: str, index: int) -> list[str]:
+        """What a parse state branches on, part by part: fields, fields of a stack's last header
+        (`labels.last.bottom`), bits that are looked at before they are extracted (`lookahead 8 bits`)."""
+        state = _at(_list(self._parsers.get(parser, {}), "parse_states"), index)
+        return [_part(_origin(state, part)) for part in _list(state, "transition_key")]
+
     def condition(self, pipeline: str, index: int) -> tuple[str, str]:
         """A conditional of a pipeline: its text and its place."""
         found = _at(_list(self._pipelines.get(pipeline, {}), "conditionals"), index)
@@ -149,6 +155,34 @@ def field_name(name: str) -> str:
         found = _STRUCT.fullmatch(inner)
         return f"{found[1]}.{found[3]}" if found else inner
     return name
+
+
+def _origin(state: object, part: object) -> object:
+    """What a part of a key is a copy of: p4c puts a lookahead into a variable of its own first."""
+    value = part.get("value") if isinstance(part, dict) else None
+    for one in reversed(_list(state, "parser_ops")):
+        arguments = _list(one, "parameters")
+        to, of = _at(arguments, 0), _at(arguments, 1)
+        if _text(one, "op") == "set" and to.get("value") == value and _text(to, "type") == "field":
+            return of if _text(of, "type") in ("lookahead", "stack_field", "union_stack_field") else part
+    return part
+
+
+def _part(part: object) -> str:
+    """One part of a transition key in the BMv2 JSON format, chapter `parsers`."""
+    value = part.get("value") if isinstance(part, dict) else None
+    names = [str(one) for one in value] if isinstance(value, list) else []
+    match _text(part, "type"), names:
+        case "lookahead", ["0", bits]:
+            return f"lookahead {bits} bits"
+        case "lookahead", [offset, bits]:
+            return f"lookahead {bits} bits after {offset}"
+        case "stack_field", [stack, field]:
+            return f"{stack}.last.{field}"
+        case "union_stack_field", [stack, header, field]:
+            return f"{stack}.last.{header}.{field}"
+        case _:
+            return field_name(".".join(names))
 
 
 def is_temporary(name: str) -> bool:

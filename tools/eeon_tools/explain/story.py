@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from eeon_tools.explain import eeon, values
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     )
 
 _ROUNDS_SHOWN = 3
+_EVENT_BITS = 128
 
 
 @dataclass
@@ -58,20 +60,42 @@ class Node:
             yield from child.lines(depth + 1)
 
 
-def tell(scene: Scene, journey: Journey, everything: bool = False) -> Node:
-    """The whole tree; its last branch says why the packet, and each copy, ended as it did."""
+class Amount(Enum):
+    """How much is told."""
+
+    BRIEF = "brief"
+    """One line each."""
+    REASONS = "reasons"
+    """With what it was decided by."""
+    STEPS = "steps"
+    """With tables, registers, conditions and what changed."""
+    ALL = "all"
+    """With every extracted field, statement and local variable."""
+
+
+def tell(scene: Scene, journey: Journey, amount: Amount = Amount.STEPS) -> Node:
+    """The tree of one switch: first why the packet, and each copy, ended as it did; then its steps."""
     root = Node("title", f"{journey.title}: {_first_line(journey)}")
-    found = endings(scene, journey)
-    if journey.steps:
-        _Teller(scene, journey, everything).packet(root, journey.root)
-    if journey.is_cut:
-        root.add("note", "more happened than is kept; what followed is not shown")
-    why = root.add("why", "why")
-    for ending in found:
-        node = why.add("ending", _ending_line(ending, journey))
-        for reason in ending.reasons[1:]:
-            node.add("reason", reason)
+    add_reasons(root.add("why", "why"), scene, journey, amount)
+    add_steps(root, scene, journey, amount)
     return root
+
+
+def add_reasons(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
+    """Why the packet, and each copy, ended as it did."""
+    for ending in endings(scene, journey):
+        line = node.add("ending", _ending_line(ending, journey))
+        if amount is not Amount.BRIEF:
+            for reason in ending.reasons[1:]:
+                line.add("reason", reason)
+
+
+def add_steps(node: Node, scene: Scene, journey: Journey, amount: Amount) -> None:
+    """What happened at one switch, where that much is to be told."""
+    if amount in (Amount.STEPS, Amount.ALL) and journey.steps:
+        _Teller(scene, journey, amount is Amount.ALL).packet(node, journey.root)
+    if journey.is_cut:
+        node.add("note", "more happened than is kept; what followed is not shown")
 
 
 def _first_line(journey: Journey) -> str:
@@ -92,6 +116,7 @@ class _Teller:
         self._source = scene.source
         self._names = eeon.NAMES if scene.is_eeon else {}
         self._statement = ("", "")
+        self._frame = b""
         self._journey = journey
         self._all = everything
 
@@ -112,6 +137,7 @@ class _Teller:
 
     def _steps(self, node: Node, steps: list[JourneyStep]) -> None:
         queued_at = None
+        self._frame = self._journey.frame if steps[0]["step"] == "arrived" else b""
         for step in steps:
             if step["step"] == "queued":
                 queued_at = step["at_ps"]
@@ -172,8 +198,10 @@ class _Teller:
         stage = node.add("stage", "parser")
         here = stage
         select: Node | None = None
+        names: list[str] = []
         for event in step["events"]:
             if event["event"] == "state":
+                names = self._source.select_names(event["parser"], event["state"])
                 name = self._source.state(event["parser"], event["state"])
                 if select is not None:
                     select.text += f" -> {name}"
@@ -182,9 +210,11 @@ class _Teller:
             elif event["event"] == "extract":
                 here.add("extract", self._extract(event))
             elif event["event"] == "select":
-                key = ", ".join(
-                    _named(part, field_name(part["name"] or "lookahead")) for part in event["key"]
-                )
+                shown = [field_name(part["name"] or "") for part in event["key"]]
+                if len(names) == len(shown):
+                    shown = names
+                pairs = zip(event["key"], shown, strict=True)
+                key = ", ".join(_named(part, name or "key") for part, name in pairs)
                 select = here.add("select", f"select {key}")
             else:
                 self._event(here, event)
@@ -196,8 +226,8 @@ class _Teller:
             stage.add("drop", "a checksum is wrong")
 
     def _extract(self, event: ExtractEvent) -> str:
-        fields = [f for f in event["fields"] if self._all or f["value"]]
-        shown = " ".join(_named(f, f["name"]) for f in fields)
+        whole = _whole(event, self._frame)
+        shown = " ".join(_named(f, f["name"]) for f in whole if self._all or f["value"])
         return (
             f"extract {event['header']}, {values.size(event['bytes'])} at {event['offset']}: {shown}".rstrip(
                 ": "
@@ -315,6 +345,21 @@ def _merged(events: list[TraceEvent]) -> list[TraceEvent]:
                 reads.clear()
         kept.append(event)
     return [event for event in kept if event is not None]
+
+
+def _whole(event: ExtractEvent, frame: bytes) -> list[NamedValue]:
+    """Fields of a header with the whole of those above 128 bits, of which events have the low 128: taken from
+    the frame as it came. Without the frame they stay as they are."""
+    header = frame[event["offset"] : event["offset"] + event["bytes"]]
+    found: list[NamedValue] = []
+    bits, at = int.from_bytes(header, "big"), 8 * len(header)
+    for part in event["fields"]:
+        at -= part["width"] or 8 * part["value"]  # a field of variable length says how long it is
+        value = part["value"]
+        if part["width"] > _EVENT_BITS and at >= 0:
+            value = bits >> at & ((1 << part["width"]) - 1)
+        found.append({"name": part["name"], "width": part["width"], "value": value})
+    return found
 
 
 def _split(steps: list[JourneyStep]) -> list[list[JourneyStep]]:

@@ -1,0 +1,148 @@
+"""Which packet of a capture is meant: the first of a flow, or the first that was marked, dropped or held.
+
+The capture is sent through the scene's fabric once, with the engine's stream of hops on.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eeon_control.topology import Topology
+
+from eeon_tools.errors import InputError
+from eeon_tools.explain.journeys import feed_offers, make_fabric
+from eeon_tools.explain.scene import Scene
+from eeon_tools.hops.recording import Recording, Visit, recording_filter
+from eeon_tools.replay.feed import AddressMap, Feed
+from eeon_tools.trace import hosts as trace_hosts
+
+if TYPE_CHECKING:
+    from eeon_engine.hops import FlowFilter, HopFilter
+
+KINDS = ("marked", "dropped", "held")
+_PROTOCOLS = {"tcp": 6, "udp": 17}
+_LIMIT = 1 << 24
+_IDLE_PS = 3_600 * 10**12
+
+
+def parse_flow(text: str, topology: Topology) -> FlowFilter:
+    """`tcp,h1,40000,h3,5000`: protocol, source and its port, destination and its port; hosts by name or
+    address. Raises InputError."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 5 or parts[0].lower() not in _PROTOCOLS:
+        raise InputError(
+            "--flow", text[:80], "write PROTOCOL,SOURCE,PORT,DESTINATION,PORT: tcp,h1,40000,h3,5000"
+        )
+    protocol, source, source_port, destination, destination_port = parts
+    return {
+        "protocol": _PROTOCOLS[protocol.lower()],
+        "source": _address(source, topology),
+        "source_port": _port(source_port),
+        "destination": _address(destination, topology),
+        "destination_port": _port(destination_port),
+    }
+
+
+def _address(text: str, topology: Topology) -> str:
+    host = topology.hosts.get(text)
+    if host is not None:
+        return str(host.ipv4)
+    try:
+        return str(ip_address(text))
+    except ValueError:
+        raise InputError(
+            "--flow", text[:80], f"is neither a host of {topology.name} nor an IP address"
+        ) from None
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= 5 and int(text) < 1 << 16:
+        return int(text)
+    raise InputError("--flow", text[:80], "is no port; ports are 0 to 65535")
+
+
+def find_packet(
+    scene: Scene,
+    capture: Path,
+    kind: str | None,
+    flow: str | None,
+    switch: str | None,
+    speed: float = 1.0,
+    mapping: Sequence[str] = (),
+) -> int:
+    """The number (from 1) of the packet that was `kind` first (one of `KINDS`; None takes any packet), of
+    `flow` and at `switch` where these are given. Raises InputError when there is none."""
+    assert scene.fabric is not None, "a scene without a fabric has no hosts that send"
+    topology = scene.fabric.topology
+    asked = recording_filter(limit=_LIMIT)
+    asked["kinds"] = (
+        ["offered"]
+        if kind is None
+        else ["arrived", "judged", "queued", "held", "recirculated", "sent", "dropped"]
+    )
+    if flow is not None:
+        asked["flow"] = parse_flow(flow, topology)
+    recording = _record(scene, capture, asked, speed, mapping)
+    if kind is None:
+        offered = recording.hops.column("packet")
+        if len(offered):
+            return recording.number(offered[0])
+    else:
+        hosts = set(topology.hosts)
+        found = [
+            visit
+            for visit in recording.visits()
+            if _is(visit, kind)
+            and (visit.node not in hosts or visit.dropped)
+            and switch in (None, visit.node)
+        ]
+        if found:
+            return min(found, key=_decided_ps).number
+    place = "" if switch is None else f" at {switch}"
+    missing = recording.truncation()
+    what = f"is {kind}" if kind else "has this flow"
+    raise InputError(
+        "--first" if kind else "--flow",
+        kind or flow or "",
+        f"no packet of {capture.name} {what}{place} under this configuration"
+        + (f"; {missing}" if missing else ""),
+    )
+
+
+def _is(visit: Visit, kind: str) -> bool:
+    match kind:
+        case "marked":
+            return visit.verdict == "marked" and not visit.dropped
+        case "dropped":
+            return bool(visit.dropped)
+        case _:
+            return visit.held_ps > 0
+
+
+def _decided_ps(visit: Visit) -> tuple[int, int]:
+    at = visit.end_ps if visit.dropped else visit.queued_ps
+    return (visit.arrived_ps if at is None else at, visit.number)
+
+
+def _record(scene: Scene, capture: Path, asked: HopFilter, speed: float, mapping: Sequence[str]) -> Recording:
+    fabric = scene.fabric
+    assert fabric is not None, "a scene without a fabric has no hosts that send"
+    from eeon_engine import hops
+
+    hosts = trace_hosts.of_topology(fabric.topology)
+    feed = Feed(capture, hosts, speed, AddressMap.parse(mapping, hosts))
+    twin, _ = make_fabric(scene, for_tracing=False)
+    hops.record(twin, asked)
+    numbers = array("I")
+    for batch in feed.batches():
+        numbers.extend(offer.number for offer in batch)
+        feed_offers(twin, batch)
+        twin.run_until(batch[-1].at_ps)
+    twin.run_to_idle(feed.counts.last_ps + _IDLE_PS)
+    found = hops.take(twin)
+    assert found is not None, "the twin was asked to record"
+    return Recording(capture.name, found, fabric.topology, fabric.config, twin.now_ps, numbers)
