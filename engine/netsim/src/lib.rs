@@ -33,7 +33,7 @@ mod workload;
 pub use ::workload::WorkloadError;
 pub use errors::{FabricError, FlowError, SendError};
 pub use fabric::Fabric;
-pub use limits::{LATEST, MAX_FLOWS, MAX_FRAME_BYTES, MAX_HEARD, MAX_PACKET_INS, MAX_PENDING};
+pub use limits::{LATEST, MAX_FLOWS, MAX_FRAME_BYTES, MAX_HEARD, MAX_LIMITERS, MAX_PACKET_INS, MAX_PENDING};
 pub use mac::Mac;
 pub use network::frame::HostFrame;
 pub use network::{eee, nic, phy, Heard};

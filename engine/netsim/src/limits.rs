@@ -26,5 +26,8 @@ pub const MAX_FLOWS: usize = MAX_CONNECTIONS as usize;
 /// Maximum time in a spec: 1000 s. With it, no sum of times within a run leaves 64 bits of picoseconds.
 pub(crate) const MAX_SPEC_TIME_PS: u64 = 1_000_000_000_000_000;
 
+/// Maximum number of limiters of one NIC.
+pub const MAX_LIMITERS: usize = 1024;
+
 /// Maximum number of frame buffers that are kept for reuse.
 pub(crate) const MAX_SPARE_BUFFERS: usize = 4096;

@@ -21,13 +21,15 @@ pub struct HostFrame {
     pub tag: u64,
     /// Who is to be told when it has left the NIC, if anybody: a number of the host's choice.
     pub owner: Option<NonZeroU32>,
+    /// The limiter of its NIC that it waits in, if not in the FIFO.
+    pub limiter: Option<NonZeroU32>,
 }
 
 impl HostFrame {
     /// A frame that a host offers to its NIC at `sent`, which is not later than [`crate::LATEST`].
     pub(crate) fn new(sent: Time, captured: Vec<u8>, wire_len: usize) -> Self {
         let tag = tag::of_frame(sent, &captured, wire_len);
-        Self { captured, wire_len: wire_len as u32, number: 0, tag, owner: None }
+        Self { captured, wire_len: wire_len as u32, number: 0, tag, owner: None, limiter: None }
     }
 
     /// The same for an owner that is to be told when the frame has left the NIC.

@@ -9,6 +9,7 @@ pub mod eee;
 pub(crate) mod frame;
 mod hops;
 mod host;
+mod limiter;
 mod link;
 mod listen;
 pub mod nic;

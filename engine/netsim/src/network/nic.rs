@@ -1,10 +1,14 @@
 //! A host's network interface: a FIFO with a byte limit and an AQM, the speed of its link, and the EEE hold of its PHY.
 //!
+//! Flows that were given a rate wait in limiters beside the FIFO (`limiter`), and round robin chooses among those whose time has come.
+//! The byte limit is for all that waits; the AQM is the FIFO's.
+//!
 //! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC's
 //! clock for EEE ticks in picoseconds. It sends and does not receive: the other direction belongs to the
 //! transmitter at the other end.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU32;
 
 use units::{Bytes, DataRate, Duration, Time};
 
@@ -12,6 +16,7 @@ use wire::PacketClass;
 
 use crate::network::eee::{Eee, EeeParams};
 use crate::network::frame::HostFrame;
+use crate::network::limiter::{Limiters, Next};
 use crate::network::nic_aqm::{Aqm, Decision};
 use crate::network::tag;
 use crate::report::measures::ClassCounts;
@@ -62,6 +67,8 @@ pub struct Nic {
     /// Dropped when they were to leave; the caller takes back their buffers.
     dropped: Vec<HostFrame>,
     queued_bytes: u64,
+    /// Of flows that were given a rate; `None` until the first is, so that others pay nothing for it.
+    limiters: Option<Box<Limiters>>,
     /// When the wire is free for the next frame.
     free_at: Time,
     stats: NicStats,
@@ -80,6 +87,7 @@ impl Nic {
             queue: VecDeque::new(),
             dropped: Vec::new(),
             queued_bytes: 0,
+            limiters: None,
             free_at: Time::ZERO,
             stats: NicStats::default(),
         }
@@ -96,10 +104,20 @@ impl Nic {
     pub fn enqueue(&mut self, now: Time, mut frame: HostFrame) -> Result<(), HostFrame> {
         self.stats.offered += 1;
         let queued_bytes = self.queued_bytes + u64::from(frame.wire_len);
-        if self.limit.is_some_and(|limit| queued_bytes > limit.get()) {
+        let (limited_bytes, limited_frames) =
+            self.limiters.as_ref().map_or((0, 0), |limiters| (limiters.queued_bytes, limiters.queued_frames));
+        if self.limit.is_some_and(|limit| queued_bytes + limited_bytes > limit.get()) {
             self.stats.dropped += 1;
             self.stats.classes[frame.class() as usize].tail_dropped += 1;
             return Err(frame);
+        }
+        if let (Some(limiters), Some(limiter)) = (&mut self.limiters, frame.limiter) {
+            if let Some(eee) = &mut self.eee {
+                eee.admit(now.as_ps(), frame.wire_len, self.queue.is_empty() && limited_frames == 0);
+            }
+            limiters.push(limiter.get() - 1, frame);
+            self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
+            return Ok(());
         }
         if let Some(aqm) = &mut self.aqm {
             let decision = aqm.admit(self.queued_bytes, self.queue.len() as u64, &frame);
@@ -108,18 +126,46 @@ impl Nic {
             }
         }
         if let Some(eee) = &mut self.eee {
-            eee.admit(now.as_ps(), frame.wire_len, self.queue.is_empty());
+            eee.admit(now.as_ps(), frame.wire_len, self.queue.is_empty() && limited_frames == 0);
         }
         self.queue.push_back(frame);
         self.queued_bytes = queued_bytes;
-        self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes);
+        self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
         Ok(())
     }
 
-    /// When the first waiting frame may leave: not before the wire is free and the PHY awake.
+    /// When the first waiting frame may leave: not before the wire is free and the PHY awake, nor, in a limiter, before its time.
     pub fn next_departure(&self) -> Option<Time> {
         let gate = Time::from_ps(self.eee.as_ref().map_or(0, Eee::gate_open_at));
-        (!self.queue.is_empty()).then(|| self.free_at.max(gate))
+        let wire = self.free_at.max(gate);
+        match &self.limiters {
+            Some(limiters) if self.queue.is_empty() => limiters.next().map(|due| due.max(wire)),
+            _ => (!self.queue.is_empty()).then_some(wire),
+        }
+    }
+
+    /// Makes a limiter with this rate in bits per second on the wire, and returns its number; a frame that carries it waits there. `None`
+    /// when there are [`crate::MAX_LIMITERS`].
+    pub fn add_limiter(&mut self, now: Time, rate_bps: u64) -> Option<NonZeroU32> {
+        let number = self.limiters.get_or_insert_default().add(now, rate_bps)?;
+        Some(NonZeroU32::MIN.saturating_add(number))
+    }
+
+    /// The limiter has another rate from now on; with 0 nothing leaves it.
+    ///
+    /// # Panics
+    /// When there is no such limiter; so does [`Nic::remove_limiter`].
+    pub fn set_limiter(&mut self, now: Time, limiter: NonZeroU32, rate_bps: u64) {
+        let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
+        limiters.set_rate(now, limiter.get() - 1, rate_bps);
+    }
+
+    /// The limiter is gone; what waited in it waits in the FIFO, behind what is there. No frame may carry its number afterwards.
+    pub fn remove_limiter(&mut self, limiter: NonZeroU32) {
+        let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
+        let frames = limiters.remove(limiter.get() - 1);
+        self.queued_bytes += frames.iter().map(|frame| u64::from(frame.wire_len)).sum::<u64>();
+        self.queue.extend(frames);
     }
 
     /// The first waiting frame leaves; with it comes its time on the wire. `None` when there is none, or when the AQM dropped
@@ -129,8 +175,14 @@ impl Nic {
     /// When `now` is before [`Nic::next_departure`].
     pub fn depart(&mut self, now: Time) -> Option<(HostFrame, Duration)> {
         loop {
+            if let Some(limiters) = &mut self.limiters {
+                match limiters.take(now, !self.queue.is_empty(), self.overhead) {
+                    Next::Nothing => return None,
+                    Next::Frame(frame) => return Some(self.put_on_wire(now, frame)),
+                    Next::Fifo => {}
+                }
+            }
             let mut frame = self.queue.pop_front()?;
-            assert!(now >= self.free_at, "a NIC sends while its wire is busy");
             self.queued_bytes -= u64::from(frame.wire_len);
             if let Some(aqm) = &mut self.aqm {
                 let (admitted, _) = tag::decode(frame.tag);
@@ -143,15 +195,21 @@ impl Nic {
                     continue;
                 }
             }
-            if let Some(eee) = &mut self.eee {
-                eee.depart(now.as_ps(), frame.wire_len);
-            }
-            let wire_time = self.rate.transmit_time(Bytes::new(frame.wire_len.into()) + self.overhead);
-            self.free_at = now + wire_time;
-            self.stats.sent += 1;
-            self.stats.sent_bytes += u64::from(frame.wire_len);
-            return Some((frame, wire_time));
+            return Some(self.put_on_wire(now, frame));
         }
+    }
+
+    #[inline]
+    fn put_on_wire(&mut self, now: Time, frame: HostFrame) -> (HostFrame, Duration) {
+        assert!(now >= self.free_at, "a NIC sends while its wire is busy");
+        if let Some(eee) = &mut self.eee {
+            eee.depart(now.as_ps(), frame.wire_len);
+        }
+        let wire_time = self.rate.transmit_time(Bytes::new(frame.wire_len.into()) + self.overhead);
+        self.free_at = now + wire_time;
+        self.stats.sent += 1;
+        self.stats.sent_bytes += u64::from(frame.wire_len);
+        (frame, wire_time)
     }
 
     /// A frame that [`Nic::depart`] dropped.
@@ -161,7 +219,7 @@ impl Nic {
 
     /// Frames waiting.
     pub fn queue_packets(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.limiters.as_ref().map_or(0, |limiters| limiters.queued_frames)
     }
 
     /// What has passed so far.
@@ -260,5 +318,136 @@ mod tests {
         assert_eq!(nic.next_departure(), Some(us(1_500) + Duration::from_ns(16_500)));
         nic.enqueue(us(1_100), frame(1476)).unwrap();
         assert_eq!(nic.next_departure(), Some(us(1_100) + Duration::from_ns(16_500)));
+    }
+
+    fn limited(wire_len: u32, limiter: NonZeroU32) -> HostFrame {
+        HostFrame { limiter: Some(limiter), ..frame(wire_len) }
+    }
+
+    /// Departures until nothing is left, in microseconds with the frames' lengths.
+    fn departures(nic: &mut Nic) -> Vec<(u64, u32)> {
+        let mut all = Vec::new();
+        while let Some(at) = nic.next_departure() {
+            let (frame, _) = nic.depart(at).expect("a departure that is due has a frame");
+            all.push((at.as_ps() / 1_000_000, frame.wire_len));
+        }
+        all
+    }
+
+    #[test]
+    fn a_limiter_lets_a_frame_leave_when_the_one_before_has_had_its_time_at_the_rate() {
+        let mut nic = gigabit(None, None);
+        // 1500 bytes on the wire: 120 us at 100 Mb/s, 12 us on it.
+        let limiter = nic.add_limiter(us(0), 100_000_000).unwrap();
+        for _ in 0..3 {
+            nic.enqueue(us(0), limited(1476, limiter)).unwrap();
+        }
+        assert_eq!(departures(&mut nic), [(0, 1476), (120, 1476), (240, 1476)]);
+        // A pause saves nothing: two frames later on are as far apart.
+        nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
+        nic.enqueue(us(1_000), limited(1476, limiter)).unwrap();
+        assert_eq!(nic.depart(us(1_000)).unwrap().0.wire_len, 1476);
+        assert_eq!(nic.next_departure(), Some(us(1_120)));
+    }
+
+    #[test]
+    fn what_a_limiter_owes_at_a_change_of_rate_is_paid_at_the_new_one() {
+        let mut nic = gigabit(None, None);
+        let limiter = nic.add_limiter(us(0), 100_000_000).unwrap();
+        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
+        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
+        nic.depart(us(0)).unwrap();
+        // A third has passed; the other 8000 bits take 40 us at 200 Mb/s.
+        nic.set_limiter(us(40), limiter, 0);
+        assert_eq!(nic.next_departure(), None);
+        nic.set_limiter(us(1_000), limiter, 200_000_000);
+        assert_eq!(nic.next_departure(), Some(us(1_040)));
+    }
+
+    #[test]
+    fn limiters_and_the_fifo_take_turns() {
+        let mut nic = gigabit(None, None);
+        let [a, b] = [1, 2].map(|_| nic.add_limiter(us(0), 1_000_000_000).unwrap());
+        for length in [476, 477] {
+            nic.enqueue(us(0), limited(length, a)).unwrap();
+            nic.enqueue(us(0), frame(length + 100)).unwrap();
+            nic.enqueue(us(0), limited(length + 200, b)).unwrap();
+        }
+        let lengths: Vec<u32> = departures(&mut nic).into_iter().map(|(_, length)| length).collect();
+        assert_eq!(lengths, [576, 476, 676, 577, 477, 677]);
+    }
+
+    #[test]
+    fn what_waits_in_a_limiter_that_is_given_up_leaves_by_the_fifo_and_counts_for_the_limit() {
+        let mut nic = gigabit(Some(3_000), None);
+        let limiter = nic.add_limiter(us(0), 0).unwrap();
+        nic.enqueue(us(0), limited(1476, limiter)).unwrap();
+        nic.enqueue(us(0), frame(576)).unwrap();
+        assert!(nic.enqueue(us(0), limited(1476, limiter)).is_err());
+        assert!(nic.enqueue(us(0), frame(1476)).is_err());
+        assert_eq!((nic.queue_packets(), nic.stats().dropped), (2, 2));
+        nic.remove_limiter(limiter);
+        assert_eq!(departures(&mut nic), [(0, 576), (4, 1476)]);
+        assert_eq!((nic.queue_packets(), nic.add_limiter(us(0), 1)), (0, Some(limiter)));
+    }
+
+    #[test]
+    fn a_nic_has_no_more_limiters_than_the_limit() {
+        let mut nic = gigabit(None, None);
+        for _ in 0..crate::MAX_LIMITERS {
+            assert!(nic.add_limiter(us(0), 1).is_some());
+        }
+        assert_eq!(nic.add_limiter(us(0), 1), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn limiters_that_nobody_uses_change_no_departure(
+            frames in proptest::collection::vec((0_u64..100, 60_u32..1_514), 1..60),
+            limit in proptest::option::of(1_500_u64..20_000),
+        ) {
+            let mut plain = gigabit(limit, None);
+            let mut other = gigabit(limit, None);
+            let limiter = other.add_limiter(us(0), 1).unwrap();
+            other.set_limiter(us(0), limiter, 2);
+            let mut now = 0;
+            for (gap, length) in frames {
+                now += gap;
+                while let Some(at) = plain.next_departure().filter(|at| *at <= us(now)) {
+                    proptest::prop_assert_eq!(other.next_departure(), Some(at));
+                    proptest::prop_assert_eq!(plain.depart(at.max(us(now))), other.depart(at.max(us(now))));
+                }
+                proptest::prop_assert_eq!(plain.enqueue(us(now), frame(length)), other.enqueue(us(now), frame(length)));
+                proptest::prop_assert_eq!(plain.stats(), other.stats());
+            }
+            proptest::prop_assert_eq!(departures(&mut plain), departures(&mut other));
+        }
+
+        #[test]
+        fn a_limiter_is_never_ahead_of_its_rate(
+            lengths in proptest::collection::vec(60_u32..1_514, 2..40),
+            rate in 1_000_u64..2_000_000_000,
+        ) {
+            let mut nic = gigabit(None, None);
+            let limiter = nic.add_limiter(us(0), rate).unwrap();
+            for length in &lengths {
+                nic.enqueue(us(0), limited(*length, limiter)).unwrap();
+                nic.enqueue(us(0), frame(60)).unwrap();
+            }
+            let mut before: Option<(Time, u32)> = None;
+            while let Some(at) = nic.next_departure() {
+                let (frame, _) = nic.depart(at).unwrap();
+                if frame.limiter.is_none() {
+                    continue;
+                }
+                if let Some((last, length)) = before {
+                    let bits = u128::from((length + 24) * 8) * 1_000_000_000_000;
+                    let passed = u128::from((at - last).as_ps()) * u128::from(rate);
+                    proptest::prop_assert!(passed >= bits, "{} after {}", at, last);
+                }
+                before = Some((at, frame.wire_len));
+            }
+            proptest::prop_assert_eq!(nic.queue_packets(), 0);
+        }
     }
 }

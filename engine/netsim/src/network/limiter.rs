@@ -1,0 +1,180 @@
+//! Limiters of a NIC: paced queues, one for each flow that has a rate.
+//!
+//! A frame of a limiter leaves when the one before it has had its time at the limiter's rate: departure k + 1 is not before departure
+//! k + wire length / rate. A burst is one frame, and what is not used is not saved. When the rate changes in between, what was owed
+//! before is owed at the new rate. Limiters whose time has come, and the NIC's FIFO, take turns.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use units::{Bytes, Time};
+
+use crate::limits::MAX_LIMITERS;
+use crate::network::frame::HostFrame;
+
+/// A bit, in the unit of debts: one bit per second for one picosecond.
+const BIT: u128 = 1_000_000_000_000;
+
+/// One paced queue.
+struct Limiter {
+    /// Bits per second on the wire; with 0 nothing leaves.
+    rate_bps: u64,
+    /// What had to pass at `since` before the next frame may leave, in millionths of a millionth of a bit.
+    debt: u128,
+    since: Time,
+    frames: VecDeque<HostFrame>,
+    /// Stands among those whose time has come.
+    is_ready: bool,
+}
+
+impl Limiter {
+    /// When the first frame may leave; `None` without a rate.
+    fn due(&self) -> Option<Time> {
+        if self.debt == 0 {
+            return (self.rate_bps > 0).then_some(self.since);
+        }
+        let span = self.debt.div_ceil(u128::from(self.rate_bps.max(1)));
+        let at = u128::from(self.since.as_ps()) + span;
+        (self.rate_bps > 0).then(|| Time::from_ps(u64::try_from(at).unwrap_or(u64::MAX)))
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Fifo,
+    Limiter(u32),
+}
+
+/// All limiters of a NIC.
+#[derive(Default)]
+pub(super) struct Limiters {
+    limiters: Vec<Option<Limiter>>,
+    free: Vec<u32>,
+    /// Those with frames whose time has not come.
+    waiting: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Those whose time has come, and the FIFO, in turn.
+    ready: VecDeque<Turn>,
+    pub(super) queued_bytes: u64,
+    pub(super) queued_frames: usize,
+}
+
+/// What leaves next.
+pub(super) enum Next {
+    /// The first frame of the FIFO.
+    Fifo,
+    /// A frame of a limiter.
+    Frame(HostFrame),
+    /// Nothing.
+    Nothing,
+}
+
+impl Limiters {
+    /// A limiter without frames; its first may leave at once. `None` when there are [`MAX_LIMITERS`].
+    pub(super) fn add(&mut self, now: Time, rate_bps: u64) -> Option<u32> {
+        let new = Limiter { rate_bps, debt: 0, since: now, frames: VecDeque::new(), is_ready: false };
+        if let Some(number) = self.free.pop() {
+            self.limiters[number as usize] = Some(new);
+            return Some(number);
+        }
+        if self.limiters.len() >= MAX_LIMITERS {
+            return None;
+        }
+        self.limiters.push(Some(new));
+        Some(self.limiters.len() as u32 - 1)
+    }
+
+    fn get(&mut self, number: u32) -> &mut Limiter {
+        self.limiters[number as usize].as_mut().expect("a limiter's owner gives it up once")
+    }
+
+    /// The limiter has another rate from now on.
+    pub(super) fn set_rate(&mut self, now: Time, number: u32, rate_bps: u64) {
+        let limiter = self.get(number);
+        let passed = u128::from(limiter.rate_bps) * u128::from(now.saturating_since(limiter.since).as_ps());
+        limiter.debt = limiter.debt.saturating_sub(passed);
+        limiter.since = now;
+        limiter.rate_bps = rate_bps;
+        self.leave_turn(number);
+        self.wait(number);
+    }
+
+    /// The limiter is gone; what waited in it, in order.
+    pub(super) fn remove(&mut self, number: u32) -> VecDeque<HostFrame> {
+        self.leave_turn(number);
+        let limiter = self.limiters[number as usize].take().expect("a limiter's owner gives it up once");
+        self.free.push(number);
+        self.queued_frames -= limiter.frames.len();
+        self.queued_bytes -= limiter.frames.iter().map(|frame| u64::from(frame.wire_len)).sum::<u64>();
+        limiter.frames
+    }
+
+    fn leave_turn(&mut self, number: u32) {
+        self.waiting.retain(|Reverse((_, other))| *other != number);
+        if std::mem::take(&mut self.get(number).is_ready) {
+            self.ready.retain(|turn| *turn != Turn::Limiter(number));
+        }
+    }
+
+    fn wait(&mut self, number: u32) {
+        let limiter = self.get(number);
+        if limiter.frames.is_empty() {
+            return;
+        }
+        if let Some(due) = limiter.due() {
+            self.waiting.push(Reverse((due, number)));
+        }
+    }
+
+    /// A frame joins a limiter; whether there is such a limiter is its owner's business.
+    pub(super) fn push(&mut self, number: u32, frame: HostFrame) {
+        self.queued_bytes += u64::from(frame.wire_len);
+        self.queued_frames += 1;
+        let limiter = self.get(number);
+        limiter.frames.push_back(frame);
+        if limiter.frames.len() == 1 {
+            self.wait(number);
+        }
+    }
+
+    /// The earliest time at which a frame of a limiter may leave; long ago when its time has come.
+    pub(super) fn next(&self) -> Option<Time> {
+        if self.ready.iter().any(|turn| *turn != Turn::Fifo) {
+            return Some(Time::ZERO);
+        }
+        self.waiting.peek().map(|Reverse((due, _))| *due)
+    }
+
+    /// Takes what leaves at `now`; `overhead` is added to a frame for its time on the wire.
+    pub(super) fn take(&mut self, now: Time, fifo_waits: bool, overhead: Bytes) -> Next {
+        if fifo_waits && !self.ready.contains(&Turn::Fifo) {
+            self.ready.push_back(Turn::Fifo);
+        }
+        while let Some(Reverse((_, number))) =
+            self.waiting.peek().copied().filter(|Reverse((due, _))| *due <= now)
+        {
+            self.waiting.pop();
+            self.get(number).is_ready = true;
+            self.ready.push_back(Turn::Limiter(number));
+        }
+        loop {
+            match self.ready.pop_front() {
+                None => return Next::Nothing,
+                Some(Turn::Fifo) if fifo_waits => return Next::Fifo,
+                Some(Turn::Fifo) => {}
+                Some(Turn::Limiter(number)) => return Next::Frame(self.depart(now, number, overhead)),
+            }
+        }
+    }
+
+    fn depart(&mut self, now: Time, number: u32, overhead: Bytes) -> HostFrame {
+        let limiter = self.get(number);
+        let frame = limiter.frames.pop_front().expect("a limiter whose time has come has a frame");
+        let bits = u128::from((u64::from(frame.wire_len) + overhead.get()) * 8);
+        (limiter.debt, limiter.since, limiter.is_ready) = (bits * BIT, now, false);
+        self.queued_bytes -= u64::from(frame.wire_len);
+        self.queued_frames -= 1;
+        self.wait(number);
+        frame
+    }
+}
