@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema, model_validator
 from pydantic.json_schema import JsonSchemaValue
 
 from eeon_control.errors import UnitError
@@ -96,6 +96,17 @@ DurationText = Annotated[Duration, *DURATION]
 PositiveDurationText = Annotated[Duration, *of_text(positive(Duration), text_schema(Duration))]
 RateText = Annotated[DataRate, *of_text(positive(DataRate), text_schema(DataRate, examples=["10Gbps"]))]
 PacketRateText = Annotated[PacketRate, *of_text(positive(PacketRate), text_schema(PacketRate))]
+
+
+def whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
+    """A whole number within bounds; `what` begins the sentence that refuses another one."""
+
+    def read(value: object) -> object:
+        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+            raise ValueError(f"{what} is a whole number from {minimum} to {maximum}")
+        return value
+
+    return BeforeValidator(read), WithJsonSchema({"type": "integer", "minimum": minimum, "maximum": maximum})
 
 
 def no_speed_twice(value: object) -> object:

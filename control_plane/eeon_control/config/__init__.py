@@ -8,6 +8,7 @@ target's tick (ports that do not exist, timers that do not fit) is checked by `c
 """
 
 from eeon_control.config.checks import check, check_names
+from eeon_control.config.classes import PRIORITIES
 from eeon_control.config.explain import Explanation, default_thresholds, explain
 from eeon_control.config.model import FabricConfig, PortSettings, Routing
 from eeon_control.config.presets import BUFFER_PRESETS, EEE_PRESETS
@@ -28,6 +29,7 @@ __all__ = [
     "Explanation",
     "FabricConfig",
     "MarkThreshold",
+    "PRIORITIES",
     "PhyTimes",
     "PortSettings",
     "Queue",

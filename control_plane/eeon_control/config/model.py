@@ -8,10 +8,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
+from eeon_control.config.classes import Classes
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings, bmv2_values
-from eeon_control.model_base import U32_MAX, RateText, Strict, no_speed_twice
+from eeon_control.model_base import U32_MAX, RateText, Strict, no_speed_twice, whole
 from eeon_control.port_settings.eee import Eee, PhyTimes
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology.model import Port, PortRole
@@ -68,15 +69,6 @@ class PortRoles(Strict):
     """The hosts' own NICs. Only the hosts of a twin have EEE."""
 
 
-def _whole(minimum: int, maximum: int, what: str) -> tuple[BeforeValidator, WithJsonSchema]:
-    def read(value: object) -> object:
-        if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
-            raise ValueError(f"{what} is a whole number from {minimum} to {maximum}")
-        return value
-
-    return BeforeValidator(read), WithJsonSchema({"type": "integer", "minimum": minimum, "maximum": maximum})
-
-
 ECMP_PATHS_LIMIT = 64  # max_group_size of the program's ecmp_selector
 
 
@@ -85,10 +77,10 @@ class Routing(Strict):
 
     ecmp: Annotated[bool, Field(strict=True)] = True
     """`true`: spread flows over all shortest paths. `false`: use the first one."""
-    max_paths: Annotated[int, *_whole(1, ECMP_PATHS_LIMIT, "max_paths")] | None = None
+    max_paths: Annotated[int, *whole(1, ECMP_PATHS_LIMIT, "max_paths")] | None = None
     """Maximum number of shortest paths to a destination; the default is all of them. When there are more,
     each switch and destination starts at another one."""
-    seed: Annotated[int, *_whole(0, U32_MAX, "a seed")] = 1
+    seed: Annotated[int, *whole(0, U32_MAX, "a seed")] = 1
     """The seed of every switch's hash seed. Another seed gives another spread of flows, equally good."""
     ipv4: Annotated[bool, Field(strict=True)] = True
     """Whether IPv4 routes are installed."""
@@ -129,6 +121,9 @@ class FabricConfig(Strict):
     """Profiles of a switch's ports; more specific than roles."""
     ports: dict[str, Attachment] = Field(default_factory=dict)
     """Profiles of a port, written `leaf1:3`; more specific than switches and roles."""
+    classes: Annotated[Classes, Field(default_factory=dict)]
+    """Traffic classes by name: which DSCP and PCP go to which of a port's eight queues. `default` is what
+    no other class names. Without classes every port has one queue."""
     routing: Routing = Routing()
     """Routes and ECMP."""
     target_settings: TargetSettings = TargetSettings()

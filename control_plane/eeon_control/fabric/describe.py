@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.planning import FabricPlan
-from eeon_control.plan import Action, Entry, Exact, Lpm
+from eeon_control.plan import Action, Entry, Exact, Lpm, classes
+from eeon_control.plan.classes import PRIORITIES_ACTION
 from eeon_control.port_settings import TABLES
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Duration
@@ -63,12 +64,14 @@ def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str
 
 def _switch_words(changes: Iterable[Change]) -> list[str]:
     """Everything that is not a port's: the ECMP seed, defaults of tables, routes."""
-    texts = []
+    texts: list[str] = []
     routes: dict[ChangeKind, list[str]] = defaultdict(list)
     for change in changes:
         entry = change.entry
         if entry.table == "switch_config":
-            texts.append("the ECMP hash seed changes")
+            texts += _switch_config_words(_action(change.before), _action(change.after))
+        elif entry.table in classes.TABLES:
+            texts += _class_words(change)
         elif entry.is_default:
             texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
         elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):
@@ -78,6 +81,31 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
     for kind, words in routes.items():
         texts += words if len(words) <= _ROUTES_SHOWN else [f"{len(words)} routes {_DONE[kind]}"]
     return texts
+
+
+def _switch_config_words(before: Action | None, after: Action | None) -> Iterator[str]:
+    old, new = (None if one is None else one.name == PRIORITIES_ACTION for one in (before, after))
+    if old != new:
+        yield f"packets go to {'a queue by their class' if new else 'one queue a port'}"
+    if before is None or after is None or dict(before.params) != dict(after.params):
+        yield "the ECMP hash seed changes"
+
+
+def _class_words(change: Change) -> Iterator[str]:
+    """`DSCP 26: priority 3 -> 5`; of the default, `other packets: priority 0 -> 1`."""
+    old, new = (_priority(one) for one in (change.before, change.after))
+    match = change.entry.match
+    if match and isinstance(match[0], Exact):
+        what, missing = f"{match[0].field.upper()} {match[0].value}", "by default"
+    else:
+        what, missing = "other packets", "priority 0"
+    if (old or missing) != (new or missing):
+        yield f"{what}: {old or missing} -> {new or missing}"
+
+
+def _priority(entry: Entry | None) -> str | None:
+    action = _action(entry)
+    return None if action is None else f"priority {dict(action.params).get('priority', 0)}"
 
 
 def _route(change: Change, prefix: Lpm) -> str:

@@ -1,4 +1,4 @@
-"""All entries of all switches: routes, ECMP seed, and for every linked port its buffer, AQM and EEE.
+"""All entries of all switches: routes, ECMP seed, traffic classes; for every linked port buffer, AQM and EEE.
 
 Every linked port gets all three entries, also where they say what the program does by default, so that what
 is intended can be read back, shown, and told from what somebody removed.
@@ -15,15 +15,16 @@ from eeon_control.constants import ECMP_SELECTOR_SIZE, ROUTE_TABLE_SIZE
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.memory import cyclic_collector_paused
+from eeon_control.plan import classes
 from eeon_control.plan.routes import Router, ecmp_seed
 from eeon_control.port_settings import BufferLimit, EeeSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
 # The tables the controller owns: entries in them that are not intended are deleted.
-# A fabric that it configures uses one queue a port, so those that choose among queues are empty.
 TABLES: tuple[str, ...] = (
-    *("switch_config", "ipv4_route", "ipv6_route", "dscp_priority", "pcp_priority"),
+    *("switch_config", "ipv4_route", "ipv6_route"),
+    *classes.TABLES,
     *port_settings.TABLES,
 )
 
@@ -43,8 +44,15 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
     seeds = ecmp_seed(config.routing.seed, topology)
     with cyclic_collector_paused():
         router, ports = Router(topology, config.routing), _PortEntries(config, tick)
+        of_classes = classes.class_entries(config.classes)
         return {
-            name: tuple(_switch_entries(switch, router, ports, seeds[name]))
+            name: (
+                Entry(
+                    "switch_config", (), (classes.seed_action(seeds[name], config.classes),), is_default=True
+                ),
+                *of_classes,
+                *_switch_entries(switch, router, ports),
+            )
             for name, switch in topology.switches.items()
         }
 
@@ -58,8 +66,7 @@ def host_nics(topology: Topology, config: FabricConfig) -> dict[str, EeeSettings
     return found
 
 
-def _switch_entries(switch: Switch, router: Router, ports: _PortEntries, seed: int) -> list[Entry]:
-    entries = [Entry("switch_config", (), (Action("set_ecmp_seed", (("seed", seed),)),), is_default=True)]
+def _switch_entries(switch: Switch, router: Router, ports: _PortEntries) -> list[Entry]:
     routes = router.entries(switch)
     counts = Counter(route.table for route in routes)
     for table, count in counts.items():
@@ -71,7 +78,7 @@ def _switch_entries(switch: Switch, router: Router, ports: _PortEntries, seed: i
             f"{switch.name} needs {members} next hops in all; ecmp_selector holds {ECMP_SELECTOR_SIZE}. "
             "Set routing.max_paths to a smaller number"
         )
-    entries += routes
+    entries = list(routes)
     for port in switch.ports:
         entries += ports.of(port)
     return entries

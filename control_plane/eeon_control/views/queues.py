@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eeon_control.fabric.read import FabricObservation
+from eeon_control.plan import classes
 from eeon_control.port_settings import AQM, BUFFER, BufferLimit
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
@@ -39,4 +40,16 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
         Column("aqm", "AQM", right=False),
     ]
     notes = [NO_REGISTERS] if any(one.registers is None for one in observed.switches.values()) else []
+    notes += _classes(observed)
     return View("queues", "queues", columns, rows, notes=notes)
+
+
+def _classes(observed: FabricObservation) -> list[str]:
+    """A line for each way in which switches choose among a port's queues; none where they do not."""
+    switches: dict[str, list[str]] = {}
+    for name, found in observed.switches.items():
+        if text := classes.summary(found.entries):
+            switches.setdefault(text, []).append(name)
+    if len(switches) == 1 and len(next(iter(switches.values()))) == len(observed.switches):
+        return [f"classes: {text}" for text in switches]
+    return [f"classes of {', '.join(names)}: {text}" for text, names in switches.items()]

@@ -73,6 +73,9 @@ pub struct FabricSpec {
     /// bytes itself. BMv2's is 64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit_packets: Option<usize>,
+    /// Strict priority queues of each switch port, 1 to 8; the highest number is served first. Default 1, as BMv2's.
+    #[serde(default = "default_priorities")]
+    pub priorities: usize,
     /// The switches.
     pub switches: Vec<SwitchSpec>,
     /// The hosts; each has exactly one link.
@@ -309,6 +312,10 @@ const fn default_cpu_port() -> u16 {
 
 const fn default_drop_port() -> u16 {
     511
+}
+
+const fn default_priorities() -> usize {
+    1
 }
 
 const fn default_recirculation_delay_ps() -> u64 {

@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{finish, register, send, us, LeafSpine, PortSettings, FOREVER, PLAIN};
+use common::{classes, finish, register, send, us, with_dscp, LeafSpine, PortSettings, FOREVER, PLAIN};
 use netsim::spec::NicSpec;
-use units::Duration;
+use netsim::FabricSpec;
+use units::{Duration, Time};
 use wire::tcp::ACK;
 use wire::Ecn;
 
@@ -185,6 +186,41 @@ fn who_listens_to_a_host_hears_a_frame_when_it_arrives_and_may_answer_in_that_in
     assert_eq!(fabric.now(), us(100));
     assert_eq!(finish(&mut fabric).conservation.delivered, 2);
     assert_eq!(fabric.heard_lost(), 0);
+}
+
+#[test]
+fn of_eight_queues_a_port_the_highest_is_served_first() {
+    const DSCP: u8 = 46;
+    let size = LeafSpine::default();
+    // Two hosts send six frames each to host 0, one of them with the DSCP. Are its frames all there two frames' times
+    // before the others?
+    let is_first = |priorities: usize, priority: Option<u8>| {
+        let mut fabric = size.fabric(FabricSpec { priorities, ..size.spec() }, |_| PLAIN);
+        if let Some(priority) = priority {
+            (0..4).for_each(|switch| classes(&mut fabric, switch, &[(DSCP, priority)]));
+        }
+        fabric.listen(0, true).unwrap();
+        for burst in 0..6 {
+            for from in [2, 3] {
+                let frame = size.segment(from, 0, ACK, 1460, Ecn::NotEct);
+                let frame = if from == 3 { with_dscp(frame, DSCP) } else { frame };
+                send(&mut fabric, from, us(burst), &frame);
+            }
+        }
+        let mut last = [Time::ZERO; 2];
+        let mut heard = 0;
+        while fabric.run_until_heard(FOREVER) {
+            while let Some(frame) = fabric.poll_heard() {
+                last[usize::from(frame.frame[15] >> 2 == DSCP)] = frame.at;
+                heard += 1;
+            }
+        }
+        assert_eq!(heard, 12);
+        last[1] + Duration::from_us(24) < last[0]
+    };
+    assert!(is_first(8, Some(5)));
+    assert!(!is_first(8, Some(0)));
+    assert!(!is_first(1, None));
 }
 
 #[test]

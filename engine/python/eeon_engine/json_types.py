@@ -2310,6 +2310,9 @@ class FabricSpec(TypedDict):
     phy: NotRequired[list[PhySpec]]
     """Power and timings of PHYs by rate."""
 
+    priorities: NotRequired[int]
+    """Strict priority queues of each switch port, 1 to 8; the highest number is served first. Default 1, as BMv2's."""
+
     queue_limit_packets: NotRequired[int | None]
     """
     Most packets that wait at a switch's port; without limit when absent, because the E-EON program enforces a limit in

@@ -24,6 +24,8 @@ from rich.text import Text
 from eeon_tools.cli.support import console, output_file, reports_errors
 
 if TYPE_CHECKING:
+    from eeon_engine.json_types import FabricSpec
+
     from eeon_tools.live.state import State
 
 _TARGETS_FILE = Path("out/targets.yaml")
@@ -130,7 +132,9 @@ def _serve_twin(
     from eeon_tools.replay.twin import RunningTwin
 
     idle = configs.load("drop_tail")
-    with RunningTwin(loaded, programs.load(), fabric_spec(loaded, idle, seed=1), first_port) as twin:
+    # A configuration that comes later may have classes.
+    spec: FabricSpec = {**fabric_spec(loaded, idle, seed=1), "priorities": configs.PRIORITIES}
+    with RunningTwin(loaded, programs.load(), spec, first_port) as twin:
         _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {}, clock="virtual")
         _say_what_to_try(topology, targets_path)
         stop.wait()

@@ -17,7 +17,7 @@ from eeon_control import config as configs
 from eeon_control import plan
 from eeon_control import program as programs
 from eeon_control import topology as topologies
-from eeon_control.config import FabricConfig
+from eeon_control.config import PRIORITIES, FabricConfig
 from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.plan import Entry
 from eeon_control.topology import Topology
@@ -103,6 +103,7 @@ class Scene:
                 cpu_port=CPU_PORT,
                 drop_port=DROP_PORT,
                 gate_register=GATE_REGISTER,
+                priorities=PRIORITIES if self.fabric.config.classes else 1,
                 seed=self.seed,
             )
             install(switch, self.source, self.fabric.entries[self.switch])

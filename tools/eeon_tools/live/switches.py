@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eeon_control.config import PRIORITIES
 from eeon_control.constants import CPU_PORT
 from eeon_control.topology import Switch
 
@@ -67,6 +68,8 @@ def command(state: State, switch: Switch, names: Names) -> Command:
         *("--thrift-port", str(state.thrift_ports.get(switch.name, "none"))),
         *links,
         *("--", "--grpc-server-addr", state.addresses[switch.name], "--cpu-port", str(CPU_PORT)),
+        # Whether they are used is the configuration's; a queue that is not holds nothing.
+        *("--priority-queues", str(PRIORITIES)),
     ]
     return Command(arguments, state.folder / f"{switch.name}.log", state.mark)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from eeon_control.config import Eee, FabricConfig
+from eeon_control.config import PRIORITIES, Eee, FabricConfig
 from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.topology import Link, Port, Topology
 from eeon_control.topology import phy as phys
@@ -45,6 +45,7 @@ def fabric_spec(
         "cpu_port": CPU_PORT,
         "drop_port": DROP_PORT,
         "gate_register": GATE_REGISTER,
+        "priorities": PRIORITIES if config.classes else 1,
         "switches": [
             {"name": switch.name, "device_id": switch.device_id} for switch in topology.switches.values()
         ],

@@ -104,6 +104,7 @@ fn switch_node(
         gate_register: spec.gate_register.clone(),
         seed: spec.seed,
         clock_start: named.clock_start,
+        priorities: spec.priorities,
         recirculation_delay: Duration::from_ps(spec.recirculation_delay_ps),
         ports,
         ..SwitchConfig::default()

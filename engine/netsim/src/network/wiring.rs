@@ -142,6 +142,9 @@ fn check_numbers(spec: &FabricSpec) -> Result<(), SpecError> {
             return Err(wrong(place, 0, "must be more than zero"));
         }
     }
+    if !(1..=simple_switch::MAX_PRIORITIES).contains(&spec.priorities) {
+        return Err(wrong("priorities", spec.priorities, "must be from 1 to 8, v1model's priorities"));
+    }
     if !(2..=65_536).contains(&samples.max) || samples.max % 2 != 0 {
         return Err(wrong("queue_samples.max", samples.max, "must be an even number from 2 to 65536"));
     }
@@ -416,6 +419,8 @@ mod tests {
                 r#""seed": 1, "queue_samples": {"period_ps": 1, "max": 3}"#,
                 "queue_samples.max: 3: must be",
             ),
+            (r#""seed": 1"#, r#""seed": 1, "priorities": 0"#, "priorities: 0: must be from 1 to 8"),
+            (r#""seed": 1"#, r#""seed": 1, "priorities": 9"#, "priorities: 9: must be from 1 to 8"),
             (r#""seed": 1"#, r#""sed": 1"#, "unknown field `sed`"),
             (
                 r#""delay_ps": 5}"#,

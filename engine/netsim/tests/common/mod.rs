@@ -137,6 +137,7 @@ impl LeafSpine {
             gate_register: Some("gate_open_at".to_owned()),
             recirculation_delay_ps: 1_000_000,
             queue_limit_packets: None,
+            priorities: 1,
             switches,
             hosts,
             links,
@@ -248,6 +249,30 @@ fn set_seed(fabric: &mut Fabric, switch: usize, seed: u32) {
     state
         .mt_set_default_action("eeon_ingress.route.switch_config", "eeon_ingress.route.set_ecmp_seed", &data)
         .unwrap();
+}
+
+/// Sends each DSCP of `of` to its priority on one switch.
+pub fn classes(fabric: &mut Fabric, switch: usize, of: &[(u8, u8)]) {
+    let mut state = fabric.switch_mut(switch).state_mut();
+    let (table, action) =
+        ("eeon_ingress.route.switch_config", "eeon_ingress.route.set_ecmp_seed_and_priorities");
+    state.mt_set_default_action(table, action, &[minimal(1)]).unwrap();
+    for (dscp, priority) in of {
+        let (key, data) = ([MatchKeyParam::Exact(vec![*dscp])], [vec![*priority]]);
+        let (table, action) =
+            ("eeon_ingress.choose_priority.dscp_priority", "eeon_ingress.choose_priority.set_priority");
+        state.mt_add_entry(table, &key, action, &data, 0).unwrap();
+    }
+}
+
+/// A frame of IPv4 without options, with another DSCP and the header checksum of it.
+pub fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
+    frame[15] = dscp << 2 | frame[15] & 3;
+    frame[24..26].fill(0);
+    let sum = frame[14..34].chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum::<u32>();
+    let sum = (sum & 0xFFFF) + (sum >> 16);
+    frame[24..26].copy_from_slice(&(!((sum & 0xFFFF) + (sum >> 16)) as u16).to_be_bytes());
+    frame
 }
 
 fn set_port(fabric: &mut Fabric, switch: usize, port: u16, settings: &PortSettings) {

@@ -1,0 +1,54 @@
+"""Traffic classes: which DSCP and PCP go to which of a port's eight queues."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from eeon_control.model_base import Strict, whole
+
+PRIORITIES = 8
+"""Queues of a port, numbered from 0: what v1model's `priority` field of 3 bits can name."""
+DEFAULT_CLASS = "default"
+"""The class of everything that no other class names."""
+
+
+class TrafficClass(Strict):
+    """One class of traffic: what belongs to it, and its queue."""
+
+    priority: Annotated[int, *whole(0, PRIORITIES - 1, "a priority")]
+    """The queue. 7 is served first; a switch must have been started with eight queues a port."""
+    dscp: Annotated[list[Annotated[int, *whole(0, 63, "a DSCP")]], Field(default_factory=list)]
+    """DSCPs of IP packets (RFC 2474) that belong to it."""
+    pcp: Annotated[list[Annotated[int, *whole(0, 7, "a PCP")]], Field(default_factory=list)]
+    """PCPs of tagged frames (IEEE 802.1Q) whose DSCP no class names."""
+
+
+def _consistent(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
+    """Refuses what two classes claim, and a class to which nothing belongs."""
+    for key in ("dscp", "pcp"):
+        owner: dict[int, str] = {}
+        for name, one in classes.items():
+            for value in getattr(one, key):
+                if value in owner:
+                    twice = "twice in" if owner[value] == name else f"in {owner[value]} and in"
+                    raise ValueError(f"{key} {value} is {twice} {name}; give it to one class, once")
+                owner[value] = name
+    for name, one in classes.items():
+        given = bool(one.dscp or one.pcp)
+        if name == DEFAULT_CLASS and given:
+            raise ValueError(f"{name} is what no other class names; it has no dscp and no pcp of its own")
+        if name != DEFAULT_CLASS and not given:
+            raise ValueError(f"{name} has neither dscp nor pcp, so no packet would belong to it")
+    return classes
+
+
+Classes = Annotated[dict[str, TrafficClass], AfterValidator(_consistent)]
+"""Classes by name; none leaves every port with one queue."""
+
+
+def default_priority(classes: dict[str, TrafficClass]) -> int:
+    """The queue of what no class names."""
+    one = classes.get(DEFAULT_CLASS)
+    return 0 if one is None else one.priority

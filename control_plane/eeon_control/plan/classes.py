@@ -1,0 +1,61 @@
+"""The entries by which a switch chooses among a port's queues. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from eeon_control.config.classes import TrafficClass, default_priority
+from eeon_control.entries import Action, Entry, Exact
+
+TABLES: tuple[str, ...] = ("dscp_priority", "pcp_priority")
+PRIORITIES_ACTION = "set_ecmp_seed_and_priorities"
+"""The action of `switch_config` after which packets meet `TABLES`."""
+
+
+def class_entries(classes: dict[str, TrafficClass]) -> list[Entry]:
+    """Entries of `TABLES`, the same on every switch; none without classes, and then packets meet neither
+    table (`seed_action`)."""
+    if not classes:
+        return []
+    entries = [Entry("dscp_priority", (), (_to(default_priority(classes)),), is_default=True)]
+    for table, key in zip(TABLES, ("dscp", "pcp"), strict=True):
+        chosen = {value: one.priority for one in classes.values() for value in getattr(one, key)}
+        entries += [
+            Entry(table, (Exact(key, value),), (_to(priority),)) for value, priority in sorted(chosen.items())
+        ]
+    return entries
+
+
+def seed_action(seed: int, classes: dict[str, TrafficClass]) -> Action:
+    """The action of `switch_config`: the ECMP seed, and whether packets are asked for their class."""
+    return Action(PRIORITIES_ACTION if classes else "set_ecmp_seed", (("seed", seed),))
+
+
+def summary(entries: Iterable[Entry]) -> str:
+    """How a switch chooses among a port's queues: `DSCP 26, 46 -> 3; PCP 5 -> 3; others -> 0`. Empty where
+    packets do not meet `TABLES`."""
+    chosen: dict[tuple[str, int], list[int]] = {}
+    others, is_used = 0, False
+    for entry in entries:
+        action = entry.actions[0] if entry.actions else None
+        if action is None:
+            continue
+        if entry.table == "switch_config":
+            is_used = action.name == PRIORITIES_ACTION
+        elif entry.table in TABLES:
+            priority = dict(action.params).get("priority", 0)
+            if not entry.is_default:
+                chosen.setdefault((entry.table, priority), []).append(entry.match[0].value)
+            elif entry.table == "dscp_priority":
+                others = priority
+    if not is_used:
+        return ""
+    texts = [
+        f"{table.removesuffix('_priority').upper()} {', '.join(map(str, sorted(values)))} -> {priority}"
+        for (table, priority), values in sorted(chosen.items(), key=lambda one: (one[0][0], -one[0][1]))
+    ]
+    return "; ".join([*texts, f"others -> {others}"])
+
+
+def _to(priority: int) -> Action:
+    return Action("set_priority", (("priority", priority),))

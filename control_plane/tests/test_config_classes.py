@@ -1,0 +1,103 @@
+"""Traffic classes: what the file may say, which entries come of it, and what plans and `show queues` say of them."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_control import config, plan, topology
+from eeon_control.errors import InputError
+from eeon_control.fabric.describe import describe
+from eeon_control.fabric.diff import difference
+from eeon_control.fabric.planning import FabricPlan, SwitchPlan
+from eeon_control.plan import Action, Entry, Exact, classes
+from eeon_control.units import Duration
+
+TICK = Duration(1000)
+FABRIC = topology.load("leaf-spine-4")
+TABLES = ("switch_config", "dscp_priority", "pcp_priority")
+
+
+def with_classes(text: str):
+    return config.overridden(config.load("mark_threshold"), {"classes": config_value(text)})
+
+
+def config_value(text: str) -> object:
+    import yaml
+
+    return yaml.safe_load(text)
+
+
+def entries(text: str) -> list[Entry]:
+    return [
+        entry for entry in plan.intended(FABRIC, with_classes(text), TICK)["leaf1"] if entry.table in TABLES
+    ]
+
+
+def to(priority: int) -> tuple[Action]:
+    return (Action("set_priority", (("priority", priority),)),)
+
+
+def test_entries_written_out():
+    found = entries(
+        "{gold: {priority: 5, dscp: [46, 26], pcp: [5]}, low: {priority: 1, dscp: [8]}, default: {priority: 2}}"
+    )
+    assert found[0].actions[0].name == "set_ecmp_seed_and_priorities"
+    assert found[1:] == [
+        Entry("dscp_priority", (), to(2), is_default=True),
+        Entry("dscp_priority", (Exact("dscp", 8),), to(1)),
+        Entry("dscp_priority", (Exact("dscp", 26),), to(5)),
+        Entry("dscp_priority", (Exact("dscp", 46),), to(5)),
+        Entry("pcp_priority", (Exact("pcp", 5),), to(5)),
+    ]
+
+
+def test_without_classes_packets_meet_no_table_of_queues():
+    assert [(entry.table, entry.actions[0].name) for entry in entries("{}")] == [
+        ("switch_config", "set_ecmp_seed")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("{a: {priority: 8, dscp: [1]}}", "a priority is a whole number from 0 to 7"),
+        ("{a: {priority: true, dscp: [1]}}", "a priority is a whole number from 0 to 7"),
+        ("{a: {priority: 1, dscp: [64]}}", "a DSCP is a whole number from 0 to 63"),
+        ("{a: {priority: 1, pcp: [8]}}", "a PCP is a whole number from 0 to 7"),
+        ("{a: {dscp: [1]}}", "priority: this key is required"),
+        ("{a: {priority: 1}}", "a has neither dscp nor pcp"),
+        ("{a: {priority: 1, dscp: [3]}, b: {priority: 2, dscp: [4, 3]}}", "dscp 3 is in a and in b"),
+        ("{a: {priority: 1, pcp: [3, 3]}}", "pcp 3 is twice in a"),
+        ("{default: {priority: 1, dscp: [3]}}", "default is what no other class names"),
+        ("{a: {priority: 1, dcsp: [3]}}", "unknown key (did you mean dscp?)"),
+    ],
+)
+def test_mistakes_are_named(text, error):
+    with pytest.raises(InputError) as raised:
+        with_classes(text)
+    assert error in str(raised.value)
+
+
+def lines(before: str, after: str) -> list[str]:
+    old, new = (plan.intended(FABRIC, with_classes(text), TICK) for text in (before, after))
+    made = FabricPlan({name: SwitchPlan(False, tuple(difference(old[name], new[name]))) for name in new})
+    return [str(line).partition(": ")[2] for line in describe(FABRIC, made, TICK)]
+
+
+def test_a_plan_says_what_changes():
+    assert lines("{}", "{gold: {priority: 5, dscp: [46]}}") == [
+        "packets go to a queue by their class",
+        "DSCP 46: by default -> priority 5",
+    ]
+    assert lines(
+        "{gold: {priority: 5, dscp: [46]}}", "{gold: {priority: 6, pcp: [3]}, default: {priority: 1}}"
+    ) == [
+        "other packets: priority 0 -> priority 1",
+        "PCP 3: by default -> priority 6",
+        "DSCP 46: priority 5 -> by default",
+    ]
+
+
+def test_a_summary_of_what_a_switch_has():
+    assert classes.summary(entries("{}")) == ""
+    found = entries("{gold: {priority: 5, dscp: [46, 26], pcp: [5]}, low: {priority: 1, dscp: [8]}}")
+    assert classes.summary(found) == "DSCP 26, 46 -> 5; DSCP 8 -> 1; PCP 5 -> 5; others -> 0"
