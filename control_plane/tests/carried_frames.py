@@ -65,13 +65,13 @@ def checksum(data: bytes) -> bytes:
     return (total ^ 0xFFFF).to_bytes(2, "big")
 
 
-def frame_of(source, destination, flow: Flow, version: int) -> bytes:
-    """A frame of a flow: Ethernet, IP, the ports (of UDP or TCP), zeros. Transport checksums are left out."""
+def frame_of(source, destination, flow: Flow, version: int, payload: int = 0) -> bytes:
+    """A frame of a flow: Ethernet, IP, the ports (of UDP or TCP), zeros, `payload` bytes more. Transport checksums are left out."""
     ports = struct.pack("!HH", flow.source_port, flow.destination_port)
     body = {
         6: ports + bytes(8) + b"\x50\x10" + bytes(6),
         17: ports + b"\0\x1a" + bytes(20),
-    }.get(flow.protocol, bytes(26))
+    }.get(flow.protocol, bytes(26)) + bytes(payload)
     macs = bytes.fromhex((source.gateway_mac + source.mac).replace(":", ""))
     if version == 6:
         head = b"\x60" + bytes(3) + struct.pack("!HBB", len(body), flow.protocol, 64)

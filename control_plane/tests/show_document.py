@@ -1,0 +1,131 @@
+"""docs/show.md typed on real switches. As a program, `python show_document.py`, it puts in what is printed now.
+
+Frames of two hosts of leaf1 to one host of leaf2 are carried through the engine's switches, twice what its link
+takes, so that its queue marks and overflows; the answers go back. All is in virtual time, so that each output is
+the same every time, but for those over an interval (`--rate`) and of this machine (`doctor`): these are of a live
+fabric, and their headings are compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+from carried_frames import Running, frame_of
+from click.testing import CliRunner
+from eeon_control import topology
+from eeon_control.cli import main
+from eeon_control.routing import Flow
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "show.md"
+_BLOCK = re.compile(r"^    \$ (eeon .*)\n((?:    .*\n)+)", re.MULTILINE)
+_CHANGING = re.compile(r"--rate|eeon doctor")
+
+FRAMES = 300
+_FRAME_PS = 1514 * 8000  # at 1 Gbit/s
+_END_PS = 10**12
+
+
+def blocks(text: str) -> Iterator[tuple[str, str, tuple[int, int]]]:
+    """Command, output without the indentation, and where the output stands."""
+    for found in _BLOCK.finditer(text):
+        yield found[1], re.sub(r"^    ", "", found[2], flags=re.MULTILINE), found.span(2)
+
+
+def agree(command: str, shown: str, printed: str) -> bool:
+    """Whether the page shows what is printed; of what changes, its headings."""
+    if not _CHANGING.search(command):
+        return shown == printed
+    return headings(shown) == headings(printed)
+
+
+def headings(output: str) -> list[str]:
+    """The words of the lines that have no number, down to the first row."""
+    lines = output.splitlines()
+    rows = [number for number, line in enumerate(lines) if re.match(r"leaf|spine|\d", line)]
+    return [word for line in lines[: rows[0]] if not re.search(r"\d", line) for word in line.split()]
+
+
+@contextlib.contextmanager
+def fabric() -> Iterator[None]:
+    """Commands that are typed find four switches that have carried the frames."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.enter_context(mock.patch.dict(os.environ, {"XDG_STATE_HOME": str(folder / "state")}))
+        os.environ.pop("EEON_STATE", None)
+        running = Running(topology.load("leaf-spine-4"), stack)
+        lines = [f"  {name}: {address}" for name, address in running.targets.items()]
+        targets = folder / "targets.yaml"
+        targets.write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+        place = f"-t leaf-spine-4 -T {targets}"
+        typed(f"eeon config apply -c mark_threshold -c eee_120us100 {place}")
+        carry(running)
+        yield
+
+
+def carry(running: Running) -> None:
+    """The frames, switch by switch: what leaves one arrives at the next when its links are passed."""
+    hosts = running.topology.hosts
+    h1, h2, h3 = hosts["h1"], hosts["h2"], hosts["h3"]
+    arriving: dict[str, list[tuple[int, int, bytes]]] = {name: [] for name in running.switches}
+    for source, port in ((h1, 40000), (h2, 40001)):
+        data = frame_of(source, h3, Flow(6, port, 5000), 4, payload=1460)
+        arriving["leaf1"] += [(n * _FRAME_PS, source.port.peer.port, data) for n in range(1, FRAMES + 1)]
+    for name in ("leaf1", "spine1", "spine2", "leaf2"):
+        pass_on(running, name, arriving)
+    ack = frame_of(h3, h1, Flow(6, 5000, 40000), 4)
+    arriving["leaf2"] = [(_END_PS + n * _FRAME_PS, h3.port.peer.port, ack) for n in range(1, FRAMES + 1)]
+    for name in ("leaf2", "spine1", "spine2", "leaf1"):
+        pass_on(running, name, arriving)
+
+
+def pass_on(running: Running, name: str, arriving: dict[str, list[tuple[int, int, bytes]]]) -> None:
+    switch = running.switches[name]
+    frames, arriving[name] = sorted(arriving[name]), []
+    sent = []
+    for time_ps, port, frame in frames:
+        sent += switch.advance_to(time_ps - 1)
+        switch.inject(port, frame, time_ps)
+    if frames:
+        sent += switch.advance_to(frames[-1][0] + _END_PS // 2)
+    for time_ps, port, frame in sent:
+        link = running.topology.port(f"{name}:{port}")
+        if link.peer.node in arriving:
+            arriving[link.peer.node].append((time_ps + int(link.delay), link.peer.port, frame))
+
+
+def typed(command: str) -> str:
+    """What a command prints in a pipe of 200 columns; blanks at the ends of lines do not count."""
+    result = CliRunner().invoke(main, command.split()[1:], env={"COLUMNS": "200"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    home = re.sub(r"/\S*/(?=eeon-show/)", "/home/me/.local/state/", result.output)
+    return "".join(f"{line.rstrip()}\n" for line in home.splitlines())
+
+
+def refresh() -> int:
+    """Put in what is printed where it differs. How many blocks changed."""
+    text, pieces, done_to, changed = PAGE.read_text(encoding="utf-8"), [], 0, 0
+    with fabric():
+        for command, shown, (start, end) in blocks(text):
+            printed = typed(command)
+            if agree(command, shown, printed):
+                continue
+            if _CHANGING.search(command):
+                print(f"{command}: headings differ; take its output from a live fabric:\n{printed}")
+                continue
+            pieces += [text[done_to:start], re.sub(r"^(?=.)", "    ", printed, flags=re.MULTILINE)]
+            done_to = end
+            changed += 1
+    PAGE.write_text("".join([*pieces, text[done_to:]]), encoding="utf-8")
+    return changed
+
+
+if __name__ == "__main__":
+    sys.exit(print(f"{refresh()} blocks changed"))
