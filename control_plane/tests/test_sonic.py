@@ -144,6 +144,24 @@ def test_everything_that_cannot_be_mapped_is_told_at_once_with_the_next_step():
     assert len(told) == 12
 
 
+@pytest.mark.parametrize("field", ["ecn_green_min_threshold", "green_ect_max_threshold"])
+def test_thresholds_of_ect_packets_are_refused_by_name_under_both_names_that_proposals_give_them(field: str):
+    """No release has them; the pull requests do not agree on the name."""
+    content = tables(WRED_PROFILE={"AZURE_LOSSLESS": {**SHIPPED, field: "97500"}})
+    assert problems(content) == [
+        f"WRED_PROFILE|AZURE_LOSSLESS.{field}: thresholds of ECT packets apart from others are in no release of "
+        "SONiC; use mark_threshold in a configuration of your own"
+    ]
+
+
+def test_no_field_is_exported_that_a_release_of_sonic_does_not_have():
+    """Of a whole profile: today's WRED, by colour, and `ecn`."""
+    value, _ = sonic.import_(read(tables()), LEAF1)
+    patch = sonic.export(read(tables()), config.from_value(value, "imported"), LEAF1, source="imported")
+    ((_, profile),) = patch["WRED_PROFILE"].items()
+    assert set(profile) == {*SHIPPED}
+
+
 def test_one_queue_can_be_taken_and_tables_left_out():
     content = tables(SCHEDULER={"s": {"type": "DWRR"}})
     content["QUEUE"]["Ethernet0|0-2"] = {"scheduler": "s", "wred_profile": "AZURE_LOSSLESS"}
