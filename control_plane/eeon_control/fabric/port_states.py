@@ -23,6 +23,7 @@ STATUS = GNMIPath(f"{_STATE}/oper-status")
 # A P4Runtime port is the one or the other, where a switch has both: openconfig-p4rt's number is meant for it.
 NUMBERS = (GNMIPath(f"{_STATE}/ifindex"), GNMIPath(f"{_STATE}/id"))
 
+_PORTS_MAX = 4096
 # finsy asks for JSON, the protocol's default. Targets that follow it send JSON's text, others the bare word.
 _UP = ("UP", b'"UP"')
 
@@ -47,6 +48,8 @@ class PortStates:
         """A port whose status this has changed. Raises KeyError or ValueError if that is not OpenConfig."""
         name, value = str(update.path["name"]), update.value
         before = self._ports.get(name) or PortState(name)
+        if name not in self._ports and len(self._ports) == _PORTS_MAX:
+            raise ValueError(f"the switch tells of more than {_PORTS_MAX} ports")
         match update.path.last:
             case "oper-status":
                 after = replace(before, up=value in _UP)
@@ -97,6 +100,6 @@ def _number(value: object) -> int:
     """A number as JSON's text, or as it is. Raises ValueError."""
     if isinstance(value, bytes):
         value = value.decode().strip('"')
-    if not isinstance(value, int | str):
+    if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(f"a port's number is no {type(value).__name__}")
     return int(value)
