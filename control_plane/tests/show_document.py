@@ -53,7 +53,7 @@ def headings(output: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def fabric() -> Iterator[None]:
+def fabric() -> Iterator[Running]:
     """Commands that are typed find four switches that have carried the frames."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -66,21 +66,26 @@ def fabric() -> Iterator[None]:
         place = f"-t leaf-spine-4 -T {targets}"
         typed(f"eeon config apply -c mark_threshold -c eee_120us100 {place}")
         carry(running)
-        yield
+        yield running
 
 
 def carry(running: Running) -> None:
     """The frames, switch by switch: what leaves one arrives at the next when its links are passed."""
-    hosts = running.topology.hosts
+    hosts, begin_ps = running.topology.hosts, running.now_ps
+    running.now_ps += 2 * _END_PS
     h1, h2, h3 = hosts["h1"], hosts["h2"], hosts["h3"]
     arriving: dict[str, list[tuple[int, int, bytes]]] = {name: [] for name in running.switches}
     for source, port in ((h1, 40000), (h2, 40001)):
         data = frame_of(source, h3, Flow(6, port, 5000), 4, payload=1460)
-        arriving["leaf1"] += [(n * _FRAME_PS, source.port.peer.port, data) for n in range(1, FRAMES + 1)]
+        arriving["leaf1"] += [
+            (begin_ps + n * _FRAME_PS, source.port.peer.port, data) for n in range(1, FRAMES + 1)
+        ]
     for name in ("leaf1", "spine1", "spine2", "leaf2"):
         pass_on(running, name, arriving)
     ack = frame_of(h3, h1, Flow(6, 5000, 40000), 4)
-    arriving["leaf2"] = [(_END_PS + n * _FRAME_PS, h3.port.peer.port, ack) for n in range(1, FRAMES + 1)]
+    arriving["leaf2"] = [
+        (begin_ps + _END_PS + n * _FRAME_PS, h3.port.peer.port, ack) for n in range(1, FRAMES + 1)
+    ]
     for name in ("leaf2", "spine1", "spine2", "leaf1"):
         pass_on(running, name, arriving)
 

@@ -25,6 +25,7 @@ _PLACES = {
     "help": "eeon_control.cli.help:help_",
     "show": "eeon_control.cli.show:show",
     "sonic": "eeon_control.cli.sonic:sonic",
+    "top": "eeon_control.cli.top:top",
 }
 
 
@@ -43,5 +44,6 @@ def main() -> None:
       eeon show path h1 h3 --flow tcp,40000,5000   the way of a flow, and its end
       eeon show ports --only drops                 the ports that drop, and why
       eeon show routes --only faults               routes not as planned, and why
+      eeon top                                     what ports do now, the busiest first
       eeon help show path                          all about one command
     """

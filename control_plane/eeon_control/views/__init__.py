@@ -1,6 +1,6 @@
 """What `eeon show` shows, one view a file, as rows of plain values. Pure: readings in, rows out."""
 
-from eeon_control.views.change import nonzero, rates, restarted, since
+from eeon_control.views.change import elapsed_ps, nonzero, rates, restarted, since
 from eeon_control.views.counters import DROPS, counters
 from eeon_control.views.ecn import ecn, with_mark_share
 from eeon_control.views.eee import REGISTERS as EEE_REGISTERS
@@ -17,6 +17,8 @@ from eeon_control.views.queues import queues
 from eeon_control.views.routes import PlannedRoutes, routes
 from eeon_control.views.selection import Selection, select
 from eeon_control.views.table import Column, Row, View
+from eeon_control.views.top import REGISTERS as TOP_REGISTERS
+from eeon_control.views.top import top
 
 __all__ = [
     "Column",
@@ -28,11 +30,13 @@ __all__ = [
     "QUEUE_REGISTERS",
     "Row",
     "Selection",
+    "TOP_REGISTERS",
     "View",
     "counted",
     "counters",
     "ecn",
     "eee",
+    "elapsed_ps",
     "energy",
     "fabric",
     "nonzero",
@@ -49,5 +53,6 @@ __all__ = [
     "routes",
     "select",
     "since",
+    "top",
     "with_mark_share",
 ]

@@ -70,6 +70,16 @@ def rates(now: View, before: View, elapsed_ps: int, *, ignored: Collection[str] 
     return replace(now, columns=columns, rows=rows, title=f"{now.title}, over {seconds:.3g} s")
 
 
+def elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
+    """Longest time between the two readings of a switch: they are read at once, so it is that of all."""
+    spans = [
+        one.at_ps - before.switches[name].at_ps
+        for name, one in after.switches.items()
+        if name in before.switches
+    ]
+    return max(spans, default=0)
+
+
 def nonzero(view: View) -> View:
     """Only the rows in which something was counted."""
     counting = [column.key for column in view.columns if column.counts]

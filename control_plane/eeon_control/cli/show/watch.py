@@ -155,7 +155,7 @@ class ViewLoop:
         if self._interval_s is not None and before is not None and not kind.has_own_interval:
             gone = views.restarted(before, observed)
             earlier = kind.make(ViewData(self._part, self._targets, before))
-            view = views.rates(view, earlier, _elapsed_ps(before, observed), ignored=gone)
+            view = views.rates(view, earlier, views.elapsed_ps(before, observed), ignored=gone)
             view.notes += [f"{name} has restarted; no rate yet" for name in gone]
         elif self._baseline is not None:
             view = self._since_baseline(view, observed, self._baseline)
@@ -210,16 +210,6 @@ class ViewLoop:
             output=self._options.output,
             indent=1 if self._options.watch_s is None else None,
         )
-
-
-def _elapsed_ps(before: FabricObservation, after: FabricObservation) -> int:
-    """Longest time between the two readings of a switch: they are read at once, so it is that of all."""
-    spans = [
-        one.at_ps - before.switches[name].at_ps
-        for name, one in after.switches.items()
-        if name in before.switches
-    ]
-    return max(spans, default=0)
 
 
 Block = tuple[View, FabricObservation, str]

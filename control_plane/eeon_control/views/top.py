@@ -1,0 +1,78 @@
+"""`eeon top`: what every linked port does now, by the load of its link, its queue, marks, drops and sleep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eeon_control.fabric.read import FabricObservation
+from eeon_control.topology import Topology
+from eeon_control.units import Duration
+from eeon_control.views.change import elapsed_ps, rates, restarted
+from eeon_control.views.ecn import ecn
+from eeon_control.views.eee import REGISTERS as EEE_REGISTERS
+from eeon_control.views.eee import eee
+from eeon_control.views.port_tables import NO_REGISTERS
+from eeon_control.views.ports import finished, ports
+from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
+from eeon_control.views.queues import queues
+from eeon_control.views.scale import bit_rate, bytes_measured, per_second
+from eeon_control.views.table import PORT, Cell, Column, Row, Style, View, none, share
+
+REGISTERS = tuple(dict.fromkeys((*QUEUE_REGISTERS, *EEE_REGISTERS)))
+
+
+def top(topology: Topology, before: FabricObservation, observed: FabricObservation, tick: Duration) -> View:
+    """Needs entries, counters, ports and `REGISTERS` of both observations."""
+    span, gone = elapsed_ps(before, observed), restarted(before, observed)
+    traffic = finished(
+        topology,
+        rates(ports(topology, observed), ports(topology, before), span, ignored=gone),
+        True,
+    )
+    marked: dict[str, float] = {}
+    marks = rates(ecn(observed.counters), ecn(before.counters), span, ignored=gone)
+    for row in marks.rows:
+        rate = row["marked_per_s"]
+        name = str(row["port"])
+        marked[name] = marked.get(name, 0.0) + (rate if isinstance(rate, int | float) else 0.0)
+    waiting = {row["port"]: row for row in queues(topology, observed, tick).rows}
+    asleep = {row["port"]: row for row in eee(topology, observed, tick, before).rows}
+    rows: list[Row] = [
+        {
+            "port": row["port"],
+            "peer": row["peer"],
+            "link": row["link"],
+            "used_share": row["utilisation_share"],
+            "sent_bytes_per_s": row["sent_bytes_per_s"],
+            "occupancy_bytes": waiting[row["port"]]["occupancy_bytes"],
+            "marked_per_s": None if row["sent_bytes_per_s"] is None else marked[str(row["port"])],
+            "dropped_per_s": row["dropped_packets_per_s"],
+            "drop_causes": row["drop_causes"],
+            "lpi_share": asleep[row["port"]]["lpi_share"],
+        }
+        for row in traffic.rows
+    ]
+    columns = [
+        PORT,
+        Column("peer", "peer", right=False, worth=2),
+        Column("link", "link", none, right=False, worth=4, style=_if("down", Style.BAD)),
+        Column("used_share", "used", share, worth=9),
+        Column("sent_bytes_per_s", "sent", bit_rate),
+        Column("occupancy_bytes", "queue", bytes_measured, worth=8),
+        Column("marked_per_s", "marks", per_second, worth=8, style=_above_zero(Style.NOTICE)),
+        Column("dropped_per_s", "drops", per_second, worth=9, style=_above_zero(Style.BAD)),
+        Column("drop_causes", "why", right=False, worth=3),
+        Column("lpi_share", "asleep", share, worth=6),
+    ]
+    notes = [f"{name} has restarted; no rate yet" for name in gone]
+    if any(one.registers is None for one in observed.switches.values()):
+        notes.append(NO_REGISTERS)
+    return View("top", f"ports, over {span / 10**12:.3g} s", columns, rows, notes=notes)
+
+
+def _if(text: str, style: Style) -> Callable[[Cell], Style | None]:
+    return lambda value: style if value == text else None
+
+
+def _above_zero(style: Style) -> Callable[[Cell], Style | None]:
+    return lambda value: style if isinstance(value, int | float) and value > 0 else None
