@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from eeon_control import topology as topologies
 from eeon_tools.demo import summary
 from eeon_tools.demo.findings import findings
 from eeon_tools.demo.page import demo_page
@@ -72,6 +73,22 @@ def test_there_are_twelve_runs_of_four_aqms_and_three_eee_modes() -> None:
     assert len(RUNS) == len(set(RUNS)) == 12
     assert {run.aqm for run in RUNS} == {"drop_tail", "red_ect", "red_ack_syn", "mark_threshold"}
     assert {run.eee for run in RUNS} == {"off", "standard", "120us100"}
+
+
+def test_runs_that_the_page_shows_have_what_happened_by_packet_and_others_do_not(small_trace: Path) -> None:
+    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+    pytest.importorskip("bokeh")
+    from eeon_tools.demo import runs
+    from eeon_tools.report.page import explain_command, layers, section
+
+    shown, other = (runs.run_one(run, small_trace) for run in (runs.SHOWN[3], RUNS[0]))
+    assert runs.SHOWN[3].eee == "120us100" and other.model is None
+    assert shown.model is not None and shown.model["name"] == "mark_threshold, eee 120us100"
+    assert shown.model["totals"]["wakes of switch ports"] == shown.result.wakes > 0  # type: ignore[index]
+    topology = layers(topologies.load(runs.TOPOLOGY))
+    tool = section([shown.model], topology, explain_command(small_trace, runs.TOPOLOGY))
+    page = demo_page(as_the_papers_say(), findings(as_the_papers_say()), MANIFEST, tool)
+    assert "Look into a run" in page and tool in page
 
 
 def test_the_summary_has_exactly_the_keys_that_it_promises(tmp_path: Path) -> None:

@@ -41,9 +41,12 @@ def demo(output: Path, seed: int, workers: int) -> None:
     same trace and reads the switches' counters back.
     """
     needs_plots(str(output / "report.html"))
+    from eeon_control import topology as topologies
+
     from eeon_tools.demo import page, picture, runs, summary
     from eeon_tools.demo.findings import findings
     from eeon_tools.replay.table import comparison
+    from eeon_tools.report.page import explain_command, layers, section
 
     started = time.monotonic()
     output.mkdir(parents=True, exist_ok=True)
@@ -58,16 +61,16 @@ def demo(output: Path, seed: int, workers: int) -> None:
     with Progress(*columns, console=Terminal(stderr=True)) as progress:
         task = progress.add_task(f"{workers} at a time", total=len(runs.RUNS))
         done = runs.run_all(
-            trace, workers, lambda run, _: progress.update(task, advance=1, description=f"done: {run.name}")
+            trace, workers, lambda run: progress.update(task, advance=1, description=f"done: {run.name}")
         )
-    labelled = list(zip(runs.RUNS, done, strict=True))
+    labelled = [(run, one.result) for run, one in zip(runs.RUNS, done, strict=True)]
     results = {(run.aqm, run.eee): result for run, result in labelled}
     found = findings(results)
 
     out = console()
     labels = [(run.aqm, run.eee) for run in runs.RUNS]
     out.print()
-    out.print(comparison(done, labels, group_size=len(runs.EEES)))
+    out.print(comparison([result for _, result in labelled], labels, group_size=len(runs.EEES)))
     out.print()
     for finding in found:
         sign = "[green]seen[/]    " if finding.holds else "[bold red]not seen[/]"
@@ -76,8 +79,11 @@ def demo(output: Path, seed: int, workers: int) -> None:
 
     summary_path, page_path = output / "summary.json", output / "report.html"
     picture_path = output / "picture.svg"
+    shown = dict(zip(runs.RUNS, done, strict=True))
+    models = [model for run in runs.SHOWN if (model := shown[run].model) is not None]
+    tool = section(models, layers(topologies.load(runs.TOPOLOGY)), explain_command(trace, runs.TOPOLOGY))
     summary.write(summary_path, summary.summarise(seed, labelled))
-    page_path.write_text(page.demo_page(results, found, manifest), encoding="utf-8")
+    page_path.write_text(page.demo_page(results, found, manifest, tool), encoding="utf-8")
     picture_path.write_text(picture.picture(results), encoding="utf-8")
     click.echo(f"\n{summary_path}\n{picture_path}\n{page_path}\n{time.monotonic() - started:.1f} s")
     if not all(finding.holds for finding in found):

@@ -24,8 +24,8 @@ EEE_TITLES: Mapping[str, str] = {
 }
 
 
-def demo_page(results: Results, found: list[Finding], manifest: Manifest) -> str:
-    """The whole page."""
+def demo_page(results: Results, found: list[Finding], manifest: Manifest, tool: str = "") -> str:
+    """The whole page. `tool`: the part to look into some of the runs."""
     runs = [results[run.aqm, run.eee] for run in RUNS]
     labels = [f"{AQM_TITLES[run.aqm]}, {EEE_TITLES[run.eee]}" for run in RUNS]
     awake = [results[aqm, "off"] for aqm in AQMS]
@@ -43,6 +43,7 @@ def demo_page(results: Results, found: list[Finding], manifest: Manifest) -> str
         *(_finding(finding) for finding in found),
         html.heading("All twelve runs"),
         comparison_table(runs),
+        *([html.heading("Look into a run"), _how_to_look(), tool] if tool else []),
         html.heading("Who gets dropped"),
         html.paragraph(
             "ECN lets a switch mark a packet instead of dropping it, but only packets whose sender said "
@@ -93,6 +94,14 @@ def _fabric() -> str:
         "program, each with a P4Runtime server through which the controller configured it and its counters "
         "were read; two hosts a leaf at 1 Gbit/s; 10 Gbit/s between switches; 300 KB of buffer a port, the "
         "shallow buffers of the thesis."
+    )
+
+
+def _how_to_look() -> str:
+    return html.paragraph(
+        "Every packet of four of the runs is behind this part. It shows one setting beside another: choose "
+        "them, and a port. Drag over the chart or press plus to zoom; click a mark, a drop or a hold, or "
+        "a button, and read what the packet found, who stood before it and what would have spared it."
     )
 
 

@@ -88,6 +88,7 @@ def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[st
     flows, details = _visits(recording, series, period_ps, ahead)
     kept, counts = _choose(details, DETAILS // runs)
     shown = _shown(series)
+    steps = _share(shown, STEPS // runs)
     total = result.total()
     energy = result.energy_joules
     return {
@@ -110,7 +111,7 @@ def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[st
             "wakes of switch ports": result.wakes,
         },
         "ports": [
-            _port(recording, one, period_ps, STEPS // runs // max(1, len(shown)) if one in shown else 0)
+            _port(recording, one, period_ps, steps.get((one.port.node, one.port.number), 0))
             for one in series.values()
         ],
         "flows": _flows(flows),
@@ -264,6 +265,16 @@ def _choose(details: dict[str, list[_Detail]], limit: int) -> tuple[list[_Detail
 def _shown(series: dict[tuple[str, int], _PortSeries]) -> list[_PortSeries]:
     switches = [one for one in series.values() if one.port.role is not PortRole.HOST and one.deepest[0]]
     return sorted(switches, key=lambda one: -one.deepest[0])[:PORTS]
+
+
+def _share(shown: list[_PortSeries], steps: int) -> dict[tuple[str, int], int]:
+    """Steps of each port: a quarter of all in equal parts, the rest by how deep the queues were."""
+    deepest = sum(one.deepest[0] for one in shown)
+    return {
+        (one.port.node, one.port.number): steps // (4 * len(shown))
+        + 3 * steps * one.deepest[0] // (4 * deepest)
+        for one in shown
+    }
 
 
 def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) -> dict[str, object]:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from eeon_control.topology import SwitchRole, Topology
 
-from eeon_tools.replay import html
 from eeon_tools.report import charts
 
 
@@ -49,8 +48,3 @@ def explain_command(trace: Path, topology: str) -> str:
     """The command that tells all about packet N; the page's script puts in its number and the
     configuration."""
     return f"eeon explain {shlex.quote(str(trace))} -t {shlex.quote(topology)} {{config}} --packet {{packet}}"
-
-
-def compare_page(title: str, lead: str, tool: str, rest: Sequence[str]) -> str:
-    """A whole document of several runs: the part to look into, then what is said once."""
-    return html.page(title, [html.paragraph(lead, "lead"), tool, *rest])

@@ -140,6 +140,8 @@
     else if (one[WAITED] > 0) line(`In the queue for ${number(one[WAITED], 3)} us.`);
     if (one[KIND] === "marked" && port.threshold !== null)
       line(`A threshold of ${number(one[QUEUE])} B or more would not have marked it (now ${number(port.threshold)} B).`);
+    if (one[KIND] === "marked")
+      line("Its sender does not react: hosts of a replay send what the trace says. Experiments have TCP that does.");
     if (one[KIND] === "dropped early" && port.threshold !== null)
       line(`An AQM that acts above ${number(one[QUEUE])} B would not have dropped it (now from ${number(port.threshold)} B).`);
     if (one[KIND] === "buffer full")
@@ -208,7 +210,8 @@
   // Links by a metric: wider and darker is more; the number stands in the title and the table.
   const topology = () => {
     const metric = byId("metric").value, run = runs[state.a], { layers } = data.topology;
-    const width = Math.max(640, 26 * Math.max(...layers.map((layer) => layer.length))), rows = 110, top = 34;
+    const most_in_a_layer = Math.max(...layers.map((layer) => layer.length));
+    const width = Math.max(420, 26 * most_in_a_layer), rows = 100, top = 34, height = rows * (layers.length - 1) + 2 * top;
     const svgNs = "http://www.w3.org/2000/svg";
     const make = (name, attributes, text) => {
       const made = document.createElementNS(svgNs, name);
@@ -216,7 +219,7 @@
       if (text !== undefined) made.textContent = text;
       return made;
     };
-    const svg = make("svg", { viewBox: `0 0 ${width} ${rows * layers.length}`, role: "img", "aria-label": `Links by ${metric}`, style: `min-width:${Math.min(width, 1400)}px` });
+    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Links by ${metric}`, style: `min-width:${Math.min(26 * most_in_a_layer, 1400)}px;max-width:${Math.max(720, width)}px` });
     const place = {};
     layers.forEach((layer, row) => layer.forEach((name, at) => { place[name] = [width * (at + 0.5) / layer.length, top + row * rows]; }));
     const most = Math.max(1e-12, ...run.ports.map((port) => port[metric]));
@@ -235,10 +238,10 @@
       line.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
       svg.append(line);
     });
-    const labels = Math.max(...layers.map((layer) => layer.length)) <= 40;
+    const labels = most_in_a_layer <= 40, lowest = top + rows * (layers.length - 1);
     for (const [name, [x, y]] of Object.entries(place)) {
       svg.append(make("circle", { cx: x, cy: y, r: labels ? 13 : 5, class: "node" }));
-      if (labels) svg.append(make("text", { x, y: y - 17, "text-anchor": "middle" }, name));
+      if (labels) svg.append(make("text", { x, y: y === lowest ? y + 29 : y - 17, "text-anchor": "middle" }, name));
     }
     byId("topology").replaceChildren(svg);
   };
@@ -263,7 +266,7 @@
       });
       found.replaceChildren(first, ...sorted.map((row) => {
         const made = element("tr");
-        row.cells.forEach((value, place) => made.append(element("td", typeof value === "number" ? number(value, head[place][1]) : value ?? "-")));
+        row.cells.forEach((value, place) => made.append(element("td", typeof value === "number" ? number(value, row.digits ?? head[place][1]) : value ?? "-")));
         if (row.go) {
           made.className = "go"; made.tabIndex = 0;
           made.addEventListener("click", row.go);
@@ -287,7 +290,10 @@
     const names = Object.keys(run.totals);
     const shown = other ? [run, other] : runs.length > 1 ? runs : [run];
     table("totals", [["", 0], ...shown.map((one) => [one.name, 1])],
-      names.map((name) => ({ cells: [name, ...shown.map((one) => one.totals[name] ?? "-")] })), null);
+      names.map((name) => {
+        const found = shown.map((one) => one.totals[name] ?? "-");
+        return { cells: [name, ...found], digits: found.every((one) => Number.isInteger(one)) ? 0 : 1 };
+      }), null);
   };
 
   const theme = () => {
