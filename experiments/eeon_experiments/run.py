@@ -22,6 +22,7 @@ from eeon_control.errors import EeonError
 from eeon_control.program import Program
 from eeon_control.units import Duration
 from eeon_tools.errors import ReplayError, ToolsError
+from eeon_tools.hops.recording import Recording
 from eeon_tools.replay import packet_counts
 from eeon_tools.replay.twin import RunningTwin
 
@@ -35,6 +36,7 @@ from eeon_experiments.store import Outcome
 from eeon_experiments.versions import commit, versions
 
 if TYPE_CHECKING:
+    from eeon_engine.hops import HopFilter
     from eeon_engine.json_types import Report
 
 _REGISTERS = ("occupancy_bytes", "occupancy_packets", "wakes")
@@ -59,6 +61,21 @@ def run_one(run: Run) -> Outcome:
     found["cpu_seconds"] = time.process_time() - cpu
     found["peak_rss_bytes"] = memory.peak_bytes()
     return Outcome(run.id, run.seed, versions(), commit(), found, queues)
+
+
+def record_one(run: Run, hops: HopFilter) -> Recording:
+    """What happens by hop in a run, as far as `hops` admits it. Raises what the run fails with, but for one
+    that reaches its time limit: it is recorded up to there."""
+    settings, topology, config = run.parts()
+    with RunningTwin(topology, _program(), spec_of(settings, topology, config, run.seed)) as twin:
+        twin.apply(config)
+        twin.record(hops)
+        twin.start_workload(workload_of(settings, topology, run.seed))
+        twin.run_workload(int(settings.time_limit))
+        elapsed_ps = twin.report()["elapsed_ps"]
+        found = twin.recorded()
+    assert found is not None, "the twin was asked to record"
+    return Recording(run.id, found, topology, config, elapsed_ps)
 
 
 def _run(run: Run) -> tuple[dict[str, Value], object]:

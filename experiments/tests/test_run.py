@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,22 @@ def test_the_command_runs_resumes_and_tells(tmp_path: Path) -> None:
     results = store.load(tmp_path / "out")
     assert [row.axis("transport") for row in results.finished] == ["newreno", "dctcp"]
     assert results.rows[0].quick and results.rows[0].engine_digest == versions().engine
+
+
+def test_one_point_is_traced_by_hop(tmp_path: Path) -> None:
+    words = [str(write(tmp_path)), "--quick", "--pcapng", str(tmp_path / "one.pcapng")]
+    many = CliRunner().invoke(experiment, ["trace", *words])
+    assert (
+        many.exit_code == 1
+        and "choose one with --only and --seeds: queue=mark, transport=newreno" in many.output
+    )
+    done = CliRunner().invoke(experiment, ["trace", *words, "--only", "transport=dctcp"])
+    assert done.exit_code == 0, done.output
+    records = re.search(r"one.pcapng, ([\d,]+) records", done.output)
+    assert records and int(records[1].replace(",", "")) > 1000
+    assert (tmp_path / "one.pcapng").read_bytes()[:4] == bytes.fromhex("0a0d0d0a")
+    cut = CliRunner().invoke(experiment, ["trace", *words, "--only", "transport=dctcp", "--hops", "100"])
+    assert "events more than the limit of 100 are left out" in cut.output
 
 
 def test_the_command_names_failed_runs_and_keeps_the_others(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ _WITHOUT = {
     "eeon demo",
     "eeon experiment report",
     "eeon experiment run",
+    "eeon experiment trace",
     "eeon fabric down",
     "eeon fabric exec",
     "eeon fabric up",

@@ -10,6 +10,7 @@ _PLACES = {
     "run": "eeon_experiments.cli.run:run",
     "show": "eeon_experiments.cli.look:show",
     "status": "eeon_experiments.cli.run:status",
+    "trace": "eeon_experiments.cli.run:trace",
     "report": "eeon_experiments.cli.report:report",
 }
 """Each command by name, imported when it is used."""

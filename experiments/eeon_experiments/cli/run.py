@@ -1,4 +1,4 @@
-"""`eeon experiment run` and `status`."""
+"""`eeon experiment run`, `status` and `trace`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import click
 from eeon_control.cli.options import json_option
 from eeon_control.cli.output import counted
 from eeon_control.cli.terminal import Terminal
-from eeon_tools.cli.support import reports_errors
+from eeon_tools.cli.support import needs_plots, output_file, reports_errors
 from eeon_tools.errors import InputError
+from eeon_tools.hops.recording import DEFAULT_LIMIT, recording_filter
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from eeon_experiments.sweep import Sweep
 
 _F = TypeVar("_F", bound=Callable[..., object])
+_FILE = click.Path(dir_okay=False, path_type=Path)
 _SHOWN_FAILURES = 5
 _ERROR_CHARS = 300
 
@@ -169,6 +171,68 @@ def status(
     )
     for run_, error in state.failed:
         click.echo(f"  {_where(sweep, run_.id)}: {error[:_ERROR_CHARS]}")
+
+
+@click.command()
+@_selection
+@click.option(
+    "--pcapng", type=_FILE, help="Write every packet at every port, with the reason of its verdict."
+)
+@click.option(
+    "--perfetto", type=_FILE, help="Write queues, sleep and packets over time, for ui.perfetto.dev."
+)
+@click.option(
+    "--hops",
+    type=click.IntRange(1, 10_000_000),
+    default=DEFAULT_LIMIT,
+    show_default=True,
+    help="Most events that are recorded; 64 bytes each.",
+)
+@reports_errors
+def trace(
+    name: str,
+    quick: bool,
+    seeds: list[int] | None,
+    only: tuple[str, ...],
+    output: Path | None,
+    pcapng: Path | None,
+    perfetto: Path | None,
+    hops: int,
+) -> None:
+    """Run one point of an experiment again, and write what happened to its packets by hop.
+
+    --only and --seeds choose the point. No result is kept.
+    """
+    from eeon_tools.hops import pcapng as pcapng_file
+
+    from eeon_experiments.run import record_one
+
+    if pcapng is None and perfetto is None:
+        raise InputError("--pcapng", "", "or --perfetto is missing: say what to write")
+    for path in (pcapng, perfetto):
+        if path is not None:
+            output_file(path)
+    if perfetto is not None:
+        needs_plots(str(perfetto))
+    sweep, _ = _sweep(name, quick, seeds, only, output)
+    runs = {point.run.id: point.run for point in sweep.points}
+    if len(runs) != 1:
+        shown = "; ".join(_where(sweep, run_id) for run_id in list(runs)[:_SHOWN_FAILURES])
+        raise InputError("--only", f"{len(runs)} runs", f"choose one with --only and --seeds: {shown}")
+    [(run_id, chosen)] = runs.items()
+    snap_bytes = pcapng_file.SNAP_BYTES if pcapng else 0
+    recording = record_one(chosen, recording_filter(limit=hops, snap_bytes=snap_bytes))
+    click.echo(f"{_where(sweep, run_id)}: {len(recording.hops):,} events")
+    if pcapng is not None:
+        click.echo(f"pcapng: {pcapng}, {pcapng_file.write(recording, pcapng):,} records")
+    if perfetto is not None:
+        from eeon_tools.hops import perfetto as perfetto_file
+
+        perfetto_file.write(recording, perfetto)
+        click.echo(f"Perfetto trace: {perfetto}")
+    missing = recording.truncation()
+    if missing:
+        click.echo(f"{missing}; --hops sets the limit")
 
 
 def _sweep(
