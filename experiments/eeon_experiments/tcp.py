@@ -30,6 +30,15 @@ class DelayedAck(Strict):
     """At the latest after this time."""
 
 
+class HyStart(Strict):
+    """From which rise of round-trip times on slow start ends: an eighth, and between these."""
+
+    min_rtt_thresh: PositiveDurationText = Duration.parse("4ms")
+    """MIN_RTT_THRESH; that of RFC 9406 is for the Internet, and no queue of a data centre is so long."""
+    max_rtt_thresh: PositiveDurationText = Duration.parse("16ms")
+    """MAX_RTT_THRESH."""
+
+
 def _buffer(text: object) -> Bytes | None:
     if text is None or text == "unlimited":
         return None
@@ -73,6 +82,12 @@ class Tcp(Strict):
     """Initial window, in segments (RFC 6928)."""
     slow_start_limit: Annotated[Segments | None, BeforeValidator(_or_unlimited)] = 2
     """Slow start grows with one ACK by at most this many segments (RFC 3465), or `unlimited`, as in Linux."""
+    hystart: Annotated[HyStart | None, BeforeValidator(_or_off)] = None
+    """End the first slow start where round-trip times rise (HyStart++, RFC 9406; `{}` has its thresholds), or
+    `off`, the default. Not with `vegas`."""
+    pacing: Annotated[bool, Field(strict=True)] = False
+    """Spread data over the round-trip time, at Linux' rate: 2 windows a round trip in the first half of slow
+    start, 1.2 after."""
     min_window_segments: Segments = 2
     """A mark never makes the window smaller than this many segments."""
     cwr_growth: Annotated[bool, Field(strict=True)] = True
@@ -149,6 +164,16 @@ class Tcp(Strict):
             case "delayed_ack":
                 shown = None if value is None else {"segments": value.segments, "timer_ps": int(value.timer)}
                 return "delayed_ack", shown
+            case "hystart":
+                thresholds = (
+                    None
+                    if value is None
+                    else {
+                        "min_rtt_thresh_ps": int(value.min_rtt_thresh),
+                        "max_rtt_thresh_ps": int(value.max_rtt_thresh),
+                    }
+                )
+                return "hystart", thresholds
             case "timestamps" | "tsq":
                 return f"{key}_ps", None if value is None else int(value)
             case "initial_rto" | "syn_lost_rto" | "min_rto" | "max_rto" | "clock_granularity" | "time_wait":

@@ -17,6 +17,11 @@ from pydantic import ValidationError
         ({"timestamps": "off"}, {"timestamps_ps": None}),
         ({"algorithm": "dctcp", "l4s": True}, {"algorithm": "dctcp", "l4s": True}),
         ({"frto": True, "dsack": True}, {"frto": True, "dsack": True}),
+        ({"pacing": True, "hystart": "off"}, {"pacing": True, "hystart": None}),
+        (
+            {"hystart": {"min_rtt_thresh": "50us"}},
+            {"hystart": {"min_rtt_thresh_ps": 5 * 10**7, "max_rtt_thresh_ps": 16 * 10**9}},
+        ),
         ({"tsq": "0s"}, {"tsq_ps": 0}),
         ({"tsq": "off"}, {"tsq_ps": None}),
         ({"slow_start_limit": "unlimited"}, {"slow_start_limit": None}),

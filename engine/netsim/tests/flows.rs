@@ -220,3 +220,28 @@ fn the_l4s_threshold_marks_ect1_and_in_a_shared_queue_the_classic_flow_takes_the
     assert!(2 * l4s.3 < classic.3, "mean latency, ns: {l4s:?} and {classic:?}");
     assert!(shared.1 < 95.0 && shared.0 > 160.0, "CUBIC ends as if it were alone: {shared:?}");
 }
+
+/// Two flows of 10 MB into one port with room for 58 packets, in slow start without limit: what it loses takes a time-out to repair. With
+/// HyStart++ and pacing less is lost, and none is needed.
+#[test]
+fn hystart_with_pacing_loses_less_in_slow_start_into_a_short_queue() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 4, ..LeafSpine::default() };
+    let run = |hystart: Option<tcp::HyStart>, pacing: bool| {
+        let port = PortSettings { buffer_bytes: Some(90_000), ..PLAIN };
+        let mut fabric = size.fabric(size.spec(), |_| port.clone());
+        for source in [4, 5] {
+            let config = tcp::Config { hystart, pacing, slow_start_limit: None, ..tcp::Config::default() };
+            let flow = FlowSpec { source, destination: 0, bytes: 10_000_000, start: us(0) };
+            fabric.start_flow(&config.check().unwrap(), flow).unwrap();
+        }
+        let report = finish(&mut fabric);
+        let ms = |flow: &netsim::report::FlowReport| flow.completion_ps.unwrap() as f64 / 1e9;
+        let ends = report.flows.iter().map(ms).fold(0.0, f64::max);
+        (report.conservation.switch_drops, ends)
+    };
+    let thresholds =
+        tcp::HyStart { min_rtt_thresh: Duration::from_us(50), max_rtt_thresh: Duration::from_ms(1) };
+    let (plain, both) = (run(None, false), run(Some(thresholds), true));
+    assert!(plain.1 > 300.0, "{plain:?}");
+    assert!(both.0 < plain.0 && both.1 < 250.0, "{both:?}, without {plain:?}");
+}

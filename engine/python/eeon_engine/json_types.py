@@ -278,6 +278,17 @@ class HostReport(TypedDict):
 
 
 @final
+class HyStartSpec(TypedDict):
+    """From which rise of round-trip times on HyStart++ ends slow start: an eighth, and between these."""
+
+    min_rtt_thresh_ps: int
+    """MIN_RTT_THRESH; 4 ms in RFC 9406."""
+
+    max_rtt_thresh_ps: int
+    """MAX_RTT_THRESH; 16 ms in RFC 9406."""
+
+
+@final
 class JobReport(TypedDict):
     """One MapReduce job."""
 
@@ -1086,6 +1097,9 @@ class TcpSpec(TypedDict):
     frto: NotRequired[bool | None]
     """Find out whether a time-out was needed, and if not go on with new data and the window restored (RFC 5682, RFC 4015)."""
 
+    hystart: NotRequired[HyStartSpec | None]
+    """End the first slow start where round-trip times rise (HyStart++, RFC 9406); `null` is off."""
+
     initial_rto_ps: NotRequired[int | None]
     """RTO before there is a measurement."""
 
@@ -1112,6 +1126,9 @@ class TcpSpec(TypedDict):
 
     mss: NotRequired[int | None]
     """Maximum number of bytes of payload in a segment without options."""
+
+    pacing: NotRequired[bool | None]
+    """Spread data over the round-trip time."""
 
     prr: NotRequired[bool | None]
     """In recovery with SACK send in proportion to what is delivered (RFC 9937)."""

@@ -44,6 +44,21 @@ pub struct DelayedAck {
     pub timer: Duration,
 }
 
+/// How far round-trip times rise from one round to the next before HyStart++ takes it for a queue: an eighth, and between these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HyStart {
+    /// MIN_RTT_THRESH. Default 4 ms (RFC 9406, 4.3), for paths of the Internet: where a round trip takes 100 us, no queue is so long.
+    pub min_rtt_thresh: Duration,
+    /// MAX_RTT_THRESH. Default 16 ms (RFC 9406, 4.3).
+    pub max_rtt_thresh: Duration,
+}
+
+impl Default for HyStart {
+    fn default() -> Self {
+        Self { min_rtt_thresh: Duration::from_ms(4), max_rtt_thresh: Duration::from_ms(16) }
+    }
+}
+
 /// Settings of an endpoint. [`Config::check`] makes [`Settings`] of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -66,6 +81,12 @@ pub struct Config {
     /// Maximum number of segments by which slow start grows with one ACK. Default 2 (RFC 3465, 2.3); `None` is no limit (Linux;
     /// RFC 9438, 4.10 and RFC 9406, 4.2 for senders that pace). After a timeout it is 1 where there is a limit.
     pub slow_start_limit: Option<u32>,
+    /// End the first slow start where round-trip times rise (HyStart++, RFC 9406); not with Vegas, whose slow start does that itself. Default
+    /// off (`None`). RFC 9406, 4.2 has it with a `slow_start_limit` of 8 segments, or none where the sender paces.
+    pub hystart: Option<HyStart>,
+    /// Spread data over the round-trip time, at the rate of Linux: twice the window a round trip in the first half of slow start, 1.2 times
+    /// the window after that; the first ten segments leave at once. Default off.
+    pub pacing: bool,
     /// An ECN mark never makes the congestion window smaller than this many segments. Default 2, as ssthresh (RFC 5681, equation
     /// 4) and Linux; 1 lets classic ECN come to the case of RFC 3168, 6.1.2 where only a timer sends, as in ns-2.
     pub min_window_segments: u32,
@@ -137,6 +158,8 @@ impl Default for Config {
             mss: 1460,
             initial_window_segments: 10,
             slow_start_limit: Some(2),
+            hystart: None,
+            pacing: false,
             min_window_segments: 2,
             cwr_growth: true,
             receive_buffer: None,
@@ -214,6 +237,16 @@ impl Config {
         ] {
             if !(1..=65_535).contains(&value) {
                 return refuse(field, value.to_string(), "1 to 65535 segments");
+            }
+        }
+        if let Some(HyStart { min_rtt_thresh, max_rtt_thresh }) = self.hystart {
+            if self.algorithm == Algorithm::Vegas {
+                let value = format!("{min_rtt_thresh} to {max_rtt_thresh}");
+                return refuse("hystart", value, "off, because Vegas ends slow start by delay itself");
+            }
+            if min_rtt_thresh.is_zero() || min_rtt_thresh > max_rtt_thresh {
+                let value = format!("{min_rtt_thresh} to {max_rtt_thresh}");
+                return refuse("hystart", value, "more than 0 s, with min_rtt_thresh at most max_rtt_thresh");
             }
         }
         if self.slow_start_limit == Some(0) {
@@ -311,6 +344,21 @@ mod tests {
             (Config { initial_window_segments: 0, ..base() }, "initial_window_segments"),
             (Config { min_window_segments: 0, ..base() }, "min_window_segments"),
             (Config { slow_start_limit: Some(0), ..base() }, "slow_start_limit"),
+            (Config { algorithm: Algorithm::Vegas, hystart: Some(HyStart::default()), ..base() }, "hystart"),
+            (
+                Config {
+                    hystart: Some(HyStart { min_rtt_thresh: Duration::from_ms(17), ..HyStart::default() }),
+                    ..base()
+                },
+                "hystart",
+            ),
+            (
+                Config {
+                    hystart: Some(HyStart { min_rtt_thresh: Duration::ZERO, ..HyStart::default() }),
+                    ..base()
+                },
+                "hystart",
+            ),
             (Config { syn_lost_rto: Duration::ZERO, ..base() }, "syn_lost_rto"),
             (Config { receive_buffer: Some(Bytes::new(1 << 30)), ..base() }, "receive_buffer"),
             (

@@ -41,6 +41,7 @@ mod config;
 mod congestion;
 mod connection;
 mod handshake;
+mod hystart;
 mod output;
 mod pacing;
 mod rack;
@@ -54,7 +55,7 @@ mod sender;
 mod spurious;
 mod stats;
 
-pub use config::{Algorithm, Config, ConfigError, DctcpEct, DelayedAck, Settings, MAX_WINDOW};
+pub use config::{Algorithm, Config, ConfigError, DctcpEct, DelayedAck, HyStart, Settings, MAX_WINDOW};
 pub use connection::{Connection, End, SendError, State};
 pub use segment::Segment;
 pub use stats::Stats;

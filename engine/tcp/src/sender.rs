@@ -8,6 +8,7 @@ use wire::tcp_options::SackBlock;
 
 use crate::config::Config;
 use crate::congestion::{Ack, Congestion, Window};
+use crate::hystart::{Growth, HyStart};
 use crate::pacing;
 use crate::rack::{Rack, TailProbe};
 use crate::ranges::Ranges;
@@ -127,6 +128,16 @@ pub(crate) struct Sender {
     /// A probe is due.
     probe: bool,
     last_sent: Time,
+    /// Until the first slow start has ended, if it is to end by delay.
+    hystart: Option<Box<HyStart>>,
+    /// Data is paced; what follows is at rest where it is not.
+    paces: bool,
+    /// Data leaves at this time or later.
+    paced_until: Time,
+    /// When to ask for data that pacing keeps back.
+    pace_at: Time,
+    /// Largest flight of a round, and where the round ends.
+    largest_flight: (u64, u64),
     /// The bound of what is in the NIC, as time at the pacing rate (`Config::tsq`).
     tsq: Option<Duration>,
     /// Bytes of payload in the host's NIC, if that is bounded.
@@ -175,6 +186,11 @@ impl Sender {
             unanswered: 0,
             probe: false,
             last_sent: Time::ZERO,
+            hystart: config.hystart.map(|thresholds| Box::new(HyStart::new(thresholds))),
+            paces: config.pacing,
+            paced_until: Time::ZERO,
+            pace_at: Time::MAX,
+            largest_flight: (0, 0),
             tsq: config.tsq,
             in_nic: 0,
             waits_for_nic: false,
@@ -350,6 +366,8 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, config);
         }
+        let slow_start_divisor =
+            if self.hystart.is_some() { self.slow_start_by_delay(now, ack.timestamp_rtt) } else { 1 };
         let event = Ack {
             now,
             acked,
@@ -365,6 +383,7 @@ impl Sender {
                 (Some(_), Recovery::Timeout) => 1,
                 (Some(limit), _) => limit.into(),
             },
+            slow_start_divisor,
         };
         self.congestion.observe(&event);
         let was_recovering = self.is_in_fast_recovery();
@@ -375,7 +394,7 @@ impl Sender {
             if !config.cwr_growth && self.una <= self.mark_answered && matches!(self.recovery, Recovery::None)
             {
                 // Linux' CWR state.
-            } else if self.uses_window(prior_flight) {
+            } else if self.uses_window(prior_flight.max(self.largest_flight.0)) {
                 self.congestion.grow(&mut self.congestion_window, &event);
             } else {
                 self.congestion.unused(now);
@@ -387,6 +406,21 @@ impl Sender {
         } else if !was_recovering || self.sack || first_partial || !self.is_in_fast_recovery() {
             self.retransmit_at = now.saturating_add(self.rtt.rto(config));
         }
+    }
+
+    /// RFC 9406, 4.2: how fast the first slow start goes on, by an ACK that has moved SND.UNA.
+    #[inline(never)]
+    fn slow_start_by_delay(&mut self, now: Time, timestamp_rtt: Option<Duration>) -> u64 {
+        let window = &mut self.congestion_window;
+        if let Some(hystart) = self.hystart.as_mut().filter(|_| window.ssthresh == u64::MAX) {
+            match hystart.acknowledge(now, self.una, self.next, timestamp_rtt) {
+                Growth::Divided(divisor) => return divisor,
+                Growth::Over => window.ssthresh = window.cwnd,
+            }
+        }
+        // A loss or a mark has ended it, or it has ended itself.
+        self.hystart = None;
+        1
     }
 
     /// Whether the window limited what was sent (RFC 9438, 5.8; RFC 2861's aim): only then it may grow.
@@ -444,6 +478,10 @@ impl Sender {
     /// What is to be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
+        if now < self.paced_until {
+            self.pace_at = self.paced_until;
+            return None;
+        }
         if self.tsq.is_some() && self.nic_is_full() {
             self.waits_for_nic = true;
             return None;
@@ -463,6 +501,28 @@ impl Sender {
             Some(len) => Some(self.chunk(self.next, self.next + len)),
             None if self.una == self.next => self.poll_probe(now, config),
             None => None,
+        }
+    }
+
+    /// Notes what pacing and HyStart++ need to know of a chunk that leaves.
+    #[inline(never)]
+    fn note_departure(&mut self, now: Time, chunk: &Chunk) {
+        let (end, again) = (chunk.end(), chunk.start < self.max);
+        if let Some(hystart) = self.hystart.as_mut().filter(|_| !chunk.probe) {
+            hystart.note_sent(now, end, again);
+        }
+        if !self.paces {
+            return;
+        }
+        // Pacing keeps data back that the window would let out, so that the flight before one ACK does not tell whether the window is used:
+        // the largest of a round does, as in Linux (`tcp_cwnd_validate`).
+        let flight = self.flight().max(end.saturating_sub(self.una));
+        if self.una >= self.largest_flight.1 || flight > self.largest_flight.0 {
+            self.largest_flight = (flight, self.max.max(end));
+        }
+        if self.stats.data_segments > UNPACED_SEGMENTS && chunk.payload_len > 0 {
+            let gap = pacing::gap(&self.congestion_window, flight, self.rtt.srtt(), chunk.payload_len.into());
+            self.paced_until = now.saturating_add(gap);
         }
     }
 
@@ -699,6 +759,9 @@ impl Sender {
         if chunk.payload_len > 0 {
             self.stats.data_segments += 1;
         }
+        if self.paces || self.hystart.is_some() {
+            self.note_departure(now, chunk);
+        }
         if self.tsq.is_some() {
             self.in_nic += u64::from(chunk.payload_len);
         }
@@ -740,7 +803,7 @@ impl Sender {
     #[inline]
     pub(crate) fn next_timeout(&self) -> Time {
         let quiet = if self.quiet_until == Time::ZERO { Time::MAX } else { self.quiet_until };
-        let due = self.retransmit_at.min(self.persist_at).min(quiet);
+        let due = self.retransmit_at.min(self.persist_at).min(quiet).min(self.pace_at);
         self.rack.as_ref().map_or(due, |rack| due.min(rack.reorder_at).min(rack.probe_at))
     }
 
@@ -748,6 +811,9 @@ impl Sender {
     pub(crate) fn handle_timeout(&mut self, now: Time, config: &Config) -> bool {
         if now >= self.quiet_until {
             self.quiet_until = Time::ZERO;
+        }
+        if now >= self.pace_at {
+            self.pace_at = Time::MAX;
         }
         if now >= self.persist_at {
             self.probe = true;
@@ -820,6 +886,7 @@ impl Sender {
     /// Nothing is to be sent any more.
     pub(crate) fn stop(&mut self) {
         (self.retransmit_at, self.persist_at, self.quiet_until) = (Time::MAX, Time::MAX, Time::ZERO);
+        self.pace_at = Time::MAX;
         self.probe = false;
         self.rack = None;
         self.end = self.next.min(self.end).max(1);
@@ -830,6 +897,9 @@ impl Sender {
         matches!(self.recovery, Recovery::Fast(FastRecovery { .. }))
     }
 }
+
+/// Linux and its `fq` let the first ten segments of a connection out at once.
+const UNPACED_SEGMENTS: u64 = 10;
 
 /// Maximum number of bytes of a stream. Offsets beyond would not fit 63 bits.
 pub(crate) const MAX_STREAM: u64 = 1 << 62;

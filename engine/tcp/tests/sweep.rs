@@ -5,7 +5,7 @@
 mod channel;
 
 use channel::{Channel, Fate, Net, Way};
-use tcp::{Config, DelayedAck, End, Segment};
+use tcp::{Config, DelayedAck, End, HyStart, Segment};
 use units::{Duration, Time};
 use wire::tcp::SYN;
 
@@ -16,6 +16,10 @@ const UNDISTURBED: Duration = Duration::from_ms(10);
 const MIN_RTO: Duration = Duration::from_ms(5);
 const INITIAL_RTO: Duration = Duration::from_ms(20);
 const SYN_RTO: Duration = Duration::from_ms(20);
+
+/// With thresholds that such round-trip times can reach.
+const HYSTART: HyStart =
+    HyStart { min_rtt_thresh: Duration::from_us(50), max_rtt_thresh: Duration::from_us(200) };
 
 const ALGORITHMS: [&str; 5] = ["newreno", "ecn", "dctcp", "cubic", "vegas"];
 
@@ -95,10 +99,18 @@ fn configs() -> impl Iterator<Item = Config> {
     let windows = 1..=10;
     ALGORITHMS.into_iter().flat_map(move |name| {
         windows.clone().flat_map(move |initial_window_segments| {
-            let kinds =
-                [(true, false, None), (true, false, Some(2)), (false, false, Some(2)), (true, true, Some(2))];
-            kinds.map(|(sack, rack, delayed)| Config {
+            let kinds = [
+                (true, false, false, None),
+                (true, false, false, Some(2)),
+                (false, false, false, Some(2)),
+                (true, true, false, Some(2)),
+                (true, true, true, Some(2)),
+                (false, false, true, None),
+            ];
+            kinds.map(|(sack, rack, paced, delayed)| Config {
                 initial_window_segments,
+                pacing: paced,
+                hystart: (paced && name != "vegas").then_some(HYSTART),
                 sack,
                 rack,
                 prr: rack,

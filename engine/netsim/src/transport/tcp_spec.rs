@@ -1,7 +1,7 @@
 //! Settings of TCP as a workload describes them.
 
 use serde::{Deserialize, Deserializer};
-use tcp::{Config, DctcpEct, DelayedAck, Settings};
+use tcp::{Config, DctcpEct, DelayedAck, HyStart, Settings};
 use units::{Bytes, Duration};
 use workload::WorkloadError;
 
@@ -27,6 +27,11 @@ pub(crate) struct TcpSpec {
     /// Maximum number of segments by which slow start grows with one ACK (RFC 3465, 2.3); `null` is no limit.
     #[serde(deserialize_with = "given")]
     slow_start_limit: Option<Option<u32>>,
+    /// End the first slow start where round-trip times rise (HyStart++, RFC 9406); `null` is off.
+    #[serde(deserialize_with = "given")]
+    hystart: Option<Option<HyStartSpec>>,
+    /// Spread data over the round-trip time.
+    pacing: Option<bool>,
     /// A mark never makes the window smaller than this many segments.
     min_window_segments: Option<u32>,
     /// After a reduction for a mark grow with the next ACK without ECE (ns-2), not only when all that was under way is
@@ -104,6 +109,17 @@ struct DelayedAckSpec {
     timer_ps: u64,
 }
 
+/// From which rise of round-trip times on HyStart++ ends slow start: an eighth, and between these.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct HyStartSpec {
+    /// MIN_RTT_THRESH; 4 ms in RFC 9406.
+    min_rtt_thresh_ps: u64,
+    /// MAX_RTT_THRESH; 16 ms in RFC 9406.
+    max_rtt_thresh_ps: u64,
+}
+
 /// A value that is there, `null` included, told from one that is not.
 fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(from).map(Some)
@@ -132,6 +148,13 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         mss: spec.mss.unwrap_or(base.mss),
         initial_window_segments: spec.initial_window_segments.unwrap_or(base.initial_window_segments),
         slow_start_limit: spec.slow_start_limit.unwrap_or(base.slow_start_limit),
+        hystart: spec.hystart.map_or(base.hystart, |hystart| {
+            hystart.map(|HyStartSpec { min_rtt_thresh_ps, max_rtt_thresh_ps }| HyStart {
+                min_rtt_thresh: Duration::from_ps(min_rtt_thresh_ps),
+                max_rtt_thresh: Duration::from_ps(max_rtt_thresh_ps),
+            })
+        }),
+        pacing: spec.pacing.unwrap_or(base.pacing),
         min_window_segments: spec.min_window_segments.unwrap_or(base.min_window_segments),
         cwr_growth: spec.cwr_growth.unwrap_or(base.cwr_growth),
         receive_buffer: spec
@@ -209,6 +232,14 @@ mod tests {
         assert_eq!(*given, expected);
         let l4s = settings("", Some(r#"{"algorithm": "dctcp", "l4s": true}"#)).unwrap();
         assert_eq!(*l4s, Config { l4s: true, .."dctcp".parse().unwrap() });
+        let hystart = settings(
+            "",
+            Some(r#"{"pacing": true, "hystart": {"min_rtt_thresh_ps": 5, "max_rtt_thresh_ps": 6}}"#),
+        )
+        .unwrap();
+        let thresholds =
+            HyStart { min_rtt_thresh: Duration::from_ps(5), max_rtt_thresh: Duration::from_ps(6) };
+        assert_eq!(*hystart, Config { pacing: true, hystart: Some(thresholds), ..Config::default() });
         let off = settings("", Some(r#"{"timestamps_ps": null, "slow_start_limit": 1}"#)).unwrap();
         assert_eq!(*off, Config { slow_start_limit: Some(1), ..Config::default() });
     }

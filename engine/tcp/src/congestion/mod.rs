@@ -76,6 +76,8 @@ pub(crate) struct Ack {
     pub(crate) srtt: Option<Duration>,
     /// Maximum number of segments by which slow start may grow with one ACK (RFC 3465, 2.3).
     pub(crate) slow_start_limit: u64,
+    /// Slow start grows by this part of what an ACK acknowledges; at least 1 (RFC 9406, 4.2).
+    pub(crate) slow_start_divisor: u64,
 }
 
 /// One of the algorithms with its state.
@@ -196,6 +198,7 @@ pub(crate) mod testing {
             rtt: None,
             srtt: None,
             slow_start_limit: 2,
+            slow_start_divisor: 1,
         }
     }
 }

@@ -8,7 +8,8 @@ use super::{Ack, Window};
 pub(super) fn grow(window: &mut Window, ack: &Ack) {
     let mut acked = ack.acked;
     if window.in_slow_start() {
-        let step = acked.min(ack.slow_start_limit * window.mss).min(window.ssthresh - window.cwnd);
+        let most = acked.min(ack.slow_start_limit * window.mss) / ack.slow_start_divisor;
+        let step = most.min(window.ssthresh - window.cwnd);
         window.cwnd += step;
         if window.in_slow_start() {
             return;

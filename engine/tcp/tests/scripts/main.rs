@@ -13,6 +13,7 @@ mod ecn;
 mod handshake;
 mod input;
 mod nic;
+mod pacing;
 mod rack;
 mod recovery;
 mod spurious;

@@ -1,0 +1,234 @@
+//! HyStart++ (RFC 9406): slow start ends where the round-trip times of a round rise, before the queue is full.
+//!
+//! Only the first slow start has it (RFC 9406, 4.3). The RFC takes a round-trip time from every ACK; here some segments of each round are
+//! timed, as many as give enough of them with delayed ACKs.
+
+use units::{Duration, Time};
+
+use crate::config::HyStart as Thresholds;
+
+/// MIN_RTT_DIVISOR (RFC 9406, 4.3).
+const RTT_DIVISOR: u64 = 8;
+/// N_RTT_SAMPLE.
+const SAMPLES: u32 = 8;
+/// CSS_GROWTH_DIVISOR.
+const GROWTH_DIVISOR: u64 = 4;
+/// CSS_ROUNDS.
+const CONSERVATIVE_ROUNDS: u32 = 5;
+/// Segments that are timed at a time: at two segments an ACK twice as many samples as are needed.
+const TIMED: usize = 32;
+
+/// What slow start does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// An ACK enlarges the window by this part of what it acknowledges.
+    Divided(u64),
+    /// Slow start is over: ssthresh = cwnd.
+    Over,
+}
+
+/// Conservative slow start.
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    /// cssBaselineMinRtt: a smaller round-trip time says that there was no queue after all.
+    baseline: Duration,
+    /// Rounds in it, the partial one included.
+    rounds: u32,
+}
+
+/// State of RFC 9406, 4.2.
+#[derive(Clone, Debug)]
+pub(crate) struct HyStart {
+    thresholds: Thresholds,
+    /// windowEnd: the round ends when this is acknowledged.
+    round_end: u64,
+    /// Nothing was under way when the round began: what is sent before the first ACK belongs to it.
+    opening: bool,
+    /// lastRoundMinRTT.
+    last: Option<Duration>,
+    /// currentRoundMinRTT.
+    current: Option<Duration>,
+    /// rttSampleCount.
+    samples: u32,
+    conservative: Option<Conservative>,
+    /// Ends of segments under way and when they left, a ring of the counts `timed_from` to `timed_to`.
+    timed: [(u64, Time); TIMED],
+    timed_from: usize,
+    timed_to: usize,
+}
+
+impl HyStart {
+    pub(crate) fn new(thresholds: Thresholds) -> Self {
+        Self {
+            thresholds,
+            round_end: 0,
+            opening: true,
+            last: None,
+            current: None,
+            samples: 0,
+            conservative: None,
+            timed: [(0, Time::ZERO); TIMED],
+            timed_from: 0,
+            timed_to: 0,
+        }
+    }
+
+    /// A segment up to `end` has left. What is sent again says nothing (Karn), nor what went before it.
+    pub(crate) fn note_sent(&mut self, now: Time, end: u64, again: bool) {
+        if again {
+            self.timed_from = self.timed_to;
+            return;
+        }
+        if self.opening {
+            self.round_end = end;
+        }
+        if self.timed_to - self.timed_from < TIMED {
+            self.timed[self.timed_to % TIMED] = (end, now);
+            self.timed_to += 1;
+        }
+    }
+
+    /// An ACK has moved SND.UNA to `una`; `next` is SND.NXT, `rtt` a round-trip time if its timestamp tells one.
+    pub(crate) fn acknowledge(&mut self, now: Time, una: u64, next: u64, rtt: Option<Duration>) -> Growth {
+        let timed = self.take_timed(una).map(|sent| now.saturating_since(sent));
+        if let Some(rtt) = timed.or(rtt) {
+            self.current = Some(self.current.map_or(rtt, |least| least.min(rtt)));
+            self.samples += 1;
+        }
+        if self.samples >= SAMPLES {
+            self.judge();
+        }
+        if una < self.round_end {
+            self.opening = false;
+        } else {
+            self.round_end = next;
+            self.opening = next == una;
+            (self.last, self.current, self.samples) = (self.current, None, 0);
+            if let Some(conservative) = &mut self.conservative {
+                conservative.rounds += 1;
+                if conservative.rounds >= CONSERVATIVE_ROUNDS {
+                    return Growth::Over;
+                }
+            }
+        }
+        Growth::Divided(if self.conservative.is_some() { GROWTH_DIVISOR } else { 1 })
+    }
+
+    /// When the last of the timed segments left that are acknowledged now.
+    fn take_timed(&mut self, una: u64) -> Option<Time> {
+        let mut sent = None;
+        while self.timed_from < self.timed_to && self.timed[self.timed_from % TIMED].0 <= una {
+            sent = Some(self.timed[self.timed_from % TIMED].1);
+            self.timed_from += 1;
+        }
+        sent
+    }
+
+    /// Enough samples of this round: is there a queue?
+    fn judge(&mut self) {
+        let Some(current) = self.current else { return };
+        match (self.conservative, self.last) {
+            (None, Some(last)) => {
+                let eighth = Duration::from_ps(last.as_ps() / RTT_DIVISOR);
+                let Thresholds { min_rtt_thresh, max_rtt_thresh } = self.thresholds;
+                let threshold = eighth.min(max_rtt_thresh).max(min_rtt_thresh);
+                if current >= last.saturating_add(threshold) {
+                    self.conservative = Some(Conservative { baseline: current, rounds: 0 });
+                }
+            }
+            (Some(conservative), _) if current < conservative.baseline => self.conservative = None,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u64 = 1_000;
+
+    fn hystart() -> HyStart {
+        HyStart::new(Thresholds::default())
+    }
+
+    /// A round of `segments`, each acknowledged alone after `rtt_us`; what the last ACK says.
+    fn round(hystart: &mut HyStart, start: &mut u64, segments: u64, rtt_us: u64) -> Vec<Growth> {
+        let sent = Time::ZERO + Duration::from_ms(*start);
+        let end = *start + segments * MSS;
+        for segment in 1..=segments {
+            hystart.note_sent(sent, *start + segment * MSS, false);
+        }
+        let acks = (1..=segments)
+            .map(|segment| {
+                hystart.acknowledge(sent + Duration::from_us(rtt_us), *start + segment * MSS, end, None)
+            })
+            .collect();
+        *start = end;
+        acks
+    }
+
+    /// RFC 9406, 4.2 and 4.3: RttThresh is an eighth of the last round's smallest, between 4 and 16 ms.
+    #[test]
+    fn a_rise_of_an_eighth_between_4_and_16_ms_ends_slow_start() {
+        for (base_ms, stays_us, ends_us) in
+            [(10, 13_999, 14_000), (80, 89_999, 90_000), (400, 415_999, 416_000)]
+        {
+            for (rtt_us, last) in [(stays_us, Growth::Divided(1)), (ends_us, Growth::Divided(4))] {
+                let (mut hystart, mut start) = (hystart(), 0);
+                round(&mut hystart, &mut start, 10, base_ms * 1_000);
+                assert_eq!(round(&mut hystart, &mut start, 10, rtt_us)[9], last, "{base_ms} ms, {rtt_us} us");
+            }
+        }
+    }
+
+    /// N_RTT_SAMPLE: seven round-trip times of a round do not end slow start, the eighth does.
+    #[test]
+    fn the_eighth_sample_of_a_round_counts() {
+        let (mut hystart, mut start) = (hystart(), 0);
+        round(&mut hystart, &mut start, 10, 10_000);
+        let acks = round(&mut hystart, &mut start, 10, 30_000);
+        assert_eq!(acks[6..8], [Growth::Divided(1), Growth::Divided(4)]);
+        let (mut hystart, mut start) = (self::hystart(), 0);
+        round(&mut hystart, &mut start, 7, 10_000);
+        assert_eq!(round(&mut hystart, &mut start, 7, 30_000)[6], Growth::Divided(1));
+    }
+
+    /// CSS_ROUNDS: the round in which it began counts.
+    #[test]
+    fn five_conservative_rounds_end_slow_start() {
+        let (mut hystart, mut start) = (hystart(), 0);
+        round(&mut hystart, &mut start, 10, 10_000);
+        for number in 1..=5 {
+            let last = if number == 5 { Growth::Over } else { Growth::Divided(4) };
+            assert_eq!(round(&mut hystart, &mut start, 10, 30_000)[9], last, "round {number}");
+        }
+    }
+
+    /// RFC 9406, 4.2: "cssBaselineMinRtt = infinity; resume slow start including HyStart++".
+    #[test]
+    fn a_round_trip_time_below_the_baseline_resumes_slow_start() {
+        let (mut hystart, mut start) = (hystart(), 0);
+        round(&mut hystart, &mut start, 10, 10_000);
+        round(&mut hystart, &mut start, 10, 30_000);
+        assert_eq!(round(&mut hystart, &mut start, 10, 30_000)[9], Growth::Divided(4));
+        let acks = round(&mut hystart, &mut start, 10, 29_999);
+        assert_eq!((acks[6], acks[7]), (Growth::Divided(4), Growth::Divided(1)));
+        assert_eq!(round(&mut hystart, &mut start, 10, 33_998)[9], Growth::Divided(1));
+        assert_eq!(round(&mut hystart, &mut start, 10, 40_000)[9], Growth::Divided(4));
+    }
+
+    /// Karn: a round in which something was sent again gives fewer samples.
+    #[test]
+    fn what_was_sent_again_does_not_measure() {
+        let (mut hystart, mut start) = (hystart(), 0);
+        round(&mut hystart, &mut start, 10, 10_000);
+        for segment in 1..=10 {
+            hystart.note_sent(Time::ZERO, start + segment * MSS, false);
+        }
+        hystart.note_sent(Time::ZERO, start + MSS, true);
+        let late = Time::ZERO + Duration::from_secs(1);
+        assert_eq!(hystart.acknowledge(late, start + 8 * MSS, start + 10 * MSS, None), Growth::Divided(1));
+        assert_eq!(hystart.samples, 0);
+    }
+}
