@@ -67,13 +67,16 @@ BufferText = Annotated[
 class Tcp(Strict):
     """TCP of all hosts, or of one application. What is left out is the engine's default."""
 
-    algorithm: Literal["newreno", "ecn", "dctcp", "cubic", "vegas"] = "newreno"
-    """`newreno`, `ecn` (NewReno that answers to marks, RFC 3168), `dctcp`, `cubic` or `vegas`."""
+    algorithm: Literal["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"] = "newreno"
+    """`newreno`, `ecn` (NewReno that answers to marks, RFC 3168), `dctcp`, `cubic`, `vegas` or `prague` (L4S:
+    with `accecn`, `l4s` and `pacing` unless they are set)."""
+    accecn: Annotated[bool, Field(strict=True)] = False
+    """With an algorithm that uses ECN: AccECN (RFC 9768), which counts marked packets in every ACK."""
     dctcp_ect: Literal["data_only", "ns2", "linux"] = "ns2"
     """Which packets of a DCTCP endpoint are ECN-capable: new data, everything after the handshake (as the
     patch for ns-2), or everything, SYNs included (as Linux)."""
     l4s: Annotated[bool, Field(strict=True)] = False
-    """With `dctcp`: send ECT(1), so that ports apply their L4S threshold (RFC 9331)."""
+    """With `dctcp` or `prague`: send ECT(1), so that ports apply their L4S threshold (RFC 9331)."""
     dctcp_gain: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.0625
     """DCTCP's estimation gain g."""
     mss: SmallSizeText = Bytes(1460)

@@ -17,6 +17,7 @@ from pydantic import ValidationError
         ({"timestamps": "off"}, {"timestamps_ps": None}),
         ({"algorithm": "dctcp", "l4s": True}, {"algorithm": "dctcp", "l4s": True}),
         ({"frto": True, "dsack": True}, {"frto": True, "dsack": True}),
+        ({"algorithm": "prague", "accecn": True}, {"algorithm": "prague", "accecn": True}),
         ({"pacing": True, "hystart": "off"}, {"pacing": True, "hystart": None}),
         (
             {"hystart": {"min_rtt_thresh": "50us"}},

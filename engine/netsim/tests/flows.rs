@@ -213,11 +213,13 @@ fn the_l4s_threshold_marks_ect1_and_in_a_shared_queue_the_classic_flow_takes_the
     let (l4s, classic, shared) =
         (run([("dctcp", true); 2]), run([("dctcp", false); 2]), run([("dctcp", true), ("cubic", false)]));
     // Ten MB take 84.3 ms alone. Flows of one kind share the link to the end, with a shorter queue at the lower threshold.
-    for (name, both) in [("ECT(1)", &l4s), ("ECT(0)", &classic)] {
+    let prague = run([("prague", true); 2]);
+    for (name, both) in [("ECT(1)", &l4s), ("ECT(0)", &classic), ("Prague", &prague)] {
         assert!(both.0.min(both.1) > 160.0 && both.0.max(both.1) < 170.0, "{name}: {both:?}");
         assert_eq!(both.4, 0, "{name}: nothing is dropped");
     }
     assert!(2 * l4s.3 < classic.3, "mean latency, ns: {l4s:?} and {classic:?}");
+    assert!(2 * prague.3 < classic.3, "mean latency, ns: {prague:?} and {classic:?}");
     assert!(shared.1 < 95.0 && shared.0 > 160.0, "CUBIC ends as if it were alone: {shared:?}");
 }
 

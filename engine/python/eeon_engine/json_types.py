@@ -1064,8 +1064,11 @@ class TableHit(TypedDict):
 class TcpSpec(TypedDict):
     """Settings of TCP. Every key is optional; `algorithm` says the defaults of the others, which are those of the crate `tcp`."""
 
+    accecn: NotRequired[bool | None]
+    """Offer and accept AccECN (RFC 9768), with ECN."""
+
     algorithm: NotRequired[str | None]
-    """`newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`."""
+    """`newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas` or `prague`."""
 
     clock_granularity_ps: NotRequired[int | None]
     """Granularity G of the clock (RFC 6298, 2.2)."""
@@ -1107,7 +1110,7 @@ class TcpSpec(TypedDict):
     """Initial window, in segments."""
 
     l4s: NotRequired[bool | None]
-    """A DCTCP endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331)."""
+    """A DCTCP or Prague endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331)."""
 
     limited_transmit: NotRequired[bool | None]
     """Send new data on the first two duplicate ACKs (RFC 3042)."""

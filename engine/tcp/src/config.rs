@@ -21,6 +21,8 @@ pub enum Algorithm {
     Cubic,
     /// Brakmo, O'Malley, Peterson 1994.
     Vegas,
+    /// draft-briscoe-iccrg-prague-congestion-control: DCTCP's answer to marks, by AccECN, with growth by what is not marked. Needs AccECN.
+    Prague,
 }
 
 /// Which packets of a DCTCP endpoint are ECN-capable, once ECN is agreed on. RFC 8257, 3.6 leaves the choice; stacks differ.
@@ -66,9 +68,12 @@ pub struct Config {
     pub algorithm: Algorithm,
     /// Offer and accept ECN (RFC 3168). Default off. With DCTCP it must be on.
     pub ecn: bool,
+    /// Offer and accept AccECN (RFC 9768), which counts marked packets in every ACK, with `ecn`; a peer without it gets classic ECN. Default
+    /// off; with Prague it must be on.
+    pub accecn: bool,
     /// What a DCTCP endpoint sends ECN-capable. Default `Ns2`. Other algorithms do as RFC 3168 says.
     pub dctcp_ect: DctcpEct,
-    /// A DCTCP endpoint sends ECT(1), the identifier of L4S (RFC 9331, 2), so that switches apply their L4S threshold. Default off: ECT(0).
+    /// A DCTCP or Prague endpoint sends ECT(1), the identifier of L4S (RFC 9331, 2), so that switches apply their L4S threshold. Default off: ECT(0).
     pub l4s: bool,
     /// DCTCP's estimation gain g, in (0, 1]. Default 1/16 (RFC 8257, 4.2).
     pub dctcp_gain: f64,
@@ -151,6 +156,7 @@ impl Default for Config {
         Self {
             algorithm: Algorithm::NewReno,
             ecn: false,
+            accecn: false,
             dctcp_ect: DctcpEct::default(),
             l4s: false,
             dctcp_gain: 1.0 / 16.0,
@@ -188,7 +194,8 @@ impl Default for Config {
     }
 }
 
-/// The defaults under one of the names `newreno`, `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas`.
+/// The defaults under one of the names `newreno`, `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas`, `prague` (with AccECN,
+/// ECT(1) and pacing, as RFC 9331, 4 asks of L4S senders).
 impl FromStr for Config {
     type Err = ConfigError;
 
@@ -199,6 +206,17 @@ impl FromStr for Config {
             "dctcp" => (Algorithm::Dctcp, true),
             "cubic" => (Algorithm::Cubic, false),
             "vegas" => (Algorithm::Vegas, false),
+            "prague" => {
+                let algorithm = Algorithm::Prague;
+                return Ok(Self {
+                    algorithm,
+                    ecn: true,
+                    accecn: true,
+                    l4s: true,
+                    pacing: true,
+                    ..Self::default()
+                });
+            }
             _ => {
                 let name = name.chars().take(40).collect();
                 return Err(ConfigError::UnknownName { name });
@@ -215,12 +233,15 @@ impl Config {
         if self.algorithm == Algorithm::Dctcp && !self.ecn {
             return refuse("ecn", "false".to_owned(), "true, because DCTCP needs it");
         }
-        if self.l4s && self.algorithm != Algorithm::Dctcp {
-            return refuse(
-                "l4s",
-                "true".to_owned(),
-                "false, because only DCTCP answers to marks as L4S asks",
-            );
+        if self.accecn && !self.ecn {
+            return refuse("accecn", "true".to_owned(), "false without ecn");
+        }
+        if self.algorithm == Algorithm::Prague && !self.accecn {
+            return refuse("accecn", "false".to_owned(), "true, because Prague needs it");
+        }
+        if self.l4s && !matches!(self.algorithm, Algorithm::Dctcp | Algorithm::Prague) {
+            let expected = "false, because only DCTCP and Prague answer to marks as L4S asks";
+            return refuse("l4s", "true".to_owned(), expected);
         }
         if !(self.dctcp_gain > 0.0 && self.dctcp_gain <= 1.0) {
             return refuse("dctcp_gain", self.dctcp_gain.to_string(), "more than 0, at most 1");
@@ -312,7 +333,7 @@ pub enum ConfigError {
         expected: &'static str,
     },
     /// There is no behaviour of this name.
-    #[error("tcp: {name:?} is not known; there are newreno, ecn, dctcp, cubic and vegas")]
+    #[error("tcp: {name:?} is not known; there are newreno, ecn, dctcp, cubic, vegas and prague")]
     UnknownName {
         /// The name.
         name: String,
@@ -324,8 +345,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_five_names_are_known_and_check() {
-        for name in ["newreno", "ecn", "dctcp", "cubic", "vegas"] {
+    fn the_names_are_known_and_check() {
+        for name in ["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"] {
             name.parse::<Config>().unwrap().check().unwrap();
         }
         let error = "reno".parse::<Config>().unwrap_err().to_string();
@@ -338,6 +359,8 @@ mod tests {
         for (config, field) in [
             (Config { algorithm: Algorithm::Dctcp, ..base() }, "ecn"),
             (Config { l4s: true, ..base() }, "l4s"),
+            (Config { accecn: true, ..base() }, "accecn"),
+            (Config { accecn: false, .."prague".parse().unwrap() }, "accecn"),
             (Config { dctcp_gain: f64::NAN, ..base() }, "dctcp_gain"),
             (Config { dctcp_initial_alpha: 1.5, ..base() }, "dctcp_initial_alpha"),
             (Config { mss: 20, ..base() }, "mss"),

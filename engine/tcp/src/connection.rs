@@ -1,7 +1,7 @@
 //! One end of a connection: its state (RFC 9293, 3.3.2), what the application may ask of it, and what arrives.
 
 use units::{Bytes, Duration, Time};
-use wire::tcp::{ACK, CWR, ECE, FIN, RST, SYN};
+use wire::tcp::{ACK, CWR, FIN, RST, SYN};
 use wire::tcp_options::Timestamps;
 use wire::Ecn;
 
@@ -94,6 +94,9 @@ pub struct Connection {
     pub(crate) reset: Option<Reset>,
     /// ECN has been agreed on.
     pub(crate) ecn: bool,
+    /// What tells the codepoint of the peer's SYN or SYN-ACK (RFC 9768, 3.1.1), and whether the next ACK without data is to carry it.
+    pub(crate) handshake_ace: u8,
+    pub(crate) handshake_ace_due: bool,
     /// Timestamps have been agreed on.
     pub(crate) timestamps: bool,
     /// What the peer's SYN offered.
@@ -136,6 +139,8 @@ impl Connection {
             syn_due: false,
             reset: None,
             ecn: false,
+            handshake_ace: 0,
+            handshake_ace_due: false,
             timestamps: false,
             peer_mss: 0,
             peer_scale: 0,
@@ -249,6 +254,7 @@ impl Connection {
         if segment.has(SYN) {
             return self.challenge(now, segment);
         }
+        self.receiver.count_mark(segment.ecn);
         // Fifth: ACK.
         if !segment.has(ACK) || !self.handle_acknowledgement(now, start, segment) {
             return;
@@ -336,7 +342,7 @@ impl Connection {
                 sequence: start.max(0) as u64,
                 window: u64::from(segment.window) << self.peer_scale,
                 pure: segment.is_pure_ack(),
-                ece: segment.has(ECE),
+                ace: segment.ace(),
                 sack: segment.options.sack.as_slice(),
                 timestamp_rtt: self.timestamp_rtt(now, segment),
             };

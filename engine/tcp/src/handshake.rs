@@ -4,6 +4,7 @@
 use units::Time;
 use wire::tcp::{ACK, CWR, ECE, RST, SYN};
 
+use crate::accecn::{self, Mode};
 use crate::connection::{Connection, End, Reset, State};
 use crate::sender::SynAcknowledgement;
 use crate::Segment;
@@ -39,7 +40,8 @@ impl Connection {
         }
         if segment.has(SYN) {
             self.take_syn(now, segment);
-            self.agree_on_ecn(segment.has(ECE) && segment.has(CWR));
+            let mode = self.asked(segment);
+            self.agree_on_ecn(mode);
             self.state = State::SynReceived;
             self.syn_due = true;
         }
@@ -63,14 +65,22 @@ impl Connection {
         self.take_syn(now, segment);
         if acknowledges {
             // RFC 3168, 6.1.1: ECE alone. With CWR, too, the peer reflects what it does not know.
-            self.agree_on_ecn(segment.has(ECE) && !segment.has(CWR));
+            let mode = match (self.settings.accecn, segment.has(ECE) && !segment.has(CWR)) {
+                (true, _) => accecn::of_syn_ack(segment.ace()),
+                (false, true) => Mode::Classic,
+                (false, false) => Mode::Off,
+            };
+            self.agree_on_ecn(mode);
+            self.handshake_ace = accecn::of_handshake(segment.ecn);
+            self.handshake_ace_due = mode == Mode::Accurate;
             self.syn_due = false;
             // RFC 7323, 2.2: the window of a SYN is not scaled.
             self.establish(now, 0, segment.window.into(), segment);
             self.receiver.must_ack();
         } else {
             // Simultaneous open.
-            self.agree_on_ecn(segment.has(ECE) && segment.has(CWR));
+            let mode = self.asked(segment);
+            self.agree_on_ecn(mode);
             self.state = State::SynReceived;
             self.syn_due = true;
         }
@@ -91,11 +101,35 @@ impl Connection {
         }
     }
 
-    fn agree_on_ecn(&mut self, peer_can: bool) {
-        self.ecn = self.settings.ecn && peer_can;
+    /// What a SYN asks for, as far as this end has it. The answer tells the SYN's codepoint.
+    fn asked(&mut self, segment: &Segment) -> Mode {
+        self.handshake_ace = accecn::of_handshake(segment.ecn);
+        match (self.settings.accecn, segment.has(ECE) && segment.has(CWR)) {
+            (true, _) => accecn::of_syn(segment.ace()),
+            (false, true) => Mode::Classic,
+            (false, false) => Mode::Off,
+        }
+    }
+
+    fn agree_on_ecn(&mut self, mode: Mode) {
+        self.ecn = self.settings.ecn && mode != Mode::Off;
         if self.ecn {
-            self.receiver.use_ecn(self.settings.algorithm);
-            self.sender.ecn = true;
+            let accurate = mode == Mode::Accurate;
+            self.receiver.use_ecn(self.settings.algorithm, accurate);
+            self.sender.use_ecn(accurate);
+        }
+    }
+
+    /// RFC 9768, 3.2.2.1: the ACK of a SYN-ACK without data tells with which codepoint that came. Zeros say that something on the path
+    /// clears the field: nothing is sent ECN-capable.
+    fn take_handshake_ace(&mut self, segment: &Segment) {
+        if self.sender.uses_accurate_ecn() && segment.is_pure_ack() {
+            if segment.ace() == 0 {
+                self.ecn = false;
+                self.sender.stop_ecn();
+            } else if segment.ace() == accecn::of_handshake(wire::Ecn::Ce) {
+                self.sender.note_marked_handshake();
+            }
         }
     }
 
@@ -105,6 +139,9 @@ impl Connection {
         let mss = u64::from(self.settings.mss.min(self.peer_mss)).max(LEAST_MSS) - options;
         let ack = SynAcknowledgement { sequence, window, timestamp_rtt: self.timestamp_rtt(now, segment) };
         self.sender.established(now, mss, &ack, &self.settings);
+        if self.passive {
+            self.take_handshake_ace(segment);
+        }
         self.state = if self.closing { State::FinWait1 } else { State::Established };
     }
 }

@@ -37,6 +37,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accecn;
 mod config;
 mod congestion;
 mod connection;

@@ -61,6 +61,7 @@ impl Connection {
             sequence: reset.sequence,
             acknowledgement: reset.acknowledgement.unwrap_or(0),
             flags: if reset.acknowledgement.is_some() { RST | ACK } else { RST },
+            ae: false,
             window: 0,
             ecn: self.codepoint(Kind::Other),
             payload_len: 0,
@@ -80,6 +81,12 @@ impl Connection {
         self.syn_due = false;
         self.sender.syn_sent(now, &self.settings);
         let answers = self.state == State::SynReceived;
+        // RFC 9768, 3.1.1: all three flags, and the codepoint of the SYN in the answer.
+        let ace = match answers {
+            true if self.sender.uses_accurate_ecn() => Some(self.handshake_ace),
+            false if self.settings.accecn => Some(0b111),
+            _ => None,
+        };
         let flags = match (answers, self.settings.ecn, self.ecn) {
             (false, true, _) => SYN | ECE | CWR,
             (false, false, _) => SYN,
@@ -87,6 +94,9 @@ impl Connection {
             (true, _, false) => SYN | ACK,
         };
         let mut segment = self.segment(now, 0, flags, Kind::Syn);
+        if let Some(ace) = ace {
+            segment.set_ace(ace);
+        }
         segment.window = self.receiver.announce(self.sender.mss(), false);
         // What the peer has not offered is not answered with; our own offers count in our SYN.
         let timestamps = if answers { self.timestamps } else { self.settings.timestamps.is_some() };
@@ -107,6 +117,9 @@ impl Connection {
         if self.sender.sack {
             ack.options.sack = self.receiver.take_sack_blocks();
         }
+        if std::mem::take(&mut self.handshake_ace_due) {
+            ack.set_ace(self.handshake_ace);
+        }
         self.receiver.acknowledged();
         ack
     }
@@ -125,6 +138,7 @@ impl Connection {
             flags |= CWR;
         }
         let kind = if new { Kind::NewData } else { Kind::Other };
+        self.handshake_ace_due = false;
         let segment =
             Segment { payload_len: chunk.payload_len, ..self.segment(now, chunk.start, flags, kind) };
         self.sender.sent(now, chunk, &self.settings);
@@ -137,15 +151,20 @@ impl Connection {
     fn segment(&mut self, now: Time, offset: u64, flags: u8, kind: Kind) -> Segment {
         let echo = kind != Kind::Syn && self.receiver.echoes();
         self.acknowledged = self.receiver.next();
-        Segment {
+        let mut segment = Segment {
             sequence: self.sender.sequence(offset),
             acknowledgement: if flags & ACK != 0 { self.receiver.acknowledgement() } else { 0 },
             flags: if echo { flags | ECE } else { flags },
+            ae: false,
             window: if kind == Kind::Syn { 0 } else { self.receiver.announce(self.sender.mss(), true) },
             ecn: self.codepoint(kind),
             payload_len: 0,
             options: Options { timestamps: self.timestamps_now(now), ..Options::default() },
+        };
+        if let (Some(count), true) = (self.receiver.marks_counted(), kind != Kind::Syn) {
+            segment.set_ace(count);
         }
+        segment
     }
 
     /// What is ECN-capable: new data only (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or what DCTCP is set to.

@@ -6,6 +6,7 @@ use units::Time;
 use wire::tcp_options::{SackBlock, SackBlocks};
 use wire::Ecn;
 
+use crate::accecn::{INITIAL_COUNT, MARKS_AN_ACK};
 use crate::config::{Algorithm, Config, MAX_WINDOW};
 use crate::ranges::Ranges;
 
@@ -18,6 +19,19 @@ enum Echo {
     UntilCwr(bool),
     /// RFC 8257, 3.2: as the last data packet was.
     AsReceived(bool),
+    /// RFC 9768.
+    Counted(Counted),
+}
+
+/// Marked packets as AccECN counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counted {
+    /// r.cep, modulo 256.
+    count: u8,
+    /// Marked data packets since the last ACK.
+    unreported: u8,
+    /// Whether the last data packet was marked.
+    last: bool,
 }
 
 /// An ACK with the mark of what came before a change (RFC 8257, 3.2): its offset and echo.
@@ -106,9 +120,10 @@ impl Receiver {
     }
 
     /// ECN has been agreed on.
-    pub(crate) fn use_ecn(&mut self, algorithm: Algorithm) {
+    pub(crate) fn use_ecn(&mut self, algorithm: Algorithm, accurate: bool) {
         self.echo = match algorithm {
-            Algorithm::Dctcp => Echo::AsReceived(false),
+            _ if accurate => Echo::Counted(Counted { count: INITIAL_COUNT, unreported: 0, last: false }),
+            Algorithm::Dctcp | Algorithm::Prague => Echo::AsReceived(false),
             _ => Echo::UntilCwr(false),
         };
     }
@@ -278,6 +293,31 @@ impl Receiver {
                 self.ack_now = true;
             }
             Echo::AsReceived(_) => {}
+            // RFC 9768, 3.2.2.5.1: at once when marks begin, and with every second mark.
+            Echo::Counted(counted) => {
+                counted.unreported += u8::from(ce);
+                if ce && (!counted.last || counted.unreported >= MARKS_AN_ACK) {
+                    self.ack_now = true;
+                }
+                counted.last = ce;
+            }
+        }
+    }
+
+    /// An acceptable packet has come, with data or without (RFC 9768, 3.2.1).
+    #[inline]
+    pub(crate) fn count_mark(&mut self, ecn: Ecn) {
+        if let (Echo::Counted(counted), Ecn::Ce) = (&mut self.echo, ecn) {
+            counted.count = counted.count.wrapping_add(1);
+        }
+    }
+
+    /// The counter of marked packets, if it is what this end feeds back.
+    #[inline]
+    pub(crate) fn marks_counted(&self) -> Option<u8> {
+        match &self.echo {
+            Echo::Counted(counted) => Some(counted.count),
+            _ => None,
         }
     }
 
@@ -339,6 +379,9 @@ impl Receiver {
     #[inline]
     pub(crate) fn acknowledged(&mut self) {
         (self.ack_now, self.waiting, self.ack_at) = (false, 0, Time::MAX);
+        if let Echo::Counted(counted) = &mut self.echo {
+            counted.unreported = 0;
+        }
     }
 
     /// Whether ECE is set in what leaves.

@@ -1,7 +1,7 @@
 //! A segment as a value: what the header says, and how long the payload is.
 
 use wire::build::TcpFields;
-use wire::tcp::{ACK, FIN, RST, SYN};
+use wire::tcp::{ACK, CWR, ECE, FIN, RST, SYN};
 use wire::tcp_options::Options;
 use wire::Ecn;
 
@@ -16,6 +16,8 @@ pub struct Segment {
     pub acknowledgement: u32,
     /// Flags, as in [`wire::tcp`].
     pub flags: u8,
+    /// The flag AE (RFC 9768, 3): with CWR and ECE the field ACE.
+    pub ae: bool,
     /// Receive window as written, not scaled.
     pub window: u16,
     /// ECN codepoint of the IP header.
@@ -33,6 +35,7 @@ impl Segment {
             sequence: segment.sequence(),
             acknowledgement: segment.acknowledgement(),
             flags: segment.flags(),
+            ae: segment.ae(),
             window: segment.window(),
             ecn,
             payload_len,
@@ -48,6 +51,7 @@ impl Segment {
             sequence: self.sequence,
             acknowledgement: self.acknowledgement,
             flags: self.flags,
+            ae: self.ae,
             window: self.window,
             options: self.options,
         }
@@ -68,6 +72,21 @@ impl Segment {
     #[inline]
     pub fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
+    }
+
+    /// The field ACE: AE, CWR and ECE as a number (RFC 9768, 3.2.2).
+    #[inline]
+    pub fn ace(&self) -> u8 {
+        u8::from(self.ae) << 2 | u8::from(self.has(CWR)) << 1 | u8::from(self.has(ECE))
+    }
+
+    /// Sets the field ACE to the lowest three bits of `ace`.
+    #[inline]
+    pub(crate) fn set_ace(&mut self, ace: u8) {
+        let cwr = if ace & 2 != 0 { CWR } else { 0 };
+        let ece = if ace & 1 != 0 { ECE } else { 0 };
+        self.ae = ace & 4 != 0;
+        self.flags = self.flags & !(CWR | ECE) | cwr | ece;
     }
 
     /// Whether it acknowledges and does nothing else.

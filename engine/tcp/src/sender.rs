@@ -6,6 +6,7 @@
 use units::{Duration, Time};
 use wire::tcp_options::SackBlock;
 
+use crate::accecn::{self, Feedback};
 use crate::config::Config;
 use crate::congestion::{Ack, Congestion, Window};
 use crate::hystart::{Growth, HyStart};
@@ -50,7 +51,8 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) window: u64,
     /// No payload and no FIN.
     pub(crate) pure: bool,
-    pub(crate) ece: bool,
+    /// The field ACE: ECE is its lowest bit.
+    pub(crate) ace: u8,
     pub(crate) sack: &'a [SackBlock],
     /// Round-trip time by the timestamp that came back.
     pub(crate) timestamp_rtt: Option<Duration>,
@@ -112,6 +114,8 @@ pub(crate) struct Sender {
     /// The next new data says CWR.
     reduced: bool,
     pub(crate) ecn: bool,
+    /// With AccECN: what is known of the peer's counter.
+    feedback: Option<Feedback>,
     /// With a window of one segment, a mark lets nothing out before this (RFC 3168, 6.1.2); zero when there is no such wait.
     quiet_until: Time,
     rtt: RttEstimator,
@@ -176,6 +180,7 @@ impl Sender {
             mark_answered: 0,
             reduced: false,
             ecn: false,
+            feedback: None,
             quiet_until: Time::ZERO,
             rtt: RttEstimator::new(config),
             timed: None,
@@ -260,6 +265,41 @@ impl Sender {
         self.closing = true;
     }
 
+    /// ECN has been agreed on.
+    pub(crate) fn use_ecn(&mut self, accurate: bool) {
+        self.ecn = true;
+        self.feedback = accurate.then(|| Feedback::new(accecn::INITIAL_COUNT));
+    }
+
+    pub(crate) fn uses_accurate_ecn(&self) -> bool {
+        self.feedback.is_some()
+    }
+
+    /// Something on the path clears what the peer feeds back.
+    pub(crate) fn stop_ecn(&mut self) {
+        (self.ecn, self.feedback) = (false, None);
+    }
+
+    /// Our SYN-ACK came marked (RFC 9768, 3.2.2.1): s.cep starts at 6.
+    pub(crate) fn note_marked_handshake(&mut self) {
+        self.feedback = Some(Feedback::new(accecn::INITIAL_COUNT + 1));
+    }
+
+    /// Marked bytes of which an ACK tells that moves SND.UNA by so many bytes, or none and reports something new.
+    #[inline]
+    fn take_marks(&mut self, ack: &Acknowledgement<'_>, acked: u64) -> u64 {
+        let mss = self.congestion_window.mss;
+        match &mut self.feedback {
+            None => u64::from(self.ecn && ack.ace & 1 != 0) * acked,
+            Some(feedback) => {
+                feedback.bytes += feedback.take(ack.ace, acked.div_ceil(mss).max(1)) * mss;
+                let marked = feedback.bytes.min(acked);
+                feedback.bytes -= marked;
+                marked
+            }
+        }
+    }
+
     /// SYN or SYN-ACK has left.
     pub(crate) fn syn_sent(&mut self, now: Time, config: &Config) {
         // Karn: one that is sent again does not measure, whoever asked for it: our timer, or the peer's SYN that came again.
@@ -320,7 +360,11 @@ impl Sender {
             if counts && (news || (!self.sack && ack.pure && same_window)) {
                 self.duplicate();
             }
-            if ack.ece {
+            let marked = match self.feedback {
+                None => ack.ace & 1 != 0,
+                Some(_) => news && self.take_marks_of_duplicate(ack),
+            };
+            if marked {
                 self.answer_mark(now, config);
             }
         }
@@ -337,6 +381,13 @@ impl Sender {
         if self.prr {
             self.reduce_in_proportion(self.delivered() - prior_delivered, ack.offset > prior_una);
         }
+    }
+
+    /// Whether a duplicate ACK with something new tells of marks; their bytes count with the next progress.
+    fn take_marks_of_duplicate(&mut self, ack: &Acknowledgement<'_>) -> bool {
+        let before = self.feedback.map(|feedback| feedback.bytes);
+        self.take_marks(ack, 0);
+        self.feedback.map(|feedback| feedback.bytes) != before
     }
 
     /// Offsets that the peer is known to have.
@@ -368,13 +419,14 @@ impl Sender {
         }
         let slow_start_divisor =
             if self.hystart.is_some() { self.slow_start_by_delay(now, ack.timestamp_rtt) } else { 1 };
+        let marked = self.take_marks(ack, acked);
         let event = Ack {
             now,
             acked,
             una: self.una,
             sent: self.max,
             next: self.next,
-            ece: self.ecn && ack.ece,
+            marked,
             rtt,
             srtt: self.rtt.srtt(),
             // RFC 3465, 2.3.
@@ -388,9 +440,10 @@ impl Sender {
         self.congestion.observe(&event);
         let was_recovering = self.is_in_fast_recovery();
         let first_partial = self.recovery_progress(acked);
-        if event.ece {
+        if event.marked > 0 {
             self.answer_mark(now, config);
-        } else if !was_recovering {
+        }
+        if !was_recovering && (event.marked == 0 || self.congestion.grows_beside_marks()) {
             if !config.cwr_growth && self.una <= self.mark_answered && matches!(self.recovery, Recovery::None)
             {
                 // Linux' CWR state.
@@ -790,7 +843,12 @@ impl Sender {
     /// Whether what leaves is the first new data after a reduction (RFC 3168, 6.1.2: CWR).
     #[inline]
     pub(crate) fn take_cwr(&mut self, chunk: &Chunk) -> bool {
-        let says = self.ecn && self.reduced && !chunk.again && !chunk.probe && chunk.payload_len > 0;
+        let says = self.ecn
+            && self.feedback.is_none()
+            && self.reduced
+            && !chunk.again
+            && !chunk.probe
+            && chunk.payload_len > 0;
         self.reduced &= !says;
         says
     }

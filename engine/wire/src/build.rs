@@ -42,6 +42,8 @@ pub struct TcpFields {
     pub acknowledgement: u32,
     /// Flags.
     pub flags: u8,
+    /// The flag AE (RFC 9768, 3), before those.
+    pub ae: bool,
     /// Receive window.
     pub window: u16,
     /// Options.
@@ -91,7 +93,7 @@ fn tcp_into(
     header[2..4].copy_from_slice(&fields.destination_port.to_be_bytes());
     header[4..8].copy_from_slice(&fields.sequence.to_be_bytes());
     header[8..12].copy_from_slice(&fields.acknowledgement.to_be_bytes());
-    header[12] = (header_len as u8 / 4) << 4;
+    header[12] = (header_len as u8 / 4) << 4 | u8::from(fields.ae);
     header[13] = fields.flags;
     header[14..16].copy_from_slice(&fields.window.to_be_bytes());
     fields.options.write(&mut header[tcp::MIN_HEADER_LEN..]);

@@ -79,6 +79,12 @@ impl<'a> Segment<'a> {
         self.0[13]
     }
 
+    /// The flag AE, which stands before the eight (RFC 9768, 3).
+    #[inline]
+    pub fn ae(&self) -> bool {
+        self.0[12] & 1 != 0
+    }
+
     /// Receive window as written, not scaled.
     pub fn window(&self) -> u16 {
         be16(self.0, 14)

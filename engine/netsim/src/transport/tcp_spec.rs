@@ -10,13 +10,15 @@ use workload::WorkloadError;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TcpSpec {
-    /// `newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic` or `vegas`.
+    /// `newreno` (the default), `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas` or `prague`.
     algorithm: Option<String>,
     /// Offer and accept ECN (RFC 3168).
     ecn: Option<bool>,
+    /// Offer and accept AccECN (RFC 9768), with ECN.
+    accecn: Option<bool>,
     /// Which packets of a DCTCP endpoint are ECN-capable.
     dctcp_ect: Option<Ect>,
-    /// A DCTCP endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331).
+    /// A DCTCP or Prague endpoint sends ECT(1), so that switches apply their L4S threshold (RFC 9331).
     l4s: Option<bool>,
     /// DCTCP's estimation gain g, above 0 and at most 1.
     dctcp_gain: Option<f64>,
@@ -138,6 +140,7 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
     let ps = |value: Option<u64>, default| value.map_or(default, Duration::from_ps);
     let config = Config {
         ecn: spec.ecn.unwrap_or(base.ecn),
+        accecn: spec.accecn.unwrap_or(base.accecn),
         dctcp_ect: spec.dctcp_ect.map_or(base.dctcp_ect, |ect| match ect {
             Ect::DataOnly => DctcpEct::DataOnly,
             Ect::Ns2 => DctcpEct::Ns2,
@@ -240,6 +243,10 @@ mod tests {
         let thresholds =
             HyStart { min_rtt_thresh: Duration::from_ps(5), max_rtt_thresh: Duration::from_ps(6) };
         assert_eq!(*hystart, Config { pacing: true, hystart: Some(thresholds), ..Config::default() });
+        let prague = settings("", Some(r#"{"algorithm": "prague", "l4s": false}"#)).unwrap();
+        assert_eq!(*prague, Config { l4s: false, .."prague".parse().unwrap() });
+        let accecn = settings("", Some(r#"{"algorithm": "ecn", "accecn": true}"#)).unwrap();
+        assert_eq!(*accecn, Config { accecn: true, .."ecn".parse().unwrap() });
         let off = settings("", Some(r#"{"timestamps_ps": null, "slow_start_limit": 1}"#)).unwrap();
         assert_eq!(*off, Config { slow_start_limit: Some(1), ..Config::default() });
     }

@@ -37,9 +37,7 @@ impl Dctcp {
     #[inline]
     pub(super) fn observe(&mut self, ack: &Ack) {
         self.acked += ack.acked;
-        if ack.ece {
-            self.marked += ack.acked;
-        }
+        self.marked += ack.marked;
         if ack.una <= self.window_end {
             return;
         }
@@ -71,7 +69,8 @@ mod tests {
         let start = dctcp.alpha();
         assert_eq!(start, 0.5 * 15.0 / 16.0);
         for step in 1..=9 {
-            dctcp.observe(&Ack { ece: step <= 3, ..ack(1 + step * MSS, MSS, 10 * MSS) });
+            let marked = if step <= 3 { MSS } else { 0 };
+            dctcp.observe(&Ack { marked, ..ack(1 + step * MSS, MSS, 10 * MSS) });
             assert_eq!(dctcp.alpha(), start, "not before the window ends");
         }
         dctcp.observe(&ack(1 + 10 * MSS, MSS, 10 * MSS));

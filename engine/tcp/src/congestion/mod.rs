@@ -7,6 +7,7 @@
 mod cubic;
 mod dctcp;
 mod newreno;
+mod prague;
 mod vegas;
 
 use units::{Duration, Time};
@@ -70,7 +71,8 @@ pub(crate) struct Ack {
     pub(crate) sent: u64,
     /// SND.NXT: where sending goes on; behind `sent` after a time-out only.
     pub(crate) next: u64,
-    pub(crate) ece: bool,
+    /// Of these, bytes that were marked; with classic ECN all or none.
+    pub(crate) marked: u64,
     /// A round-trip time, if this ACK gave one.
     pub(crate) rtt: Option<Duration>,
     pub(crate) srtt: Option<Duration>,
@@ -87,6 +89,7 @@ pub(crate) enum Congestion {
     Dctcp(Dctcp),
     Cubic(Cubic),
     Vegas(Vegas),
+    Prague(Dctcp),
 }
 
 impl Congestion {
@@ -96,6 +99,7 @@ impl Congestion {
             Algorithm::Dctcp => Self::Dctcp(Dctcp::new(config)),
             Algorithm::Cubic => Self::Cubic(Cubic::default()),
             Algorithm::Vegas => Self::Vegas(Vegas::default()),
+            Algorithm::Prague => Self::Prague(Dctcp::new(config)),
         }
     }
 
@@ -103,19 +107,27 @@ impl Congestion {
     #[inline]
     pub(crate) fn observe(&mut self, ack: &Ack) {
         match self {
-            Self::Dctcp(dctcp) => dctcp.observe(ack),
+            Self::Dctcp(dctcp) | Self::Prague(dctcp) => dctcp.observe(ack),
             Self::Vegas(vegas) => vegas.observe(ack),
             Self::NewReno | Self::Cubic(_) => {}
         }
     }
 
-    /// An ACK allows the window to grow: the flow uses its window, is not recovering, and the ACK carries no ECE.
+    /// Whether the window grows with an ACK that tells of marks, too.
+    #[inline]
+    pub(crate) fn grows_beside_marks(&self) -> bool {
+        matches!(self, Self::Prague(_))
+    }
+
+    /// An ACK allows the window to grow: the flow uses its window, is not recovering, and the ACK tells of no mark, unless the algorithm
+    /// grows beside marks.
     #[inline]
     pub(crate) fn grow(&mut self, window: &mut Window, ack: &Ack) {
         match self {
             Self::NewReno | Self::Dctcp(_) => newreno::grow(window, ack),
             Self::Cubic(cubic) => cubic.grow(window, ack),
             Self::Vegas(vegas) => vegas.grow(window, ack),
+            Self::Prague(_) => prague::grow(window, ack),
         }
     }
 
@@ -123,7 +135,7 @@ impl Congestion {
     pub(crate) fn on_mark(&mut self, window: &mut Window) {
         match self {
             Self::NewReno | Self::Vegas(_) => newreno::on_mark(window),
-            Self::Dctcp(dctcp) => dctcp.on_mark(window),
+            Self::Dctcp(dctcp) | Self::Prague(dctcp) => dctcp.on_mark(window),
             Self::Cubic(cubic) => cubic.on_mark(window),
         }
     }
@@ -131,8 +143,10 @@ impl Congestion {
     /// A loss found by duplicate ACKs, with `flight` bytes under way: sets the threshold. The window follows from it.
     pub(crate) fn on_loss(&mut self, window: &mut Window, flight: u64) {
         match self {
-            // RFC 8257, 3.5: DCTCP answers to loss as every TCP does.
-            Self::NewReno | Self::Dctcp(_) | Self::Vegas(_) => newreno::on_loss(window, flight),
+            // RFC 8257, 3.5: DCTCP answers to loss as every TCP does; Prague does the same.
+            Self::NewReno | Self::Dctcp(_) | Self::Vegas(_) | Self::Prague(_) => {
+                newreno::on_loss(window, flight)
+            }
             Self::Cubic(cubic) => cubic.on_loss(window, flight),
         }
     }
@@ -146,7 +160,7 @@ impl Congestion {
         match self {
             Self::Cubic(cubic) => cubic.on_timeout(),
             Self::Vegas(vegas) => vegas.on_timeout(),
-            Self::NewReno | Self::Dctcp(_) => {}
+            Self::NewReno | Self::Dctcp(_) | Self::Prague(_) => {}
         }
         window.cwnd = window.mss;
         window.credit = 0;
@@ -167,10 +181,10 @@ impl Congestion {
         }
     }
 
-    /// DCTCP's estimate of the fraction of marked bytes.
+    /// DCTCP's or Prague's estimate of the fraction of marked bytes.
     pub(crate) fn alpha(&self) -> Option<f64> {
         match self {
-            Self::Dctcp(dctcp) => Some(dctcp.alpha()),
+            Self::Dctcp(dctcp) | Self::Prague(dctcp) => Some(dctcp.alpha()),
             _ => None,
         }
     }
@@ -194,7 +208,7 @@ pub(crate) mod testing {
             una,
             sent: una + flight,
             next: una + flight,
-            ece: false,
+            marked: 0,
             rtt: None,
             srtt: None,
             slow_start_limit: 2,

@@ -80,6 +80,7 @@ impl Script {
             sequence,
             acknowledgement,
             flags: ACK,
+            ae: false,
             window: self.window,
             ecn: Ecn::NotEct,
             payload_len: 0,

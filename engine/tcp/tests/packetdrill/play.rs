@@ -170,6 +170,7 @@ impl Player {
             sequence: PEER_ISN.wrapping_add(packet.start),
             acknowledgement: packet.acknowledgement.map_or(0, |ack| OUR_ISN.wrapping_add(ack)),
             flags: packet.flags,
+            ae: false,
             window: packet.window.unwrap_or(0),
             ecn: packet.ecn.unwrap_or(Ecn::NotEct),
             payload_len: packet.len,

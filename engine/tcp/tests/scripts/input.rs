@@ -100,7 +100,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn any_config() -> impl Strategy<Value = Config> {
     (
-        prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas"]),
+        prop::sample::select(vec!["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"]),
         any::<[bool; 6]>(),
         prop::option::of(1..200_000_u64),
         1..12_u32,
@@ -141,7 +141,7 @@ proptest! {
         let mut now = Time::ZERO;
         let mut tcp = if passive { Connection::listen(&settings, OUR_ISN) } else { Connection::connect(&settings, OUR_ISN) };
         let segment = |sequence, acknowledgement, flags| Segment {
-            sequence, acknowledgement, flags, window: 60_000, ecn: Ecn::NotEct, payload_len: 0, options: Options {
+            sequence, acknowledgement, flags, ae: false, window: 60_000, ecn: Ecn::NotEct, payload_len: 0, options: Options {
                 mss: Some(1_000), window_scale: Some(3), sack_permitted: true,
                 timestamps: Some(Timestamps { value: 1, echo_reply: 0 }), ..Options::default()
             },
@@ -165,6 +165,7 @@ proptest! {
                         sequence: theirs(0).wrapping_add(sequence as u32),
                         acknowledgement: ours(0).wrapping_add(acknowledgement as u32),
                         flags,
+                        ae: window & 1 != 0,
                         window,
                         ecn: Ecn::from_bits(ecn),
                         payload_len,

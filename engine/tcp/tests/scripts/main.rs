@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod accecn;
 mod acknowledging;
 mod closing;
 mod cubic;

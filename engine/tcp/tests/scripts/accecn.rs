@@ -1,0 +1,203 @@
+//! RFC 9768 (AccECN), and Prague over it.
+
+use tcp::{Config, Segment};
+use units::Duration;
+use wire::tcp::{ACK, CWR, ECE, SYN};
+use wire::Ecn;
+
+use crate::common::{answer, config, ms, ours, theirs, Script, DELAYED, OUR_ISN, PEER_ISN};
+
+const RTT: Duration = Duration::from_ms(10);
+
+fn accurate(name: &str) -> Config {
+    Config { ecn: true, accecn: true, pacing: false, ..config(name) }
+}
+
+/// The three flags as RFC 9768 writes them: AE, CWR, ECE.
+fn with_ace(mut segment: Segment, ace: u8) -> Segment {
+    segment.ae = ace & 4 != 0;
+    segment.flags &= !(CWR | ECE);
+    segment.flags |= if ace & 2 != 0 { CWR } else { 0 } | if ace & 1 != 0 { ECE } else { 0 };
+    segment
+}
+
+/// A connection that we opened to a peer with AccECN, whose SYN-ACK says `ace` and comes with `ecn`; our ACK of it.
+fn opened(config: Config, ace: u8, ecn: Ecn) -> (Script, Segment) {
+    let mut script = Script::connect(config);
+    let syn = script.expect_one();
+    assert_eq!(syn.ace(), 0b111);
+    script.now += RTT;
+    let base = script.peer_segment(PEER_ISN, OUR_ISN + 1);
+    let syn_ack = Segment { flags: SYN | ACK, ecn, options: answer(&syn), ..base };
+    script.receive(with_ace(syn_ack, ace));
+    let ack = script.expect_one();
+    (script, ack)
+}
+
+fn established(name: &str) -> Script {
+    let (mut script, _) =
+        opened(Config { initial_window_segments: 20, ..accurate(name) }, 0b010, Ecn::NotEct);
+    ack(&mut script, 0, 5);
+    script
+}
+
+/// The peer acknowledges up to `offset` and has counted `count` marks, 5 being none.
+fn ack(script: &mut Script, offset: u32, count: u8) {
+    let segment = script.peer_segment(theirs(0), ours(offset));
+    script.receive(with_ace(segment, count));
+}
+
+/// 3.1.1, table 2, and 3.1.2: what a server makes of each SYN.
+#[test]
+fn every_syn_but_that_of_classic_ecn_and_of_none_asks_for_accecn() {
+    for ace in 0..8 {
+        let mut script = Script::listen(accurate("newreno"));
+        script.receive(with_ace(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) }, ace));
+        let expected = match ace {
+            0b000 => 0b000,
+            0b011 => 0b001,
+            _ => 0b010,
+        };
+        assert_eq!(script.expect_one().ace(), expected, "SYN {ace:03b}");
+        assert_eq!(script.tcp.uses_ecn(), ace != 0);
+    }
+    let mut classic = Script::listen(config("ecn"));
+    classic.receive(with_ace(Segment { flags: SYN, ..classic.peer_segment(PEER_ISN, 0) }, 0b111));
+    assert_eq!(classic.expect_one().ace(), 0b001, "a server without AccECN");
+}
+
+/// 3.1.1, table 2: the SYN-ACK tells with which codepoint the SYN came, and the ACK with which the SYN-ACK came (3.2.2.1, table 3).
+#[test]
+fn the_handshake_tells_codepoints_both_ways() {
+    for (ecn, ace) in [(Ecn::NotEct, 0b010), (Ecn::Ect1, 0b011), (Ecn::Ect0, 0b100), (Ecn::Ce, 0b110)] {
+        let mut server = Script::listen(accurate("newreno"));
+        let syn = Segment { flags: SYN, ecn, ..server.peer_segment(PEER_ISN, 0) };
+        server.receive(with_ace(syn, 0b111));
+        assert_eq!(server.expect_one().ace(), ace, "SYN with {ecn:?}");
+        let (mut client, first) = opened(accurate("newreno"), 0b010, ecn);
+        assert_eq!(first.ace(), ace, "SYN-ACK with {ecn:?}");
+        client.data(0, 1_000, Ecn::NotEct);
+        assert_eq!(client.expect_one().ace(), 5, "and then the counter");
+    }
+}
+
+/// 3.1.1, table 2: the answers of servers without AccECN.
+#[test]
+fn a_client_falls_back_as_the_syn_ack_says() {
+    for (ace, ecn) in [(0b000, false), (0b111, false), (0b001, true), (0b101, true)] {
+        let (mut script, first) = opened(accurate("newreno"), ace, Ecn::NotEct);
+        assert_eq!((script.tcp.uses_ecn(), first.ace()), (ecn, 0), "SYN-ACK {ace:03b}");
+        script.data(0, 1_000, Ecn::Ce);
+        assert_eq!(script.expect_one().ace(), u8::from(ecn), "SYN-ACK {ace:03b}: the echo of RFC 3168");
+    }
+}
+
+/// 3.2.2.1, table 4: zeros in the ACK of the SYN-ACK: the path clears the field, so nothing is sent ECN-capable.
+#[test]
+fn a_cleared_field_stops_ecn() {
+    for (ace, ecn) in [(0b000, Ecn::NotEct), (0b010, Ecn::Ect0), (0b101, Ecn::Ect0)] {
+        let mut script = Script::listen(accurate("newreno"));
+        script.receive(with_ace(Segment { flags: SYN, ..script.peer_segment(PEER_ISN, 0) }, 0b111));
+        script.expect_one();
+        ack(&mut script, 0, ace);
+        script.tcp.send(100).unwrap();
+        assert_eq!(script.expect_one().ecn, ecn, "ACK {ace:03b}");
+    }
+}
+
+/// 3.2.1 and 3.2.2: every marked packet counts, without data, too, and the field is in every segment.
+#[test]
+fn every_segment_carries_the_counter() {
+    let (mut script, _) = opened(accurate("newreno"), 0b010, Ecn::NotEct);
+    for (index, expected) in [6, 7, 0, 1].into_iter().enumerate() {
+        script.data(1_000 * index as u32, 1_000, Ecn::Ce);
+        assert_eq!(script.expect_one().ace(), expected);
+    }
+    script.receive(Segment { ecn: Ecn::Ce, ..script.peer_segment(theirs(4_000), ours(0)) });
+    script.tcp.send(1_000).unwrap();
+    assert_eq!(script.expect_one().ace(), 2, "in data, after a marked ACK");
+}
+
+/// 3.2.2.5.1: an ACK at once when marks begin, and with every second mark; otherwise as ACKs are delayed.
+#[test]
+fn marks_make_acks_due() {
+    let config = Config {
+        delayed_ack: Some(tcp::DelayedAck { segments: 8, ..DELAYED.unwrap() }),
+        ..accurate("newreno")
+    };
+    let (mut script, _) = opened(config, 0b010, Ecn::NotEct);
+    for (index, (ecn, acks)) in [
+        (Ecn::Ect0, 0),
+        (Ecn::Ce, 1),
+        (Ecn::Ce, 0),
+        (Ecn::Ce, 1),
+        (Ecn::Ce, 0),
+        (Ecn::Ect0, 0),
+        (Ecn::Ce, 1),
+        (Ecn::Ect0, 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        script.data(1_000 * index as u32, 1_000, ecn);
+        assert_eq!(script.sent().len(), acks, "packet {index}");
+    }
+}
+
+/// A count that has moved is answered to once a window, without CWR, which is a bit of the count.
+#[test]
+fn marks_halve_newreno_once_a_window() {
+    let mut script = established("newreno");
+    script.tcp.send(100_000).unwrap();
+    let first = script.sent();
+    assert!(first.iter().all(|segment| segment.ace() == 5 && segment.ecn == Ecn::Ect0), "{first:?}");
+    script.now = ms(20);
+    ack(&mut script, 2_000, 6);
+    assert_eq!(script.cwnd(), 10_000);
+    ack(&mut script, 4_000, 0);
+    ack(&mut script, 6_000, 0);
+    assert_eq!(script.cwnd(), 10_000);
+    ack(&mut script, 12_000, 0);
+    assert!(script.sent().iter().all(|segment| segment.ace() == 5), "no CWR");
+    assert_eq!(script.tcp.stats().mark_reductions, 1);
+}
+
+/// draft-briscoe-iccrg-prague-congestion-control, 2.4.2: alpha is what is marked of a window; RFC 9331, 2: ECT(1).
+#[test]
+fn prague_sends_ect1_and_shrinks_by_half_of_alpha() {
+    let mut script = established("prague");
+    script.tcp.send(1_000_000).unwrap();
+    assert!(script.sent().iter().all(|segment| segment.ecn == Ecn::Ect1));
+    let start = script.tcp.dctcp_alpha().unwrap();
+    assert_eq!(start, 1.0);
+    // The first ACK ends the observation that began with nothing; alpha is then 15/16.
+    ack(&mut script, 2_000, 6);
+    let alpha = script.tcp.dctcp_alpha().unwrap();
+    // One of its two segments was marked, so that the other one lets the window grow.
+    assert_eq!(alpha, 15.0 / 16.0 + 0.5 / 16.0);
+    assert_eq!(script.cwnd(), (20_000.0 * (1.0 - alpha / 2.0)) as u64);
+    for step in 1..=9 {
+        ack(&mut script, 2_000 + 2_000 * step, 6 + step as u8);
+    }
+    script.sent();
+    assert_eq!(script.tcp.stats().mark_reductions, 1, "once a window");
+}
+
+/// 2.4.3: growth goes on in the round after a reduction, by what is not marked.
+#[test]
+fn prague_grows_in_the_round_after_a_reduction_where_dctcp_waits_for_unmarked_acks() {
+    let grown = |name: &str| {
+        let mut script = established(name);
+        script.tcp.send(1_000_000).unwrap();
+        script.sent();
+        ack(&mut script, 4_000, 6);
+        let before = script.cwnd();
+        // A quarter of what each ACK covers is marked: 3 kB of each 4 kB count towards a window of 10 kB.
+        for step in 1..=3_u8 {
+            script.sent();
+            ack(&mut script, 4_000 + 4_000 * u32::from(step), 6 + step);
+        }
+        script.cwnd() - before
+    };
+    assert_eq!((grown("prague"), grown("dctcp")), (1_000, 0));
+}
