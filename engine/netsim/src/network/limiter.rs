@@ -1,7 +1,8 @@
 //! Limiters of a NIC: paced queues, one for each flow that has a rate.
 //!
 //! A frame of a limiter leaves when the one before it has had its time at the limiter's rate: departure k + 1 is not before departure
-//! k + wire length / rate. A burst is one frame, and what is not used is not saved. When the rate changes in between, what was owed
+//! k + wire length / rate. What is not used is not saved, but for a frame that had to wait for the wire: that does not delay those behind it,
+//! up to one frame's time, or flows whose rates fill a link would not get them. When the rate changes in between, what was owed
 //! before is owed at the new rate. Limiters whose time has come, and the NIC's FIFO, take turns.
 
 use std::cmp::Reverse;
@@ -22,6 +23,8 @@ struct Limiter {
     /// What had to pass at `since` before the next frame may leave, in millionths of a millionth of a bit.
     debt: u128,
     since: Time,
+    /// When the first frame was there and its time had come.
+    eligible: Time,
     frames: VecDeque<HostFrame>,
     /// Stands among those whose time has come.
     is_ready: bool,
@@ -72,7 +75,14 @@ pub(super) enum Next {
 impl Limiters {
     /// A limiter without frames; its first may leave at once. `None` when there are [`MAX_LIMITERS`].
     pub(super) fn add(&mut self, now: Time, rate_bps: u64) -> Option<u32> {
-        let new = Limiter { rate_bps, debt: 0, since: now, frames: VecDeque::new(), is_ready: false };
+        let new = Limiter {
+            rate_bps,
+            debt: 0,
+            since: now,
+            eligible: now,
+            frames: VecDeque::new(),
+            is_ready: false,
+        };
         if let Some(number) = self.free.pop() {
             self.limiters[number as usize] = Some(new);
             return Some(number);
@@ -96,7 +106,7 @@ impl Limiters {
         limiter.since = now;
         limiter.rate_bps = rate_bps;
         self.leave_turn(number);
-        self.wait(number);
+        self.wait(now, number);
     }
 
     /// The limiter is gone; what waited in it, in order.
@@ -116,24 +126,26 @@ impl Limiters {
         }
     }
 
-    fn wait(&mut self, number: u32) {
+    fn wait(&mut self, now: Time, number: u32) {
         let limiter = self.get(number);
         if limiter.frames.is_empty() {
             return;
         }
         if let Some(due) = limiter.due() {
+            let due = due.max(now);
+            limiter.eligible = due;
             self.waiting.push(Reverse((due, number)));
         }
     }
 
     /// A frame joins a limiter; whether there is such a limiter is its owner's business.
-    pub(super) fn push(&mut self, number: u32, frame: HostFrame) {
+    pub(super) fn push(&mut self, now: Time, number: u32, frame: HostFrame) {
         self.queued_bytes += u64::from(frame.wire_len);
         self.queued_frames += 1;
         let limiter = self.get(number);
         limiter.frames.push_back(frame);
         if limiter.frames.len() == 1 {
-            self.wait(number);
+            self.wait(now, number);
         }
     }
 
@@ -171,10 +183,12 @@ impl Limiters {
         let limiter = self.get(number);
         let frame = limiter.frames.pop_front().expect("a limiter whose time has come has a frame");
         let bits = u128::from((u64::from(frame.wire_len) + overhead.get()) * 8);
-        (limiter.debt, limiter.since, limiter.is_ready) = (bits * BIT, now, false);
+        let late = u128::from(now.saturating_since(limiter.eligible).as_ps());
+        let credit = late.saturating_mul(u128::from(limiter.rate_bps));
+        (limiter.debt, limiter.since, limiter.is_ready) = ((bits * BIT).saturating_sub(credit), now, false);
         self.queued_bytes -= u64::from(frame.wire_len);
         self.queued_frames -= 1;
-        self.wait(number);
+        self.wait(now, number);
         frame
     }
 }
