@@ -60,6 +60,14 @@ impl State {
         self.cells = Cells { crcs, ..Cells::new(program) };
     }
 
+    /// A state with the same entries, counters and meters, and registers that are zero: what a switch would be that has had no packet.
+    /// No batch is open in it.
+    pub fn without_packets(&self) -> State {
+        let mut copy = State { undo: None, ..self.clone() };
+        copy.cells.registers.reset_all();
+        copy
+    }
+
     /// The program.
     pub fn program(&self) -> &Arc<Executable> {
         &self.program

@@ -68,6 +68,11 @@ impl Registers {
         Registers { words: vec![0; words], arrays }
     }
 
+    /// Zeroes all arrays.
+    pub(crate) fn reset_all(&mut self) {
+        self.words.fill(0);
+    }
+
     pub(crate) fn array(&self, register: u32) -> Array {
         self.arrays[register as usize]
     }

@@ -184,6 +184,17 @@ impl Switch {
         Ok(switch)
     }
 
+    /// A switch of the same program, ports, entries and groups without a packet in it, at time zero and with registers that are zero: a
+    /// frame that it is given shows where this one would send it.
+    pub fn without_packets(&self) -> Self {
+        let copy = Self::new(Arc::clone(&self.program), self.config.clone());
+        let mut copy = copy.expect("a switch's own program and settings have been checked");
+        copy.state = self.state.without_packets();
+        copy.pre = self.pre.clone();
+        copy.down = self.down.clone();
+        copy
+    }
+
     /// A frame arrives on `port`. `tag` means nothing to the switch: it travels with the packet and its copies.
     /// The bytes are copied once, into a buffer that is used again.
     ///
