@@ -123,6 +123,8 @@ def test_metrics_tell_of_a_switch_that_died_and_was_restored(fabric4, switches, 
     assert before["eeon_config_applies_total", "committed"] == 1
     switches["leaf1"].kill()
     controller.wait_for("disconnected", switch="leaf1")
+    # A page is given again for a moment, also after the switch has gone.
+    wait_until(lambda: scrape(address)["eeon_switch_up", "leaf1"] == 0, "leaf1 is still told to be up")
     down = scrape(address)
     assert [down["eeon_switch_up", name] for name in NAMES] == [0, 1, 1, 1]
     switches["leaf1"].restart()
