@@ -110,6 +110,9 @@ impl Fabric {
 
     /// A switch, to configure. Frames go in and out through the fabric only.
     pub fn switch_mut(&mut self, index: usize) -> &mut Switch {
+        if let Some(driver) = &mut self.driver {
+            driver.switch_changes(index);
+        }
         self.network.switch_mut(index)
     }
 
@@ -165,7 +168,12 @@ impl Fabric {
         if self.driver.is_some() {
             return Err(WorkloadError::value("as a whole", "is the second", "a fabric runs one workload"));
         }
-        let driver = self.driver.insert(Driver::new(json, self.events.now(), &self.network)?);
+        let driver = self.driver.insert(Driver::new(
+            json,
+            self.events.now(),
+            &self.network,
+            self.spec.scheduler.as_ref(),
+        )?);
         driver.advance(&mut self.events, &mut self.network, &mut self.transport);
         Ok(())
     }
@@ -389,6 +397,11 @@ impl Fabric {
             Event::TransportTimer => {
                 transport.handle_timer(events, network);
                 self.after_transport();
+            }
+            Event::SchedulerTimer => {
+                if let Some(driver) = driver {
+                    driver.handle_scheduler(events, network, transport);
+                }
             }
             Event::WorkloadTimer => {
                 if let Some(driver) = driver {

@@ -26,7 +26,10 @@
 //!   "phy": [{"rate_bps": 1000000000, "watts": 0.5, "lpi_fraction": 0.1, "sleep_ps": 182000000, "wake_ps": 16500000}],
 //!   "nic": {"eee": {"stall_ps": 0, "hold_ps": 12000000, "trigger_packets": 10, "trigger_bytes": 0},
 //!           "buffer_bytes": null},
-//!   "queue_samples": {"period_ps": 10000000, "max": 512}
+//!   "queue_samples": {"period_ps": 10000000, "max": 512},
+//!   "scheduler": {"kind": "fca", "order": "total", "work_conserving": true, "preempt": false, "mice_bytes": 0,
+//!                 "floor_bps": 100000, "floor_reserve_ppm": 10000, "capacity_ppm": 950000,
+//!                 "report_delay_ps": 0, "decide_delay_ps": 0, "enforce_delay_ps": 0}
 //! }"#)?;
 //! assert_eq!(spec.hosts.len(), 2);
 //! # Ok::<(), netsim::SpecError>(())
@@ -37,6 +40,7 @@
 //!   it sleeps after `stall_ps` without transmission. At a host's end `eee` must be absent: its NIC decides.
 //! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit. `aqm` is absent, or one of
 //!   `{"mode": "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
+//! * `scheduler` is absent, or gives flows of applications their rates: `docs/models/flow_chasing.md`.
 //! * `phy` says power and timings by link rate. A transmitter without an entry has no energy account, and EEE
 //!   at that rate is refused.
 
@@ -91,6 +95,78 @@ pub struct FabricSpec {
     /// How queue depth is sampled.
     #[serde(default)]
     pub queue_samples: QueueSamplesSpec,
+    /// Who gives flows of applications their rates; nobody when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<SchedulerSpec>,
+}
+
+/// Which scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SchedulerKind {
+    /// Max-min among all flows.
+    Fair,
+    /// Flow chasing.
+    Fca,
+    /// Smallest effective bottleneck first, with MADD.
+    Sebf,
+    /// Transfers in order of their longest flow, with MADD.
+    Scf,
+    /// Least attained service in ten queues.
+    Dclas,
+}
+
+/// What orders transfers in flow chasing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SchedulerOrder {
+    /// All that has been announced.
+    #[default]
+    Total,
+    /// What is left.
+    Remaining,
+}
+
+/// A scheduler of applications' flows, and how long what it hears and says is under way. It knows the transfers over
+/// connections of their own; a flow is the larger direction of one, and is limited where it is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SchedulerSpec {
+    /// Which.
+    pub kind: SchedulerKind,
+    /// Of flow chasing alone.
+    #[serde(default)]
+    pub order: SchedulerOrder,
+    /// Of flow chasing alone: flows take what no transfer needs. Default true.
+    #[serde(default = "default_true")]
+    pub work_conserving: bool,
+    /// Of flow chasing alone: smaller transfers take from larger ones. Default false.
+    #[serde(default)]
+    pub preempt: bool,
+    /// A flow of fewer bytes is not announced and has no limiter. Default 0.
+    #[serde(default)]
+    pub mice_bytes: u64,
+    /// What each flow gets at least, in bits per second, as far as the reserve lasts. Default 100000.
+    #[serde(default = "default_floor_bps")]
+    pub floor_bps: u64,
+    /// What of each link is kept for that, in millionths. Default 10000.
+    #[serde(default = "default_floor_reserve_ppm")]
+    pub floor_reserve_ppm: u32,
+    /// What of each link the scheduler gives out, in millionths; the rest is for ACKs and other traffic. Default 950000.
+    #[serde(default = "default_capacity_ppm")]
+    pub capacity_ppm: u32,
+    /// From a flow's beginning or end until the scheduler knows. Default 0.
+    #[serde(default)]
+    pub report_delay_ps: u64,
+    /// From then until it has decided. Default 0.
+    #[serde(default)]
+    pub decide_delay_ps: u64,
+    /// From then until the senders' limiters have the rates. Default 0.
+    #[serde(default)]
+    pub enforce_delay_ps: u64,
 }
 
 /// A switch.
@@ -324,6 +400,22 @@ const fn default_recirculation_delay_ps() -> u64 {
 
 const fn default_overhead_bytes() -> u64 {
     24
+}
+
+const fn default_true() -> bool {
+    true
+}
+
+const fn default_floor_bps() -> u64 {
+    100_000
+}
+
+const fn default_floor_reserve_ppm() -> u32 {
+    10_000
+}
+
+const fn default_capacity_ppm() -> u32 {
+    950_000
 }
 
 const fn default_lpi_fraction() -> f64 {

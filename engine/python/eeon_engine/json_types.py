@@ -916,6 +916,87 @@ class QueueSamplesSpec(TypedDict):
     """Maximum number of finished samples per queue, even, at most 65536. Default 512."""
 
 
+SchedulerKind: TypeAlias = Literal["fair", "fca", "sebf", "scf", "dclas"]
+"""Which scheduler."""
+
+
+SchedulerOrder: TypeAlias = Literal["total", "remaining"]
+"""What orders transfers in flow chasing."""
+
+
+@final
+class SchedulerReport(TypedDict):
+    """What a scheduler of flows did."""
+
+    flows: int
+    """Flows that it was told of."""
+
+    mice: int
+    """Transfers too small to be announced."""
+
+    left_out: int
+    """Transfers over connections that others use, too, which it is not told of."""
+
+    without_path: int
+    """Transfers for whose data the switches have no path."""
+
+    refused: int
+    """Reports that it did not take."""
+
+    decisions: int
+    """How often it decided."""
+
+    rates: int
+    """Rates that it sent to hosts."""
+
+    late: int
+    """Rates that arrived after their flow's end."""
+
+    without_limiter: int
+    """Rates for flows whose NIC had no limiter left."""
+
+
+@final
+class SchedulerSpec(TypedDict):
+    """
+    A scheduler of applications' flows, and how long what it hears and says is under way. It knows the transfers over
+    connections of their own; a flow is the larger direction of one, and is limited where it is sent.
+    """
+
+    kind: SchedulerKind
+    """Which."""
+
+    capacity_ppm: NotRequired[int]
+    """What of each link the scheduler gives out, in millionths; the rest is for ACKs and other traffic. Default 950000."""
+
+    decide_delay_ps: NotRequired[int]
+    """From then until it has decided. Default 0."""
+
+    enforce_delay_ps: NotRequired[int]
+    """From then until the senders' limiters have the rates. Default 0."""
+
+    floor_bps: NotRequired[int]
+    """What each flow gets at least, in bits per second, as far as the reserve lasts. Default 100000."""
+
+    floor_reserve_ppm: NotRequired[int]
+    """What of each link is kept for that, in millionths. Default 10000."""
+
+    mice_bytes: NotRequired[int]
+    """A flow of fewer bytes is not announced and has no limiter. Default 0."""
+
+    order: NotRequired[SchedulerOrder]
+    """Of flow chasing alone."""
+
+    preempt: NotRequired[bool]
+    """Of flow chasing alone: smaller transfers take from larger ones. Default false."""
+
+    report_delay_ps: NotRequired[int]
+    """From a flow's beginning or end until the scheduler knows. Default 0."""
+
+    work_conserving: NotRequired[bool]
+    """Of flow chasing alone: flows take what no transfer needs. Default true."""
+
+
 @final
 class SelectKey(TypedDict):
     """A part of the key of a branch."""
@@ -2193,6 +2274,9 @@ class WorkloadReport(TypedDict):
     busy_ps: int
     """Time with at least one transfer that had begun and not ended."""
 
+    scheduler: NotRequired[SchedulerReport | None]
+    """What the scheduler of flows did; absent without one."""
+
 
 ApplicationSpec: TypeAlias = MapReduceSpec | CoflowsSpec | IncastSpec | RpcSpec | PoissonSpec
 """One application, of one kind."""
@@ -2344,6 +2428,9 @@ class FabricSpec(TypedDict):
 
     recirculation_delay_ps: NotRequired[int]
     """Time that a recirculated packet takes to its next ingress. Default 1 us."""
+
+    scheduler: NotRequired[SchedulerSpec | None]
+    """Who gives flows of applications their rates; nobody when absent."""
 
     tick_ps: NotRequired[int]
     """Length of a switch's timestamp tick. Default 1 ns; BMv2's is 1 us."""

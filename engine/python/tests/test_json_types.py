@@ -66,7 +66,18 @@ def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Pr
     full["phy"] = [{"rate_bps": full["links"][0]["rate_bps"], **timings}]
     full["links"][0]["a"]["eee"] = {"stall_ps": 0}
     full["hosts"][0] |= {"ipv6": "fd00::1", "nic": {}}
+    full["scheduler"] = None
     assert set(full) == set(SCHEMA["$defs"]["FabricSpec"]["properties"])
+    check(full, "FabricSpec")
+    json_documents.make_twin(fabric_program, full)
+
+
+def test_a_scheduler_is_read_with_every_member_that_its_type_has(fabric_program: Program) -> None:
+    scheduler = {"kind": "fca", "order": "remaining", "work_conserving": False, "preempt": False}
+    scheduler |= {"mice_bytes": 0, "floor_bps": 1000, "floor_reserve_ppm": 1000, "capacity_ppm": 900_000}
+    scheduler |= {"report_delay_ps": 1, "decide_delay_ps": 2, "enforce_delay_ps": 3}
+    assert set(scheduler) == set(SCHEMA["$defs"]["SchedulerSpec"]["properties"])
+    full: Any = spec() | {"scheduler": scheduler}
     check(full, "FabricSpec")
     json_documents.make_twin(fabric_program, full)
 

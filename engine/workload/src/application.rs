@@ -51,27 +51,31 @@ impl Out<'_> {
     pub(crate) fn transfer(
         &mut self,
         token: u64,
-        from: u32,
-        to: u32,
+        group: Option<u64>,
+        [from, to]: [u32; 2],
         request_bytes: u64,
         response_bytes: u64,
     ) {
-        self.exchange(token, from, to, request_bytes, response_bytes, Connection::Own);
+        self.exchange(token, group, [from, to], [request_bytes, response_bytes], Connection::Own);
     }
 
-    /// A transfer over a connection.
+    /// A transfer over a connection; bytes of the request and of the answer.
     pub(crate) fn exchange(
         &mut self,
         token: u64,
-        from: u32,
-        to: u32,
-        request_bytes: u64,
-        response_bytes: u64,
+        group: Option<u64>,
+        [from, to]: [u32; 2],
+        [request_bytes, response_bytes]: [u64; 2],
         connection: Connection,
     ) {
         let id = TransferId { application: self.application, token };
-        let transfer = Transfer { id, from, to, request_bytes, response_bytes, connection };
+        let transfer = Transfer { id, from, to, request_bytes, response_bytes, connection, group };
         self.actions.push_back(Action::Transfer(transfer));
+    }
+
+    /// No more transfers of this group are waited for.
+    pub(crate) fn group_ends(&mut self, group: u64) {
+        self.actions.push_back(Action::GroupEnds { application: self.application, group });
     }
 
     /// A connection that is shared is opened now.

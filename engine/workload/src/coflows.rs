@@ -143,7 +143,7 @@ impl Application for Coflows {
     fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
         let coflow = &mut self.coflows[token as usize];
         for (source, destination, bytes) in std::mem::take(&mut coflow.transfers) {
-            out.transfer(token, source, destination, bytes, 0);
+            out.transfer(token, Some(token), [source, destination], bytes, 0);
         }
     }
 
@@ -154,6 +154,7 @@ impl Application for Coflows {
         if coflow.unfinished > 0 {
             return;
         }
+        out.group_ends(token);
         // One that has lost a transfer is over, but it has not been completed.
         coflow.finished_at = (coflow.failed == 0).then_some(out.now);
         self.unfinished -= 1;

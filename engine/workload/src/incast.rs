@@ -125,8 +125,8 @@ impl Application for Incast {
         self.rounds_left -= 1;
         for (number, server) in self.servers.iter().enumerate() {
             let connection = self.connection.number(number as u32);
-            let (request, response) = (self.request_bytes, self.bytes_per_server);
-            out.exchange(number as u64, self.client, *server, request, response, connection);
+            let (hosts, bytes) = ([self.client, *server], [self.request_bytes, self.bytes_per_server]);
+            out.exchange(number as u64, Some(self.rounds_left), hosts, bytes, connection);
         }
     }
 
@@ -138,6 +138,7 @@ impl Application for Incast {
         if self.unanswered > 0 {
             return;
         }
+        out.group_ends(self.rounds_left);
         if !self.is_spoilt {
             self.rounds.record(out.now.saturating_since(self.began));
         }

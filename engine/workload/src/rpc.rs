@@ -203,7 +203,8 @@ impl Application for Rpc {
                 None => self.calls.push(out.now),
             }
             let connection = self.connection.number(token as u32);
-            out.exchange(call.into(), client, server, self.request_bytes, self.response_bytes, connection);
+            let bytes = [self.request_bytes, self.response_bytes];
+            out.exchange(call.into(), None, [client, server], bytes, connection);
         } else {
             self.failed += 1;
         }

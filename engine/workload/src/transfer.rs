@@ -55,6 +55,8 @@ pub struct Transfer {
     pub response_bytes: u64,
     /// Over which connection.
     pub connection: Connection,
+    /// What it is waited for with: a number of the application's choice, which [`Action::GroupEnds`] ends. Without one it stands alone.
+    pub group: Option<u64>,
 }
 
 /// What a driver is to do.
@@ -72,6 +74,13 @@ pub enum Action {
         from: u32,
         /// The host that it is opened to.
         to: u32,
+    },
+    /// A group of transfers has had its last: its number may come back for another.
+    GroupEnds {
+        /// The application.
+        application: u32,
+        /// Its number for the group.
+        group: u64,
     },
     /// Send one UDP frame now.
     Frame {

@@ -22,9 +22,11 @@ pub(crate) enum Event {
     TransportTimer,
     /// The timer of an application expires.
     WorkloadTimer,
+    /// The scheduler of flows hears something, or rates that it has decided reach hosts.
+    SchedulerTimer,
 }
 
-/// The number of each event in the schedule: all NICs, all uplinks, all wires, all switches, then the two timers.
+/// The number of each event in the schedule: all NICs, all uplinks, all wires, all switches, then the timers.
 struct Numbers {
     first_uplink: usize,
     first_wire: usize,
@@ -39,7 +41,7 @@ impl Numbers {
     }
 
     fn count(&self) -> usize {
-        self.transport_timer + 2
+        self.transport_timer + 3
     }
 
     #[inline]
@@ -51,6 +53,7 @@ impl Numbers {
             Event::SwitchWakes(switch) => self.first_switch + switch,
             Event::TransportTimer => self.transport_timer,
             Event::WorkloadTimer => self.transport_timer + 1,
+            Event::SchedulerTimer => self.transport_timer + 2,
         };
         Source(number as u32)
     }
@@ -68,8 +71,10 @@ impl Numbers {
             Event::SwitchWakes(number - self.first_switch)
         } else if number == self.transport_timer {
             Event::TransportTimer
-        } else {
+        } else if number == self.transport_timer + 1 {
             Event::WorkloadTimer
+        } else {
+            Event::SchedulerTimer
         }
     }
 }
@@ -127,7 +132,10 @@ mod tests {
 
     #[test]
     fn every_event_has_a_number_of_its_own_and_is_found_by_it() {
-        use Event::{NicSends, SwitchWakes, TransportTimer, UplinkDelivers, WireDelivers, WorkloadTimer};
+        use Event::{
+            NicSends, SchedulerTimer, SwitchWakes, TransportTimer, UplinkDelivers, WireDelivers,
+            WorkloadTimer,
+        };
         let in_order = [
             NicSends(0),
             NicSends(1),
@@ -139,6 +147,7 @@ mod tests {
             SwitchWakes(0),
             TransportTimer,
             WorkloadTimer,
+            SchedulerTimer,
         ];
         let numbers = Numbers::new(2, 3, 1);
         assert_eq!(numbers.count(), in_order.len());
@@ -151,9 +160,13 @@ mod tests {
     #[test]
     fn a_fabric_of_switches_alone_still_tells_its_events_apart() {
         let numbers = Numbers::new(0, 2, 1);
-        for event in
-            [Event::WireDelivers(1), Event::SwitchWakes(0), Event::TransportTimer, Event::WorkloadTimer]
-        {
+        for event in [
+            Event::WireDelivers(1),
+            Event::SwitchWakes(0),
+            Event::TransportTimer,
+            Event::WorkloadTimer,
+            Event::SchedulerTimer,
+        ] {
             assert_eq!(numbers.event(numbers.source(event)), event);
         }
     }

@@ -37,6 +37,11 @@ impl HostFrame {
         Self { owner, ..self }
     }
 
+    /// The same, to wait in a limiter.
+    pub(crate) fn limited(self, limiter: Option<NonZeroU32>) -> Self {
+        Self { limiter, ..self }
+    }
+
     /// Bytes behind those captured: of a segment made by a connection, its payload.
     pub(crate) fn uncaptured_len(&self) -> u64 {
         u64::from(self.wire_len) - self.captured.len() as u64

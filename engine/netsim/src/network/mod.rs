@@ -14,6 +14,7 @@ mod link;
 mod listen;
 pub mod nic;
 mod nic_aqm;
+mod path;
 pub mod phy;
 mod report;
 mod switch;
@@ -36,6 +37,7 @@ use hops::Recorder;
 pub(crate) use host::Host;
 pub use listen::Heard;
 pub(crate) use listen::Listener;
+pub(crate) use path::Paths;
 use switch::{SwitchNode, Wire};
 use wiring::{Direction, Node};
 
@@ -91,6 +93,11 @@ impl Network {
     /// The direction that leaves a host.
     pub(crate) fn uplink(&self, host: usize) -> &Direction {
         &self.directions[host]
+    }
+
+    /// Every direction: those that leave hosts, then those that leave switches. A path names them by their place here.
+    pub(crate) fn directions(&self) -> impl Iterator<Item = &Direction> {
+        self.directions.iter()
     }
 
     /// Addresses of a frame from one host to another.
@@ -174,6 +181,34 @@ impl Network {
             Ok(()) => self.schedule_nic(events, host),
             Err(dropped) => self.drop_in_nic(events, host, dropped),
         }
+    }
+
+    /// A host's NIC gets a limiter of this rate, in bits per second on the wire; `None` when it has as many as it may.
+    pub(crate) fn add_limiter(
+        &mut self,
+        events: &EventQueue,
+        host: usize,
+        rate_bps: u64,
+    ) -> Option<NonZeroU32> {
+        self.hosts[host].nic.add_limiter(events.now(), rate_bps)
+    }
+
+    /// A limiter has another rate from now on.
+    pub(crate) fn set_limiter(
+        &mut self,
+        events: &mut EventQueue,
+        host: usize,
+        limiter: NonZeroU32,
+        rate_bps: u64,
+    ) {
+        self.hosts[host].nic.set_limiter(events.now(), limiter, rate_bps);
+        self.schedule_nic(events, host);
+    }
+
+    /// A limiter is given up.
+    pub(crate) fn remove_limiter(&mut self, events: &mut EventQueue, host: usize, limiter: NonZeroU32) {
+        self.hosts[host].nic.remove_limiter(limiter);
+        self.schedule_nic(events, host);
     }
 
     /// A NIC has dropped a frame.

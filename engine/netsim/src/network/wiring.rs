@@ -7,7 +7,9 @@ use units::{Bytes, DataRate, Duration};
 use crate::limits::MAX_SPEC_TIME_PS;
 use crate::network::nic::NicEee;
 use crate::network::phy::PhyType;
-use crate::spec::{EndSpec, FabricSpec, LinkSpec, NicAqm, NicSpec, SpecError};
+use crate::spec::{
+    EndSpec, FabricSpec, LinkSpec, NicAqm, NicSpec, SchedulerKind, SchedulerOrder, SchedulerSpec, SpecError,
+};
 
 /// A node, by its place in the spec's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +122,44 @@ impl Wiring {
             wiring.directions.push(uplink);
         }
         wiring.directions.extend(downlinks);
+        if let Some(scheduler) = &spec.scheduler {
+            check_scheduler(scheduler, &wiring)?;
+        }
         Ok(wiring)
     }
+}
+
+fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), SpecError> {
+    let place = |field: &str| format!("scheduler.{field}");
+    if scheduler.kind != SchedulerKind::Fca {
+        let defaults = (SchedulerOrder::Total, true, false);
+        if (scheduler.order, scheduler.work_conserving, scheduler.preempt) != defaults {
+            let reason = "has no order, work_conserving and preempt; leave them out, or choose fca";
+            return Err(wrong(place("kind"), format!("{:?}", scheduler.kind).to_lowercase(), reason));
+        }
+    }
+    for (field, value) in
+        [("floor_reserve_ppm", scheduler.floor_reserve_ppm), ("capacity_ppm", scheduler.capacity_ppm)]
+    {
+        if value > 1_000_000 {
+            return Err(wrong(place(field), value, "is in millionths, at most 1000000"));
+        }
+    }
+    if scheduler.capacity_ppm == 0 {
+        return Err(wrong(place("capacity_ppm"), 0, "must be more than 0: nothing could be sent"));
+    }
+    for (field, ps) in [
+        ("report_delay_ps", scheduler.report_delay_ps),
+        ("decide_delay_ps", scheduler.decide_delay_ps),
+        ("enforce_delay_ps", scheduler.enforce_delay_ps),
+    ] {
+        check_time(place(field), ps)?;
+    }
+    if wiring.nics.iter().any(|(_, eee, _)| eee.is_some()) {
+        let reason = "is with NICs that sleep; what EEE saves between paced frames is not modelled: turn off EEE of the NICs";
+        return Err(wrong("scheduler", format!("{:?}", scheduler.kind).to_lowercase(), reason));
+    }
+    Ok(())
 }
 
 fn check_time(place: impl Into<String>, ps: u64) -> Result<Duration, SpecError> {

@@ -199,6 +199,33 @@ pub struct WorkloadReport {
     pub flows: TransfersReport,
     /// Time with at least one transfer that had begun and not ended.
     pub busy_ps: u64,
+    /// What the scheduler of flows did; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<SchedulerReport>,
+}
+
+/// What a scheduler of flows did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SchedulerReport {
+    /// Flows that it was told of.
+    pub flows: u64,
+    /// Transfers too small to be announced.
+    pub mice: u64,
+    /// Transfers over connections that others use, too, which it is not told of.
+    pub left_out: u64,
+    /// Transfers for whose data the switches have no path.
+    pub without_path: u64,
+    /// Reports that it did not take.
+    pub refused: u64,
+    /// How often it decided.
+    pub decisions: u64,
+    /// Rates that it sent to hosts.
+    pub rates: u64,
+    /// Rates that arrived after their flow's end.
+    pub late: u64,
+    /// Rates for flows whose NIC had no limiter left.
+    pub without_limiter: u64,
 }
 
 /// Transfers: requests with their answers. A completion lasts from the beginning, a handshake that is waited for included, until the last byte

@@ -11,7 +11,7 @@ use std::num::NonZeroU32;
 
 use tcp::{Connection, Segment, Settings, State};
 use units::Time;
-use wire::build::{tcp_headers, Addresses};
+use wire::build::{tcp_headers, Addresses, TcpFields};
 use wire::{Ecn, Network};
 use workload::TransferId;
 
@@ -31,6 +31,8 @@ struct End {
     host: u32,
     /// Of frames that leave; the codepoint is each segment's.
     addresses: Addresses,
+    /// The limiter of its NIC that its frames wait in.
+    limiter: Option<NonZeroU32>,
 }
 
 /// Who has opened a connection.
@@ -46,6 +48,8 @@ pub(crate) enum Owner {
 #[derive(Clone, Copy, Debug)]
 struct Exchange {
     id: Option<TransferId>,
+    /// As who has asked for it knows it.
+    number: u64,
     began: Time,
     request_bytes: u64,
     response_bytes: u64,
@@ -78,6 +82,8 @@ struct Session {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TransferEnd {
     pub(crate) id: TransferId,
+    /// As who has asked for it knows it.
+    pub(crate) number: u64,
     pub(crate) began: Time,
     /// Bytes of its larger direction.
     pub(crate) bytes: u64,
@@ -139,6 +145,17 @@ pub(super) struct Outgoing {
     pub(super) len: usize,
     /// Who is to be told when it has left the NIC.
     pub(super) owner: Option<NonZeroU32>,
+    /// The limiter that it waits in there.
+    pub(super) limiter: Option<NonZeroU32>,
+}
+
+/// One side of a connection, which others may have followed in its slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    pub(crate) slot: usize,
+    pub(crate) host: usize,
+    number: Number,
+    side: usize,
 }
 
 impl Endpoints {
@@ -169,6 +186,7 @@ impl Endpoints {
             timer: Time::MAX,
             host: opening.hosts[side] as u32,
             addresses,
+            limiter: None,
         };
         let client = end(Connection::connect(opening.settings, isn), CLIENT, forward);
         let server = end(Connection::listen(opening.settings, !isn), SERVER, reverse);
@@ -202,8 +220,8 @@ impl Endpoints {
         now: Time,
         slot: usize,
         id: Option<TransferId>,
-        request_bytes: u64,
-        response_bytes: u64,
+        number: u64,
+        [request_bytes, response_bytes]: [u64; 2],
     ) -> Result<(), tcp::SendError> {
         let connection = &mut self.ends[2 * slot + CLIENT].connection;
         connection.send(request_bytes)?;
@@ -215,6 +233,7 @@ impl Endpoints {
         session.end[SERVER] += response_bytes;
         session.exchanges.push_back(Exchange {
             id,
+            number,
             began: now,
             request_bytes,
             response_bytes,
@@ -234,8 +253,40 @@ impl Endpoints {
     }
 
     /// An exchange has failed before it began.
-    pub(super) fn refuse(&mut self, now: Time, id: TransferId, bytes: u64) {
-        self.ended.push_back(TransferEnd { id, began: now, bytes, finished: false });
+    pub(super) fn refuse(&mut self, now: Time, id: TransferId, number: u64, bytes: u64) {
+        self.ended.push_back(TransferEnd { id, number, began: now, bytes, finished: false });
+    }
+
+    /// The side of a connection that opens, or the other, which answers.
+    pub(super) fn side(&self, slot: usize, answers: bool) -> Side {
+        let side = if answers { SERVER } else { CLIENT };
+        let host = self.ends[2 * slot + side].host as usize;
+        Side { slot, host, number: self.sessions[slot].number, side }
+    }
+
+    /// A frame without data that this side would send, to see which path its switches choose, and the bytes of its headers.
+    pub(super) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
+        let mut ports = side.number.ports();
+        ports.rotate_left(side.side);
+        let fields = TcpFields {
+            source_port: ports[0],
+            destination_port: ports[1],
+            flags: wire::tcp::ACK,
+            ..TcpFields::default()
+        };
+        let addresses = &self.ends[2 * side.slot + side.side].addresses;
+        let mut frame = Vec::new();
+        let len = tcp_headers(&mut frame, addresses, &fields, 0);
+        let headers = frame.len() as u64;
+        frame.resize(len, 0);
+        (frame, headers)
+    }
+
+    /// Frames of this side wait in the limiter from now on, or in none; nothing when the connection is over.
+    pub(super) fn set_limiter(&mut self, side: Side, limiter: Option<NonZeroU32>) {
+        if self.sessions[side.slot].number == side.number {
+            self.ends[2 * side.slot + side.side].limiter = limiter;
+        }
     }
 
     /// Whether the connection at a slot is alive and the one of this name.
@@ -376,7 +427,8 @@ impl Endpoints {
             }
             if let Some(id) = exchange.id {
                 let bytes = exchange.request_bytes.max(exchange.response_bytes);
-                self.ended.push_back(TransferEnd { id, began: exchange.began, bytes, finished: true });
+                let Exchange { number, began, .. } = *exchange;
+                self.ended.push_back(TransferEnd { id, number, began, bytes, finished: true });
             }
             session.exchanges.pop_front();
             session.answered -= 1;
@@ -418,7 +470,7 @@ impl Endpoints {
         };
         let len = tcp_headers(frame, &addresses, &fields, segment.payload_len as usize);
         let owner = this.connection.is_told_of_nic().then(|| number.owner(end % 2));
-        Some(Outgoing { host: this.host as usize, len, owner })
+        Some(Outgoing { host: this.host as usize, len, owner, limiter: this.limiter })
     }
 
     /// An end has nothing more to send now.
@@ -454,7 +506,8 @@ impl Endpoints {
         for exchange in session.exchanges.drain(..) {
             if let Some(id) = exchange.id {
                 let bytes = exchange.request_bytes.max(exchange.response_bytes);
-                self.ended.push_back(TransferEnd { id, began: exchange.began, bytes, finished: false });
+                let Exchange { number, began, .. } = exchange;
+                self.ended.push_back(TransferEnd { id, number, began, bytes, finished: false });
             }
         }
         session.is_free = true;

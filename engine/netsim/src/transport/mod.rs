@@ -7,6 +7,8 @@ mod flows;
 mod ports;
 pub(crate) mod tcp_spec;
 
+use std::num::NonZeroU32;
+
 use tcp::Settings;
 use units::Time;
 use workload::{TransferId, WorkloadError};
@@ -17,7 +19,7 @@ use crate::network::frame::HostFrame;
 use crate::network::{Arrival, Network};
 use crate::report::FlowReport;
 
-pub(crate) use endpoints::{Counts, Opening, Owner, TransferEnd};
+pub(crate) use endpoints::{Counts, Opening, Owner, Side, TransferEnd};
 use endpoints::{Endpoints, Outgoing, CLIENT};
 pub use flows::FlowSpec;
 use flows::Flows;
@@ -82,8 +84,9 @@ impl Transport {
     fn transmit(&mut self, events: &mut EventQueue, network: &mut Network, end: usize) {
         let mut captured = network.buffer();
         while let Some(outgoing) = self.endpoints.poll_transmit(events.now(), end, &mut captured) {
-            let Outgoing { host, len, owner } = outgoing;
-            network.offer(events, host, HostFrame::new(events.now(), captured, len).owned(owner));
+            let Outgoing { host, len, owner, limiter } = outgoing;
+            let frame = HostFrame::new(events.now(), captured, len);
+            network.offer(events, host, frame.owned(owner).limited(limiter));
             captured = network.buffer();
         }
         network.return_buffer(captured);
@@ -122,16 +125,32 @@ impl Transport {
         network: &mut Network,
         slot: usize,
         id: TransferId,
-        [request_bytes, response_bytes]: [u64; 2],
+        number: u64,
+        bytes: [u64; 2],
     ) -> Result<(), tcp::SendError> {
-        self.endpoints.request(events.now(), slot, Some(id), request_bytes, response_bytes)?;
+        self.endpoints.request(events.now(), slot, Some(id), number, bytes)?;
         self.send(events, network, slot);
         Ok(())
     }
 
     /// A request has failed before it was sent.
-    pub(crate) fn refuse(&mut self, now: Time, id: TransferId, bytes: u64) {
-        self.endpoints.refuse(now, id, bytes);
+    pub(crate) fn refuse(&mut self, now: Time, id: TransferId, number: u64, bytes: u64) {
+        self.endpoints.refuse(now, id, number, bytes);
+    }
+
+    /// The side of a connection that opens, or the other, which answers.
+    pub(crate) fn side(&self, slot: usize, answers: bool) -> Side {
+        self.endpoints.side(slot, answers)
+    }
+
+    /// A frame without data that this side would send, to see which path its switches choose, and the bytes of its headers.
+    pub(crate) fn probe(&self, side: Side) -> (Vec<u8>, u64) {
+        self.endpoints.probe(side)
+    }
+
+    /// Frames of this side wait in a limiter of its NIC from now on, or in none.
+    pub(crate) fn set_limiter(&mut self, side: Side, limiter: Option<NonZeroU32>) {
+        self.endpoints.set_limiter(side, limiter);
     }
 
     /// Whether [`Transport::pop_ended`] has something.

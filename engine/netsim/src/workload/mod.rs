@@ -3,6 +3,7 @@
 //! The models are those of the crate `workload`, which knows no network. The [`Driver`] does what they ask for, and gives them
 //! the outcomes of their transfers.
 
+mod scheduling;
 mod transfers;
 
 use std::collections::BTreeMap;
@@ -15,8 +16,10 @@ use crate::events::{Event, EventQueue};
 use crate::network::frame::HostFrame;
 use crate::network::Network;
 use crate::report::WorkloadReport;
+use crate::spec::SchedulerSpec;
 use crate::transport::{tcp_spec, Opening, Owner, Transport};
 
+use scheduling::{Beginning, Scheduling};
 use transfers::Transfers;
 
 /// Port of UDP frames at both ends: the discard protocol (RFC 863).
@@ -30,11 +33,18 @@ pub(crate) struct Driver {
     /// Slots of connections that applications share among their transfers, by application and its number for it.
     shared: BTreeMap<(u32, u32), usize>,
     transfers: Transfers,
+    /// Who gives flows their rates, if somebody does.
+    scheduling: Option<Box<Scheduling>>,
 }
 
 impl Driver {
     /// Checks the description of applications and starts them at `now`. What they ask for is done by [`Driver::advance`].
-    pub(crate) fn new(json: &[u8], now: Time, network: &Network) -> Result<Self, WorkloadError> {
+    pub(crate) fn new(
+        json: &[u8],
+        now: Time,
+        network: &Network,
+        scheduler: Option<&SchedulerSpec>,
+    ) -> Result<Self, WorkloadError> {
         let hosts = network.hosts();
         let infos: Vec<_> = hosts
             .iter()
@@ -58,7 +68,8 @@ impl Driver {
             })
             .collect::<Result<_, _>>()?;
         workload.start(now);
-        Ok(Self { workload, settings, shared: BTreeMap::new(), transfers: Transfers::default() })
+        let scheduling = scheduler.map(|spec| Box::new(Scheduling::new(spec, network)));
+        Ok(Self { workload, settings, shared: BTreeMap::new(), transfers: Transfers::default(), scheduling })
     }
 
     /// Whether every application in the foreground has finished.
@@ -77,6 +88,25 @@ impl Driver {
         self.advance(events, network, transport);
     }
 
+    /// [`Event::SchedulerTimer`].
+    pub(crate) fn handle_scheduler(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        transport: &mut Transport,
+    ) {
+        if let Some(scheduling) = &mut self.scheduling {
+            scheduling.handle_timer(events, network, transport);
+        }
+    }
+
+    /// A switch may have been written to.
+    pub(crate) fn switch_changes(&mut self, switch: usize) {
+        if let Some(scheduling) = &mut self.scheduling {
+            scheduling.forget(switch);
+        }
+    }
+
     /// Gives applications the outcomes of their transfers, and does what they ask for, until neither is left. Then the next
     /// timers of applications and connections are scheduled.
     pub(crate) fn advance(
@@ -88,6 +118,9 @@ impl Driver {
         loop {
             if let Some(ended) = transport.pop_ended() {
                 self.transfers.end(events.now(), &ended);
+                if let Some(scheduling) = &mut self.scheduling {
+                    scheduling.end(events, network, transport, ended.number);
+                }
                 let outcome = if ended.finished { Outcome::Finished } else { Outcome::Failed };
                 self.workload.handle_transfer(events.now(), ended.id, outcome);
             } else if let Some(action) = self.workload.poll_action() {
@@ -98,6 +131,9 @@ impl Driver {
         }
         events.set(Event::WorkloadTimer, self.workload.next_timeout());
         transport.schedule_timer(events);
+        if let Some(scheduling) = &self.scheduling {
+            scheduling.schedule_timer(events);
+        }
     }
 
     fn perform(
@@ -114,6 +150,11 @@ impl Driver {
                     transport.send(events, network, slot);
                 }
             }
+            Action::GroupEnds { application, group } => {
+                if let Some(scheduling) = &mut self.scheduling {
+                    scheduling.end_group(events.now(), application, group);
+                }
+            }
             Action::Frame { from, to, frame_bytes } => {
                 send_udp(events, network, [from as usize, to as usize], frame_bytes);
             }
@@ -127,16 +168,36 @@ impl Driver {
         transport: &mut Transport,
         transfer: &Transfer,
     ) {
-        let Transfer { id, from, to, request_bytes, response_bytes, connection } = *transfer;
+        let Transfer { id, from, to, request_bytes, response_bytes, connection, group } = *transfer;
         self.transfers.begin(events.now());
         let slot = match connection {
             Connection::Own => self.open(network, transport, id.application, [from, to], None),
             Connection::Shared(number) => self.shared(network, transport, id.application, number, [from, to]),
         };
         let bytes = [request_bytes, response_bytes];
-        let requested = slot.is_some_and(|slot| transport.request(events, network, slot, id, bytes).is_ok());
+        let number = match (&mut self.scheduling, slot, connection) {
+            (Some(scheduling), Some(slot), Connection::Own) => {
+                let answers = response_bytes > request_bytes;
+                let new = Beginning {
+                    side: transport.side(slot, answers),
+                    to: if answers { from } else { to } as usize,
+                    application: id.application,
+                    group,
+                    bytes: request_bytes.max(response_bytes),
+                    mss: self.settings[id.application as usize].mss.into(),
+                };
+                scheduling.begin(events.now(), network, transport, &new)
+            }
+            (Some(scheduling), Some(_), Connection::Shared(_)) => {
+                scheduling.leave_out();
+                0
+            }
+            _ => 0,
+        };
+        let requested =
+            slot.is_some_and(|slot| transport.request(events, network, slot, id, number, bytes).is_ok());
         if !requested {
-            transport.refuse(events.now(), id, request_bytes.max(response_bytes));
+            transport.refuse(events.now(), id, number, request_bytes.max(response_bytes));
         }
     }
 
@@ -188,6 +249,7 @@ impl Driver {
             applications: self.workload.report(),
             flows: self.transfers.report(&transport.counts(), transport.max_connections()),
             busy_ps: self.transfers.busy(now).as_ps(),
+            scheduler: self.scheduling.as_ref().map(|scheduling| scheduling.report_counts()),
         }
     }
 }

@@ -147,6 +147,7 @@ impl LeafSpine {
             ],
             nic: self.nic,
             queue_samples: QueueSamplesSpec::default(),
+            scheduler: None,
         }
     }
 

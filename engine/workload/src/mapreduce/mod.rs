@@ -202,7 +202,7 @@ impl MapReduce {
         let job = &mut self.jobs[job as usize];
         let (to, from) = (job.map_worker(map), job.replica(map));
         let hosts = [to, from].map(|worker| self.workers[worker as usize].host);
-        out.transfer(token, hosts[0], hosts[1], self.settings.request_bytes, job.split(map));
+        out.transfer(token, None, hosts, self.settings.request_bytes, job.split(map));
     }
 
     fn input_read(&mut self, number: u32, map: u32, out: &mut Out<'_>) {
@@ -254,11 +254,13 @@ impl MapReduce {
                     job.fetch_begins(out.now);
                     let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
                     let token = Token::Fetch { job: number, reducer, map }.pack();
-                    out.transfer(token, hosts[0], hosts[1], self.settings.request_bytes, bytes);
+                    let group = Some(group_of(number, reducer));
+                    out.transfer(token, group, hosts, self.settings.request_bytes, bytes);
                 }
             }
         }
         if let Some(task) = job.end_fetch(reducer, out.now, &self.settings) {
+            out.group_ends(group_of(number, reducer));
             let span = self.machine.reduce(job.cost(), task.input_bytes, task.noise);
             out.after(span, Token::OutputBegins { job: number, reducer }.pack());
         }
@@ -282,7 +284,7 @@ impl MapReduce {
         let job = &self.jobs[number as usize];
         let hosts = job.copy_between(reducer, copy).map(|worker| self.workers[worker as usize].host);
         let token = Token::OutputCopy { job: number, reducer, copy }.pack();
-        out.transfer(token, hosts[0], hosts[1], job.output(reducer), 0);
+        out.transfer(token, None, hosts, job.output(reducer), 0);
     }
 
     /// One copy of a reducer's output is complete; with the last one its task ends, and with the last task the job.
@@ -298,6 +300,11 @@ impl MapReduce {
             }
         }
     }
+}
+
+/// What a reducer fetches is waited for as a whole.
+fn group_of(job: u32, reducer: u32) -> u64 {
+    u64::from(job) << 32 | u64::from(reducer)
 }
 
 impl Application for MapReduce {
@@ -333,7 +340,8 @@ impl Application for MapReduce {
                 let asked = &self.jobs[job as usize];
                 let (worker, from, bytes) = asked.fetch_again(reducer, map);
                 let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
-                out.transfer(token, hosts[0], hosts[1], self.settings.request_bytes, bytes);
+                let group = Some(group_of(job, reducer));
+                out.transfer(token, group, hosts, self.settings.request_bytes, bytes);
             }
             Token::OutputBegins { job, reducer } => self.output_begins(job, reducer, out),
             Token::OutputWritten { job, reducer } => self.output_done(job, reducer, out),

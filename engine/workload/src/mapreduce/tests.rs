@@ -1,7 +1,7 @@
 //! The cluster over a network that is a delay, with transfers that fail now and then.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -42,6 +42,7 @@ fn job(name: &str, maps: u32, reducers: u32, shuffle_bytes: u64) -> serde_json::
 struct Seen {
     log: Vec<(Time, Token)>,
     transfers: Vec<(Time, Transfer)>,
+    ended_groups: BTreeSet<u64>,
     /// By job and reducer: bytes that it had when it began to write.
     inputs: BTreeMap<(u32, u32), u64>,
     max_fetches: BTreeMap<(u32, u32), u32>,
@@ -87,7 +88,17 @@ fn run(cluster: &mut MapReduce, fail_every: Option<u64>) -> Seen {
             cluster.handle_timer(timer.token, out!());
         }
         while let Some(action) = actions.pop_front() {
-            let Action::Transfer(transfer) = action else { panic!("{action:?}") };
+            let transfer = match action {
+                Action::Transfer(transfer) => transfer,
+                Action::GroupEnds { group, .. } => {
+                    assert!(seen.ended_groups.insert(group), "group {group} ends twice");
+                    continue;
+                }
+                other => panic!("{other:?}"),
+            };
+            if let Some(group) = transfer.group {
+                assert!(!seen.ended_groups.contains(&group), "a transfer of group {group} after its end");
+            }
             started += 1;
             let bytes = transfer.request_bytes + transfer.response_bytes;
             let at = now + Duration::from_ms(1) + Duration::from_ns(8) * bytes;

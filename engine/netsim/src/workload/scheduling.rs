@@ -1,0 +1,294 @@
+//! A scheduler of applications' flows: it hears of them after a delay, and what it decides reaches their senders' limiters after
+//! another.
+//!
+//! Until a flow's first rate is there, it sends as without a scheduler. When it ends, its host gives its limiter up at once.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU32;
+
+use schedule::fca::{Options, Volume};
+use schedule::{Floor, FlowId, Links, Name, NewFlow, Schedule};
+use units::{DataRate, Duration, Time};
+
+use crate::events::{Event, EventQueue};
+use crate::network::{Network, Paths};
+use crate::report::SchedulerReport;
+use crate::spec::{SchedulerKind, SchedulerOrder, SchedulerSpec};
+use crate::transport::{Side, Transport};
+
+/// What a flow has left that has not ended when it should have, as a share of its volume.
+const LATE_SHARE: u64 = 64;
+
+/// A flow that begins.
+pub(super) struct Beginning {
+    pub(super) side: Side,
+    /// The host that it goes to.
+    pub(super) to: usize,
+    pub(super) application: u32,
+    pub(super) group: Option<u64>,
+    pub(super) bytes: u64,
+    /// Payload of a full segment, in bytes.
+    pub(super) mss: u64,
+}
+
+/// What the scheduler is told.
+enum Report {
+    Begins {
+        id: FlowId,
+        volume_bits: u64,
+        path: Vec<u32>,
+    },
+    Ends(FlowId),
+    /// A transfer has no more flows to come.
+    Closes(u64),
+}
+
+/// A flow under way, as its host knows it.
+struct Live {
+    side: Side,
+    transfer: u64,
+    stands_alone: bool,
+    limiter: Option<NonZeroU32>,
+}
+
+/// See the module.
+pub(super) struct Scheduling {
+    schedule: Schedule,
+    mice_bytes: u64,
+    report_delay: Duration,
+    /// From hearing to limiters.
+    answer_delay: Duration,
+    paths: Paths,
+    /// By number.
+    flows: BTreeMap<u64, Live>,
+    /// Transfers by application and its number for the group.
+    groups: BTreeMap<(u32, u64), u64>,
+    next_flow: u64,
+    next_transfer: u64,
+    reports: VecDeque<(Time, Report)>,
+    /// Rates on their way to hosts, in bits per second by number of flow.
+    orders: VecDeque<(Time, u64, u64)>,
+    counts: SchedulerReport,
+}
+
+impl Scheduling {
+    pub(super) fn new(spec: &SchedulerSpec, network: &Network) -> Self {
+        let options = Options {
+            order: match spec.order {
+                SchedulerOrder::Total => Volume::Total,
+                SchedulerOrder::Remaining => Volume::Remaining,
+            },
+            work_conserving: spec.work_conserving,
+            preempt: spec.preempt,
+        };
+        let name = match spec.kind {
+            SchedulerKind::Fair => Name::Fair,
+            SchedulerKind::Fca => Name::Fca,
+            SchedulerKind::Sebf => Name::Sebf,
+            SchedulerKind::Scf => Name::Scf,
+            SchedulerKind::Dclas => Name::Dclas,
+        };
+        let given_out = |rate: DataRate| {
+            let bps = u128::from(rate.as_bps()) * u128::from(spec.capacity_ppm) / 1_000_000;
+            DataRate::from_bps((bps as u64).max(1))
+        };
+        let rates: Vec<DataRate> = network.directions().map(|one| given_out(one.rate)).collect();
+        let floor = (spec.floor_bps > 0)
+            .then(|| Floor { rate: DataRate::from_bps(spec.floor_bps), reserve_ppm: spec.floor_reserve_ppm });
+        Self {
+            schedule: Schedule::new(&Links::any(&rates), name.scheduler(options), floor),
+            mice_bytes: spec.mice_bytes,
+            report_delay: Duration::from_ps(spec.report_delay_ps),
+            answer_delay: Duration::from_ps(spec.decide_delay_ps + spec.enforce_delay_ps),
+            paths: Paths::default(),
+            flows: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            next_flow: 1,
+            next_transfer: 0,
+            reports: VecDeque::new(),
+            orders: VecDeque::new(),
+            counts: SchedulerReport::default(),
+        }
+    }
+
+    /// A switch may have been written to.
+    pub(super) fn forget(&mut self, switch: usize) {
+        self.paths.forget(switch);
+    }
+
+    /// A transfer is not announced, because others use its connection.
+    pub(super) fn leave_out(&mut self) {
+        self.counts.left_out += 1;
+    }
+
+    /// A flow begins; its number, or 0 when the scheduler is not to know of it.
+    pub(super) fn begin(
+        &mut self,
+        now: Time,
+        network: &Network,
+        transport: &Transport,
+        new: &Beginning,
+    ) -> u64 {
+        if new.bytes < self.mice_bytes {
+            self.counts.mice += 1;
+            return 0;
+        }
+        let (probe, headers) = transport.probe(new.side);
+        let Some(path) = self.paths.find(network, new.side.host, new.to, &probe) else {
+            self.counts.without_path += 1;
+            return 0;
+        };
+        let number = self.next_flow;
+        self.next_flow += 1;
+        let transfer = match new.group {
+            None => self.new_transfer(),
+            Some(group) => match self.groups.get(&(new.application, group)) {
+                Some(transfer) => *transfer,
+                None => {
+                    let transfer = self.new_transfer();
+                    self.groups.insert((new.application, group), transfer);
+                    transfer
+                }
+            },
+        };
+        let live = Live { side: new.side, transfer, stands_alone: new.group.is_none(), limiter: None };
+        self.flows.insert(number, live);
+        self.counts.flows += 1;
+        // The headers of each segment with preamble, FCS and gap, as the first link has them.
+        let headers = headers + network.uplink(new.side.host).overhead.get();
+        let bytes = u128::from(new.bytes) + u128::from(new.bytes.div_ceil(new.mss)) * u128::from(headers);
+        let volume_bits = u64::try_from(bytes * 8).unwrap_or(u64::MAX);
+        let id = FlowId { transfer, flow: number };
+        self.report(now, Report::Begins { id, volume_bits, path });
+        number
+    }
+
+    fn new_transfer(&mut self) -> u64 {
+        self.next_transfer += 1;
+        self.next_transfer
+    }
+
+    fn report(&mut self, now: Time, what: Report) {
+        self.reports.push_back((now + self.report_delay, what));
+    }
+
+    /// A flow has ended; one that the scheduler was not to know of has number 0.
+    pub(super) fn end(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        transport: &mut Transport,
+        number: u64,
+    ) {
+        let Some(live) = self.flows.remove(&number) else { return };
+        if let Some(limiter) = live.limiter {
+            transport.set_limiter(live.side, None);
+            network.remove_limiter(events, live.side.host, limiter);
+        }
+        let now = events.now();
+        self.report(now, Report::Ends(FlowId { transfer: live.transfer, flow: number }));
+        if live.stands_alone {
+            self.report(now, Report::Closes(live.transfer));
+        }
+    }
+
+    /// An application says that a group has had its last transfer.
+    pub(super) fn end_group(&mut self, now: Time, application: u32, group: u64) {
+        if let Some(transfer) = self.groups.remove(&(application, group)) {
+            self.report(now, Report::Closes(transfer));
+        }
+    }
+
+    /// When [`Scheduling::handle_timer`] has something to do.
+    pub(super) fn next_timeout(&self) -> Option<Time> {
+        let report = self.reports.front().map(|(at, _)| *at);
+        let order = self.orders.front().map(|(at, _, _)| *at);
+        [report, order, self.schedule.next_change()].into_iter().flatten().min()
+    }
+
+    /// [`Event::SchedulerTimer`].
+    pub(super) fn handle_timer(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        transport: &mut Transport,
+    ) {
+        let now = events.now();
+        let mut must_decide = self.schedule.next_change().is_some_and(|change| change <= now);
+        while self.reports.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((_, report)) = self.reports.pop_front() else { break };
+            must_decide |= !matches!(report, Report::Closes(_));
+            let heard = match report {
+                Report::Begins { id, volume_bits, ref path } => {
+                    self.schedule.arrive(now, &NewFlow { id, volume_bits, path })
+                }
+                Report::Ends(id) => self.schedule.end(now, id),
+                Report::Closes(transfer) => self.schedule.close(transfer),
+            };
+            self.counts.refused += u64::from(heard.is_err());
+        }
+        if must_decide {
+            self.counts.decisions += 1;
+            self.keep_late_flows(now);
+            let at = now + self.answer_delay;
+            // Time has not gone back since the last call, which is all that could be refused.
+            for change in self.schedule.allocate(now).unwrap_or_default() {
+                self.counts.rates += 1;
+                self.orders.push_back((at, change.id.flow, change.rate_bps));
+            }
+        }
+        while self.orders.front().is_some_and(|(at, _, _)| *at <= now) {
+            let Some((_, flow, rate_bps)) = self.orders.pop_front() else { break };
+            self.enforce(events, network, transport, flow, rate_bps);
+        }
+        self.schedule_timer(events);
+    }
+
+    /// A flow that should have ended and has not lags behind its rate: it counts as having a part of its volume left, or else it would get no rate and
+    /// never end.
+    fn keep_late_flows(&mut self, now: Time) {
+        let late: Vec<(FlowId, u64)> = self
+            .schedule
+            .flows()
+            .iter()
+            .filter(|flow| flow.remaining_bits() == 0)
+            .map(|flow| (flow.id(), (flow.volume_bits() / LATE_SHARE).max(1)))
+            .collect();
+        for (id, left) in late {
+            let known = self.schedule.progress(now, id, left);
+            self.counts.refused += u64::from(known.is_err());
+        }
+    }
+
+    /// Says when the next timer expires.
+    pub(super) fn schedule_timer(&self, events: &mut EventQueue) {
+        let due = self.next_timeout().map(|due| due.max(events.now()));
+        events.set(Event::SchedulerTimer, due);
+    }
+
+    fn enforce(
+        &mut self,
+        events: &mut EventQueue,
+        network: &mut Network,
+        transport: &mut Transport,
+        flow: u64,
+        rate_bps: u64,
+    ) {
+        let Some(live) = self.flows.get_mut(&flow) else {
+            self.counts.late += 1;
+            return;
+        };
+        if let Some(limiter) = live.limiter {
+            return network.set_limiter(events, live.side.host, limiter, rate_bps);
+        }
+        live.limiter = network.add_limiter(events, live.side.host, rate_bps);
+        match live.limiter {
+            None => self.counts.without_limiter += 1,
+            limiter => transport.set_limiter(live.side, limiter),
+        }
+    }
+
+    pub(super) fn report_counts(&self) -> SchedulerReport {
+        self.counts
+    }
+}
