@@ -29,6 +29,13 @@ pub struct Phv {
     pub(crate) payload_offset: usize,
 }
 
+/// Zeroes words in pieces of 1 KiB: from 2 KiB on the C library's `memset` fills byte by byte in microcode, which takes longer
+/// to begin than such a piece takes.
+#[inline]
+fn zero(words: &mut [u64]) {
+    words.chunks_mut(128).for_each(|piece| piece.fill(0));
+}
+
 impl Phv {
     /// Scratch for packets of `program`, reset.
     pub fn new(program: &Program) -> Phv {
@@ -50,7 +57,7 @@ impl Phv {
 
     /// As new: every header invalid, every field zero, both lengths set to `length` bytes.
     pub fn reset(&mut self, program: &Program, length: u64) {
-        self.slots[..program.reset_end()].fill(0);
+        zero(&mut self.slots[..program.reset_end()]);
         self.ingress_length = length;
         self.packet_length = length;
         self.payload_offset = 0;
@@ -58,7 +65,7 @@ impl Phv {
 
     /// Zeroes all metadata (user and standard), leaving headers alone.
     pub fn reset_metadata(&mut self, program: &Program) {
-        self.slots[..program.metadata_end()].fill(0);
+        zero(&mut self.slots[..program.metadata_end()]);
     }
 
     /// Zeroes all metadata except the fields of `keep`: what BMv2 does for resubmit, recirculate and clone.
