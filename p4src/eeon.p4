@@ -25,6 +25,7 @@
 #include "include/control/aqm.p4"
 #include "include/control/codel.p4"
 #include "include/control/eee.p4"
+#include "include/control/pfc.p4"
 #include "include/control/hold.p4"
 
 control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
@@ -44,6 +45,7 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             if (meta.verdict == verdict_t.FORWARDED) {
                 if (meta.has_priorities == 1) {
                     choose_priority.apply(hdr, meta, standard_metadata);
+                    choose_pausable.apply(meta);
                 }
                 buffer_limit.apply(meta);
                 if (meta.verdict == verdict_t.FORWARDED) {
@@ -54,6 +56,9 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             if ((bit<4>)meta.verdict <= (bit<4>)verdict_t.MARKED) {
                 eee_admit.apply(meta, standard_metadata);
             } else {
+                if (meta.verdict == verdict_t.CONSUMED) {
+                    receive_pause.apply(hdr, standard_metadata);
+                }
                 count_not_queued.apply(meta, standard_metadata);
                 if (meta.verdict != verdict_t.TO_CPU) {
                     mark_to_drop(standard_metadata);

@@ -33,6 +33,25 @@ header vlan_t {
     bit<16> ether_type;
 }
 
+// IEEE 802.3 clause 31.
+header mac_control_t {
+    bit<16> opcode;
+}
+
+// IEEE 802.3 annex 31D. Bit n of `enabled`: time n counts. Times are in quanta of 512 bit times.
+header pfc_t {
+    bit<8> reserved;
+    bit<8> enabled;
+    bit<16> time_0;
+    bit<16> time_1;
+    bit<16> time_2;
+    bit<16> time_3;
+    bit<16> time_4;
+    bit<16> time_5;
+    bit<16> time_6;
+    bit<16> time_7;
+}
+
 // RFC 791 section 3.1, with the second byte as RFC 2474 and RFC 3168 divide it.
 header ipv4_t {
     bit<4> version;
@@ -102,6 +121,8 @@ struct headers_t {
     packet_in_header_t packet_in;
     packet_out_header_t packet_out;
     ethernet_t ethernet;
+    mac_control_t mac_control;
+    pfc_t pfc;
     vlan_t outer_vlan;
     vlan_t inner_vlan;
     ipv4_t ipv4;

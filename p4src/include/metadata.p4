@@ -28,6 +28,10 @@ struct metadata_t {
     @field_list(1)
     ticket_t ticket;
 
+    // Its queue takes pauses (control/pfc.p4). Such a packet has a ticket.
+    @field_list(1)
+    bit<1> pausable;
+
     // How often it has come to an open gate before its turn.
     @field_list(1)
     bit<16> rounds;

@@ -13,6 +13,7 @@
 error {
     IPv4VersionOrLengthInvalid,
     IPv6VersionOrLengthInvalid,
+    PfcAddressInvalid,
     TcpLengthInvalid,
     UdpLengthInvalid
 }
@@ -45,8 +46,23 @@ parser eeon_parser(packet_in packet,
             ETHERTYPE_IPV6: parse_ipv6;
             ETHERTYPE_VLAN: parse_outer_vlan;
             ETHERTYPE_QINQ: parse_outer_vlan;
+            ETHERTYPE_MAC_CONTROL: parse_mac_control;
             default: accept;
         }
+    }
+
+    state parse_mac_control {
+        packet.extract(hdr.mac_control);
+        transition select(hdr.mac_control.opcode) {
+            MAC_CONTROL_PFC: parse_pfc;
+            default: accept;
+        }
+    }
+
+    state parse_pfc {
+        packet.extract(hdr.pfc);
+        verify(hdr.ethernet.dst_addr == MAC_CONTROL_ADDRESS, error.PfcAddressInvalid);
+        transition accept;
     }
 
     state parse_outer_vlan {
@@ -134,6 +150,8 @@ control eeon_deparser(packet_out packet, in headers_t hdr) {
     apply {
         packet.emit(hdr.packet_in);
         packet.emit(hdr.ethernet);
+        packet.emit(hdr.mac_control);
+        packet.emit(hdr.pfc);
         packet.emit(hdr.outer_vlan);
         packet.emit(hdr.inner_vlan);
         packet.emit(hdr.ipv4);

@@ -35,6 +35,8 @@ const bit<16> ETHERTYPE_IPV6 = 0x86DD;
 const bit<16> ETHERTYPE_VLAN = 0x8100; // IEEE 802.1Q, C-tag
 const bit<16> ETHERTYPE_QINQ = 0x88A8; // IEEE 802.1ad, S-tag
 const bit<16> ETHERTYPE_MAC_CONTROL = 0x8808; // IEEE 802.3 clause 31
+const bit<16> MAC_CONTROL_PFC = 0x0101;       // its opcode of priority flow control, annex 31D
+const mac_addr_t MAC_CONTROL_ADDRESS = 0x0180C2000001;
 
 const bit<8> IP_PROTOCOL_TCP = 6;
 const bit<8> IP_PROTOCOL_UDP = 17;

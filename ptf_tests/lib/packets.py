@@ -8,7 +8,7 @@ than through scapy, so that everything the switch has no business touching is co
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, TypedDict, Unpack
 
@@ -210,6 +210,15 @@ def mac_control(to: int) -> bytes:
     """A pause frame of IEEE 802.3 annex 31B, with an IP packet for host `to` behind it."""
     head = Ether(dst="01:80:c2:00:00:01", src=host_mac(1), type=NUMBERS["constants"]["ETHERTYPE_MAC_CONTROL"])
     return bytes(head / bytes([0, 1, 0xFF, 0xFF])) + udp(to)[14:]
+
+
+def pfc(times: Mapping[int, int], *, enabled: int | None = None, dst: str = "01:80:c2:00:00:01") -> bytes:
+    """A frame of priority flow control (IEEE 802.3 annex 31D) without FCS: `times` in quanta, by priority;
+    `enabled` is the class-enable vector where it is not that of `times`."""
+    vector = sum(1 << priority for priority in times) if enabled is None else enabled
+    values = [times.get(priority, 0) for priority in range(8)]
+    head = Ether(dst=dst, src=host_mac(1), type=NUMBERS["constants"]["ETHERTYPE_MAC_CONTROL"])
+    return padded(bytes(head) + struct.pack("!HH8H", 0x0101, vector, *values), 60)
 
 
 def icmp_echo(to: int, *, ipv6: bool = False, **below: Unpack[Below]) -> bytes:

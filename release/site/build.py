@@ -44,6 +44,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "What is modelled: scope, equations, validation.",
         (
             *("docs/models/marking.md", "docs/models/codel.md", "docs/models/eee_hold.md"),
+            "docs/models/pfc.md",
             *(
                 "docs/models/shuffle.md",
                 "docs/models/tcp.md",

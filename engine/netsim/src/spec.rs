@@ -70,6 +70,10 @@ pub struct FabricSpec {
     /// recirculation.
     #[serde(default)]
     pub gate_register: Option<String>,
+    /// Register with the tick before which a queue sends nothing, by port << 3 | priority; without one, the program holds
+    /// the packets of paused queues by recirculation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_gate_register: Option<String>,
     /// Time that a recirculated packet takes to its next ingress. Default 1 us.
     #[serde(default = "default_recirculation_delay_ps")]
     pub recirculation_delay_ps: u64,

@@ -468,7 +468,8 @@ class Switch(SwitchHandle):
     Without a program it waits for `load_program`, or for a P4Runtime client to push one. Without `ports` it
     has all of v1model's, without rates. `cpu_port` is 510 unless given; `tick_ps` is one tick of the
     timestamps that the program sees (BMv2: 1 us, 1_000_000); `gate_register` names the register with the tick
-    before which a port sends nothing. Raises `ConfigError`.
+    before which a port sends nothing, `class_gate_register` one with a cell for each queue, port << 3 |
+    priority. Raises `ConfigError`.
     """
 
     def __new__(
@@ -481,6 +482,7 @@ class Switch(SwitchHandle):
         cpu_port: int | None = ...,
         drop_port: int = 511,
         gate_register: str | None = None,
+        class_gate_register: str | None = None,
         seed: int = 0,
         clock_start: int = 0,
         priorities: int = 1,
@@ -533,6 +535,7 @@ class LiveSwitch(SwitchHandle):
         cpu_port: int | None = None,
         drop_port: int = 511,
         gate_register: str | None = None,
+        class_gate_register: str | None = None,
         seed: int = 0,
         priorities: int = 1,
         recirculation_delay_ps: int = 10_000_000,

@@ -2396,6 +2396,12 @@ class FabricSpec(TypedDict):
     links: list[LinkSpec]
     """The links."""
 
+    class_gate_register: NotRequired[str | None]
+    """
+    Register with the tick before which a queue sends nothing, by port << 3 | priority; without one, the program holds
+    the packets of paused queues by recirculation.
+    """
+
     cpu_port: NotRequired[int]
     """Port of packet-ins and packet-outs. Default 510."""
 

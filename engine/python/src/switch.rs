@@ -251,7 +251,8 @@ impl Switch {
     #[new]
     #[pyo3(signature = (
         program=None, *, device_id=1, ports=None, tick_ps=1_000, cpu_port=Some(510), drop_port=511,
-        gate_register=None, seed=0, clock_start=0, priorities=1, recirculation_delay_ps=1_000_000,
+        gate_register=None, class_gate_register=None, seed=0, clock_start=0, priorities=1,
+        recirculation_delay_ps=1_000_000,
     ))]
     #[allow(clippy::too_many_arguments)] // Keyword arguments, one for each setting of the switch.
     fn new(
@@ -263,6 +264,7 @@ impl Switch {
         cpu_port: Option<u16>,
         drop_port: u16,
         gate_register: Option<String>,
+        class_gate_register: Option<String>,
         seed: u64,
         clock_start: u64,
         priorities: usize,
@@ -281,6 +283,7 @@ impl Switch {
             cpu_port,
             drop_port,
             gate_register,
+            class_gate_register,
             seed,
             clock_start,
             priorities,

@@ -57,7 +57,12 @@ def test_a_report_with_every_kind_of_application_is_of_its_type(twin: Twin) -> N
 def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Program) -> None:
     full: Any = spec()
     full |= {"tick_ps": 1000, "cpu_port": 510, "drop_port": 511, "gate_register": None}
-    full |= {"recirculation_delay_ps": 1, "queue_limit_packets": 64, "priorities": 8}
+    full |= {
+        "recirculation_delay_ps": 1,
+        "queue_limit_packets": 64,
+        "priorities": 8,
+        "class_gate_register": None,
+    }
     full |= {"queue_samples": {"period_ps": 1000, "max": 2}}
     eee = {"stall_ps": 0, "hold_ps": 0, "trigger_packets": 0, "trigger_bytes": 0}
     aqm = {"mode": "mark_threshold", "threshold_bytes": 1, "l4s_threshold_bytes": 1, "at_dequeue": False}

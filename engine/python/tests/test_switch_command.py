@@ -187,6 +187,7 @@ def test_a_table_written_over_p4runtime_moves_the_next_frame(tmp_path: Path) -> 
         (["-i", "0@no-such-if0", str(PATCH)], "interface 'no-such-if0' (port 0)"),
         (["--packet-in", "inproc://x", str(PATCH)], "address 'inproc://x'"),
         (["--port-gate", "nothing", str(PATCH)], 'gate_register "nothing"'),
+        (["--queue-gate", "nothing", str(PATCH)], 'class_gate_register "nothing"'),
         (["--no-p4", "--", "--priority-queues", "9"], "priorities: 9 queues per port"),
         (["-i", "512@a", "--use-files", "0", "--no-p4"], "file 'a_in.pcap' (port 512)"),
         (["--no-such-flag", str(PATCH)], "--no-such-flag"),

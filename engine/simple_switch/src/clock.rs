@@ -21,6 +21,12 @@ impl Clock {
         (time.as_ps() / self.tick.as_ps()).wrapping_add(self.start)
     }
 
+    /// How long so many ticks take; [`Duration::MAX`] where that cannot be told.
+    #[inline]
+    pub(crate) fn span_of(&self, ticks: u64) -> Duration {
+        ticks.checked_mul(self.tick.as_ps()).map_or(Duration::MAX, Duration::from_ps)
+    }
+
     /// Whole microseconds at `time`, from what the clock shows at [`Time::ZERO`].
     pub(crate) fn microseconds(&self, time: Time) -> u64 {
         let shown = u128::from(self.start) * u128::from(self.tick.as_ps()) + u128::from(time.as_ps());

@@ -23,6 +23,10 @@ pub struct SwitchConfig {
     /// Name of the register that holds, per port, the tick before which the port sends nothing (0: no gate).
     /// `None`: ports have no gate, and a program that holds packets does so by recirculation.
     pub gate_register: Option<String>,
+    /// Name of the register that holds, per queue, the tick before which the queue sends nothing (0: no gate). The cell of
+    /// a queue is port << 3 | priority. A value 2^40 ticks or more ahead of the clock is long past, and no gate.
+    /// `None`: queues have no gates of their own.
+    pub class_gate_register: Option<String>,
     /// Seed of the program's `random()`; the same seed draws the same numbers.
     pub seed: u64,
     /// What the switch's clock shows at [`units::Time::ZERO`], in ticks. BMv2 starts at 0; other values let
@@ -49,6 +53,7 @@ impl Default for SwitchConfig {
             cpu_port: None,
             drop_port: 511,
             gate_register: None,
+            class_gate_register: None,
             seed: 0,
             clock_start: 0,
             priorities: 1,
@@ -136,6 +141,26 @@ pub enum ConfigError {
         cells: usize,
         /// The highest port.
         port: u16,
+    },
+    /// The program has no such register.
+    #[error(
+        "class_gate_register {0:?}: the program has no register of this name; leave it out to hold by recirculation"
+    )]
+    NoClassGateRegister(String),
+    /// The register has a cell for each queue of a port, or it cannot be a gate of queues.
+    #[error(
+        "class_gate_register {name:?}: has {cells} cells, but the queues of port {port} need {needed}: \
+         port << 3 | priority"
+    )]
+    ClassGateRegisterTooSmall {
+        /// The register.
+        name: String,
+        /// Its size.
+        cells: usize,
+        /// The highest port.
+        port: u16,
+        /// The size that it needs.
+        needed: usize,
     },
     /// A field that simple_switch cannot work without.
     #[error(

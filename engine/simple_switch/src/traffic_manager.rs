@@ -256,17 +256,30 @@ impl TrafficManager {
 
     /// When the port is to be served next, given when its gate opens: not before `now`, nor before the wire is
     /// free, nor before a queue's pace lets its first packet leave. `None` when nothing waits or the gate never opens.
+    ///
+    /// `class_gate` says when the gate of a queue opens; `None`: queues have none.
     #[inline]
-    pub(crate) fn due(&self, port: u16, now: Time, gate: Time) -> Option<Time> {
+    pub(crate) fn due(
+        &self,
+        port: u16,
+        now: Time,
+        gate: Time,
+        class_gate: Option<impl Fn(usize) -> Time>,
+    ) -> Option<Time> {
         let port = self.port(port);
         if port.packets == 0 || gate == Time::MAX {
             return None;
         }
         let due = now.max(port.busy_until).max(gate);
-        if !port.is_paced {
+        if !port.is_paced && class_gate.is_none() {
             return Some(due);
         }
-        let first = port.queues.iter().filter_map(|queue| queue.waiting.front()).map(|w| w.not_before).min();
+        let of_queue = |(priority, queue): (usize, &Queue)| {
+            let first = queue.waiting.front()?.not_before;
+            let opens = class_gate.as_ref().map_or(Time::ZERO, |gate| gate(priority));
+            (opens != Time::MAX).then(|| first.max(opens))
+        };
+        let first = port.queues.iter().enumerate().filter_map(of_queue).min();
         first.map(|first| due.max(first))
     }
 
@@ -275,14 +288,22 @@ impl TrafficManager {
         self.port(port).busy_until
     }
 
-    /// Takes the packet whose turn it is at `now`.
+    /// Takes the packet whose turn it is at `now`. `class_gate`: as in [`TrafficManager::due`].
     #[inline]
-    pub(crate) fn dequeue(&mut self, port: u16, now: Time) -> Option<Dequeued> {
+    pub(crate) fn dequeue(
+        &mut self,
+        port: u16,
+        now: Time,
+        class_gate: Option<impl Fn(usize) -> Time>,
+    ) -> Option<Dequeued> {
         let number = port;
         let port = self.port_mut(port);
-        let is_ready = |queue: &Queue| queue.waiting.front().is_some_and(|first| first.not_before <= now);
+        let is_ready = |priority: usize, queue: &Queue| {
+            queue.waiting.front().is_some_and(|first| first.not_before <= now)
+                && class_gate.as_ref().is_none_or(|gate| gate(priority) <= now)
+        };
         let (priority, queue) =
-            port.queues.iter_mut().enumerate().rev().find(|(_, queue)| is_ready(queue))?;
+            port.queues.iter_mut().enumerate().rev().find(|(priority, queue)| is_ready(*priority, queue))?;
         let Waiting { packet, bytes, .. } = queue.waiting.pop_front()?;
         queue.bytes -= u64::from(bytes);
         port.packets -= 1;
@@ -333,6 +354,8 @@ impl TrafficManager {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NO_CLASS_GATE: Option<fn(usize) -> Time> = None;
     use proptest::prelude::*;
 
     const OPEN: Time = Time::ZERO;
@@ -349,25 +372,25 @@ mod tests {
         let mut tm = at_rate("1Gbps");
         let start = Time::from_ps(5);
         tm.enqueue(1, 0, 7, 1476, NOW).unwrap();
-        assert_eq!(tm.due(1, start, OPEN), Some(start));
-        tm.dequeue(1, NOW).unwrap();
+        assert_eq!(tm.due(1, start, OPEN, NO_CLASS_GATE), Some(start));
+        tm.dequeue(1, NOW, NO_CLASS_GATE).unwrap();
         assert_eq!(tm.transmit(1, start, 1476, None), Duration::from_us(12));
         tm.enqueue(1, 0, 8, 100, NOW).unwrap();
-        assert_eq!(tm.due(1, start, OPEN), Some(start + Duration::from_us(12)));
+        assert_eq!(tm.due(1, start, OPEN, NO_CLASS_GATE), Some(start + Duration::from_us(12)));
     }
 
     #[test]
     fn a_port_with_an_empty_queue_is_never_due() {
         let tm = at_rate("1Gbps");
-        assert_eq!(tm.due(1, Time::ZERO, OPEN), None);
+        assert_eq!(tm.due(1, Time::ZERO, OPEN, NO_CLASS_GATE), None);
     }
 
     #[test]
     fn the_gate_delays_service_and_a_gate_that_never_opens_stops_it() {
         let mut tm = at_rate("1Gbps");
         tm.enqueue(1, 0, 7, 100, NOW).unwrap();
-        assert_eq!(tm.due(1, Time::ZERO, Time::from_ps(9)), Some(Time::from_ps(9)));
-        assert_eq!(tm.due(1, Time::ZERO, Time::MAX), None);
+        assert_eq!(tm.due(1, Time::ZERO, Time::from_ps(9), NO_CLASS_GATE), Some(Time::from_ps(9)));
+        assert_eq!(tm.due(1, Time::ZERO, Time::MAX, NO_CLASS_GATE), None);
     }
 
     #[test]
@@ -376,8 +399,9 @@ mod tests {
         for (packet, priority) in [(1, 0), (2, 1), (3, 0), (4, 1)] {
             tm.enqueue(1, priority, packet, 10, NOW).unwrap();
         }
-        let order: Vec<_> =
-            std::iter::from_fn(|| tm.dequeue(1, NOW)).map(|d| (d.packet, d.priority, d.depth)).collect();
+        let order: Vec<_> = std::iter::from_fn(|| tm.dequeue(1, NOW, NO_CLASS_GATE))
+            .map(|d| (d.packet, d.priority, d.depth))
+            .collect();
         assert_eq!(order, [(2, 1, 1), (4, 1, 0), (1, 0, 1), (3, 0, 0)]);
     }
 
@@ -428,13 +452,13 @@ mod tests {
         tm.enqueue(1, 0, 3, 10, ms(10)).unwrap();
         let mut left = Vec::new();
         let mut now = ms(10);
-        while let Some(due) = tm.due(1, now, OPEN) {
+        while let Some(due) = tm.due(1, now, OPEN, NO_CLASS_GATE) {
             now = due;
-            left.push((now, tm.dequeue(1, now).unwrap().packet));
+            left.push((now, tm.dequeue(1, now, NO_CLASS_GATE).unwrap().packet));
         }
         assert_eq!(left, [(ms(10), 0), (ms(11), 1), (ms(12), 2), (ms(12), 3)]);
         tm.enqueue(1, 0, 4, 10, ms(13)).unwrap();
-        assert_eq!(tm.due(1, ms(13), OPEN), Some(ms(13)));
+        assert_eq!(tm.due(1, ms(13), OPEN, NO_CLASS_GATE), Some(ms(13)));
     }
 
     #[test]
@@ -446,9 +470,9 @@ mod tests {
         }
         let mut left = Vec::new();
         let mut now = NOW;
-        while let Some(due) = tm.due(1, now, OPEN) {
+        while let Some(due) = tm.due(1, now, OPEN, NO_CLASS_GATE) {
             now = due;
-            left.push((now.as_ps(), tm.dequeue(1, now).unwrap().packet));
+            left.push((now.as_ps(), tm.dequeue(1, now, NO_CLASS_GATE).unwrap().packet));
         }
         assert_eq!(left, [(0, 1), (0, 0), (0, 2), (10_000_000, 3)]);
     }
@@ -459,7 +483,7 @@ mod tests {
         tm.enqueue(3, 0, 7, 10, NOW).unwrap();
         tm.enqueue(3, 0, 8, 10, NOW).unwrap();
         assert_eq!((tm.poll_changed(), tm.poll_changed()), (Some(3), None));
-        tm.dequeue(3, NOW).unwrap();
+        tm.dequeue(3, NOW, NO_CLASS_GATE).unwrap();
         assert_eq!((tm.poll_changed(), tm.poll_changed()), (Some(3), None));
     }
 
@@ -506,10 +530,10 @@ mod tests {
             let (mut now, mut next, mut sent) = (Time::ZERO, 0, Vec::new());
             loop {
                 let arrival = times.get(next).copied();
-                match (tm.due(1, now, OPEN), arrival) {
+                match (tm.due(1, now, OPEN, NO_CLASS_GATE), arrival) {
                     (Some(due), arrival) if arrival.is_none_or(|arrival| due <= arrival) => {
                         now = due;
-                        let packet = tm.dequeue(1, now).unwrap().packet as usize;
+                        let packet = tm.dequeue(1, now, NO_CLASS_GATE).unwrap().packet as usize;
                         tm.transmit(1, now, arrivals[packet].1 as usize, None);
                         sent.push(now.as_ps());
                     }

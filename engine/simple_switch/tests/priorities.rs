@@ -12,6 +12,9 @@ use units::{DataRate, Duration, Time};
 
 const PORT: u16 = 2;
 const DSCPS: [u8; 4] = [0, 10, 26, 46];
+/// Bits of the priorities that the neighbour at [`PORT`] may pause.
+const PAUSABLE: u8 = 0b0110_1011;
+const QUANTUM_NS: u64 = 512;
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -21,6 +24,8 @@ struct Case {
     priorities: [u8; 4],
     eee: Option<Eee>,
     is_gated: bool,
+    /// Pauses of the queues in [`PAUSABLE`]: time since the last in ns, priority, quanta.
+    pauses: Vec<(u64, u8, u16)>,
 }
 
 fn cases() -> impl Strategy<Value = Case> {
@@ -37,8 +42,11 @@ fn cases() -> impl Strategy<Value = Case> {
             ticks_per_byte_q24: 8 << 24,
         },
     );
-    (arrivals, prop::array::uniform4(0..8u8), prop::option::of(eee), any::<bool>())
-        .prop_map(|(arrivals, priorities, eee, is_gated)| Case { arrivals, priorities, eee, is_gated })
+    let quanta = prop_oneof![1 => Just(0u16), 3 => 1..60u16];
+    let pauses = prop::collection::vec((0..20_000u64, 0..8u8, quanta), 0..12);
+    (arrivals, prop::array::uniform4(0..8u8), prop::option::of(eee), any::<bool>(), pauses).prop_map(
+        |(arrivals, priorities, eee, is_gated, pauses)| Case { arrivals, priorities, eee, is_gated, pauses },
+    )
 }
 
 fn switch(case: &Case) -> Switch {
@@ -46,6 +54,7 @@ fn switch(case: &Case) -> Switch {
     let config = SwitchConfig {
         tick: Duration::from_ns(1),
         gate_register: case.is_gated.then(|| eeon::GATE.to_owned()),
+        class_gate_register: case.is_gated.then(|| eeon::CLASS_GATE.to_owned()),
         recirculation_delay: Duration::from_ns(300),
         recirculation_limit: 4096, // What would never leave is dropped, and missed.
         priorities: 8,
@@ -57,6 +66,7 @@ fn switch(case: &Case) -> Switch {
     eeon::route(&mut state, PORT as u8, &[PORT]);
     let of: Vec<_> = DSCPS.into_iter().zip(case.priorities).collect();
     eeon::priorities(&mut state, &of);
+    eeon::pausable(&mut state, PORT, PAUSABLE, QUANTUM_NS);
     if let Some(settings) = case.eee {
         eeon::eee(&mut state, PORT, settings);
     }
@@ -82,7 +92,8 @@ fn check_accounts(switch: &Switch, waiting: &BTreeMap<usize, (u8, u64)>) -> Resu
 
 proptest! {
     /// Each queue is first come first served, and a packet that circulates holds up no other queue. By gate, none leaves
-    /// while one of a higher queue waits. The accounts are what waits, at any time.
+    /// while one of a higher queue that is not paused waits. None leaves a queue that is paused, and a pause ends. The
+    /// accounts are what waits, at any time.
     #[test]
     fn each_queue_keeps_its_order_and_its_account(case in cases()) {
         let mut switch = switch(&case);
@@ -90,8 +101,28 @@ proptest! {
         let mut came: Vec<(u64, u8)> = Vec::new();
         let mut left: Vec<(u64, usize)> = Vec::new();
         let mut now = 1_000_000u64;
+        let mut pauses = case.pauses.iter();
+        // What a queue may not send in: from when and until when, in ps, of each priority.
+        let mut paused: Vec<Vec<(u64, u64)>> = vec![Vec::new(); 8];
         for (tag, (gap, dscp, bytes)) in case.arrivals.iter().enumerate() {
             now += gap * 1000;
+            if let Some((gap, priority, quanta)) = pauses.next() {
+                now += gap * 1000;
+                while let Some(due) = switch.next_wakeup().filter(|due| due.as_ps() <= now) {
+                    switch.handle_wakeup(due);
+                    collect(&mut switch, &mut waiting, &mut left);
+                }
+                let frame = eeon::pause_frame(&[(*priority, *quanta)]);
+                switch.handle_packet(Time::from_ps(now), PORT, &frame, u64::MAX);
+                if PAUSABLE >> priority & 1 == 1 {
+                    let of_queue = &mut paused[usize::from(*priority)];
+                    if let Some((_, until)) = of_queue.last_mut() {
+                        *until = now.min(*until);
+                    }
+                    of_queue.push((now, now + u64::from(*quanta) * QUANTUM_NS * 1000));
+                }
+                now += 1000;
+            }
             while let Some(due) = switch.next_wakeup().filter(|due| due.as_ps() < now) {
                 switch.handle_wakeup(due);
                 collect(&mut switch, &mut waiting, &mut left);
@@ -116,11 +147,19 @@ proptest! {
             prop_assert_eq!(order, (0..came.len()).filter(of).collect::<Vec<_>>(), "priority {}", priority);
             prop_assert_eq!(queue(&switch, "ticket_next", priority), queue(&switch, "ticket_serving", priority));
         }
+        for (at, tag) in &left {
+            for (from, until) in &paused[usize::from(came[*tag].1)] {
+                prop_assert!(at <= from || at >= until, "packet {} left at {} within {}..{}", tag, at, from, until);
+            }
+        }
         if case.is_gated {
             for (place, (at, tag)) in left.iter().enumerate() {
                 let passed = left[place + 1..].iter().find(|(_, other)| {
                     let (other_came, other_priority) = came[*other];
-                    other_priority > came[*tag].1 && other_came < *at
+                    let is_paused = |(from, until): &(u64, u64)| from <= at && at < until;
+                    other_priority > came[*tag].1
+                        && other_came < *at
+                        && !paused[usize::from(other_priority)].iter().any(is_paused)
                 });
                 prop_assert_eq!(passed, None, "packet {} left before it", tag);
             }

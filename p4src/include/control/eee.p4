@@ -60,7 +60,8 @@ register<ticket_t, queue_id_t>(QUEUE_CELLS) ticket_next;
 register<ticket_t, queue_id_t>(QUEUE_CELLS) ticket_serving;
 
 control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
-    // Tickets are still given while packets with tickets are queued, so that order survives switching EEE off.
+    // Tickets are still given while packets with tickets are queued, so that order survives switching EEE off, and to
+    // those that a pause may hold (control/pfc.p4).
     action eee_off() {
         packet_count_t found;
         occupancy_enter(meta, found);
@@ -68,7 +69,7 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
         ticket_t serving;
         ticket_next.read(next, meta.queue);
         ticket_serving.read(serving, meta.queue);
-        if (next != serving) {
+        if (meta.ticketed == 1 || next != serving) {
             meta.ticketed = 1;
             meta.ticket = next;
             ticket_next.write(meta.queue, next + 1);

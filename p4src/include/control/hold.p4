@@ -1,4 +1,4 @@
-// Leaving the queue: the gate, the turn, the account, CoDel, the mark, the count.
+// Leaving the queue: the gates of port and queue, the turn, the account, CoDel, the mark, the count.
 //
 // A packet with a ticket leaves when the gate is open and its turn has come. Until then it goes round again: egress ->
 // recirculate -> ingress, which sends it straight back to the same queue. Time is read here and not in ingress, where
@@ -19,6 +19,7 @@
 #include "counters.p4"
 #include "eee.p4"
 #include "occupancy.p4"
+#include "pfc.p4"
 
 control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     @hidden
@@ -61,6 +62,18 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         ticket_t serving;
         gate_open_at.read(gate, meta.egress_port);
         ticket_serving.read(serving, meta.queue);
+        if (meta.pausable == 1) {
+            tick_t paused_until;
+            class_gate_open_at.read(paused_until, meta.queue);
+            if (paused_until != 0) {
+                if (TICK_TO_COME(paused_until, now)) {
+                    gate = paused_until;
+                } else {
+                    // Over. Left there it would be a pause again when the clock has come round.
+                    class_gate_open_at.write(meta.queue, 0);
+                }
+            }
+        }
         if (gate != 0 && TICK_BEFORE(now, gate)) {
             recirculate_preserving_field_list(HOLD_FIELDS);
         } else {

@@ -24,7 +24,8 @@ class SwitchOptions:
     """How the switch under test is built, where the target can choose: see the target."""
 
     gate: bool = True
-    """Whether the traffic manager honours `gate_open_at`; otherwise held packets recirculate."""
+    """Whether the traffic manager honours `gate_open_at` and `class_gate_open_at`; otherwise held packets
+    recirculate."""
     port_rate_bps: int = 1_000_000_000
     """Rate of every data port, bits per second. At 1 Gbit/s a byte takes 8 ns: whole ticks."""
     clock_start_ns: int = 1_000_000

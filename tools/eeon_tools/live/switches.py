@@ -90,6 +90,7 @@ def _engine(state: State, switch: Switch) -> list[str]:
     return [
         *(_found("eeon-switch") or "eeon-switch", "--timestamp-unit", "ns", "--log-console"),
         *("--port-buffer", _ENGINE_QUEUE_BYTES, "--port-gate", "gate_open_at"),
+        *("--queue-gate", "class_gate_open_at"),
         *("--seed", str(switch.device_id), *rates),
     ]
 

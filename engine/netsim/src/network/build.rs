@@ -102,6 +102,7 @@ fn switch_node(
         cpu_port: Some(spec.cpu_port),
         drop_port: spec.drop_port,
         gate_register: spec.gate_register.clone(),
+        class_gate_register: spec.class_gate_register.clone(),
         seed: spec.seed,
         clock_start: named.clock_start,
         priorities: spec.priorities,

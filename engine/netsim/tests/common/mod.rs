@@ -135,6 +135,7 @@ impl LeafSpine {
             cpu_port: 510,
             drop_port: 511,
             gate_register: Some("gate_open_at".to_owned()),
+            class_gate_register: None,
             recirculation_delay_ps: 1_000_000,
             queue_limit_packets: None,
             priorities: 1,

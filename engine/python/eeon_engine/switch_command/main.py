@@ -154,6 +154,7 @@ def _make(options: Options) -> LiveSwitch:
         cpu_port=options.cpu_port,
         drop_port=options.drop_port,
         gate_register=options.gate_register,
+        class_gate_register=options.class_gate_register,
         seed=options.seed,
         priorities=options.priorities,
         rate_bps=options.rate_bps,

@@ -99,6 +99,7 @@ class Options:
     queue_limit_packets: int | None = DEFAULT_QUEUE_PACKETS
     queue_limit_bytes: int | None = None
     gate_register: str | None = None
+    class_gate_register: str | None = None
     seed: int = 0
     notes: list[str] = field(default_factory=list)
     """Flags that were accepted and do nothing, each with the reason."""
@@ -215,6 +216,7 @@ def _options(
         queue_limit_packets=DEFAULT_QUEUE_PACKETS if given.port_buffer is None else None,
         queue_limit_bytes=given.port_buffer,
         gate_register=given.port_gate,
+        class_gate_register=given.queue_gate,
         seed=given.seed,
         notes=notes,
     )
@@ -429,6 +431,11 @@ def _common_parser() -> _Parser:
         f"(default: {DEFAULT_QUEUE_PACKETS} packets, as BMv2)",
     )
     add("--port-gate", metavar="REGISTER", help="register with the tick before which a port sends nothing")
+    add(
+        "--queue-gate",
+        metavar="REGISTER",
+        help="register with the tick before which a queue sends nothing: port << 3 | priority",
+    )
     servers = parser.add_argument_group("control")
     add = servers.add_argument
     add(

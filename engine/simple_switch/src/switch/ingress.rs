@@ -90,6 +90,7 @@ impl Switch {
             self.multicast(id, mcast_grp as u16, false, u64::MAX);
         } else if egress_spec == u64::from(self.config.drop_port) {
             self.drop_packet(id, arrival_port, DropCause::Ingress);
+            self.reread_class_gates(arrival_port);
         } else {
             phv.set(self.v1model.instance_type, instance_type::NORMAL);
             self.enqueue::<WATCHED>(id, egress_spec);

@@ -19,7 +19,7 @@ use units::{Bytes, Duration, Time};
 
 use crate::agenda::Agenda;
 use crate::clock::Clock;
-use crate::config::{check_port, ConfigError, PortConfig, SwitchConfig, PORT_COUNT};
+use crate::config::{check_port, ConfigError, PortConfig, SwitchConfig, MAX_PRIORITIES, PORT_COUNT};
 use crate::digest::{Digest, Digests};
 use crate::effects::Effects;
 use crate::frame::{Frame, FramePool};
@@ -50,7 +50,10 @@ pub struct Transmit {
     pub tag: u64,
 }
 
-/// The register that tells when ports may send.
+/// Values of the class gate register that are further ahead than this are past: the clock has come round since.
+const CLASS_GATE_AHEAD_TICKS: u64 = 1 << 40;
+
+/// A register that tells when ports, or their queues, may send.
 #[derive(Clone, Copy, Debug)]
 struct Gate {
     register: usize,
@@ -138,6 +141,7 @@ pub struct Switch {
     /// A port to be served now, with nothing else on the agenda that is due; `None` outside of calls.
     ready: Option<u16>,
     gate: Option<Gate>,
+    class_gate: Option<Gate>,
     /// Attached ports whose link is down.
     down: BTreeSet<u16>,
 }
@@ -148,6 +152,7 @@ impl Switch {
         config.check()?;
         let v1model = V1Model::of(&program)?;
         let gate = find_gate(&program, &config, &config.ports)?;
+        let class_gate = find_class_gate(&program, &config, &config.ports)?;
         let mut tm = TrafficManager::new(config.priorities);
         config.ports.iter().for_each(|port| tm.attach(port));
         if let Some(port) = config.cpu_port.filter(|port| !tm.is_attached(*port)) {
@@ -175,6 +180,7 @@ impl Switch {
             agenda: Agenda::new(PORT_COUNT + 1),
             ready: None,
             gate,
+            class_gate,
             down: BTreeSet::new(),
             v1model,
             program,
@@ -319,6 +325,7 @@ impl Switch {
     pub fn set_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
         check_port("port", port.port)?;
         find_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
+        find_class_gate(&self.program, &self.config, std::slice::from_ref(&port))?;
         let number = port.port;
         self.tm.attach(&port);
         self.schedule(number);
@@ -385,8 +392,9 @@ impl Switch {
     pub fn load_program(&mut self, program: Arc<Executable>) -> Result<(), ConfigError> {
         let v1model = V1Model::of(&program)?;
         let gate = find_gate(&program, &self.config, &self.config.ports)?;
+        let class_gate = find_class_gate(&program, &self.config, &self.config.ports)?;
         for port in 0..PORT_COUNT as u16 {
-            while let Some(dequeued) = self.tm.dequeue(port, Time::MAX) {
+            while let Some(dequeued) = self.tm.dequeue(port, Time::MAX, None::<fn(usize) -> Time>) {
                 self.drop_packet(dequeued.packet, port, DropCause::ProgramChanged);
             }
             self.agenda.set(usize::from(port), None);
@@ -407,6 +415,7 @@ impl Switch {
         self.stop_following();
         self.forget_fields();
         self.gate = gate;
+        self.class_gate = class_gate;
         self.v1model = v1model;
         self.program = program;
         self.tell_ports();
@@ -567,7 +576,8 @@ impl Switch {
     /// A port's turn.
     fn serve(&mut self, port: u16) {
         if self.gate_opens(port) <= self.now {
-            if let Some(dequeued) = self.tm.dequeue(port, self.now) {
+            let opens = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
+            if let Some(dequeued) = self.tm.dequeue(port, self.now, opens) {
                 self.egress(port, dequeued);
             }
         }
@@ -588,7 +598,7 @@ impl Switch {
     /// to be done now; then the agenda need not be asked whose turn it is.
     #[inline]
     fn schedule_arrival(&mut self, port: u16) {
-        let due = self.tm.due(port, self.now, self.gate_opens(port));
+        let due = self.due(port);
         if let Some(other) = self.ready.take() {
             self.agenda.set(usize::from(other), Some(self.now));
         } else if due == Some(self.now) && self.agenda.first().is_none_or(|(at, _)| at > self.now) {
@@ -600,8 +610,29 @@ impl Switch {
 
     /// Puts the port's next service on the agenda, after anything that may have changed it.
     fn schedule(&mut self, port: u16) {
-        let due = self.tm.due(port, self.now, self.gate_opens(port));
+        let due = self.due(port);
         self.agenda.set(usize::from(port), due);
+    }
+
+    /// When both gates of a queue are open: its port's and its own.
+    fn queue_opens(&self, port: u16, priority: usize) -> Time {
+        let own = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
+        self.gate_opens(port).max(own.map_or(Time::ZERO, |opens| opens(priority)))
+    }
+
+    /// A packet that came in at this port is through with ingress and stands in no queue: it may have opened gates of the
+    /// port's queues.
+    fn reread_class_gates(&mut self, port: u16) {
+        if self.class_gate.is_some() {
+            self.schedule(port);
+        }
+    }
+
+    /// When the port is to be served next; `None` when nothing is to be waited for.
+    #[inline]
+    fn due(&self, port: u16) -> Option<Time> {
+        let opens = class_gate(self.class_gate, &self.state, self.clock, self.now, port);
+        self.tm.due(port, self.now, self.gate_opens(port), opens)
     }
 
     /// Sends a packet round the loop.
@@ -631,6 +662,52 @@ impl Switch {
             Some(ticks) => self.clock.time_of(ticks, gate.width, self.now),
         }
     }
+}
+
+/// When each of a port's queues opens: [`Time::ZERO`] when it is open, [`Time::MAX`] when it never does. `None` for a switch
+/// whose queues have no gates.
+#[inline]
+fn class_gate(
+    gate: Option<Gate>,
+    state: &State,
+    clock: Clock,
+    now: Time,
+    port: u16,
+) -> Option<impl Fn(usize) -> Time + '_> {
+    let gate = gate?;
+    Some(move |priority: usize| {
+        let cell = usize::from(port) * MAX_PRIORITIES + priority;
+        let Some(ticks) = state.register_cell(gate.register, cell).filter(|ticks| *ticks != 0) else {
+            return Time::ZERO;
+        };
+        let opens = clock.time_of(ticks, gate.width, now);
+        if opens > now.saturating_add(clock.span_of(CLASS_GATE_AHEAD_TICKS)) {
+            return Time::ZERO;
+        }
+        opens
+    })
+}
+
+/// Finds the register of the queues' gates and checks that each of `ports` has a cell for each of its queues.
+fn find_class_gate(
+    program: &Program,
+    config: &SwitchConfig,
+    ports: &[PortConfig],
+) -> Result<Option<Gate>, ConfigError> {
+    let Some(name) = &config.class_gate_register else { return Ok(None) };
+    let register =
+        program.register_index(name).ok_or_else(|| ConfigError::NoClassGateRegister(name.clone()))?;
+    let info = &program.register_arrays()[register];
+    let needed = |port: u16| (usize::from(port) + 1) * MAX_PRIORITIES;
+    if let Some(port) = ports.iter().map(|port| port.port).find(|port| needed(*port) > info.size) {
+        return Err(ConfigError::ClassGateRegisterTooSmall {
+            name: name.clone(),
+            cells: info.size,
+            port,
+            needed: needed(port),
+        });
+    }
+    Ok(Some(Gate { register, width: info.bitwidth }))
 }
 
 /// Finds the gate register and checks that each of `ports` has a cell.
@@ -668,7 +745,7 @@ impl DerefMut for StateGuard<'_> {
 
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
-        if self.switch.gate.is_none() {
+        if self.switch.gate.is_none() && self.switch.class_gate.is_none() {
             return;
         }
         for port in 0..PORT_COUNT as u16 {

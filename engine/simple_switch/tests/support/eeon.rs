@@ -9,6 +9,7 @@ const ECMP_SELECTOR: &str = "eeon_ingress.route.ecmp_selector";
 const FORWARD: &str = "eeon_ingress.route.forward";
 
 pub const GATE: &str = "gate_open_at";
+pub const CLASS_GATE: &str = "class_gate_open_at";
 pub const CPU_PORT: u16 = 510;
 
 /// The committed program, or the one that `EEON_PROGRAM` names (`p4src/tests/mutants.py`), loaded once.
@@ -76,6 +77,30 @@ pub fn priorities(state: &mut State, of: &[(u8, u8)]) {
         let (table, action) = (format!("{control}.dscp_priority"), format!("{control}.set_priority"));
         state.mt_add_entry(&table, &key, &action, &data, 0).unwrap();
     }
+}
+
+/// Lets the neighbour at `port` pause the queues whose bits are set; a quantum is `quantum_ticks`.
+pub fn pausable(state: &mut State, port: u16, priorities: u8, quantum_ticks: u64) {
+    let data = [be(quantum_ticks << 16), vec![priorities]];
+    add(state, "eeon_ingress.receive_pause.port_pfc", port, "eeon_ingress.receive_pause.obey_pauses", &data);
+    for priority in (0..8).filter(|priority| priorities >> priority & 1 == 1) {
+        let queue = port << 3 | priority;
+        let (table, action) =
+            ("eeon_ingress.choose_pausable.pausable_queue", "eeon_ingress.choose_pausable.take_pauses");
+        add(state, table, queue, action, &[]);
+    }
+}
+
+/// A pause frame: each priority of `times` with its quanta.
+pub fn pause_frame(times: &[(u8, u16)]) -> Vec<u8> {
+    let mut frame = vec![1, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 8, 1, 1];
+    frame.resize(60, 0);
+    for (priority, quanta) in times {
+        frame[17] |= 1 << priority;
+        let at = 18 + 2 * usize::from(*priority);
+        frame[at..at + 2].copy_from_slice(&quanta.to_be_bytes());
+    }
+    frame
 }
 
 /// EEE of one port, in ticks.

@@ -198,13 +198,16 @@ impl Packet {
             is_malformed = true;
         }
 
+        let is_control = network == Network::MacControl && self.tags == 0;
+        let has_opcode = bytes.len() >= ip_at + 2;
+        is_malformed |= is_control && !has_opcode;
         let is_tcp = is_parsed && protocol == 6 && !is_malformed;
         let flags = if let Transport::Tcp { flags, .. } = self.transport { flags } else { 0 };
         Built {
             bytes,
             class: match () {
                 () if is_tcp => class_of(flags, self.payload > 0),
-                () if network == Network::MacControl && self.tags == 0 => Class::Control,
+                () if is_control && has_opcode => Class::Control,
                 () => Class::Other,
             },
             is_malformed,

@@ -1,0 +1,113 @@
+// Priority flow control (IEEE 802.1Q-2022 clause 36): pause frames that come in, and the gates of queues that they move.
+// The model, its rules and its limits: docs/models/pfc.md.
+//
+// A pause frame stops the receiver's transmitter on the same link: it closes queues of the port by which it came. Each
+// of its eight times counts quanta of 512 bit times; 0 opens the queue. A later frame replaces what is left of an earlier
+// one's time. Whether a packet waits at a closed queue is asked where it leaves (control/hold.p4).
+
+#ifndef EEON_PFC_P4_
+#define EEON_PFC_P4_
+
+#include "../headers.p4"
+#include "../metadata.p4"
+#include "../sizes.p4"
+#include "eee.p4"
+
+// Nothing leaves the queue before. 0: no pause. Index: port << 3 | priority. The engine's traffic manager reads it too,
+// and then no packet needs to go round.
+@name("class_gate_open_at")
+register<tick_t, queue_id_t>(QUEUE_CELLS) class_gate_open_at;
+
+// Pauses obeyed, by port << 3 | priority; what opens a queue is none.
+@name("pauses_received")
+counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_received;
+
+// MAC control frames that moved no gate: another opcode, a port without PFC, or only priorities that it does not pause.
+@name("control_ignored")
+counter<port_id_t>(PORT_CELLS, CounterType.packets) control_ignored;
+
+#define PAUSE(priority) \
+    if (obeyed[priority:priority] == 1) { \
+        tick_t until = 0; \
+        if (hdr.pfc.time_##priority != 0) { \
+            until = now + (tick_t)(((bit<64>)hdr.pfc.time_##priority * (bit<64>)quantum_ticks_q16) >> 16); \
+            until = GATE_AT(until); \
+            pauses_received.count(first + priority); \
+        } \
+        class_gate_open_at.write(first + priority, until); \
+    }
+
+// For frames whose verdict is CONSUMED.
+control receive_pause(in headers_t hdr, in standard_metadata_t standard_metadata) {
+    action ignore_pauses() {
+        control_ignored.count(standard_metadata.ingress_port);
+    }
+
+    // quantum_ticks_q16: ticks of 512 bit times of the link, with 16 fractional bits. Bit n of `priorities`: priority n may
+    // be paused.
+    action obey_pauses(bit<48> quantum_ticks_q16, bit<8> priorities) {
+        bit<8> obeyed = hdr.pfc.enabled & priorities;
+        if (obeyed == 0) {
+            control_ignored.count(standard_metadata.ingress_port);
+        } else {
+            tick_t now = standard_metadata.ingress_global_timestamp;
+            queue_id_t first = (queue_id_t)standard_metadata.ingress_port << 3;
+            PAUSE(0)
+            PAUSE(1)
+            PAUSE(2)
+            PAUSE(3)
+            PAUSE(4)
+            PAUSE(5)
+            PAUSE(6)
+            PAUSE(7)
+        }
+    }
+
+    @hidden
+    action ignore_other_control() {
+        control_ignored.count(standard_metadata.ingress_port);
+    }
+
+    table port_pfc {
+        key = { standard_metadata.ingress_port: exact @name("port"); }
+        actions = {
+            ignore_pauses;
+            obey_pauses;
+        }
+        default_action = ignore_pauses;
+        size = PORT_TABLE_SIZE;
+    }
+
+    apply {
+        if (hdr.pfc.isValid()) {
+            port_pfc.apply();
+        } else {
+            ignore_other_control();
+        }
+    }
+}
+
+// For packets that are to be queued on a switch whose ports use several queues: does the packet's queue take pauses? Then
+// it needs a turn, so that order survives the rounds that it makes where the target keeps no gate.
+control choose_pausable(inout metadata_t meta) {
+    action take_pauses() {
+        meta.pausable = 1;
+        meta.ticketed = 1;
+    }
+
+    table pausable_queue {
+        key = { meta.queue: exact @name("queue"); }
+        actions = {
+            take_pauses;
+            @defaultonly NoAction;
+        }
+        default_action = NoAction;
+        size = QUEUE_CELLS;
+    }
+
+    apply {
+        pausable_queue.apply();
+    }
+}
+
+#endif // EEON_PFC_P4_

@@ -1,0 +1,322 @@
+"""Priority flow control (IEEE 802.1Q-2022 clause 36): pause frames that come in, and the queues they stop.
+
+Port 2 takes pauses for priority 3, to which DSCP 26 is sent. Its links have 1 Gbit/s: a quantum is 512 ns.
+Frames are written out as bytes; `pfc` of the library makes the others.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.eee import Eee
+from ptf_tests.lib.packets import PacketClass, Verdict
+from ptf_tests.lib.ports import PRIORITIES
+from ptf_tests.lib.targets.base import SwitchOptions
+
+PORT = 2
+AF31, EF = 26, 46
+LOSSLESS, OTHER = 3, 5
+QUANTUM_NS = 512
+ROUND_NS = 1_000
+"""What a recirculation takes on the engine, nanoseconds."""
+_SEED = 1
+
+XOFF = bytes.fromhex(
+    "0180c2000001 020000000002 8808 0101 0008 0000 0000 0000 ffff 0000 0000 0000 0000" + "00" * 26
+)
+XON = bytes.fromhex(
+    "0180c2000001 020000000002 8808 0101 0008 0000 0000 0000 0000 0000 0000 0000 0000" + "00" * 26
+)
+
+
+class _Pfc(FabricTest):
+    """DSCP 26 is priority 3, which the neighbour at port 2 may pause; DSCP 46 is priority 5, which not."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
+        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
+        for dscp, priority in ((AF31, LOSSLESS), (EF, OTHER)):
+            self.table_add("dscp_priority", {"dscp": dscp}, "set_priority", {"priority": priority})
+        # In real time a pause must last until the test ends it, however busy the machine is.
+        quantum_ns = QUANTUM_NS if self.switch.virtual_time else 200 * QUANTUM_NS
+        params = {
+            "quantum_ticks_q16": (quantum_ns << 16) // self.switch.tick_ns,
+            "priorities": 1 << LOSSLESS,
+        }
+        self._counted: dict[tuple[str, int], int] = {}
+        for name, cell in (
+            ("control_ignored", PORT),
+            ("pauses_received", PORT * PRIORITIES + LOSSLESS),
+        ):
+            self._counted[name, cell] = self.counter(name, cell)
+        self.table_add("port_pfc", {"port": PORT}, "obey_pauses", params)
+        self.table_add("pausable_queue", {"queue": PORT * PRIORITIES + LOSSLESS}, "take_pauses")
+
+    def pause(self, quanta: int) -> int:
+        """Pause priority 3; return when the pause ends."""
+        self.send(PORT, packets.pfc({LOSSLESS: quanta}))
+        return self.switch.now_ns + quanta * QUANTUM_NS
+
+    def until(self, time_ns: int) -> None:
+        """Let time pass up to and including `time_ns`."""
+        self.switch.advance(ns=time_ns - self.switch.now_ns)
+
+    def ignored(self) -> int:
+        """MAC control frames of port 2 that moved no gate."""
+        return self.counter("control_ignored", PORT)
+
+    def pauses(self, priority: int = LOSSLESS) -> int:
+        """Pauses of port 2 that were obeyed."""
+        return self.counter("pauses_received", PORT * PRIORITIES + priority)
+
+    def counter(self, name: str, cell: int) -> int:
+        """Packets of a counter's cell, since the case began for the cells of port 2."""
+        return self.client.counter_read(name, cell)[0] - self._counted.get((name, cell), 0)
+
+
+def lossless(number: int = 0) -> bytes:
+    """A packet of the class that may be paused."""
+    return packets.data(PORT, dscp=AF31, sport=1000 + number)
+
+
+class XoffStopsTheQueueAndXonOpensIt(_Pfc):
+    """On every target: nothing of the class leaves until XON, and then all of it, in order."""
+
+    def runTest(self) -> None:
+        frames = [lossless(n) for n in range(20)]
+        self.send(PORT, XOFF)
+        self.switch.advance(ms=1)
+        self.send(1, *frames)
+        self.switch.advance(ms=5)
+        self.assert_silent(PORT)
+        self.assertEqual(self.register("occupancy_packets", PORT), len(frames))
+        self.send(PORT, XON)
+        self.drain()
+        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT) for frame in frames])
+        self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.FORWARDED], len(frames))
+        self.assertEqual(self.verdicts(PORT)[PacketClass.CONTROL, Verdict.CONSUMED], 2)
+        self.assertEqual((self.pauses(), self.ignored()), (1, 0))
+
+
+class OtherClassesGoOn(_Pfc):
+    def runTest(self) -> None:
+        other = [packets.data(PORT, dscp=dscp) for dscp in (EF, 0)]
+        self.send(PORT, XOFF)
+        self.switch.advance(ms=1)
+        self.send(1, lossless(), *other)
+        # Less than the pause in virtual time; on a busy machine a target in real time may need long.
+        left: list[bytes] = []
+        for _ in range(20 if self.switch.virtual_time else 1000):
+            self.switch.advance(ms=1)
+            left += [departure.frame for departure in self.departures(PORT)]
+            if len(left) == len(other):
+                break
+        self.assertEqual(sorted(left), sorted(packets.forwarded(frame, PORT) for frame in other))
+        self.send(PORT, XON)
+        self.drain()
+        self.assert_frames(self.departures(PORT), [packets.forwarded(lossless(), PORT)])
+
+
+@virtual_time_only
+class PauseEndsAfterItsQuanta(_Pfc):
+    """To the tick: 512 bit times for each."""
+
+    late_ns = 0
+
+    def runTest(self) -> None:
+        for quanta in (1, 7, 1000, 65_535):
+            with self.subTest(quanta=quanta):
+                end = self.pause(quanta)
+                self.send(1, lossless())
+                self.until(end - 1)
+                self.assert_silent(PORT)
+                self.until(end + self.late_ns)
+                (departure,) = self.departures(PORT)
+                self.assertTrue(end <= departure.at_ns <= end + self.late_ns, departure.at_ns - end)
+                self.drain()
+
+
+@virtual_time_only
+class PauseEndsAfterItsQuantaWhereTheTargetKeepsNoGate(PauseEndsAfterItsQuanta):
+    """The packets go round meanwhile."""
+
+    options = SwitchOptions(gate=False)
+    late_ns = ROUND_NS
+
+
+@virtual_time_only
+class LaterPauseReplacesWhatIsLeft(_Pfc):
+    def runTest(self) -> None:
+        self.pause(1000)
+        self.send(1, lossless())
+        end = self.pause(10)
+        self.until(end)
+        self.assertEqual([departure.at_ns for departure in self.departures(PORT)], [end])
+
+
+@virtual_time_only
+class XonOpensAtOnce(_Pfc):
+    def runTest(self) -> None:
+        self.send(PORT, XOFF)
+        self.send(1, lossless())
+        self.switch.advance(us=123)
+        self.send(PORT, XON)
+        now = self.switch.now_ns
+        self.switch.advance(ns=0)
+        self.assertEqual([departure.at_ns for departure in self.departures(PORT)], [now])
+
+
+@virtual_time_only
+class FrameOnTheWireIsFinished(_Pfc):
+    def runTest(self) -> None:
+        self.send(1, lossless(1), lossless(2))
+        start = self.switch.now_ns
+        self.pause(2000)
+        self.drain()
+        left = [departure.at_ns for departure in self.departures(PORT)]
+        self.assertEqual(left, [start, start + 2000 * QUANTUM_NS])
+
+
+@virtual_time_only
+class BothGatesMustBeOpen(_Pfc):
+    """A port that sleeps and a queue that is paused: the later of the two."""
+
+    def runTest(self) -> None:
+        eee = Eee()
+        self.table_add("port_eee", {"port": PORT}, "eee", eee.params())
+        for quanta, wake_first in ((100, False), (10, True)):
+            with self.subTest(quanta=quanta):
+                self.switch.advance(ms=2)
+                end = self.pause(quanta)
+                woken = self.switch.now_ns + eee.wake
+                self.assertEqual(end < woken, wake_first)
+                self.send(1, lossless())
+                self.drain()
+                self.assertEqual([d.at_ns for d in self.departures(PORT)], [max(end, woken)])
+
+
+@virtual_time_only
+class PausedClassHoldsUpNoOtherOfItsPort(_Pfc):
+    """The lower class goes while the higher one waits, and what waited goes first afterwards."""
+
+    def runTest(self) -> None:
+        low = [packets.data(PORT, sport=2000 + n) for n in range(3)]
+        end = self.pause(100)
+        self.send(1, lossless(), *low)
+        self.drain()
+        left = self.departures(PORT)
+        self.assert_frames(left, [packets.forwarded(frame, PORT) for frame in (*low, lossless())])
+        self.assertEqual(left[-1].at_ns, end)
+
+
+@virtual_time_only
+class GateOfTheLastPauseIsClearedWhenAPacketLeaves(_Pfc):
+    """A time that stayed would be one to come when the clock has gone round."""
+
+    def runTest(self) -> None:
+        self.pause(10)
+        self.assertNotEqual(self.queue_register("class_gate_open_at", PORT, LOSSLESS), 0)
+        self.send(1, lossless())
+        self.drain()
+        self.assertEqual(len(self.departures(PORT)), 1)
+        self.assertEqual(self.queue_register("class_gate_open_at", PORT, LOSSLESS), 0)
+
+
+class _Ignored(_Pfc):
+    """A frame that moves no gate: a packet of the class leaves as if it had not come."""
+
+    verdict = Verdict.CONSUMED
+    counted = 1
+    frames: tuple[bytes, ...] = ()
+    port = PORT
+
+    def runTest(self) -> None:
+        for frame in self.frames:
+            with self.subTest(frame=frame.hex()):
+                self.forget_counts()
+                before = self.counter("control_ignored", self.port)
+                self.send(self.port, frame)
+                self.switch.advance(ms=1)
+                self.send(1, lossless())
+                self.drain()
+                self.assertEqual(len(self.departures(PORT)), 1)
+                self.assertEqual(self.counter("control_ignored", self.port) - before, self.counted)
+                packet_class = PacketClass.CONTROL if self.verdict is Verdict.CONSUMED else PacketClass.OTHER
+                self.assertEqual(self.verdicts(self.port)[packet_class, self.verdict], 1)
+                for priority in range(PRIORITIES):
+                    gate = self.queue_register("class_gate_open_at", self.port, priority)
+                    self.assertEqual(gate, 0, f"gate of priority {priority}")
+
+
+class PauseOfAClassThatIsNotLosslessHereIsIgnored(_Ignored):
+    frames = (packets.pfc({OTHER: 0xFFFF}), packets.pfc({LOSSLESS: 0xFFFF}, enabled=0))
+
+
+class PauseOnAPortWithoutPfcIsIgnored(_Ignored):
+    frames = (XOFF,)
+    port = 3
+
+
+class OtherMacControlIsIgnored(_Ignored):
+    frames = (packets.mac_control(PORT),)
+
+
+class PauseThatIsCutShortIsMalformed(_Ignored):
+    frames = (XOFF[:33], XOFF[:20], XOFF[:15])
+    verdict = Verdict.MALFORMED
+    counted = 0
+
+
+class PauseToAnotherAddressIsMalformed(_Ignored):
+    frames = (packets.pfc({LOSSLESS: 0xFFFF}, dst="02:00:00:00:00:09"),)
+    verdict = Verdict.MALFORMED
+    counted = 0
+
+
+class ShortestPauseIsObeyed(_Pfc):
+    """34 bytes: without its padding."""
+
+    def runTest(self) -> None:
+        self.send(PORT, XOFF[:34])
+        self.drain()
+        self.assertEqual((self.pauses(), self.ignored()), (1, 0))
+        self.assertNotEqual(self.queue_register("class_gate_open_at", PORT, LOSSLESS), 0)
+        self.send(PORT, XON[:34])
+
+
+class EachPriorityHasItsBitAndItsTime(_Pfc):
+    """Every priority of a port that lets all of them be paused, alone and with others."""
+
+    def runTest(self) -> None:
+        port = 3
+        cells = range(port * PRIORITIES, (port + 1) * PRIORITIES)
+        before = [self.counter("pauses_received", cell) for cell in cells]
+        params = {"quantum_ticks_q16": 1 << 16, "priorities": 0xFF}
+        self.table_add("port_pfc", {"port": port}, "obey_pauses", params)
+        for priority in range(PRIORITIES):
+            with self.subTest(priority=priority):
+                self.send(port, packets.pfc({one: 0xFFFF if one == priority else 0 for one in range(8)}))
+                self.drain()
+                gates = [self.queue_register("class_gate_open_at", port, one) != 0 for one in range(8)]
+                self.assertEqual(gates, [one == priority for one in range(8)])
+        after = [self.counter("pauses_received", cell) for cell in cells]
+        self.assertEqual([new - old for new, old in zip(after, before, strict=True)], [1] * PRIORITIES)
+
+
+class PacketOutOfAPauseLeavesAsItIs(_Pfc):
+    """The controller's own frame goes to the neighbour; it is not read here."""
+
+    def runTest(self) -> None:
+        frame = packets.pfc({LOSSLESS: 0x1234, 7: 1})
+        self.client.packet_out(frame, {"egress_port": PORT})
+        left: list[Departure] = []
+        # The stream is asynchronous.
+        deadline = time.monotonic() + 10
+        while not left and time.monotonic() < deadline:
+            self.switch.advance(us=1)
+            left = self.departures(PORT)
+        self.assert_frames(left, [frame])
+        self.assertEqual((self.pauses(), self.ignored()), (0, 0))
