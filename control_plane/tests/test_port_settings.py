@@ -135,7 +135,8 @@ def test_every_action_of_the_ports_tables_has_its_settings():
     of_program = {
         table.alias: {action.alias for action in table.actions}
         for table in SCHEMA.tables
-        if [field.alias for field in table.match_fields] == ["port"]
+        # `port_pfc` is another client's to write: the controller has no settings of it.
+        if [field.alias for field in table.match_fields] == ["port"] and table.alias != "port_pfc"
     }
     assert {name: {one.action for one in table.settings} for name, table in TABLES.items()} == of_program
 

@@ -81,8 +81,8 @@ def test_runs_that_the_page_shows_have_what_happened_by_packet_and_others_do_not
     from eeon_tools.demo import runs
     from eeon_tools.report.page import explain_command, layers, section
 
-    shown, other = (runs.run_one(run, small_trace) for run in (runs.SHOWN[3], RUNS[0]))
-    assert runs.SHOWN[3].eee == "120us100" and other.model is None
+    shown, other = (runs.run_one(run, small_trace) for run in (runs.SHOWN[0], RUNS[0]))
+    assert runs.SHOWN[0].eee == "120us100" and other.model is None
     assert shown.model is not None and shown.model["name"] == "mark_threshold, eee 120us100"
     assert shown.model["totals"]["wakes of switch ports"] == shown.result.wakes > 0  # type: ignore[index]
     topology = layers(topologies.load(runs.TOPOLOGY))

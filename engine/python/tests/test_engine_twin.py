@@ -139,6 +139,8 @@ def test_control_calls_get_in_while_the_fabric_runs(twin: Twin, client: Client, 
     twin.feed("h1", **batch(200_000, 10_000_000))
     runner = threading.Thread(target=twin.run_to_idle)
     runner.start()
+    while not twin.switch("leaf1").port_stats(1)["rx_packets"]:
+        assert runner.is_alive(), "the run was over before the writes; feed more frames"
     client.write((INSERT, route(fabric_names)), atomicity=p4r.WriteRequest.DATAPLANE_ATOMIC)
     client.write(
         (MODIFY, p4r.CounterEntry(counter_id=fabric_names["received"], data=p4r.CounterData(packet_count=0)))

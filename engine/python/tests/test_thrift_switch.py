@@ -146,7 +146,7 @@ def test_ports_are_shown_added_and_removed(program: Program) -> None:
         call.bm_dev_mgr_remove_port(9)
         switch.inject(4, frame(1))
         assert ports(switch.advance_to(2_000_000)) == []
-        for arguments in (("veth1", 4, ""), ("veth1", 511, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")):
+        for arguments in (("veth1", 4, ""), ("veth1", 512, ""), ("veth1", -1, ""), ("veth1", 8, "x.pcap")):
             with pytest.raises(standard.InvalidDevMgrOperation):
                 call.bm_dev_mgr_add_port(*arguments)
         with pytest.raises(standard.InvalidDevMgrOperation):

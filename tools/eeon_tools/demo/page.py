@@ -99,7 +99,7 @@ def _fabric() -> str:
 
 def _how_to_look() -> str:
     return html.paragraph(
-        "Every packet of four of the runs is behind this part. It shows one setting beside another: choose "
+        "Every packet of two of the runs is behind this part. It shows one setting beside another: choose "
         "them, and a port. Drag over the chart or press plus to zoom; click a mark, a drop or a hold, or "
         "a button, and read what the packet found, who stood before it and what would have spared it."
     )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = ("marked", "dropped", "held")
 _PROTOCOLS = {"tcp": 6, "udp": 17}
-_LIMIT = 1 << 24
+_LIMIT = 16_000_000
 _IDLE_PS = 3_600 * 10**12
 
 

@@ -13,9 +13,12 @@ const GENERATOR: &str = "p4testgen";
 const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
+/// It takes no other argument without these.
+const TARGET: [&str; 4] = ["--target", "bmv2", "--arch", "v1model"];
+
 /// What `p4testgen --version` says on one line, if there is such a program.
 pub fn version() -> Option<String> {
-    let output = Command::new(GENERATOR).arg("--version").output().ok()?;
+    let output = Command::new(GENERATOR).args(TARGET).arg("--version").output().ok()?;
     let text = [output.stdout, output.stderr].concat();
     Some(String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" "))
 }
@@ -32,7 +35,8 @@ pub fn generate(
     }
     std::fs::create_dir_all(scratch)?;
     let mut child = Command::new(GENERATOR)
-        .args(["--target", "bmv2", "--arch", "v1model", "--std", "p4-16", "--test-backend", "STF"])
+        .args(TARGET)
+        .args(["--std", "p4-16", "--test-backend", "STF"])
         .args(["--max-tests", &cases.to_string(), "--seed", &seed.to_string()])
         .arg("--out-dir")
         .arg(scratch)
