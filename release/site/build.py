@@ -51,7 +51,6 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "docs/models/mapreduce.md",
                 "docs/models/flow_chasing.md",
             ),
-            *("engine/netsim/README.md", "engine/tcp/README.md"),
         ),
     ),
     "Reference": (
@@ -66,6 +65,13 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
                 "docs/properties.md",
             ),
             *("docs/performance.md", "docs/LIMITATIONS.md", "docs/README.md", "CHANGELOG.md"),
+        ),
+    ),
+    "Crates": (
+        "The engine's parts, each with an example that its tests run.",
+        tuple(
+            f"engine/{crate}/README.md"
+            for crate in ("bm", "wire", "port_io", "live", "netsim", "tcp", "traffic", "workload", "schedule")
         ),
     ),
     "Results": (
