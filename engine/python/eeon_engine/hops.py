@@ -14,6 +14,8 @@ import json
 from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 from typing import NamedTuple, TypedDict, cast
 
 from ._engine import SwitchHandle, Twin
@@ -116,33 +118,47 @@ class Hops:
 
     def events(self) -> Iterator[Hop]:
         """Every event with names for numbers."""
+        # A million events are read in a second or two: names are looked up by iterators that have no step in
+        # Python.
         values = array("Q")
         values.frombytes(cast(bytes, self.columns["field_values"]))
-        frames = cast(bytes, self.columns["frames"])
         width = len(self.fields)
-        causes = [*self.causes, *[""] * (OTHER_CAUSE - len(self.causes)), "nic"]
-        dropped = self.kinds.index("dropped")
-        rows = zip(*(self.column(name) for name in _CODES), strict=True)
-        for (
-            at_ps, packet, until_ps, queue_bytes, queue_packets, length, flow, first, frame_at, frame_len,
-            node, port, priority, kind, cause,
-        ) in rows:  # fmt: skip
-            yield Hop(
-                at_ps,
-                self.kinds[kind],
-                self.nodes[node],
-                port,
-                packet,
-                until_ps,
-                queue_bytes,
-                queue_packets,
-                priority,
-                length,
-                causes[cause] if kind == dropped else "",
-                None if flow == NONE else self.flows[flow],
-                () if first == NONE else tuple(values[first : first + width]),
-                frames[frame_at : frame_at + frame_len],
+        taken: dict[int, tuple[int, ...]] = {NONE: ()}
+        if width:
+            taken.update(
+                zip(range(0, len(values), width), zip(*[iter(values)] * width, strict=True), strict=True)
             )
+        flows: dict[int, Flow | None] = {NONE: None, **dict(enumerate(self.flows))}
+        # Only a drop has a cause.
+        causes = [*self.causes, *[""] * (OTHER_CAUSE - len(self.causes)), "nic"]
+        by_kind = [causes if kind == "dropped" else [""] * len(causes) for kind in self.kinds]
+        cause_of = {(kind, at): name for kind, of in enumerate(by_kind) for at, name in enumerate(of)}
+        kinds = self.column("kind")
+        rows = zip(
+            self.column("at_ps"),
+            map(self.kinds.__getitem__, kinds),
+            map(self.nodes.__getitem__, self.column("node")),
+            self.column("port"),
+            self.column("packet"),
+            self.column("until_ps"),
+            self.column("queue_bytes"),
+            self.column("queue_packets"),
+            self.column("priority"),
+            self.column("bytes"),
+            map(cause_of.__getitem__, zip(kinds, self.column("cause"), strict=True)),
+            map(flows.__getitem__, self.column("flow")),
+            map(taken.__getitem__, self.column("values")),
+            self._frames(),
+            strict=True,
+        )
+        return map(partial(tuple.__new__, Hop), rows)
+
+    def _frames(self) -> Iterator[bytes]:
+        frames = cast(bytes, self.columns["frames"])
+        if not frames:
+            return repeat(b"", len(self))
+        pieces = zip(self.column("frame_at"), self.column("frame_len"), strict=True)
+        return (frames[at : at + length] for at, length in pieces)
 
 
 _CODES = {

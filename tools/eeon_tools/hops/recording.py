@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from eeon_control.config import FabricConfig
@@ -20,7 +21,7 @@ from eeon_control.units import Packets
 from eeon_tools.explain.values import size, time
 
 if TYPE_CHECKING:
-    from eeon_engine.hops import Hop, HopFilter, Hops
+    from eeon_engine.hops import Flow, Hop, HopFilter, Hops
 
 _META = "scalars.metadata_t."
 FIELDS = (
@@ -179,14 +180,21 @@ class Recording:
 
     def flow_name(self, event: Hop) -> str:
         """`h1:40000 > h3:50010`."""
-        flow = event.flow
-        assert flow is not None
-        names = _names(self.topology)
-        source, destination = (
-            names.get(flow.source, flow.source),
-            names.get(flow.destination, flow.destination),
-        )
-        return f"{source}:{flow.source_port} > {destination}:{flow.destination_port}"
+        assert event.flow is not None
+        return self._flow_names[event.flow]
+
+    @cached_property
+    def _flow_names(self) -> dict[Flow, str]:
+        hosts = {
+            str(address): host.name
+            for host in self.topology.hosts.values()
+            for address in (host.ipv4, host.ipv6)
+        }
+        return {
+            flow: f"{hosts.get(flow.source, flow.source)}:{flow.source_port}"
+            f" > {hosts.get(flow.destination, flow.destination)}:{flow.destination_port}"
+            for flow in self.hops.flows
+        }
 
     def _step(self, visit: Visit, event: Hop) -> None:
         match event.kind:
@@ -220,14 +228,12 @@ class Recording:
         # Of a packet that comes again from the loop, the first decision counts.
         if not event.values or visit.verdict:
             return
-        values = dict(zip(FIELDS, event.values, strict=True))
+        _, kind, _, found_bytes, _, threshold, port = event.values  # in the order of FIELDS
         visit.verdict = _verdict(event.values)
-        kind = values["packet_class"]
         visit.kind = CLASSES[kind] if kind < len(CLASSES) else ""
-        visit.decided_bytes = values["found_bytes"]
-        visit.queue_bytes = values["found_bytes"]
-        visit.threshold = values["dequeue_threshold_bytes"]
-        visit.port = values["egress_port"]
+        visit.decided_bytes = visit.queue_bytes = found_bytes
+        visit.threshold = threshold
+        visit.port = port
 
     def reason(self, visit: Visit) -> str:
         """Why a packet was marked, dropped, held or let through, with the numbers that were compared."""
@@ -278,17 +284,3 @@ def _hold(visit: Visit) -> str:
     if not visit.held_ps:
         return ""
     return f"held {time(visit.held_ps)}: its link was asleep"
-
-
-_NAMES: dict[int, dict[str, str]] = {}
-
-
-def _names(topology: Topology) -> dict[str, str]:
-    """Hosts by their addresses."""
-    found = _NAMES.get(id(topology))
-    if found is None:
-        _NAMES.clear()
-        found = _NAMES[id(topology)] = {
-            str(address): host.name for host in topology.hosts.values() for address in (host.ipv4, host.ipv6)
-        }
-    return found

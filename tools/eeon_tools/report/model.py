@@ -31,6 +31,7 @@ DETAILS = 12_000
 FLOWS = 60
 """Flows of a run in the table: those with the most marks and drops, then those with the most bytes."""
 _AHEAD = 4
+_ALONE = "no packet waits before it"
 _PS_PER_NS = 1000
 _PS_PER_US = 10**6
 _MARK, _EARLY, _TAIL, _OTHER, _HOLD = "marked", "dropped early", "buffer full", "dropped", "held"
@@ -71,11 +72,18 @@ class _Flow:
     longest_hold: int = 0
 
 
-@dataclass
+@dataclass(slots=True)
 class _Detail:
     visit: Visit
     kind: str
-    ahead: str
+
+    @property
+    def key(self) -> _Key:
+        return self.visit.number, self.visit.node
+
+
+_Key = tuple[int, str]
+"""A packet by its number in the trace, and a node."""
 
 
 def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[str, object]:
@@ -84,11 +92,12 @@ def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[st
     active_ps = _active(recording)
     period_ps = max(1, -(-active_ps // periods))
     series = _series(recording, periods, period_ps)
-    ahead = _walk(recording, series, period_ps)
-    flows, details = _visits(recording, series, period_ps, ahead)
+    flows, details = _visits(recording, series, period_ps)
     kept, counts = _choose(details, DETAILS // runs)
+    ahead = _walk(recording, series, period_ps, {one.key for one in kept})
     shown = _shown(series)
     steps = _share(shown, STEPS // runs)
+    places = {place: at for at, place in enumerate(series)}
     total = result.total()
     energy = result.energy_joules
     return {
@@ -115,7 +124,7 @@ def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[st
             for one in series.values()
         ],
         "flows": _flows(flows),
-        "details": [_detail(recording, one, list(series)) for one in kept],
+        "details": [_detail(recording, one, places[one.visit.node, one.visit.port], ahead) for one in kept],
         "detail_counts": counts,
     }
 
@@ -128,29 +137,32 @@ def _series(recording: Recording, periods: int, period_ps: int) -> dict[tuple[st
 
 
 def _walk(
-    recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int
-) -> dict[tuple[int, str], str]:
-    """Depths, sleep and load of ports; and for each packet that is marked, dropped or held, who stood
-    before it."""
-    ahead: dict[tuple[int, str], str] = {}
+    recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int, asked: set[_Key]
+) -> dict[_Key, str]:
+    """Depths, sleep and load of ports; and for each packet at a node that is asked for, who stood before it
+    when it was marked, dropped or held."""
+    ahead: dict[_Key, str] = {}
     asleep: dict[tuple[str, int], int] = {}
-    judged: dict[tuple[int, str], bool] = {}
+    judged: set[_Key] = set()
     for event in recording.hops.events():
         place = (event.node, event.port)
         one = series.get(place)
         if one is None:
             continue
-        key = (event.packet, event.node)
+        key = (recording.number(event.packet), event.node)
         match event.kind:
             case "judged":
-                judged[key] = bool(event.values) and event.values[0] != 0
+                if key in asked and event.values and event.values[0]:
+                    judged.add(key)
             case "queued":
-                if judged.pop(key, False):
+                if key in judged:
+                    judged.remove(key)
                     ahead[key] = _ahead(one.queue)
                 one.queue[event.packet] = recording.flow_name(event) if event.flow else ""
                 one.change(event.queue_bytes + event.length, event.at_ps)
             case "held":
-                ahead.setdefault(key, _ahead(one.queue, last=True))
+                if key in asked and key not in ahead:
+                    ahead[key] = _ahead(one.queue, last=True)
             case "sent":
                 one.queue.pop(event.packet, None)
                 one.busy_ps += event.until_ps - event.at_ps
@@ -161,9 +173,10 @@ def _walk(
             case "recirculated":
                 one.change(event.queue_bytes, event.at_ps)
             case "dropped":
-                judged.pop(key, None)
+                judged.discard(key)
                 one.queue.pop(event.packet, None)
-                ahead.setdefault(key, _ahead(one.queue))
+                if key in asked and key not in ahead:
+                    ahead[key] = _ahead(one.queue)
             case "slept":
                 asleep[place] = event.until_ps
             case "woke":
@@ -191,7 +204,7 @@ def _ahead(queue: dict[int, str], last: bool = False) -> str:
     """Who waits, by flow, most first; without the one that came last if that is the packet itself."""
     flows = list(queue.values())[: len(queue) - 1 if last else None]
     if not flows:
-        return "no packet waits before it"
+        return _ALONE
     counts = sorted(Counter(flows).items(), key=lambda item: (-item[1], item[0]))
     parts = [f"{count:,} of {name or 'other'}" for name, count in counts[:_AHEAD]]
     rest = sum(count for _, count in counts[_AHEAD:])
@@ -201,15 +214,10 @@ def _ahead(queue: dict[int, str], last: bool = False) -> str:
 
 
 def _visits(
-    recording: Recording,
-    series: dict[tuple[str, int], _PortSeries],
-    period_ps: int,
-    ahead: dict[tuple[int, str], str],
+    recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int
 ) -> tuple[dict[str, _Flow], dict[str, list[_Detail]]]:
     flows: dict[str, _Flow] = {}
     details: dict[str, list[_Detail]] = {kind: [] for kind in (_MARK, _EARLY, _TAIL, _OTHER, _HOLD)}
-    # Visits have the packets' numbers in the trace, events those in which they were offered.
-    by_number = {(recording.number(packet), node): text for (packet, node), text in ahead.items()}
     for visit in recording.visits():
         flow = flows.setdefault(visit.flow, _Flow())
         is_host = visit.node in recording.topology.hosts
@@ -227,11 +235,12 @@ def _visits(
         elif kind and kind != _HOLD:
             one.drops[period] += 1
             flow.drops += 1
-        one.longest_hold = max(one.longest_hold, visit.held_ps)
-        flow.longest_hold = max(flow.longest_hold, visit.held_ps)
+        held_ps = visit.held_ps
+        if held_ps:
+            one.longest_hold = max(one.longest_hold, held_ps)
+            flow.longest_hold = max(flow.longest_hold, held_ps)
         if kind:
-            text = by_number.get((visit.number, visit.node), "no packet waits before it")
-            details[kind].append(_Detail(visit, kind, text))
+            details[kind].append(_Detail(visit, kind))
     return flows, details
 
 
@@ -363,13 +372,13 @@ def _flows(flows: dict[str, _Flow]) -> list[dict[str, object]]:
     ]
 
 
-def _detail(recording: Recording, one: _Detail, places: list[tuple[str, int]]) -> list[object]:
+def _detail(recording: Recording, one: _Detail, port: int, ahead: dict[_Key, str]) -> list[object]:
     """`number, port, time in us, kind, queue bytes, waited us, held us, flow, reason, who stood before
     it`."""
     visit = one.visit
     return [
         visit.number,
-        places.index((visit.node, visit.port)),
+        port,
         (visit.queued_ps or visit.arrived_ps) / _PS_PER_US,
         one.kind,
         visit.queue_bytes,
@@ -377,5 +386,5 @@ def _detail(recording: Recording, one: _Detail, places: list[tuple[str, int]]) -
         visit.held_ps / _PS_PER_US,
         visit.flow,
         f"{visit.kind}, {visit.length:,} B: {recording.reason(visit)}",
-        one.ahead,
+        ahead.get(one.key, _ALONE),
     ]
