@@ -83,9 +83,13 @@ def test_help_alone_leads_to_the_path_of_a_flow_the_port_that_drops_and_the_reas
     assert "--flow PROTO,SPORT,DPORT" in typed(steps["all about one command"])
 
 
-@pytest.mark.parametrize("group", [(), ("show",), ("config",), ("fabric",)])
+GROUPS = [(), *((group,) for group in ("show", "config", "controller", "sonic"))]
+GROUPS_OF_TOOLS = [(group,) for group in ("fabric", "trace", "lab")]
+
+
+@pytest.mark.parametrize("group", [*GROUPS, *GROUPS_OF_TOOLS])
 def test_lists_of_commands_say_what_each_tells_without_being_cut(group):
-    if group == ("fabric",):
+    if group in GROUPS_OF_TOOLS:
         pytest.importorskip("eeon_tools", reason="eeon-tools, which has this group, is not installed")
     for line in eeon(*group, "--help").splitlines()[1:]:  # the first one ends with [ARGS]...
         assert not line.rstrip().endswith("..."), line

@@ -89,7 +89,9 @@ def run(
     log_format: str,
     log_level: str,
 ) -> None:
-    """Run in the foreground until SIGTERM or Ctrl-C; the switches then go on forwarding.
+    """Run in the foreground until SIGTERM or Ctrl-C.
+
+    The switches then go on forwarding.
 
     The intended configuration comes from the state folder (-t, --state or EEON_STATE), which
     `eeon config apply` fills; the controller waits for its first revision. It restores a restarted or

@@ -50,11 +50,11 @@ def import_(
     buffer: str | None,
     without: tuple[str, ...],
 ) -> None:
-    """Print a configuration file of what CONFIG_DB (config_db.json) says about one switch's queues.
+    """Print what CONFIG_DB says about queues as a configuration.
 
-    Reads PORT, QUEUE, WRED_PROFILE, BUFFER_QUEUE and BUFFER_PROFILE. Ports are matched in the order of the
-    front panel: SONiC's first with port 1. Everything that cannot be mapped is an error with its name, all at
-    once; what is not about queues is named in a note on stderr.
+    CONFIG_DB is a switch's config_db.json. Reads PORT, QUEUE, WRED_PROFILE, BUFFER_QUEUE and BUFFER_PROFILE.
+    Ports are matched in the order of the front panel: SONiC's first with port 1. Everything that cannot be
+    mapped is an error with its name, all at once; what is not about queues is named in a note on stderr.
     """
     switch = _switch(topology_name, switch_name)
     value, notes = imported(_read(file), switch, queue=queue, buffer=buffer, without=without)
@@ -94,7 +94,7 @@ def export(
     pool: str,
     models: Path | None,
 ) -> None:
-    """Print what a configuration says about one switch's queues as a patch of CONFIG_DB.
+    """Print what a configuration says as a patch of CONFIG_DB.
 
     CONFIG_DB is the switch's config_db.json, for the names of its ports. `config load` on the switch takes
     the patch. Only what SONiC's releases have is rendered: drop_tail, and red with thresholds in bytes and

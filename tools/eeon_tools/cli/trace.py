@@ -172,7 +172,10 @@ def shuffle(
     heartbeat: Duration,
     **common: Unpack[_Common],
 ) -> None:
-    """Write the trace of one MapReduce job's shuffle (a model after MRPerf)."""
+    """Write the trace of one MapReduce job's shuffle.
+
+    The job is a model after MRPerf.
+    """
     topology = topologies.load(topology_name)
     hosts = trace_hosts.of_topology(topology)
     settings = ShuffleSettings(
@@ -220,10 +223,10 @@ def coflow(
     time_scale: float,
     **common: Unpack[_Common],
 ) -> None:
-    """Write the trace of COFLOWS, a file in the Facebook 2010 coflow format (default: a sample).
+    """Write the trace of a file of coflows.
 
-    Racks become the fabric's hosts: the first host of every leaf in turn, then the second host of every leaf,
-    and so on.
+    COFLOWS is a file in the format of the Facebook 2010 trace (default: a sample). Racks become the fabric's
+    hosts: the first host of every leaf in turn, then the second host of every leaf, and so on.
     """
     topology = topologies.load(topology_name)
     hosts = trace_hosts.of_topology(topology)
