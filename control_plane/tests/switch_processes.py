@@ -8,6 +8,7 @@ ends when its standard input does.
 from __future__ import annotations
 
 import contextlib
+import random
 import socket
 import subprocess
 import sys
@@ -129,9 +130,13 @@ def running(target: str, topology) -> Iterator[dict[str, SwitchProcess]]:
 
 
 def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """Below the range from which Linux gives ports to clients (32768 on), so that no client of another test
+    has it when the switch starts, or starts again."""
+    while True:
+        port = random.randrange(20_000, 32_768)
+        with socket.socket() as taken, contextlib.suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
 
 
 def _listens(address: str) -> bool:
