@@ -1,15 +1,21 @@
-"""A switch that hangs is told in the same words by every command."""
+"""A switch that does not answer, or that nothing reaches, is told in the same words by every command, and soon."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 
+import pytest
+from click.testing import CliRunner
 from eeon_control import config, state, topology
+from eeon_control.cli import main
 from eeon_control.fabric import Target
-from eeon_control.fabric.session import NO_ANSWER
+from eeon_control.fabric.session import ANSWER_SECONDS, NO_ANSWER
 from supervised import TOPOLOGY, committed
 
 PLACE = ("-t", "leaf-spine-4", "-T", "targets.yaml")
@@ -25,6 +31,37 @@ COMMANDS = [
     ("config", "rollback", "1"),
     ("doctor", "--problems", *PLACE),
 ]
+
+
+@contextlib.contextmanager
+def a_switch_that_takes_no_connection() -> Iterator[str]:
+    """The address of one whose SYNs get no answer, as behind a firewall that drops them: its queue of
+    connections is full."""
+    with contextlib.ExitStack() as stack:
+        full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        while True:
+            waiting = stack.enter_context(socket.socket())
+            waiting.settimeout(0.5)
+            try:
+                waiting.connect(full.getsockname())
+            except TimeoutError:
+                break
+        yield f"127.0.0.1:{full.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("command", [("show", "ports"), ("config", "plan", "-c", "drop_tail")])
+def test_a_switch_that_nothing_reaches_costs_a_command_one_deadline_and_no_more(tmp_path, command):
+    names = list(topology.load("leaf-spine-4").switches)
+    with a_switch_that_takes_no_connection() as address:
+        lines = [f"  {name}: {address if name == 'spine1' else '127.0.0.1:1'}" for name in names]
+        (tmp_path / "targets.yaml").write_text("\n".join(["tick: 1ns", "switches:", *lines]) + "\n")
+        place = ("-t", "leaf-spine-4", "-T", str(tmp_path / "targets.yaml"))
+        begun = time.monotonic()
+        result = CliRunner().invoke(main, [*command, *place], env={"EEON_STATE": str(tmp_path / "state")})
+        taken_seconds = time.monotonic() - begun
+    assert result.exit_code == 1, result.output
+    assert f"spine1 ({address}, device id 3): {NO_ANSWER}" in " ".join(result.output.split())
+    assert taken_seconds < 2 * ANSWER_SECONDS
 
 
 def test_a_switch_that_hangs_is_told_in_the_same_words_by_every_command(tmp_path):
