@@ -231,8 +231,13 @@ impl Loader<'_> {
             }
             "assign_header" => {
                 let [to, from] = arguments.tuple()?;
-                let (to_ref, from_ref) =
-                    (self.writable_header(&to, params)?, self.header_ref(&from, params)?);
+                let from_ref = self.header_ref(&from, params)?;
+                // Both are valid and stay so: a struct of metadata is copied in this way.
+                let to_ref = if self.is_metadata(&from_ref) {
+                    self.header_ref(&to, params)?
+                } else {
+                    self.writable_header(&to, params)?
+                };
                 if self.type_of(&to_ref) != self.type_of(&from_ref) {
                     return Err(json.error("the headers are of different types"));
                 }
@@ -390,12 +395,14 @@ impl Loader<'_> {
 
     fn writable_header(&self, json: &Json<'_>, params: Params<'_>) -> Result<HeaderRef> {
         let header = self.header_ref(json, params)?;
-        match &header {
-            HeaderRef::Fixed(id) if self.headers[*id as usize].metadata => {
-                Err(json.error("is metadata, whose validity cannot change"))
-            }
-            _ => Ok(header),
+        if self.is_metadata(&header) {
+            return Err(json.error("is metadata, whose validity cannot change"));
         }
+        Ok(header)
+    }
+
+    fn is_metadata(&self, header: &HeaderRef) -> bool {
+        matches!(header, HeaderRef::Fixed(id) if self.headers[*id as usize].metadata)
     }
 
     fn stack(&self, json: &Json<'_>) -> Result<u32> {

@@ -168,20 +168,23 @@ fn generated_cases_of_our_program_and_of_p4cs_samples_come_out_as_p4testgen_says
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("testgen");
     std::fs::create_dir_all(&scratch).expect("the target folder can be written");
     let judged = on_every_processor(&programs, |program| judge_generated(program, cases, seed, &scratch));
-    let mut all = Vec::new();
+    let (mut all, mut unknown) = (Vec::new(), Vec::new());
     for (program, Generated { stopped, outcomes }) in programs.iter().zip(judged) {
         let passed = outcomes.iter().filter(|(_, outcome)| *outcome == Outcome::Pass).count();
         let name = program.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+        let known = testgen::known_reason(&name);
         let stopped = stopped.map_or_else(String::new, |reason| format!("; generator: {reason}"));
-        println!("  {name:<45} {passed} of {} pass{stopped}", outcomes.len());
+        let why = known.map_or_else(String::new, |reason| format!("; known: {reason}"));
+        println!("  {name:<45} {passed} of {} pass{stopped}{why}", outcomes.len());
         for (script, outcome) in outcomes {
-            if outcome != Outcome::Pass {
+            if known.is_none() && matches!(outcome, Outcome::Fail(_) | Outcome::Refused(_)) {
                 println!("    {}: {outcome}", script.display());
+                unknown.push(script);
             }
             all.push(outcome);
         }
     }
     println!("\nall cases: {}", summary(&all));
     assert!(all.contains(&Outcome::Pass), "nothing passed");
-    assert!(!all.iter().any(|outcome| matches!(outcome, Outcome::Fail(_))), "see the lines that say FAIL");
+    assert!(unknown.is_empty(), "of {} cases no reason is known why they do not come out", unknown.len());
 }
