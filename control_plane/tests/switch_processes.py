@@ -21,6 +21,16 @@ from pathlib import Path
 _START_SECONDS = 60.0
 
 
+def free_port() -> int:
+    """Below the range from which Linux gives ports to clients (32768 on), so that no client of another test
+    has it when the switch starts, or starts again."""
+    while True:
+        port = random.randrange(20_000, 32_768)
+        with socket.socket() as taken, contextlib.suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
+
+
 class SwitchProcess(ABC):
     """A switch of a topology at an address that stays the same over restarts."""
 
@@ -28,7 +38,7 @@ class SwitchProcess(ABC):
 
     def __init__(self, switch) -> None:
         self.switch = switch
-        self.address = f"127.0.0.1:{_free_port()}"
+        self.address = f"127.0.0.1:{free_port()}"
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -86,7 +96,7 @@ class Bmv2Switch(SwitchProcess):
         super().__init__(switch)
         self.folder = tempfile.TemporaryDirectory(prefix="eeon-bmv2-")
         self.interfaces: dict[int, str] = {}
-        self.thrift = f"127.0.0.1:{_free_port()}"
+        self.thrift = f"127.0.0.1:{free_port()}"
 
     def command(self) -> list[str]:
         return [
@@ -127,16 +137,6 @@ def running(target: str, topology) -> Iterator[dict[str, SwitchProcess]]:
     finally:
         for one in found.values():
             one.kill()
-
-
-def _free_port() -> int:
-    """Below the range from which Linux gives ports to clients (32768 on), so that no client of another test
-    has it when the switch starts, or starts again."""
-    while True:
-        port = random.randrange(20_000, 32_768)
-        with socket.socket() as taken, contextlib.suppress(OSError):
-            taken.bind(("127.0.0.1", port))
-            return port
 
 
 def _listens(address: str) -> bool:

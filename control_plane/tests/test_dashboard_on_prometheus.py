@@ -1,0 +1,141 @@
+"""The dashboard's queries and the alert rules, asked of a real Prometheus that reads a real controller."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from controller_process import SECONDS, ControllerProcess
+from eeon_control import config, operations, state, topology
+from eeon_control.fabric import Target, Targets
+from eeon_control.fabric.sync import run
+from eeon_control.units import Duration
+from ruamel.yaml import YAML
+from switch_processes import free_port, running
+from test_controller_dashboard import FOLDER, RULES, panels
+
+NEED_EVENTS = {"Applies", "Left to confirm", "Marked", "Drops by class"}
+"""Panels of which a line has no data until an apply was finished or waits for a confirmation, or a packet was
+marked or dropped."""
+RATE_SECONDS = 8
+
+
+class Prometheus:
+    """One that scrapes `exporter` each second and has the rules of the repository."""
+
+    def __init__(self, folder: Path, exporter: str) -> None:
+        self.address = f"127.0.0.1:{free_port()}"
+        settings = folder / "prometheus.yml"
+        content = {
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [str(FOLDER / "prometheus" / "eeon.rules.yaml")],
+            "scrape_configs": [{"job_name": "eeon", "static_configs": [{"targets": [exporter]}]}],
+        }
+        with settings.open("w", encoding="utf-8") as file:
+            YAML(typ="safe").dump(content, file)
+        self.log = folder / "prometheus.log"
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [
+                    *("prometheus", f"--config.file={settings}", f"--storage.tsdb.path={folder / 'data'}"),
+                    f"--web.listen-address={self.address}",
+                ],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def get(self, path: str, **parameters: str) -> Any:
+        """The data of an answer of Prometheus' HTTP API."""
+        query = urllib.parse.urlencode(parameters)
+        with urllib.request.urlopen(f"http://{self.address}/api/v1/{path}?{query}", timeout=30) as answer:
+            found = json.load(answer)
+        assert found["status"] == "success", found
+        return found["data"]
+
+    def ask(self, expression: str) -> list[Any]:
+        """What an expression of the dashboard gives now."""
+        text = re.sub(r"\$__(rate_)?interval", f"{RATE_SECONDS}s", expression)
+        result: list[Any] = self.get("query", query=re.sub(r"\$(switch|port)\b", ".*", text))["result"]
+        return result
+
+    def wait_until_it_has_rates(self) -> None:
+        deadline = time.monotonic() + SECONDS
+        while True:
+            try:
+                if self.ask("count_over_time(eeon_port_energy_joules_total[1m]) >= 3"):
+                    return
+            except OSError:
+                pass  # It does not listen yet.
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < deadline, "no three samples of the exporter"
+            time.sleep(0.2)
+
+
+@pytest.fixture(scope="module")
+def prometheus(tmp_path_factory) -> Iterator[Prometheus]:
+    if shutil.which("prometheus") is None:
+        pytest.skip("prometheus is not on PATH: install the package prometheus")
+    pytest.importorskip("eeon_engine._engine", reason="the engine's extension is not installed")
+    folder = tmp_path_factory.mktemp("prometheus")
+    fabric = topology.load("leaf-spine-4")
+    store = state.StateStore.open(folder / "state")
+    with running("engine", fabric) as switches:
+        targets = {name: Target(one.address) for name, one in switches.items()}
+        wanted = state.Intended(
+            fabric, config.load("mark_threshold"), Targets(Duration(switches["leaf1"].tick_ps), targets)
+        )
+        with store.lock("a test") as lock:
+            run(operations.apply(operations.Work(store, lock), wanted))
+        controller = ControllerProcess(store.folder, "--metrics-address", "0")
+        found = None
+        try:
+            address = str(controller.wait_for("metrics")["address"])
+            controller.wait_for_all("in_sync", list(switches))
+            found = Prometheus(folder, address.removeprefix("http://").partition("/")[0])
+            found.wait_until_it_has_rates()
+            yield found
+        finally:
+            if found is not None:
+                found.process.kill()
+                found.process.wait(timeout=SECONDS)
+            controller.end(signal.SIGKILL)
+
+
+def test_every_panel_has_data(prometheus):
+    without = {
+        panel["title"]
+        for panel in panels()
+        for target in panel["targets"]
+        if not prometheus.ask(target["expr"])
+    }
+    assert without <= NEED_EVENTS
+
+
+def test_panels_that_need_events_are_those_that_have_no_data(prometheus):
+    """So that the list above has no panel whose query finds nothing for another reason."""
+    by_title = {panel["title"]: panel["targets"] for panel in panels()}
+    for title in NEED_EVENTS:
+        assert not all(prometheus.ask(target["expr"]) for target in by_title[title]), title
+
+
+def test_prometheus_takes_the_alert_rules_and_none_fires_while_all_is_well(prometheus):
+    deadline = time.monotonic() + SECONDS
+    while True:
+        rules = [rule for group in prometheus.get("rules")["groups"] for rule in group["rules"]]
+        if all(rule["health"] == "ok" for rule in rules):
+            break
+        assert time.monotonic() < deadline, [rule for rule in rules if rule["health"] != "ok"]
+        time.sleep(0.2)
+    wanted = {rule["alert"] for group in RULES["groups"] for rule in group["rules"]}
+    assert {rule["name"] for rule in rules} == wanted
+    assert not [alert["labels"] for alert in prometheus.get("alerts")["alerts"]]
