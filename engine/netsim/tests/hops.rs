@@ -3,7 +3,7 @@
 mod common;
 
 use common::{eee_values, finish, random_traffic, send, us, LeafSpine, PortSettings, PLAIN};
-use netsim::{Fabric, Report};
+use netsim::{Fabric, FlowSpec, Report};
 use simple_switch::hops::{FlowFilter, HopEvent, HopFilter, HopKind, HopLog};
 use units::Time;
 use wire::tcp::ACK;
@@ -162,4 +162,43 @@ fn a_filter_that_cannot_be_is_refused_by_name() {
     let text = refused(&mut fabric, HopFilter { fields: vec![field[0].clone(); 17], ..HopFilter::default() });
     assert_eq!(text, "hops: 17 fields, at most 16");
     assert!(fabric.take_hops().is_none(), "nothing is recorded");
+}
+
+/// Switches of the fabric below; hosts are numbered after them.
+const SWITCHES: usize = 4;
+
+/// Three flows of one sender each meet at a port that marks from 30 kB on.
+#[test]
+fn a_sender_that_slows_down_says_from_which_window_to_which_once_a_mark_has_come_back() {
+    let size = LeafSpine { leaves: 2, hosts_per_leaf: 2, ..LeafSpine::default() };
+    let marking = PortSettings { aqm: Some(("mark_threshold", vec![30_000, 30_000, 0])), ..PLAIN };
+    let run = |filter: Option<HopFilter>| {
+        let mut fabric = size.fabric(size.spec(), |_| marking.clone());
+        if let Some(filter) = filter {
+            fabric.record_hops(&filter).unwrap();
+        }
+        let config = tcp::Config { ecn: true, ..tcp::Config::default() };
+        for source in 1..4 {
+            let flow = FlowSpec { source, destination: 0, bytes: 2_000_000, start: us(10 * source as u64) };
+            fabric.start_flow(&config.clone().check().unwrap(), flow).unwrap();
+        }
+        let report = finish(&mut fabric);
+        (serde_json::to_string(&report.flows).unwrap(), fabric.take_hops())
+    };
+    let (report, log) = run(Some(with_fields()));
+    let log = log.unwrap();
+    let value = |event: &HopEvent, field: usize| log.values()[event.values as usize + field];
+    let mut slowed = 0;
+    for (at, event) in log.events().iter().enumerate().filter(|(_, event)| event.kind == HopKind::Slowed) {
+        assert!(event.queue_bytes < u64::from(event.bytes), "{event:?}");
+        let host = usize::from(event.node) - SWITCHES;
+        assert_eq!(log.flows()[event.flow as usize].source, size.ip(host), "{event:?}");
+        let is_mark = |earlier: &&HopEvent| {
+            earlier.kind == HopKind::Judged && earlier.flow == event.flow && value(earlier, 0) == MARKED
+        };
+        assert!(log.events()[..at].iter().any(|earlier| is_mark(&earlier)), "{event:?} without a mark");
+        slowed += 1;
+    }
+    assert!(slowed > 3, "{slowed}");
+    assert_eq!(report, run(None).0);
 }

@@ -72,8 +72,10 @@ class Hop(NamedTuple):
     `copied` (from the packet `until_ps`), `queued`, `held` (its gate opens at `until_ps`), `slept` (a port
     began to; asleep at `until_ps`), `woke` (it began to; awake at `until_ps`), `recirculated` (back at
     `until_ps`), `sent` (its last bit at `until_ps`; depths are what it left behind), `dropped` (for
-    `cause`), `delivered`. `packet`: numbered from 1 in the order in which hosts offer them; 0 for what
-    happens to a port; copies have numbers from 2**40 on. `values`: of the filter's fields, in order."""
+    `cause`), `delivered`, `slowed` (a host's TCP sender lowered its congestion window from `length` to
+    `queue_bytes` bytes; `flow` is that of its data). `packet`: numbered from 1 in the order in which hosts
+    offer them; 0 for what happens to a port or a sender; copies have numbers from 2**40 on. `values`: of the
+    filter's fields, in order."""
 
     at_ps: int
     kind: str

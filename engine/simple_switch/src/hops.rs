@@ -63,11 +63,13 @@ pub enum HopKind {
     Dropped,
     /// It arrived at the host that it was for.
     Delivered,
+    /// A TCP sender of the host lowered its congestion window, from `bytes` to `queue_bytes`; the flow is that of its data.
+    Slowed,
 }
 
 impl HopKind {
     /// Every kind, in the order of their numbers.
-    pub const ALL: [HopKind; 12] = [
+    pub const ALL: [HopKind; 13] = [
         HopKind::Offered,
         HopKind::Arrived,
         HopKind::Judged,
@@ -80,6 +82,7 @@ impl HopKind {
         HopKind::Sent,
         HopKind::Dropped,
         HopKind::Delivered,
+        HopKind::Slowed,
     ];
 
     /// The name in filters and reports.
@@ -97,6 +100,7 @@ impl HopKind {
             HopKind::Sent => "sent",
             HopKind::Dropped => "dropped",
             HopKind::Delivered => "delivered",
+            HopKind::Slowed => "slowed",
         }
     }
 }
@@ -412,11 +416,15 @@ impl HopLog {
 
     /// The flow of a frame: a number, or `None` when the filter leaves its packets out.
     pub fn flow_of(&mut self, frame: &[u8]) -> Option<u32> {
-        let flow = FiveTuple::of(frame);
-        if !self.filter.flow.admits(flow.as_ref()) {
+        self.number_of(FiveTuple::of(frame).as_ref())
+    }
+
+    /// The same of a flow that is known.
+    pub fn number_of(&mut self, flow: Option<&FiveTuple>) -> Option<u32> {
+        if !self.filter.flow.admits(flow) {
             return None;
         }
-        Some(flow.map_or(NONE, |flow| self.flow_number(&flow)))
+        Some(flow.map_or(NONE, |flow| self.flow_number(flow)))
     }
 
     /// Keeps an event, and the beginning of its frame if one is given, if the filter admits it and there is room; whether it did.

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 
 use simple_switch::hops::{HopError, HopEvent, HopFilter, HopKind, HopLog, OTHER_CAUSE, UNKNOWN_PACKET};
 use simple_switch::Frame;
-use units::{Duration, Time};
+use units::{Bytes, Duration, Time};
+use wire::FiveTuple;
 
 use crate::network::frame::HostFrame;
 use crate::network::phy::Phy;
@@ -143,6 +144,24 @@ impl Recorder {
         let node = self.host(host);
         let event = HopEvent::new(now, HopKind::Delivered, 0);
         self.log.push(HopEvent { packet, flow, node, bytes: frame.len() as u32, ..event }, None);
+    }
+
+    /// A host's TCP sender has lowered its congestion window, given in bytes before and after.
+    #[cold]
+    pub(super) fn slowed(&mut self, now: Time, host: usize, flow: &FiveTuple, [before, after]: [Bytes; 2]) {
+        let Some(flow) = self.log.number_of(Some(flow)) else { return };
+        let node = self.host(host);
+        let event = HopEvent::new(now, HopKind::Slowed, 0);
+        self.log.push(
+            HopEvent {
+                flow,
+                node,
+                bytes: u32::try_from(before.get()).unwrap_or(u32::MAX),
+                queue_bytes: after.get(),
+                ..event
+            },
+            None,
+        );
     }
 
     /// Takes over what a switch has recorded.

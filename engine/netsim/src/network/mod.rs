@@ -24,8 +24,9 @@ mod wiring;
 use std::num::NonZeroU32;
 
 use simple_switch::{Frame, Switch, Transmit};
+use units::{Bytes, Time};
 use wire::build::Addresses;
-use wire::PacketClass;
+use wire::{FiveTuple, PacketClass};
 
 use crate::events::{Event, EventQueue};
 use crate::limits::LATEST;
@@ -310,6 +311,19 @@ impl Network {
             if let Some(hops) = self.switches[switch].switch.hops_mut() {
                 hops.expect(packet);
             }
+        }
+    }
+
+    /// Whether hops are recorded.
+    #[inline]
+    pub(crate) fn records_hops(&self) -> bool {
+        self.hops.is_some()
+    }
+
+    /// If hops are recorded: a host's TCP sender has lowered its congestion window, given in bytes before and after.
+    pub(crate) fn slowed(&mut self, now: Time, host: usize, flow: &FiveTuple, window: [Bytes; 2]) {
+        if let Some(hops) = &mut self.hops {
+            hops.slowed(now, host, flow, window);
         }
     }
 

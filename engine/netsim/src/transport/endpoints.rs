@@ -10,9 +10,9 @@ use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 use tcp::{Connection, Segment, Settings, State};
-use units::Time;
+use units::{Bytes, Time};
 use wire::build::{tcp_headers, Addresses, TcpFields};
-use wire::{Ecn, Network};
+use wire::{Ecn, FiveTuple, Network};
 use workload::TransferId;
 
 use crate::limits::MAX_CONNECTIONS;
@@ -440,6 +440,23 @@ impl Endpoints {
                 session.delivered.get_or_insert(now);
             }
         }
+    }
+
+    /// The congestion window of an end, which its host and the flow of its data belong to.
+    pub(super) fn window(&self, end: usize) -> (usize, FiveTuple, Bytes) {
+        let End { connection, host, addresses, .. } = &self.ends[end];
+        let mut ports = self.sessions[end / 2].number.ports();
+        if end % 2 == SERVER {
+            ports.reverse();
+        }
+        let flow = FiveTuple {
+            source: addresses.source,
+            destination: addresses.destination,
+            protocol: wire::tcp::PROTOCOL,
+            source_port: ports[0],
+            destination_port: ports[1],
+        };
+        (*host as usize, flow, connection.cwnd())
     }
 
     /// A frame of a connection is no longer in its host's NIC: the end that may send more now, if that lets it.

@@ -10,7 +10,8 @@ pub(crate) mod tcp_spec;
 use std::num::NonZeroU32;
 
 use tcp::Settings;
-use units::Time;
+use units::{Bytes, Time};
+use wire::FiveTuple;
 use workload::{TransferId, WorkloadError};
 
 use crate::errors::FlowError;
@@ -34,6 +35,8 @@ pub fn tcp_settings(json: Option<&str>) -> Result<Settings, WorkloadError> {
 pub(crate) struct Transport {
     endpoints: Endpoints,
     flows: Flows,
+    /// While hops are recorded: the congestion window of each end when it was last looked at.
+    windows: Vec<Option<(FiveTuple, Bytes)>>,
 }
 
 impl Transport {
@@ -53,6 +56,9 @@ impl Transport {
     /// [`Event::TransportTimer`]. The next one is to be scheduled with [`Transport::schedule_timer`].
     pub(crate) fn handle_timer(&mut self, events: &mut EventQueue, network: &mut Network) {
         while let Some(end) = self.endpoints.pop_due(events.now()) {
+            if network.records_hops() {
+                self.look_at_window(events.now(), network, end);
+            }
             self.transmit(events, network, end);
         }
     }
@@ -76,8 +82,27 @@ impl Transport {
         let Some(end) = self.endpoints.receive(events.now(), arrival.host, &arrival.frame) else {
             return false;
         };
+        if network.records_hops() {
+            self.look_at_window(events.now(), network, end);
+        }
         self.transmit(events, network, end);
         true
+    }
+
+    /// Records that an end's congestion window is smaller than when it was last looked at.
+    #[cold]
+    fn look_at_window(&mut self, now: Time, network: &mut Network, end: usize) {
+        let (host, flow, window) = self.endpoints.window(end);
+        if self.windows.len() <= end {
+            self.windows.resize(end + 1, None);
+        }
+        // Another flow has had this place before.
+        if let Some((_, before)) =
+            self.windows[end].filter(|(known, before)| *known == flow && window < *before)
+        {
+            network.slowed(now, host, &flow, [before, window]);
+        }
+        self.windows[end] = Some((flow, window));
     }
 
     /// Everything that one end of a connection sends now goes to its host's NIC.
