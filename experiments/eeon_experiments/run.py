@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,9 @@ from eeon_control.units import Duration
 from eeon_tools.errors import ReplayError, ToolsError
 from eeon_tools.hops.recording import Recording
 from eeon_tools.replay import packet_counts
+from eeon_tools.replay.result import ClassPackets, Energy, Latency, total_of
 from eeon_tools.replay.twin import RunningTwin
+from eeon_tools.replay.twin_run import energy_of, latencies
 
 from eeon_experiments import conservation, memory
 from eeon_experiments.fabric import spec_of, workload_of
@@ -63,19 +67,43 @@ def run_one(run: Run) -> Outcome:
     return Outcome(run.id, run.seed, versions(), commit(), found, queues)
 
 
-def record_one(run: Run, hops: HopFilter) -> Recording:
-    """What happens by hop in a run, as far as `hops` admits it. Raises what the run fails with, but for one
-    that reaches its time limit: it is recorded up to there."""
+@dataclass(frozen=True)
+class RecordedTotals:
+    """What a page says of a recorded run as a whole."""
+
+    config: tuple[str, ...]
+    packets: Mapping[str, ClassPackets]
+    latency_us: Mapping[str, Latency]
+    energy_joules: Energy
+    wakes: int
+
+    def total(self) -> ClassPackets:
+        """All classes together."""
+        return total_of(self.packets)
+
+
+def record_one(run: Run, hops: HopFilter) -> tuple[Recording, RecordedTotals]:
+    """What happens by hop in a run, as far as `hops` admits it, and what it comes to. Raises what the run
+    fails with, but for one that reaches its time limit: it is recorded up to there."""
     settings, topology, config = run.parts()
     with RunningTwin(topology, _program(), spec_of(settings, topology, config, run.seed)) as twin:
         twin.apply(config)
         twin.record(hops)
         twin.start_workload(workload_of(settings, topology, run.seed))
         twin.run_workload(int(settings.time_limit))
-        elapsed_ps = twin.report()["elapsed_ps"]
+        report = twin.report()
+        counters = twin.counters()
+        registers = twin.registers(_REGISTERS)
         found = twin.recorded()
     assert found is not None, "the twin was asked to record"
-    return Recording(run.id, found, topology, config, elapsed_ps)
+    totals = RecordedTotals(
+        (),
+        with_nics(packet_counts.class_packets(report, counters), report),
+        latencies(report),
+        energy_of(report["energy"]["total"]),
+        sum(values["wakes"] for values in registers.values()),
+    )
+    return Recording(run.id, found, topology, config, report["elapsed_ps"]), totals
 
 
 def _run(run: Run) -> tuple[dict[str, Value], object]:

@@ -107,6 +107,9 @@ def test_the_command_runs_resumes_and_tells(tmp_path: Path) -> None:
     assert results.rows[0].quick and results.rows[0].engine_digest == versions().engine
 
 
+SLOWED = r"its sender slowed down [\d,.]+ us later: window from [\d,]+ B to [\d,]+ B"
+
+
 def test_one_point_is_traced_by_hop(tmp_path: Path) -> None:
     words = [str(write(tmp_path)), "--quick", "--pcapng", str(tmp_path / "one.pcapng")]
     many = CliRunner().invoke(experiment, ["trace", *words])
@@ -119,6 +122,15 @@ def test_one_point_is_traced_by_hop(tmp_path: Path) -> None:
     records = re.search(r"one.pcapng, ([\d,]+) records", done.output)
     assert records and int(records[1].replace(",", "")) > 1000
     assert (tmp_path / "one.pcapng").read_bytes()[:4] == bytes.fromhex("0a0d0d0a")
+    page = tmp_path / "one.html"
+    done = CliRunner().invoke(experiment, ["trace", *words, "--only", "transport=dctcp", "--html", str(page)])
+    assert done.exit_code == 0, done.output
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text())
+    assert found is not None
+    [run] = json.loads(found[1])["runs"]
+    after_marks = [one[10] for one in run["details"] if one[3] == "marked"]
+    reactions = [text for text in after_marks if re.fullmatch(SLOWED, text)]
+    assert reactions and len(reactions) > len(after_marks) / 2
     cut = CliRunner().invoke(experiment, ["trace", *words, "--only", "transport=dctcp", "--hops", "100"])
     assert "events more than the limit of 100 are left out" in cut.output
 

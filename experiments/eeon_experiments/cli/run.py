@@ -182,6 +182,9 @@ def status(
     "--perfetto", type=_FILE, help="Write queues, sleep and packets over time, for ui.perfetto.dev."
 )
 @click.option(
+    "--html", type=_FILE, help="Write a page to look into the run, with what senders did after a mark."
+)
+@click.option(
     "--hops",
     type=click.IntRange(1, 10_000_000),
     default=DEFAULT_LIMIT,
@@ -197,6 +200,7 @@ def trace(
     output: Path | None,
     pcapng: Path | None,
     perfetto: Path | None,
+    html: Path | None,
     hops: int,
 ) -> None:
     """Run one point of an experiment again, and write what happened to its packets by hop.
@@ -207,21 +211,27 @@ def trace(
 
     from eeon_experiments.run import record_one
 
-    if pcapng is None and perfetto is None:
-        raise InputError("--pcapng", "", "or --perfetto is missing: say what to write")
-    for path in (pcapng, perfetto):
+    if pcapng is None and perfetto is None and html is None:
+        raise InputError("--pcapng", "", "or --perfetto or --html is missing: say what to write")
+    for path in (pcapng, perfetto, html):
         if path is not None:
             output_file(path)
-    if perfetto is not None:
-        needs_plots(str(perfetto))
+    for path in (perfetto, html):
+        if path is not None:
+            needs_plots(str(path))
     sweep, _ = _sweep(name, quick, seeds, only, output)
     runs = {point.run.id: point.run for point in sweep.points}
+    if len(runs) > 1:
+        # Of `queue=codel` and `queue=codel, workload=short`, `--only queue=codel` names the first whole.
+        named = {part.partition("=")[0].strip() for one in only for part in one.split(",") if "=" in part}
+        whole = [p.run for p in sweep.points if all(v is None or a in named for a, v in p.axes.items())]
+        runs = {run.id: run for run in whole} if len({run.id for run in whole}) == 1 else runs
     if len(runs) != 1:
         shown = "; ".join(_where(sweep, run_id) for run_id in list(runs)[:_SHOWN_FAILURES])
         raise InputError("--only", f"{len(runs)} runs", f"choose one with --only and --seeds: {shown}")
     [(run_id, chosen)] = runs.items()
     snap_bytes = pcapng_file.SNAP_BYTES if pcapng else 0
-    recording = record_one(chosen, recording_filter(limit=hops, snap_bytes=snap_bytes))
+    recording, totals = record_one(chosen, recording_filter(limit=hops, snap_bytes=snap_bytes))
     click.echo(f"{_where(sweep, run_id)}: {len(recording.hops):,} events")
     if pcapng is not None:
         click.echo(f"pcapng: {pcapng}, {pcapng_file.write(recording, pcapng):,} records")
@@ -230,6 +240,11 @@ def trace(
 
         perfetto_file.write(recording, perfetto)
         click.echo(f"Perfetto trace: {perfetto}")
+    if html is not None:
+        from eeon_experiments.run_page import run_page
+
+        html.write_text(run_page(name, _where(sweep, run_id), recording, totals), encoding="utf-8")
+        click.echo(f"page: {html}")
     missing = recording.truncation()
     if missing:
         click.echo(f"{missing}; --hops sets the limit")

@@ -34,6 +34,12 @@ class ClassPackets:
         return self.early_dropped + self.tail_dropped + self.other_dropped
 
 
+def total_of(packets: Mapping[str, ClassPackets]) -> ClassPackets:
+    """All classes together."""
+    parts = [asdict(one) for one in packets.values()]
+    return ClassPackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
+
+
 @dataclass(frozen=True)
 class Latency:
     """From a frame being offered to its host's NIC until its last bit has arrived; None when nothing
@@ -142,8 +148,7 @@ class RunResult:
 
     def total(self) -> ClassPackets:
         """All classes together."""
-        parts = [asdict(packets) for packets in self.packets.values()]
-        return ClassPackets(**{key: sum(part[key] for part in parts) for key in parts[0]})
+        return total_of(self.packets)
 
     def deepest_queue(self, role: str | None = None) -> QueueDepth | None:
         """The queue with the highest peak, of one role or of all; the first one when several are equal."""

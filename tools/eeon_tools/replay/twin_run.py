@@ -138,7 +138,7 @@ def replay(
         skipped_not_ip=feed.counts.not_ip,
         packets=packets,
         latency_us=latencies(report),
-        energy_joules=_energy(report["energy"]["total"]),
+        energy_joules=energy_of(report["energy"]["total"]),
         layers=_layers(report),
         queues=_queues(topology, report),
         wakes=sum(values["wakes"] for values in registers.values()),
@@ -177,7 +177,8 @@ def latencies(report: Report | TrafficReport) -> dict[str, Latency]:
     return found
 
 
-def _energy(layer: LayerEnergy) -> Energy:
+def energy_of(layer: LayerEnergy) -> Energy:
+    """Of some transmitters, from a report."""
     return Energy(layer["used_joules"], layer["legacy_joules"], layer["ideal_joules"])
 
 
@@ -187,7 +188,7 @@ def _layers(report: Report) -> tuple[Layer, ...]:
         Layer(
             name=shown,
             transmitters=layers[key]["transmitters"],
-            energy_joules=_energy(layers[key]),
+            energy_joules=energy_of(layers[key]),
             lpi_share=layers[key]["lpi_share"],
             busy_share=layers[key]["transmitting_share"],
             wakes=layers[key]["wakes"],

@@ -8,16 +8,18 @@ many."""
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 from eeon_control.topology import Port, PortRole
 
 from eeon_tools.explain.values import plural
 from eeon_tools.hops.recording import Recording, Visit
-from eeon_tools.replay.result import RunResult
+from eeon_tools.replay.result import ClassPackets, Energy, Latency
 
 PERIODS = 2400
 """Of all runs of a page together: with one run, so many for each port. Marks, drops and sleep are counted
@@ -86,7 +88,33 @@ _Key = tuple[int, str]
 """A packet by its number in the trace, and a node."""
 
 
-def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[str, object]:
+class _Slowed(NamedTuple):
+    """A sender lowered its congestion window."""
+
+    at_ps: int
+    before_bytes: int
+    after_bytes: int
+
+
+class Measured(Protocol):
+    """What is said of a run as a whole."""
+
+    @property
+    def config(self) -> tuple[str, ...]: ...
+
+    @property
+    def latency_us(self) -> Mapping[str, Latency]: ...
+
+    @property
+    def energy_joules(self) -> Energy: ...
+
+    @property
+    def wakes(self) -> int: ...
+
+    def total(self) -> ClassPackets: ...
+
+
+def run_model(recording: Recording, result: Measured, runs: int = 1) -> dict[str, object]:
     """One of `runs` runs of a page."""
     periods = max(200, PERIODS // runs)
     active_ps = _active(recording)
@@ -94,7 +122,7 @@ def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[st
     series = _series(recording, periods, period_ps)
     flows, details = _visits(recording, series, period_ps)
     kept, counts = _choose(details, DETAILS // runs)
-    ahead = _walk(recording, series, period_ps, {one.key for one in kept})
+    ahead, slowed = _walk(recording, series, period_ps, {one.key for one in kept})
     shown = _shown(series)
     steps = _share(shown, STEPS // runs)
     places = {place: at for at, place in enumerate(series)}
@@ -124,7 +152,9 @@ def run_model(recording: Recording, result: RunResult, runs: int = 1) -> dict[st
             for one in series.values()
         ],
         "flows": _flows(flows),
-        "details": [_detail(recording, one, places[one.visit.node, one.visit.port], ahead) for one in kept],
+        "details": [
+            _detail(recording, one, places[one.visit.node, one.visit.port], ahead, slowed) for one in kept
+        ],
         "detail_counts": counts,
     }
 
@@ -138,9 +168,10 @@ def _series(recording: Recording, periods: int, period_ps: int) -> dict[tuple[st
 
 def _walk(
     recording: Recording, series: dict[tuple[str, int], _PortSeries], period_ps: int, asked: set[_Key]
-) -> dict[_Key, str]:
-    """Depths, sleep and load of ports; and for each packet at a node that is asked for, who stood before it
-    when it was marked, dropped or held."""
+) -> tuple[dict[_Key, str], dict[str, list[_Slowed]]]:
+    """Depths, sleep and load of ports; for each packet at a node that is asked for, who stood before it when
+    it was marked, dropped or held; and when the sender of each flow slowed down."""
+    slowed: dict[str, list[_Slowed]] = {}
     ahead: dict[_Key, str] = {}
     asleep: dict[tuple[str, int], int] = {}
     judged: set[_Key] = set()
@@ -172,6 +203,9 @@ def _walk(
                     one.change(event.queue_bytes, event.at_ps)
             case "recirculated":
                 one.change(event.queue_bytes, event.at_ps)
+            case "slowed":
+                fall = _Slowed(event.at_ps, event.length, event.queue_bytes)
+                slowed.setdefault(recording.flow_name(event), []).append(fall)
             case "dropped":
                 judged.discard(key)
                 one.queue.pop(event.packet, None)
@@ -186,7 +220,7 @@ def _walk(
                 pass
     for place, since in asleep.items():
         _spread(series[place], since, recording.end_ps, period_ps)
-    return ahead
+    return ahead, slowed
 
 
 def _spread(one: _PortSeries, start_ps: int, end_ps: int, period_ps: int) -> None:
@@ -372,9 +406,15 @@ def _flows(flows: dict[str, _Flow]) -> list[dict[str, object]]:
     ]
 
 
-def _detail(recording: Recording, one: _Detail, port: int, ahead: dict[_Key, str]) -> list[object]:
-    """`number, port, time in us, kind, queue bytes, waited us, held us, flow, reason, who stood before
-    it`."""
+def _detail(
+    recording: Recording,
+    one: _Detail,
+    port: int,
+    ahead: dict[_Key, str],
+    slowed: dict[str, list[_Slowed]],
+) -> list[object]:
+    """`number, port, time in us, kind, queue bytes, waited us, held us, flow, reason, who stood before it,
+    what its sender did`; the last is empty where senders do not react, as in a replay."""
     visit = one.visit
     return [
         visit.number,
@@ -387,4 +427,18 @@ def _detail(recording: Recording, one: _Detail, port: int, ahead: dict[_Key, str
         visit.flow,
         f"{visit.kind}, {visit.length:,} B: {recording.reason(visit)}",
         ahead.get(one.key, _ALONE),
+        _reaction(visit, slowed),
     ]
+
+
+def _reaction(visit: Visit, slowed: dict[str, list[_Slowed]]) -> str:
+    if not slowed:
+        return ""
+    falls = slowed.get(visit.flow, [])
+    decided_ps = visit.queued_ps or visit.arrived_ps
+    after = bisect_right(falls, decided_ps, key=lambda fall: fall.at_ps)
+    if after == len(falls):
+        return "its sender did not slow down any more"
+    at_ps, before, now = falls[after]
+    later_us = (at_ps - decided_ps) / _PS_PER_US
+    return f"its sender slowed down {later_us:,.1f} us later: window from {before:,} B to {now:,} B"

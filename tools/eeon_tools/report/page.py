@@ -14,10 +14,11 @@ from eeon_control.topology import SwitchRole, Topology
 from eeon_tools.report import charts
 
 
-def section(models: Sequence[dict[str, object]], topology: dict[str, object], explain: str) -> str:
+def section(models: Sequence[dict[str, object]], topology: dict[str, object], explain: str | None) -> str:
     """The part that one looks into: charts, packets, topology, ports and flows of these runs.
 
-    `explain`: the command that tells all about a packet that the page has not, with N for its number.
+    `explain`: the command that tells all about a packet that the page has not, with N for its number; None
+    where there is none.
     """
     bokeh, script, element = charts.elements()
     data = json.dumps({"runs": models, "topology": topology, "explain": explain}, separators=(",", ":"))

@@ -15,7 +15,7 @@
   };
   const KINDS = ["marked", "dropped early", "buffer full", "dropped", "held"];
   // Places in a detail.
-  const [N, PORT, AT, KIND, QUEUE, WAITED, HELD, FLOW, WHY, AHEAD] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const [N, PORT, AT, KIND, QUEUE, WAITED, HELD, FLOW, WHY, AHEAD, REACTION] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   const state = { a: 0, b: -1, port: 0 };
 
   let models = null;
@@ -140,13 +140,14 @@
     else if (one[WAITED] > 0) line(`In the queue for ${number(one[WAITED], 3)} us.`);
     if (one[KIND] === "marked" && port.threshold !== null)
       line(`A threshold of ${number(one[QUEUE])} B or more would not have marked it (now ${number(port.threshold)} B).`);
-    if (one[KIND] === "marked")
+    if (one[REACTION] && one[KIND] !== "held") line(`Reaction: ${one[REACTION]}.`);
+    else if (one[KIND] === "marked")
       line("Its sender does not react: hosts of a replay send what the trace says. Experiments have TCP that does.");
     if (one[KIND] === "dropped early" && port.threshold !== null)
       line(`An AQM that acts above ${number(one[QUEUE])} B would not have dropped it (now from ${number(port.threshold)} B).`);
     if (one[KIND] === "buffer full")
       line(`A buffer of ${number(one[QUEUE] + 1514)} B would have had room for it (now ${number(port.buffer)} B).`);
-    line(`All about it: ${command(run, one[N])}`);
+    if (data.explain) line(`All about it: ${command(run, one[N])}`);
     box.append(list);
     return box;
   };
@@ -168,9 +169,10 @@
     const run = runs[state.a];
     const at = run.details.findIndex((one) => one[N] === wanted);
     if (at >= 0) return jump(at);
+    const more = data.explain ? [element("p", "This command tells all about it:"), element("pre", command(run, wanted))] : [];
     byId("detail").replaceChildren(
       element("p", `Packet ${number(wanted)} is not among those that were marked, dropped or held and are kept in this page.`),
-      element("p", "This command tells all about it:"), element("pre", command(run, wanted)));
+      ...more);
     byId("detail").focus();
   };
 

@@ -1,0 +1,28 @@
+"""The page about one run of an experiment: the tool that replays have, with hosts that react."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from eeon_tools.hops.recording import Recording
+from eeon_tools.replay import html
+from eeon_tools.report.model import run_model
+from eeon_tools.report.page import layers, section
+
+if TYPE_CHECKING:
+    from eeon_experiments.run import RecordedTotals
+
+
+def run_page(experiment: str, point: str, recording: Recording, totals: RecordedTotals) -> str:
+    """A page in one file. `point`: which of the experiment's points, in words."""
+    total = totals.total()
+    lead = (
+        f"`{experiment}`, {point}: {total.sent:,} packets, {total.delivered:,} delivered, {total.marked:,} "
+        f"marked, {total.early_dropped:,} dropped early by AQM, {total.tail_dropped:,} because a buffer was "
+        "full."
+    )
+    reacts = "Hosts run TCP: a mark or a drop says what its sender did afterwards."
+    model = run_model(replace(recording, name=point), totals)
+    tool = section([model], layers(recording.topology), explain=None)
+    return html.page(f"Experiment {experiment}", [html.paragraph(lead, "lead"), html.paragraph(reacts), tool])
