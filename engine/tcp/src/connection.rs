@@ -337,6 +337,11 @@ impl Connection {
             return false;
         }
         if offset >= self.sender.una as i64 {
+            if self.sender.only_sets_window(offset as u64, segment) {
+                let window = u64::from(segment.window) << self.peer_scale;
+                self.sender.take_window(start.max(0) as u64, offset as u64, window);
+                return true;
+            }
             let acknowledgement = Acknowledgement {
                 offset: offset as u64,
                 sequence: start.max(0) as u64,

@@ -114,7 +114,7 @@ impl Connection {
 
     fn pure_ack(&mut self, now: Time) -> Segment {
         let mut ack = self.segment(now, self.sender.max, ACK, Kind::Other);
-        if self.sender.sack {
+        if self.sender.sack && self.receiver.has_sack_blocks() {
             ack.options.sack = self.receiver.take_sack_blocks();
         }
         if std::mem::take(&mut self.handshake_ace_due) {

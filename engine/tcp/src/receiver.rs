@@ -334,15 +334,18 @@ impl Receiver {
         self.recent = recent;
     }
 
+    /// Whether [`Receiver::take_sack_blocks`] gives any.
+    #[inline]
+    pub(crate) fn has_sack_blocks(&self) -> bool {
+        !self.held.is_empty() || self.duplicate.is_some()
+    }
+
     /// RFC 2018, 4: first the block that changed last, then those reported before; before all, once, what has come twice (RFC 2883, 4).
     pub(crate) fn take_sack_blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let Some((start, end)) = self.duplicate.take() {
             let [left, right] = [start, end].map(|offset| self.acknowledgement_of(offset));
             blocks.push(SackBlock { left, right });
-        }
-        if self.held.is_empty() {
-            return blocks;
         }
         let ranges = self.recent.map(|place| self.held.containing(place));
         for (index, range) in ranges.iter().enumerate() {
@@ -363,7 +366,7 @@ impl Receiver {
     /// An ACK is due that must go without data: duplicate ACKs report data out of order or data that came twice, and carry none (RFC 5681,
     /// 2).
     pub(crate) fn duplicate_ack_is_due(&self) -> bool {
-        self.ack_now && (!self.held.is_empty() || self.duplicate.is_some())
+        self.ack_now && self.has_sack_blocks()
     }
 
     #[inline]

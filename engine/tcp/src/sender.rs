@@ -4,6 +4,7 @@
 //! they never wrap; sequence numbers are made of them when a segment leaves.
 
 use units::{Duration, Time};
+use wire::tcp::ECE;
 use wire::tcp_options::SackBlock;
 
 use crate::accecn::{self, Feedback};
@@ -16,6 +17,7 @@ use crate::ranges::Ranges;
 use crate::recovery::{FastRecovery, Frto, Prior, Recovery};
 use crate::rtt::RttEstimator;
 use crate::stats::Stats;
+use crate::Segment;
 
 /// Duplicate ACKs that signal a loss (RFC 5681, 3.2).
 pub(crate) const DUPLICATE_THRESHOLD: u32 = 3;
@@ -96,6 +98,9 @@ pub(crate) struct Sender {
     pub(crate) sack: bool,
     limited_transmit: bool,
     pub(crate) prr: bool,
+    /// Whether any of RACK-TLP, PRR, F-RTO, D-SACK, HyStart++, pacing and TSQ is on: where none is, they cost a segment this one test at
+    /// each place.
+    extended: bool,
     /// When each segment was sent, if losses are found by that.
     pub(crate) rack: Option<Rack>,
     /// Whether a time-out is in question, and what it has replaced.
@@ -170,6 +175,13 @@ impl Sender {
             sack: false,
             limited_transmit: config.limited_transmit,
             prr: config.prr,
+            extended: config.rack
+                || config.prr
+                || config.frto
+                || config.dsack
+                || config.hystart.is_some()
+                || config.pacing
+                || config.tsq.is_some(),
             rack: None,
             frto: Frto::Off,
             prior: None,
@@ -338,19 +350,34 @@ impl Sender {
         (self.window, self.max_window, self.window_at) = (ack.window, ack.window, (ack.sequence, 1));
     }
 
+    /// Whether an acceptable ACK can tell nothing but the window: the peer sends, and nothing of ours is under way.
+    #[inline]
+    pub(crate) fn only_sets_window(&self, offset: u64, segment: &Segment) -> bool {
+        offset == self.max
+            && self.una == self.max
+            && segment.payload_len > 0
+            && !segment.has(ECE)
+            && segment.options.sack.is_empty()
+    }
+
+    /// The peer is there, and its window is `window`, if the segment with it is not older than what set it last (RFC 9293, 3.10.7.4).
+    #[inline]
+    pub(crate) fn take_window(&mut self, sequence: u64, offset: u64, window: u64) {
+        self.unanswered = 0;
+        if (sequence, offset) >= self.window_at || offset > self.una {
+            self.window_at = (sequence, offset);
+            self.window = window;
+            self.max_window = self.max_window.max(window);
+        }
+    }
+
     /// Takes in an acceptable ACK.
     #[inline]
     pub(crate) fn acknowledge(&mut self, now: Time, ack: &Acknowledgement<'_>, config: &Config) {
         let (prior_una, prior_flight) = (self.una, self.flight());
         let prior_delivered = if self.prr { self.delivered() } else { 0 };
         let same_window = ack.window == self.window;
-        self.unanswered = 0;
-        // RFC 9293, 3.10.7.4: an older segment does not set the window.
-        if (ack.sequence, ack.offset) >= self.window_at || ack.offset > self.una {
-            self.window_at = (ack.sequence, ack.offset);
-            self.window = ack.window;
-            self.max_window = self.max_window.max(ack.window);
-        }
+        self.take_window(ack.sequence, ack.offset, ack.window);
         let news = self.sack && !ack.sack.is_empty() && self.take_sack(now, ack);
         if ack.offset > self.una {
             self.progress(now, ack, prior_flight, config);
@@ -368,11 +395,27 @@ impl Sender {
                 self.answer_mark(now, config);
             }
         }
+        if self.extended {
+            let duplicate = ack.offset == prior_una && ack.pure && same_window;
+            self.acknowledge_extended(now, ack, (prior_una, prior_delivered), news, duplicate, config);
+        }
+    }
+
+    /// What the options that [`Sender::extended`] stands for make of an ACK.
+    #[inline(never)]
+    fn acknowledge_extended(
+        &mut self,
+        now: Time,
+        ack: &Acknowledgement<'_>,
+        (prior_una, prior_delivered): (u64, u64),
+        news: bool,
+        duplicate: bool,
+        config: &Config,
+    ) {
         if self.dsack && self.sack && self.reports_duplicate(ack) {
             self.take_duplicate(self.una - prior_una);
         }
         if self.frto != Frto::Off {
-            let duplicate = ack.offset == prior_una && ack.pure && same_window;
             self.judge_timeout(ack, prior_una, news, duplicate);
         }
         if self.rack.is_some() {
@@ -402,9 +445,6 @@ impl Sender {
         self.una = ack.offset;
         self.next = self.next.max(self.una);
         self.sacked.remove_below(self.una);
-        if let Some(rack) = &mut self.rack {
-            rack.acknowledge(now, self.una);
-        }
         (self.timeouts, self.probes) = (0, 0);
         let mut rtt = None;
         if let Some((_, sent)) = self.timed.filter(|(offset, _)| *offset <= self.una) {
@@ -418,7 +458,7 @@ impl Sender {
             self.rtt.sample(rtt, config);
         }
         let slow_start_divisor =
-            if self.hystart.is_some() { self.slow_start_by_delay(now, ack.timestamp_rtt) } else { 1 };
+            if self.extended { self.progress_extended(now, ack.timestamp_rtt) } else { 1 };
         let marked = self.take_marks(ack, acked);
         let event = Ack {
             now,
@@ -461,9 +501,12 @@ impl Sender {
         }
     }
 
-    /// RFC 9406, 4.2: how fast the first slow start goes on, by an ACK that has moved SND.UNA.
+    /// An ACK has moved SND.UNA: what RACK notes of it, and how fast the first slow start goes on (RFC 9406, 4.2).
     #[inline(never)]
-    fn slow_start_by_delay(&mut self, now: Time, timestamp_rtt: Option<Duration>) -> u64 {
+    fn progress_extended(&mut self, now: Time, timestamp_rtt: Option<Duration>) -> u64 {
+        if let Some(rack) = &mut self.rack {
+            rack.acknowledge(now, self.una);
+        }
         let window = &mut self.congestion_window;
         if let Some(hystart) = self.hystart.as_mut().filter(|_| window.ssthresh == u64::MAX) {
             match hystart.acknowledge(now, self.una, self.next, timestamp_rtt) {
@@ -531,15 +574,10 @@ impl Sender {
     /// What is to be sent now, if anything.
     #[inline]
     pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Chunk> {
-        if now < self.paced_until {
-            self.pace_at = self.paced_until;
+        if self.extended && self.is_held_back(now) {
             return None;
         }
-        if self.tsq.is_some() && self.nic_is_full() {
-            self.waits_for_nic = true;
-            return None;
-        }
-        if self.rack.is_some() || !matches!(self.recovery, Recovery::None) {
+        if !matches!(self.recovery, Recovery::None) || (self.extended && self.rack.is_some()) {
             if let Some(chunk) = self.poll_repair() {
                 return Some(chunk);
             }
@@ -557,10 +595,30 @@ impl Sender {
         }
     }
 
-    /// Notes what pacing and HyStart++ need to know of a chunk that leaves.
+    /// Whether data must wait for its pace or for room in the NIC.
+    #[inline(never)]
+    fn is_held_back(&mut self, now: Time) -> bool {
+        if now < self.paced_until {
+            self.pace_at = self.paced_until;
+            return true;
+        }
+        self.waits_for_nic |= self.nic_is_full();
+        self.nic_is_full()
+    }
+
+    /// Notes what the options that [`Sender::extended`] stands for need to know of a chunk that leaves.
     #[inline(never)]
     fn note_departure(&mut self, now: Time, chunk: &Chunk) {
         let (end, again) = (chunk.end(), chunk.start < self.max);
+        if let Frto::NewData(left) = &mut self.frto {
+            *left = left.saturating_sub(1);
+        }
+        if self.tsq.is_some() {
+            self.in_nic += u64::from(chunk.payload_len);
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.note_sent(now, chunk.start, end, self.max);
+        }
         if let Some(hystart) = self.hystart.as_mut().filter(|_| !chunk.probe) {
             hystart.note_sent(now, end, again);
         }
@@ -650,6 +708,9 @@ impl Sender {
     /// single segment, but never after the retransmission timer.
     #[inline(never)]
     fn schedule_tail_probe(&mut self, now: Time, config: &Config) {
+        if self.rack.is_none() {
+            return;
+        }
         let (flight, srtt) = (self.flight(), self.rtt.srtt());
         let quiet = matches!(self.recovery, Recovery::None) && self.sacked.is_empty() && flight > 0;
         let Some(rack) = &mut self.rack else { return };
@@ -806,21 +867,12 @@ impl Sender {
         } else if self.timed.is_none() && !chunk.probe {
             self.timed = Some((end, now));
         }
-        if let Frto::NewData(left) = &mut self.frto {
-            *left = left.saturating_sub(1);
-        }
         if chunk.payload_len > 0 {
             self.stats.data_segments += 1;
         }
-        if self.paces || self.hystart.is_some() {
-            self.note_departure(now, chunk);
-        }
-        if self.tsq.is_some() {
-            self.in_nic += u64::from(chunk.payload_len);
-        }
         self.note_in_recovery(chunk);
-        if let Some(rack) = &mut self.rack {
-            rack.note_sent(now, chunk.start, end, self.max);
+        if self.extended {
+            self.note_departure(now, chunk);
         }
         self.max = self.max.max(end);
         if chunk.probe {
@@ -835,7 +887,7 @@ impl Sender {
             self.retransmit_at = now.saturating_add(self.rtt.rto(config));
         }
         (self.persist_at, self.probe) = (Time::MAX, false);
-        if self.rack.is_some() {
+        if self.extended {
             self.schedule_tail_probe(now, config);
         }
     }
@@ -861,7 +913,11 @@ impl Sender {
     #[inline]
     pub(crate) fn next_timeout(&self) -> Time {
         let quiet = if self.quiet_until == Time::ZERO { Time::MAX } else { self.quiet_until };
-        let due = self.retransmit_at.min(self.persist_at).min(quiet).min(self.pace_at);
+        let due = self.retransmit_at.min(self.persist_at).min(quiet);
+        if !self.extended {
+            return due;
+        }
+        let due = due.min(self.pace_at);
         self.rack.as_ref().map_or(due, |rack| due.min(rack.reorder_at).min(rack.probe_at))
     }
 
