@@ -5,6 +5,7 @@
 //! * `spec`: what a fabric is made of, as data;
 //! * `events`: what can happen, and the queue of what is due, in order of (time, sequence);
 //! * `network`: a frame's way from a host's NIC over links to switches and on to a host;
+//! * `reaction`: how the rate of a flow answers congestion, as QCN and DCQCN have it;
 //! * `transport`: TCP connections and flows; `workload`: applications, whose transfers they carry;
 //! * `report`: what is measured, in bounded memory, and the form of the report. Each part fills in its own section
 //!   (`network/report.rs`, `transport/flows.rs`, `workload/transfers.rs`);
@@ -23,6 +24,7 @@ mod fabric;
 mod limits;
 mod mac;
 mod network;
+pub mod reaction;
 pub mod report;
 #[cfg(feature = "schema")]
 pub mod schema;

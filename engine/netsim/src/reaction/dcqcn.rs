@@ -1,0 +1,275 @@
+//! The reaction point of DCQCN.
+
+use serde::{Deserialize, Serialize};
+use units::{DataRate, Duration, Time};
+
+use super::recovery::{Recovery, Rules};
+use super::{check_recovery, within, SettingsError, MAX_PERIOD_PS, MIN_PERIOD_PS};
+
+/// Settings of DCQCN at a sender, with the values that Zhu et al. (SIGCOMM 2015) deployed, as far as they are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct DcqcnSettings {
+    /// B: bytes of a cycle. Default 10 MB.
+    pub cycle_bytes: u64,
+    /// T: time of a cycle. Default 55 us.
+    pub timer_ps: u64,
+    /// F: cycles until the target rises. Default 5.
+    pub fast_cycles: u32,
+    /// What a cycle of additive increase adds to the target. Default 40 Mb/s.
+    pub active_bps: u64,
+    /// What one of hyper increase adds, times how many there have been. Not printed; default 400 Mb/s, ten times
+    /// `active_bps` as in QCN.
+    pub hyper_bps: u64,
+    /// g is 2^-n. Default 8.
+    pub gain_shift: u32,
+    /// K: time without notification after which the estimate of congestion decays. Default 55 us.
+    pub alpha_timer_ps: u64,
+    /// No rate is lower. Default 5 Mb/s.
+    pub min_bps: u64,
+}
+
+impl Default for DcqcnSettings {
+    fn default() -> Self {
+        Self {
+            cycle_bytes: 10_000_000,
+            timer_ps: 55_000_000,
+            fast_cycles: 5,
+            active_bps: 40_000_000,
+            hyper_bps: 400_000_000,
+            gain_shift: 8,
+            alpha_timer_ps: 55_000_000,
+            min_bps: 5_000_000,
+        }
+    }
+}
+
+impl DcqcnSettings {
+    /// Whether a reaction point can be made of them.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        check_recovery(&self.rules(), self.min_bps)?;
+        within("gain_shift", self.gain_shift.into(), 1..=16, "must be from 1 to 16")?;
+        let period = MIN_PERIOD_PS..=MAX_PERIOD_PS;
+        within("alpha_timer_ps", self.alpha_timer_ps, period, "must be from 1 us to 1000 s")
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            cycle_bytes: self.cycle_bytes,
+            cycle: Duration::from_ps(self.timer_ps),
+            fast_cycles: self.fast_cycles,
+            hyper_above: self.fast_cycles,
+            active_bps: self.active_bps,
+            hyper_bps: self.hyper_bps,
+            are_halved: false,
+            is_far_target_cut: false,
+        }
+    }
+}
+
+/// An estimate of 1.
+const ONE: u64 = 1 << 32;
+
+/// DCQCN's reaction point of one flow.
+///
+/// ```
+/// use netsim::reaction::{Dcqcn, DcqcnSettings};
+/// use units::{DataRate, Time};
+///
+/// let mut flow = Dcqcn::new(DcqcnSettings::default(), DataRate::from_bps(40_000_000_000));
+/// flow.handle_notification(Time::ZERO); // the first one halves the rate
+/// assert_eq!(flow.rate_bps(), 20_000_000_000);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dcqcn {
+    settings: DcqcnSettings,
+    recovery: Recovery,
+    /// The estimate of congestion, in parts of [`ONE`].
+    alpha: u64,
+    /// When it decays; far away before the first notification.
+    alpha_at: Time,
+}
+
+impl Dcqcn {
+    /// At the rate of the line, with an estimate of 1. The settings are to be checked before.
+    pub fn new(settings: DcqcnSettings, line: DataRate) -> Self {
+        let recovery = Recovery::new(settings.rules(), line.as_bps());
+        Self { settings, recovery, alpha: ONE, alpha_at: Time::MAX }
+    }
+
+    /// A congestion notification packet has come (equation 1).
+    pub fn handle_notification(&mut self, now: Time) {
+        self.advance(now);
+        let rate = self.recovery.rate_bps;
+        self.recovery.target_bps = rate;
+        self.recovery.restart_bytes();
+        let cut = (u128::from(rate) * u128::from(self.alpha) / u128::from(2 * ONE)) as u64;
+        self.recovery.restart(now, (rate - cut).max(self.settings.min_bps.min(rate)));
+        self.alpha =
+            self.alpha - (self.alpha >> self.settings.gain_shift) + (ONE >> self.settings.gain_shift);
+        self.alpha_at = now + Duration::from_ps(self.settings.alpha_timer_ps);
+    }
+
+    /// The flow has sent bytes of frames.
+    pub fn sent(&mut self, now: Time, bytes: u64) {
+        self.advance(now);
+        self.recovery.sent(bytes);
+    }
+
+    /// Does what is due up to now.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(at) = self.recovery.next_timeout().filter(|at| *at <= now) {
+            self.recovery.expire(at);
+        }
+        while self.decay() > 0 && self.alpha_at <= now {
+            self.alpha -= self.decay(); // Equation 2.
+            self.alpha_at = self.alpha_at + Duration::from_ps(self.settings.alpha_timer_ps);
+        }
+    }
+
+    /// What the estimate loses when its timer expires. 0 in the end: it keeps less than 2^-16.
+    fn decay(&self) -> u64 {
+        self.alpha >> self.settings.gain_shift
+    }
+
+    /// When the rate may change by itself. The estimate decays when time is told.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.recovery.next_timeout()
+    }
+
+    /// Bits per second on the wire, as of the last call that told the time.
+    pub fn rate_bps(&self) -> u64 {
+        self.recovery.rate_bps
+    }
+
+    /// What the rate recovers to, bits per second.
+    pub fn target_bps(&self) -> u64 {
+        self.recovery.target_bps
+    }
+
+    /// The estimate of congestion, in parts of 2^32.
+    pub fn alpha_q32(&self) -> u64 {
+        self.alpha
+    }
+
+    /// Whether the rate is that of the line.
+    pub fn is_at_line_rate(&self) -> bool {
+        self.recovery.is_complete()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LINE: u64 = 40_000_000_000;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Duration::from_us(us)
+    }
+
+    fn flow() -> Dcqcn {
+        let settings = DcqcnSettings::default();
+        settings.check().unwrap();
+        Dcqcn::new(settings, DataRate::from_bps(LINE))
+    }
+
+    #[test]
+    fn each_notification_cuts_by_half_of_the_estimate() {
+        let mut flow = flow();
+        flow.handle_notification(at(0));
+        assert_eq!((flow.rate_bps(), flow.target_bps(), flow.alpha_q32()), (LINE / 2, LINE, ONE));
+        // The estimate has decayed once, to 255/256: what is left is 1 - 255/512.
+        flow.handle_notification(at(54 + 1));
+        let recovered = LINE / 2 + LINE / 4;
+        assert_eq!(flow.target_bps(), recovered);
+        assert_eq!(flow.rate_bps(), recovered - recovered * 255 / 512);
+        assert_eq!(flow.alpha_q32(), ONE / 256 * 255 / 256 * 255 + ONE / 256);
+    }
+
+    #[test]
+    fn the_estimate_decays_by_one_256th_each_55_us() {
+        let mut flow = flow();
+        flow.handle_notification(at(0));
+        flow.advance(at(54));
+        assert_eq!(flow.alpha_q32(), ONE);
+        flow.advance(at(55 * 177));
+        // 177 = ln 2 / -ln(255/256): half of it is left.
+        let share = flow.alpha_q32() as f64 / ONE as f64;
+        assert!((0.4995..0.5005).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn notifications_that_keep_coming_bring_the_estimate_to_one_again() {
+        let mut flow = flow();
+        flow.handle_notification(at(0));
+        flow.advance(at(1_000_000));
+        assert!(flow.alpha_q32() < ONE >> 16);
+        for n in 0..2_000 {
+            flow.handle_notification(at(1_000_000 + 50 * n));
+        }
+        assert!(flow.alpha_q32() > ONE / 1000 * 999, "{}", flow.alpha_q32());
+        assert_eq!(flow.rate_bps(), 5_000_000);
+    }
+
+    #[test]
+    fn four_cycles_of_fast_recovery_then_additive_and_hyper_increase() {
+        let mut flow = flow();
+        flow.handle_notification(at(0));
+        flow.handle_notification(at(0));
+        assert_eq!((flow.target_bps(), flow.rate_bps()), (LINE / 2, LINE / 4));
+        flow.advance(at(4 * 55));
+        assert_eq!((flow.target_bps(), flow.rate_bps()), (LINE / 2, LINE / 2 - LINE / 64));
+        flow.advance(at(5 * 55));
+        assert_eq!(flow.target_bps(), LINE / 2 + 40_000_000);
+        // The bytes follow to their fifth cycle; hyper increase needs both above five (section 3.1: min(T, BC) > F).
+        flow.sent(at(5 * 55), 50_000_000);
+        assert_eq!(flow.target_bps(), LINE / 2 + 6 * 40_000_000);
+        flow.advance(at(6 * 55));
+        assert_eq!(flow.target_bps(), LINE / 2 + 7 * 40_000_000);
+        flow.sent(at(6 * 55), 10_000_000);
+        assert_eq!(flow.target_bps(), LINE / 2 + 7 * 40_000_000 + 400_000_000);
+    }
+
+    #[test]
+    fn settings_that_would_not_end_are_refused() {
+        let default = DcqcnSettings::default();
+        let refused = |settings: DcqcnSettings| settings.check().unwrap_err().name;
+        assert_eq!(refused(DcqcnSettings { alpha_timer_ps: 999_999, ..default }), "alpha_timer_ps");
+        assert_eq!(refused(DcqcnSettings { gain_shift: 0, ..default }), "gain_shift");
+        assert_eq!(refused(DcqcnSettings { timer_ps: 0, ..default }), "timer_ps");
+    }
+
+    proptest! {
+        #[test]
+        fn the_rate_stays_between_its_bounds_and_comes_back(
+            gaps in proptest::collection::vec((0_u64..2_000, any::<bool>(), 0_u64..3_000_000), 1..100),
+        ) {
+            let mut flow = flow();
+            let mut now = 0;
+            for (gap, is_notified, bytes) in gaps {
+                now += gap;
+                let before = flow.rate_bps();
+                flow.sent(at(now), bytes);
+                prop_assert!(flow.rate_bps() >= before);
+                if is_notified {
+                    let before = flow.rate_bps();
+                    flow.handle_notification(at(now));
+                    prop_assert!(flow.rate_bps() <= before && flow.rate_bps() >= before / 2);
+                }
+                prop_assert!(flow.rate_bps() <= flow.target_bps() && flow.target_bps() <= LINE);
+                prop_assert!(flow.rate_bps() >= 5_000_000 && flow.alpha_q32() <= ONE);
+            }
+            let mut copy = flow.clone();
+            flow.advance(at(now + 10_000_000));
+            prop_assert!(flow.is_at_line_rate());
+            for part in 0..=1_000 {
+                copy.advance(at(now + part * 10_000));
+            }
+            prop_assert_eq!(copy, flow);
+        }
+    }
+}

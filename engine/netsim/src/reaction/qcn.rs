@@ -1,0 +1,409 @@
+//! The reaction point of quantized congestion notification.
+
+use serde::{Deserialize, Serialize};
+use units::{DataRate, Duration, Time};
+
+use super::recovery::{Recovery, Rules};
+use super::{check_recovery, within, SettingsError};
+
+/// The strongest feedback: six bits.
+pub const MAX_FEEDBACK: u8 = 63;
+
+/// Settings of QCN at a sender, with the defaults of IEEE8021-CN-MIB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct QcnSettings {
+    /// `rpgByteReset`: bytes of a cycle. Default 150000.
+    pub cycle_bytes: u64,
+    /// `rpgTimeReset`: time of a cycle. Default 15 ms.
+    pub timer_ps: u64,
+    /// `rpgThreshold`: cycles until the target rises. Default 5.
+    pub fast_cycles: u32,
+    /// `rpgAiRate`: what a cycle of active increase adds to the target. Default 5 Mb/s.
+    pub active_bps: u64,
+    /// `rpgHaiRate`: what one of hyper-active increase adds, times how many there have been. Default 50 Mb/s.
+    pub hyper_bps: u64,
+    /// `rpgGd`: feedback f cuts the rate by f / 2^n of it. Default 7.
+    pub gain_shift: u32,
+    /// `rpgMinDecFac`: what one cut leaves at least, in percent. Default 50.
+    pub min_decrease_percent: u32,
+    /// `rpgMinRate`: no rate is lower. Default 5 Mb/s.
+    pub min_bps: u64,
+    /// Cuts within the first cycle of bytes remember the target of the first. Default true.
+    pub extra_fast_recovery: bool,
+    /// Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true.
+    pub halved_cycles: bool,
+}
+
+impl Default for QcnSettings {
+    fn default() -> Self {
+        Self {
+            cycle_bytes: 150_000,
+            timer_ps: 15_000_000_000,
+            fast_cycles: 5,
+            active_bps: 5_000_000,
+            hyper_bps: 50_000_000,
+            gain_shift: 7,
+            min_decrease_percent: 50,
+            min_bps: 5_000_000,
+            extra_fast_recovery: true,
+            halved_cycles: true,
+        }
+    }
+}
+
+impl QcnSettings {
+    /// Whether a reaction point can be made of them.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        check_recovery(&self.rules(), self.min_bps)?;
+        // With less than 6 a strong feedback would take more than there is.
+        within("gain_shift", self.gain_shift.into(), 6..=30, "must be from 6 to 30")?;
+        let percent = self.min_decrease_percent.into();
+        within("min_decrease_percent", percent, 1..=100, "must be from 1 to 100")
+    }
+
+    fn rules(&self) -> Rules {
+        Rules {
+            cycle_bytes: self.cycle_bytes,
+            cycle: Duration::from_ps(self.timer_ps),
+            fast_cycles: self.fast_cycles,
+            hyper_above: self.fast_cycles.saturating_sub(1),
+            active_bps: self.active_bps,
+            hyper_bps: self.hyper_bps,
+            are_halved: self.halved_cycles,
+            is_far_target_cut: true,
+        }
+    }
+}
+
+/// QCN's reaction point of one flow. One at line rate limits nothing and may be given up.
+///
+/// ```
+/// use netsim::reaction::{Qcn, QcnSettings};
+/// use units::{DataRate, Time};
+///
+/// let mut flow = Qcn::new(QcnSettings::default(), DataRate::from_bps(10_000_000_000));
+/// flow.handle_feedback(Time::ZERO, 32); // a quarter of the gain's 128
+/// assert_eq!(flow.rate_bps(), 7_500_000_000);
+/// flow.sent(Time::ZERO, 150_000); // a cycle of fast recovery: half of the way back
+/// assert_eq!(flow.rate_bps(), 8_750_000_000);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Qcn {
+    settings: QcnSettings,
+    recovery: Recovery,
+}
+
+impl Qcn {
+    /// At the rate of the line. The settings are to be checked before.
+    pub fn new(settings: QcnSettings, line: DataRate) -> Self {
+        Self { settings, recovery: Recovery::new(settings.rules(), line.as_bps()) }
+    }
+
+    /// A congestion notification message has come, with feedback 0 to [`MAX_FEEDBACK`]; 0 changes nothing.
+    pub fn handle_feedback(&mut self, now: Time, feedback: u8) {
+        self.advance(now);
+        if feedback == 0 {
+            return;
+        }
+        let rate = self.recovery.rate_bps;
+        if self.recovery.byte_stage() > 0 || !self.settings.extra_fast_recovery {
+            self.recovery.target_bps = rate;
+            self.recovery.restart_bytes();
+        }
+        let of_rate = |numerator: u64, denominator: u64| {
+            (u128::from(rate) * u128::from(numerator) / u128::from(denominator)) as u64
+        };
+        let cut = of_rate(feedback.min(MAX_FEEDBACK).into(), 1 << self.settings.gain_shift);
+        let least = of_rate(self.settings.min_decrease_percent.into(), 100);
+        let left = (rate - cut).max(least).max(self.settings.min_bps.min(rate));
+        self.recovery.restart(now, left);
+    }
+
+    /// The flow has sent bytes of frames.
+    pub fn sent(&mut self, now: Time, bytes: u64) {
+        self.advance(now);
+        self.recovery.sent(bytes);
+    }
+
+    /// Does what is due up to now.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(at) = self.recovery.next_timeout().filter(|at| *at <= now) {
+            self.recovery.expire(at);
+        }
+    }
+
+    /// When the rate may change by itself.
+    pub fn next_timeout(&self) -> Option<Time> {
+        self.recovery.next_timeout()
+    }
+
+    /// Bits per second on the wire, as of the last call that told the time.
+    pub fn rate_bps(&self) -> u64 {
+        self.recovery.rate_bps
+    }
+
+    /// What the rate recovers to, bits per second.
+    pub fn target_bps(&self) -> u64 {
+        self.recovery.target_bps
+    }
+
+    /// Whether the rate is that of the line.
+    pub fn is_at_line_rate(&self) -> bool {
+        self.recovery.is_complete()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LINE: u64 = 10_000_000_000;
+    const CYCLE: u64 = 150_000;
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Duration::from_us(us)
+    }
+
+    fn flow(settings: QcnSettings) -> Qcn {
+        settings.check().unwrap();
+        Qcn::new(settings, DataRate::from_bps(LINE))
+    }
+
+    /// Cut by 63/128, rates as they are after each cycle of bytes.
+    fn after_cycles(flow: &mut Qcn, cycles: usize) -> Vec<(u64, u64)> {
+        let cycle = |_| {
+            flow.sent(at(0), CYCLE);
+            (flow.target_bps(), flow.rate_bps())
+        };
+        (0..cycles).map(cycle).collect()
+    }
+
+    #[test]
+    fn a_feedback_of_f_takes_f_128ths_and_the_strongest_63() {
+        for (feedback, left) in [(1, 9_921_875_000), (32, 7_500_000_000), (63, 5_078_125_000)] {
+            let mut flow = flow(QcnSettings::default());
+            flow.handle_feedback(at(0), feedback);
+            assert_eq!((flow.rate_bps(), flow.target_bps()), (left, LINE));
+        }
+    }
+
+    #[test]
+    fn a_feedback_of_0_changes_nothing() {
+        let mut flow = flow(QcnSettings::default());
+        flow.handle_feedback(at(0), 0);
+        assert_eq!((flow.is_at_line_rate(), flow.next_timeout()), (true, None));
+    }
+
+    #[test]
+    fn one_cut_leaves_at_least_the_share_of_the_settings() {
+        let settings = QcnSettings { gain_shift: 6, ..QcnSettings::default() };
+        let mut half = flow(settings);
+        half.handle_feedback(at(0), 63);
+        assert_eq!(half.rate_bps(), LINE / 2);
+        let mut sixty_fourth = flow(QcnSettings { min_decrease_percent: 1, ..settings });
+        sixty_fourth.handle_feedback(at(0), 63);
+        assert_eq!(sixty_fourth.rate_bps(), LINE / 64);
+    }
+
+    #[test]
+    fn no_cut_goes_below_the_lowest_rate() {
+        let mut flow = flow(QcnSettings { min_bps: 100_000, ..QcnSettings::default() });
+        for _ in 0..100 {
+            flow.handle_feedback(at(0), 63);
+        }
+        assert_eq!(flow.rate_bps(), 100_000);
+    }
+
+    #[test]
+    fn four_cycles_of_fast_recovery_halve_the_gap_and_the_fifth_raises_the_target() {
+        let mut flow = flow(QcnSettings { halved_cycles: false, ..QcnSettings::default() });
+        // A second cut after a cycle, so that the target is below the line: 7.5, recovered to 8.75, cut to 4.375 G.
+        flow.handle_feedback(at(0), 32);
+        flow.sent(at(0), CYCLE);
+        flow.handle_feedback(at(0), 64 - 1);
+        let (target, cut) = (8_750_000_000, 8_750_000_000 * 65 / 128);
+        assert_eq!((flow.target_bps(), flow.rate_bps()), (target, cut));
+        let gap = target - cut;
+        let after = after_cycles(&mut flow, 6);
+        for (k, (targeted, rate)) in (1..5).zip(&after) {
+            assert_eq!((*targeted, (target - rate).abs_diff(gap >> k) <= 1), (target, true), "cycle {k}");
+        }
+        assert_eq!([after[4].0, after[5].0], [target + 5_000_000, target + 10_000_000]);
+    }
+
+    #[test]
+    fn both_stages_must_have_counted_five_for_hyper_active_increase_whose_steps_grow() {
+        let settings = QcnSettings { halved_cycles: false, ..QcnSettings::default() };
+        let mut flow = flow(settings);
+        flow.handle_feedback(at(0), 63);
+        flow.sent(at(0), CYCLE);
+        flow.handle_feedback(at(0), 63);
+        let target = flow.target_bps();
+        flow.sent(at(1), 5 * CYCLE);
+        assert_eq!(flow.target_bps(), target + 5_000_000);
+        // Four cycles of time: the fourth is the last of active increase.
+        flow.advance(at(60_000));
+        assert_eq!(flow.target_bps(), target + 25_000_000);
+        flow.advance(at(75_000));
+        assert_eq!(flow.target_bps(), target + 75_000_000);
+        flow.sent(at(75_001), CYCLE);
+        assert_eq!(flow.target_bps(), target + 125_000_000);
+        flow.advance(at(90_000));
+        assert_eq!(flow.target_bps(), target + 225_000_000);
+    }
+
+    #[test]
+    fn cycles_after_fast_recovery_are_half_as_long() {
+        let mut flow = flow(QcnSettings::default());
+        flow.handle_feedback(at(0), 63);
+        flow.sent(at(0), CYCLE);
+        flow.handle_feedback(at(0), 63);
+        flow.sent(at(0), 5 * CYCLE);
+        let target = flow.target_bps();
+        flow.sent(at(0), CYCLE / 2);
+        assert_eq!(flow.target_bps(), target + 5_000_000);
+        for us in [15_000, 30_000, 45_000, 60_000, 75_000, 82_500] {
+            assert_eq!(flow.next_timeout(), Some(at(us)));
+            flow.advance(at(us));
+        }
+    }
+
+    #[test]
+    fn cuts_in_the_first_cycle_remember_the_first_target() {
+        let mut remembers = flow(QcnSettings::default());
+        let mut forgets = flow(QcnSettings { extra_fast_recovery: false, ..QcnSettings::default() });
+        for flow in [&mut remembers, &mut forgets] {
+            flow.handle_feedback(at(0), 32);
+            flow.sent(at(10), CYCLE - 1);
+            flow.handle_feedback(at(20), 32);
+            assert_eq!(flow.rate_bps(), LINE / 16 * 9);
+        }
+        assert_eq!((remembers.target_bps(), forgets.target_bps()), (LINE, LINE / 4 * 3));
+        // The byte counter goes on where the target is remembered.
+        remembers.sent(at(30), 1);
+        assert_eq!(remembers.rate_bps(), (LINE + LINE / 16 * 9) / 2);
+        forgets.sent(at(30), 1);
+        assert_eq!(forgets.rate_bps(), LINE / 16 * 9);
+    }
+
+    #[test]
+    fn a_target_above_ten_times_the_rate_is_cut_to_an_eighth_after_the_first_cycle() {
+        let mut flow = flow(QcnSettings::default());
+        while flow.rate_bps() > LINE / 11 {
+            flow.handle_feedback(at(0), 63);
+        }
+        let rate = flow.rate_bps();
+        flow.advance(at(15_000));
+        assert_eq!((flow.target_bps(), flow.rate_bps()), (LINE / 8, rate + (LINE / 8 - rate).div_ceil(2)));
+    }
+
+    #[test]
+    fn below_80_mbps_the_timer_ends_a_cycle_before_the_bytes_do() {
+        // 150 000 bytes in 15 ms.
+        for (rate, by_time) in [(79_000_000, true), (81_000_000, false)] {
+            let bytes = rate / 8 * 15 / 1000;
+            assert_eq!(bytes < CYCLE, by_time);
+            let mut flow = flow(QcnSettings { min_bps: rate, ..QcnSettings::default() });
+            for _ in 0..20 {
+                flow.handle_feedback(at(0), 63);
+            }
+            flow.sent(at(14_999), bytes);
+            assert_eq!(flow.rate_bps() == rate, by_time);
+        }
+    }
+
+    #[test]
+    fn settings_that_would_not_end_are_refused() {
+        let refused = |settings: QcnSettings| settings.check().unwrap_err().name;
+        let default = QcnSettings::default();
+        assert_eq!(refused(QcnSettings { cycle_bytes: 0, ..default }), "cycle_bytes");
+        assert_eq!(refused(QcnSettings { timer_ps: 0, ..default }), "timer_ps");
+        assert_eq!(refused(QcnSettings { fast_cycles: 0, ..default }), "fast_cycles");
+        assert_eq!(refused(QcnSettings { active_bps: 0, ..default }), "active_bps");
+        assert_eq!(refused(QcnSettings { hyper_bps: u64::MAX, ..default }), "hyper_bps");
+        assert_eq!(refused(QcnSettings { min_bps: 0, ..default }), "min_bps");
+        assert_eq!(refused(QcnSettings { gain_shift: 5, ..default }), "gain_shift");
+        assert_eq!(refused(QcnSettings { min_decrease_percent: 101, ..default }), "min_decrease_percent");
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Feedback(u8),
+        Sent(u64),
+        Wait(u64),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            (0..=u8::MAX).prop_map(Step::Feedback),
+            (0_u64..400_000).prop_map(Step::Sent),
+            (0_u64..40_000).prop_map(Step::Wait),
+        ];
+        proptest::collection::vec(step, 1..100)
+    }
+
+    proptest! {
+        #[test]
+        fn the_rate_stays_between_its_bounds_and_only_feedback_lowers_it(
+            steps in steps(), min_bps in 1_u64..LINE, line in 1_000_u64..400_000_000_000,
+        ) {
+            let settings = QcnSettings { min_bps, ..QcnSettings::default() };
+            let mut flow = Qcn::new(settings, DataRate::from_bps(line));
+            let mut now = 0;
+            for step in steps {
+                let before = flow.rate_bps();
+                match step {
+                    Step::Feedback(feedback) => flow.handle_feedback(at(now), feedback),
+                    Step::Sent(bytes) => flow.sent(at(now), bytes),
+                    Step::Wait(us) => {
+                        now += us;
+                        flow.advance(at(now));
+                    }
+                }
+                prop_assert!(flow.rate_bps() <= flow.target_bps() && flow.target_bps() <= line);
+                prop_assert!(flow.rate_bps() >= min_bps.min(line));
+                if matches!(step, Step::Feedback(1..)) {
+                    prop_assert!(flow.rate_bps() <= before && flow.rate_bps() >= before / 2);
+                } else {
+                    prop_assert!(flow.rate_bps() >= before);
+                }
+            }
+            // Left alone, it comes back: 50 Mb/s more with each later cycle than with the one before.
+            flow.advance(at(now + 1_000_000_000));
+            prop_assert!(flow.is_at_line_rate(), "{} of {}", flow.rate_bps(), line);
+            prop_assert_eq!(flow.next_timeout(), None);
+        }
+
+        #[test]
+        fn how_often_it_is_asked_makes_no_difference(steps in steps()) {
+            let mut often = flow(QcnSettings::default());
+            let mut seldom = often.clone();
+            let mut now = 0;
+            for step in steps {
+                match step {
+                    Step::Feedback(feedback) => {
+                        often.handle_feedback(at(now), feedback);
+                        seldom.handle_feedback(at(now), feedback);
+                    }
+                    Step::Sent(bytes) => {
+                        often.sent(at(now), bytes);
+                        seldom.sent(at(now), bytes);
+                    }
+                    Step::Wait(us) => {
+                        for part in 0..=us / 1_000 {
+                            often.advance(at(now + part * 1_000));
+                        }
+                        now += us;
+                    }
+                }
+            }
+            often.advance(at(now));
+            seldom.advance(at(now));
+            prop_assert_eq!(often, seldom);
+        }
+    }
+}
