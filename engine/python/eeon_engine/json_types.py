@@ -340,6 +340,12 @@ class JobReport(TypedDict):
     reduce_task_ps: int
     """Sum over all reduce tasks of the time from then to their end."""
 
+    reducer_shuffle_ps: Distribution | None
+    """
+    Over the reducers that fetched over the network: from a reducer's first fetch until its last byte had arrived, the transfer completion time of
+    Ren and Wang 2016.
+    """
+
     shuffle_network_bytes: int
     """Bytes of map output that reducers got over the network."""
 

@@ -97,6 +97,9 @@ pub struct JobReport {
     pub fetch_task_ps: u64,
     /// Sum over all reduce tasks of the time from then to their end.
     pub reduce_task_ps: u64,
+    /// Over the reducers that fetched over the network: from a reducer's first fetch until its last byte had arrived, the transfer completion time of
+    /// Ren and Wang 2016.
+    pub reducer_shuffle_ps: Option<Distribution>,
     /// Bytes of map output that reducers got over the network.
     pub shuffle_network_bytes: u64,
     /// Transfers that failed and were begun again.

@@ -1,10 +1,10 @@
 //! The tasks of one job: where splits lie, which maps and reducers run where, and what reducers still have to fetch.
 
-use units::{Duration, Time};
+use units::{Duration, Histogram, Time};
 
 use super::cost::Cost;
 use crate::random::{Purpose, Stream};
-use crate::report::JobReport;
+use crate::report::{Distribution, JobReport};
 
 /// A cluster as it was described and checked, but for its jobs and machine.
 pub(super) struct Settings {
@@ -66,6 +66,8 @@ struct Outcome {
     fetch_task_ps: u64,
     reduce_task_ps: u64,
     network_bytes: u64,
+    /// Of each reducer that fetched over the network: from its first fetch to its last byte.
+    shuffles: Vec<Duration>,
 }
 
 struct Tasks {
@@ -105,6 +107,9 @@ struct Reducer {
     fetched: u32,
     input_bytes: u64,
     draw: Stream,
+    /// When its first fetch over the network began, and when the last byte of the latest one arrived.
+    first_fetch: Option<Time>,
+    last_byte: Time,
     has_everything: Option<Time>,
     /// Workers that get a copy of its output.
     copies: Vec<u32>,
@@ -294,6 +299,8 @@ impl Job {
             fetched: 0,
             input_bytes: 0,
             draw: cluster.stream(Purpose::FetchOrder, tasks.number, number),
+            first_fetch: None,
+            last_byte: now,
             has_everything: None,
             copies: Vec::new(),
             unwritten: None,
@@ -338,16 +345,18 @@ impl Job {
         (worker, self.map_worker(map), self.partition(map, reducer))
     }
 
-    pub(super) fn fetch_begins(&mut self, now: Time) {
+    pub(super) fn fetch_begins(&mut self, number: u32, now: Time) {
+        self.tasks_mut().reducers[number as usize].first_fetch.get_or_insert(now);
         self.outcome.first_fetch_start.get_or_insert(now);
     }
 
     /// A partition has arrived over the network.
-    pub(super) fn fetched(&mut self, number: u32, map: u32) {
+    pub(super) fn fetched(&mut self, number: u32, map: u32, now: Time) {
         let bytes = self.partition(map, number);
         self.outcome.network_bytes += bytes;
         let reducer = &mut self.tasks_mut().reducers[number as usize];
         reducer.fetching -= 1;
+        reducer.last_byte = now;
         reducer.fetched += 1;
         reducer.input_bytes += bytes;
     }
@@ -361,6 +370,10 @@ impl Job {
         }
         reducer.has_everything = Some(now);
         let (started, input_bytes) = (reducer.started, reducer.input_bytes);
+        let shuffle = reducer.first_fetch.map(|first| reducer.last_byte.saturating_since(first));
+        if let Some(shuffle) = shuffle {
+            self.outcome.shuffles.push(shuffle);
+        }
         self.outcome.fetch_task_ps += now.saturating_since(started).as_ps();
         self.outcome.last_fetch_end = Some(now);
         Some(Fetched { input_bytes, noise: self.reduce_noise(number, cluster) })
@@ -418,6 +431,8 @@ impl Job {
             let (map, shuffled) = (until(maps), until(fetches.max(maps)));
             Some((map, shuffled - map, 1.0 - shuffled))
         });
+        let mut shuffles = Histogram::default();
+        outcome.shuffles.iter().for_each(|shuffle| shuffles.record(*shuffle));
         JobReport {
             name: settings.name.clone(),
             arrival_ps: settings.arrival.as_ps(),
@@ -435,6 +450,7 @@ impl Job {
             map_task_ps: outcome.map_task_ps,
             fetch_task_ps: outcome.fetch_task_ps,
             reduce_task_ps: outcome.reduce_task_ps,
+            reducer_shuffle_ps: Distribution::of(&shuffles),
             shuffle_network_bytes: outcome.network_bytes,
             refetches: self.refetches,
         }

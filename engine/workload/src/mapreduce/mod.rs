@@ -251,7 +251,7 @@ impl MapReduce {
             match fetch {
                 Fetch::Local => {}
                 Fetch::Remote { map, worker, from, bytes } => {
-                    job.fetch_begins(out.now);
+                    job.fetch_begins(reducer, out.now);
                     let hosts = [worker, from].map(|worker| self.workers[worker as usize].host);
                     let token = Token::Fetch { job: number, reducer, map }.pack();
                     let group = Some(group_of(number, reducer));
@@ -362,7 +362,7 @@ impl Application for MapReduce {
         match unpacked {
             Token::ReadInput { job, map } => self.input_read(job, map, out),
             Token::Fetch { job, reducer, map } => {
-                self.jobs[job as usize].fetched(reducer, map);
+                self.jobs[job as usize].fetched(reducer, map, out.now);
                 self.fetch_more(job, reducer, out);
             }
             Token::OutputCopy { job, reducer, .. } => self.output_done(job, reducer, out),

@@ -245,6 +245,32 @@ fn output_is_copied_along_a_chain_of_other_workers() {
 }
 
 #[test]
+fn a_reducers_shuffle_lasts_from_its_first_fetch_to_its_last_byte_over_the_network() {
+    for fail_every in [None, Some(7)] {
+        let mut it = cluster(4, json!({"slowstart": 0.2}), json!([job("j", 20, 5, 10_000_000)]));
+        let seen = run(&mut it, fail_every);
+        let lasted = |reducer: u32| {
+            let of = |token| matches!(token, Token::Fetch { reducer: of, .. } if of == reducer);
+            let began = seen.transfers.iter().find(|(_, one)| of(Token::unpack(one.id.token))).unwrap().0;
+            seen.log.iter().rfind(|(_, token)| of(*token)).unwrap().0.since(began).as_ps()
+        };
+        let all: Vec<_> = (0..5).map(lasted).collect();
+        let found = it.jobs[0].report().reducer_shuffle_ps.unwrap();
+        let ends = (*all.iter().min().unwrap(), *all.iter().max().unwrap());
+        assert_eq!((found.count, found.min_ps, found.max_ps), (5, ends.0, ends.1));
+        assert_eq!(found.mean_ps, all.iter().sum::<u64>() / 5);
+        assert!(ends.0 > 1_000_000_000_000, "reducers wait for maps: {ends:?}");
+    }
+}
+
+#[test]
+fn a_job_without_fetches_over_the_network_has_no_shuffle_time() {
+    let mut it = cluster(1, json!({"reserved": 0}), json!([job("one", 3, 2, 64_000_000)]));
+    run(&mut it, None);
+    assert_eq!(it.jobs[0].report().reducer_shuffle_ps, None);
+}
+
+#[test]
 fn jobs_are_served_in_the_order_in_which_they_arrive() {
     let mut late = job("late", 12, 2, 1_000);
     late["arrival_ps"] = json!(5_000_000_000_000_u64);
