@@ -80,9 +80,20 @@ MEASURED = (
     ),
     Column("job_runtime_mean_seconds", "number", "mean over jobs"),
     Column("job_runtimes_json", "text", "by job, seconds"),
+    Column("coflow_completions_json", "text", "by coflow, seconds; null where a transfer has failed"),
     Column("map_share", "number", "share of a job's runtime until its last map ends, mean over jobs"),
     Column("shuffle_share", "number", "share from there until its last fetch ends"),
     Column("reduce_share", "number", "share after that"),
+    Column(
+        "reducer_shuffle_mean_seconds",
+        "number",
+        "a reducer's first fetch over the network to its last byte, mean over reducers, mean over jobs",
+    ),
+    Column(
+        "shuffle_seconds",
+        "number",
+        "a job's first fetch over the network until its last reducer has everything, mean over jobs",
+    ),
     Column(
         "throughput_per_node_bps", "number", "payload received by TCP over the time with transfers, a worker"
     ),
@@ -112,6 +123,8 @@ MEASURED = (
     *_energy(),
     Column("lpi_share_1g", "number", "share of the time in low power idle, transmitters at 1 Gbit/s"),
     Column("lpi_share_10g", "number", "the same at 10 Gbit/s"),
+    Column("scheduled_flows", "whole", "flows that the scheduler was told of"),
+    Column("scheduler_decisions", "whole", "times that it decided"),
     Column("wakes", "whole", "times that switch ports were woken, by the P4 program's registers"),
     Column("reordered", "whole", "packets sent after one that was queued later"),
     Column("phy_violations", "whole", "transmissions before the PHY was awake; anything but 0 is a bug"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from eeon_control.config import Eee, FabricConfig
 from eeon_control.topology import Host, Port, Topology
 from eeon_control.units import Duration
+from eeon_tools.errors import UnavailableError
 from eeon_tools.replay.spec import fabric_spec
 
 from eeon_experiments.nic_queue import queue_like
@@ -48,9 +49,24 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
             nic = host.get("nic")
             assert nic is not None, "fabric_spec gives each host a NIC"
             nic.update(queue_like(config, _leaf_port(topology, topology.hosts[host["name"]])))
+    if settings.scheduler is not None:
+        _check_awake(spec)
+        spec["scheduler"] = settings.scheduler.engine()
     if not settings.queue_samples:
         spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's smallest
     return spec
+
+
+def _check_awake(spec: FabricSpec) -> None:
+    """A scheduler's rates hold for links that are awake: the engine has no account of pauses between paced
+    frames."""
+    for host in spec["hosts"]:
+        nic = host.get("nic")
+        if nic is not None and nic.get("eee") is not None:
+            raise UnavailableError(
+                f"a scheduler of flows with NICs that sleep, as that of {host['name']}, is not modelled: "
+                "set nic.eee to `off`, or leave the scheduler out"
+            )
 
 
 def workload_of(settings: RunSettings, topology: Topology, seed: int) -> WorkloadSpec:

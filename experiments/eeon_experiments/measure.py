@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ApplicationReport,
         Distribution,
         FabricSpec,
+        JobReport,
         LatencyReport,
         Report,
         TransfersReport,
@@ -60,6 +61,8 @@ def measured(
         **_queues(topology, report),
         **_flows(workload["flows"]),
         **_rpc(workload["applications"]),
+        **_coflows(settings, workload["applications"]),
+        **_scheduler(workload),
         **_energy(topology, spec, report),
         "wakes": sum(values["wakes"] for values in registers.values()),
         "reordered": sum(port["reordered"] for switch in report["switches"] for port in switch["ports"]),
@@ -111,6 +114,8 @@ def _jobs(settings: RunSettings, topology: Topology, workload: WorkloadReport) -
             "map_share": _mean(_known(job["map_share"]) for job in jobs),
             "shuffle_share": _mean(_known(job["shuffle_share"]) for job in jobs),
             "reduce_share": _mean(_known(job["reduce_share"]) for job in jobs),
+            "reducer_shuffle_mean_seconds": _mean(_reducer_shuffles(jobs)),
+            "shuffle_seconds": _mean(_shuffles(jobs)),
         }
     bits = 8 * workload["flows"]["bytes_received"] / _workers(settings, topology)
     return {
@@ -118,6 +123,28 @@ def _jobs(settings: RunSettings, topology: Topology, workload: WorkloadReport) -
         **found,
         "throughput_per_node_bps": _ratio(bits * _PS_PER_S, workload["busy_ps"]),
         "goodput_per_node_runtime_bps": _ratio(bits * _PS_PER_S, runtime_ps),
+    }
+
+
+def _reducer_shuffles(jobs: Iterable[JobReport]) -> Iterator[float]:
+    for job in jobs:
+        of_reducers = job["reducer_shuffle_ps"]
+        if of_reducers is not None:
+            yield of_reducers["mean_ps"] / _PS_PER_S
+
+
+def _shuffles(jobs: Iterable[JobReport]) -> Iterator[float]:
+    for job in jobs:
+        first = job["first_fetch_start_ps"]
+        if first is not None:
+            yield (_known(job["last_fetch_end_ps"]) - first) / _PS_PER_S
+
+
+def _scheduler(workload: WorkloadReport) -> dict[str, Value]:
+    found = workload.get("scheduler")
+    return {
+        "scheduled_flows": found["flows"] if found is not None else None,
+        "scheduler_decisions": found["decisions"] if found is not None else None,
     }
 
 
@@ -193,6 +220,19 @@ def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
         (one["response_ps"] for one in applications if one["kind"] == "rpc" and one["response_ps"]), None
     )
     return {f"rpc_{key}_us": value for key, value in _quantiles(found, _PS_PER_US).items()}
+
+
+def _coflows(settings: RunSettings, applications: Iterable[ApplicationReport]) -> dict[str, Value]:
+    completions = {
+        f"{application['name']}/{coflow['name']}": (
+            coflow["completion_ps"] / _PS_PER_S if coflow["completion_ps"] is not None else None
+        )
+        for application in applications
+        if application["kind"] == "coflows"
+        and not settings.workload.applications[application["name"]].background
+        for coflow in application["coflows"]
+    }
+    return {"coflow_completions_json": json.dumps(completions) if completions else None}
 
 
 def _energy(topology: Topology, spec: FabricSpec, report: Report) -> dict[str, Value]:

@@ -104,8 +104,16 @@ class Resolver:
     ) -> str:
         """A digest of what the engine and the switches are told, but for seed and workload."""
         nic = document.get(("nic",))
+        scheduler = settings.scheduler.engine() if settings.scheduler is not None else None
         key = _canonical(
-            [settings.topology, int(settings.link_delay), settings.config, nic, settings.queue_samples]
+            [
+                settings.topology,
+                int(settings.link_delay),
+                settings.config,
+                nic,
+                scheduler,
+                settings.queue_samples,
+            ]
         )
         if key not in self._fabrics:
             try:

@@ -12,6 +12,7 @@ from eeon_control.validation import did_you_mean
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from eeon_experiments.quantities import DurationText, PositiveDurationText
+from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.tcp import Tcp
 from eeon_experiments.workloads import Workload
 
@@ -73,6 +74,8 @@ class RunSettings(Strict):
     """TCP of all hosts."""
     workload: Workload
     """What hosts do."""
+    scheduler: Scheduler | None = None
+    """Who gives the applications' flows their rates; without it, TCP alone does."""
     time_limit: PositiveDurationText = Duration(3600 * 10**12)
     """Virtual time after which an unfinished run is an error."""
     queue_samples: Annotated[bool, Field(strict=True)] = False

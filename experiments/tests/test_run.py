@@ -58,6 +58,26 @@ def test_a_job_has_shares_and_moves_its_bytes(tmp_path: Path) -> None:
     assert sent >= found["data_segments"] > 4_000_000 // 1460 * 3 // 4
 
 
+def test_a_job_tells_how_long_its_reducers_shuffled(tmp_path: Path) -> None:
+    found = numbers(tmp_path, queue="drop_tail", transport="newreno")
+    assert 0 < found["reducer_shuffle_mean_seconds"] <= found["shuffle_seconds"] < found["runtime_seconds"]
+    assert found["scheduled_flows"] is found["scheduler_decisions"] is None
+
+
+def test_a_scheduler_hears_of_every_fetch_and_its_rates_hold(tmp_path: Path) -> None:
+    of_hosts = TINY.replace("  config: drop_tail", "  nic: {eee: 'off'}\n  config: drop_tail")
+    limited = "  scheduler: {kind: fair, capacity: 1%, floor: 0bps, floor_reserve: 0%}"
+    free, slow = (
+        numbers(tmp_path, text, queue="drop_tail", transport="newreno")
+        for text in (of_hosts, of_hosts.replace("  time_limit", f"{limited}\n  time_limit"))
+    )
+    assert slow["scheduled_flows"] == slow["flows"] > 12
+    assert slow["scheduler_decisions"] >= slow["flows"]
+    assert free["shuffle_seconds"] < slow["shuffle_seconds"]
+    # Four hosts send at most 10 Mbit/s each.
+    assert slow["throughput_per_node_bps"] < 1e7
+
+
 def test_marks_slow_dctcp_down_where_nothing_is_dropped(tmp_path: Path) -> None:
     found = numbers(tmp_path, queue="mark", transport="dctcp")
     assert found["marked_data"] > 0 and found["mark_reductions"] > 0
