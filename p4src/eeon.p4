@@ -26,30 +26,39 @@
 #include "include/control/codel.p4"
 #include "include/control/eee.p4"
 #include "include/control/pfc.p4"
+#include "include/control/lossless.p4"
+#include "include/control/copies.p4"
 #include "include/control/hold.p4"
 
 control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
     apply {
-        if (standard_metadata.instance_type == INSTANCE_TYPE_RECIRCULATED) {
+        if (standard_metadata.instance_type == INSTANCE_TYPE_RECIRCULATED && meta.copy == copy_t.NONE) {
             // Everything was decided when it first came; back to its queue.
             standard_metadata.egress_spec = meta.egress_port;
             standard_metadata.priority = meta.queue[2:0];
         } else {
-            classify.apply(hdr, meta, standard_metadata);
-            if (hdr.packet_out.isValid()) {
-                packet_out_decap.apply(hdr, meta, standard_metadata);
-            } else if (meta.verdict == verdict_t.FORWARDED) {
-                route.apply(hdr, meta, standard_metadata);
-            }
-
-            if (meta.verdict == verdict_t.FORWARDED) {
-                if (meta.has_priorities == 1) {
-                    choose_priority.apply(hdr, meta, standard_metadata);
-                    choose_pausable.apply(meta);
+            if (standard_metadata.instance_type == INSTANCE_TYPE_RECIRCULATED) {
+                send_made.apply(hdr, meta, standard_metadata);
+            } else {
+                classify.apply(hdr, meta, standard_metadata);
+                if (hdr.packet_out.isValid()) {
+                    packet_out_decap.apply(hdr, meta, standard_metadata);
+                } else if (meta.verdict == verdict_t.FORWARDED) {
+                    route.apply(hdr, meta, standard_metadata);
                 }
-                buffer_limit.apply(meta);
+
                 if (meta.verdict == verdict_t.FORWARDED) {
-                    aqm.apply(meta, standard_metadata);
+                    if (meta.has_priorities == 1) {
+                        choose_priority.apply(hdr, meta, standard_metadata);
+                        choose_pausable.apply(meta);
+                        lossless_limit.apply(meta, standard_metadata);
+                    }
+                    if (meta.lossless == 0) {
+                        buffer_limit.apply(meta);
+                    }
+                    if (meta.verdict == verdict_t.FORWARDED) {
+                        aqm.apply(meta, standard_metadata);
+                    }
                 }
             }
 
@@ -72,6 +81,8 @@ control eeon_egress(inout headers_t hdr, inout metadata_t meta, inout standard_m
     apply {
         if (meta.verdict == verdict_t.TO_CPU) {
             packet_in_encap.apply(hdr, standard_metadata);
+        } else if (standard_metadata.egress_port == COPY_PORT && meta.copy == copy_t.PAUSE) {
+            make_frame.apply(hdr, meta, standard_metadata);
         } else {
             hold.apply(hdr, meta, standard_metadata);
         }

@@ -248,7 +248,7 @@ def test_more_equal_paths_than_a_group_holds_are_refused():
         plan.intended(topology.from_text(text), config.from_text(CONFIG), NS)
 
 
-PAUSE_TABLES = {"port_pfc", "pausable_queue"}
+PAUSE_TABLES = {"port_pfc", "pausable_queue", "lossless_group", "made_pause"}
 
 
 def test_limits_are_the_programs():

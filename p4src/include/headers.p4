@@ -52,6 +52,17 @@ header pfc_t {
     bit<16> time_7;
 }
 
+// Up to the shortest frame, in those that the switch makes.
+header pfc_padding_t {
+    bit<32> zero_0;
+    bit<32> zero_1;
+    bit<32> zero_2;
+    bit<32> zero_3;
+    bit<32> zero_4;
+    bit<32> zero_5;
+    bit<16> zero_6;
+}
+
 // RFC 791 section 3.1, with the second byte as RFC 2474 and RFC 3168 divide it.
 header ipv4_t {
     bit<4> version;
@@ -123,6 +134,7 @@ struct headers_t {
     ethernet_t ethernet;
     mac_control_t mac_control;
     pfc_t pfc;
+    pfc_padding_t pfc_padding;
     vlan_t outer_vlan;
     vlan_t inner_vlan;
     ipv4_t ipv4;

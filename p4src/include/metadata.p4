@@ -10,6 +10,8 @@
 
 // @field_list takes a number. p4c numbers field lists from 1; 0 means that none was asked for.
 const bit<8> HOLD_FIELDS = 1;
+// What a copy keeps (control/copies.p4).
+const bit<8> COPY_FIELDS = 2;
 
 struct metadata_t {
     // The port and the queue in which the packet stands. BMv2's egress_spec and priority do not survive a round.
@@ -67,7 +69,28 @@ struct metadata_t {
     @field_list(1)
     signal_t signal;
 
+    // Its class is lossless where it came in (control/lossless.p4): its group, and what its neighbour is told when.
+    @field_list(1)
+    bit<1> lossless;
+    @field_list(1, 2)
+    queue_id_t ingress_queue; // ingress port << 3 | priority
+    @field_list(1)
+    byte_count_t xon_bytes;
+    @field_list(1)
+    bit<16> pause_quanta;
+    @field_list(1)
+    tick_t pause_refresh_ticks;
+
+    // Of a copy: what it is for, the time of the pause that it becomes, when it became that.
+    @field_list(2)
+    copy_t copy;
+    @field_list(2)
+    bit<16> copy_quanta;
+    @field_list(2)
+    tick_t copy_at;
+
     // Ingress only.
+    byte_count_t xoff_bytes;
     bit<1> has_priorities;    // DSCP and PCP choose among a port's queues
     bit<6> dscp;              // 0 unless it is IP
     ecn_t ecn;                // NOT_ECT unless the packet is well-formed IP

@@ -152,6 +152,7 @@ control eeon_deparser(packet_out packet, in headers_t hdr) {
         packet.emit(hdr.ethernet);
         packet.emit(hdr.mac_control);
         packet.emit(hdr.pfc);
+        packet.emit(hdr.pfc_padding);
         packet.emit(hdr.outer_vlan);
         packet.emit(hdr.inner_vlan);
         packet.emit(hdr.ipv4);

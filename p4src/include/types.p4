@@ -38,6 +38,11 @@ const bit<16> ETHERTYPE_MAC_CONTROL = 0x8808; // IEEE 802.3 clause 31
 const bit<16> MAC_CONTROL_PFC = 0x0101;       // its opcode of priority flow control, annex 31D
 const mac_addr_t MAC_CONTROL_ADDRESS = 0x0180C2000001;
 
+// Of a frame that the switch makes: the clone session that makes the copy, the queue in which it leaves, its length.
+const bit<32> COPY_SESSION = 1;
+const priority_t CONTROL_PRIORITY = 7;
+const byte_count_t PAUSE_FRAME_BYTES = 60;
+
 const bit<8> IP_PROTOCOL_TCP = 6;
 const bit<8> IP_PROTOCOL_UDP = 17;
 
@@ -84,6 +89,13 @@ enum bit<4> verdict_t {
     CONSUMED = 8 // meant for the switch itself
 }
 
+// What a copy of a packet is for, or what it has become (control/copies.p4).
+enum bit<2> copy_t {
+    NONE = 0,
+    PAUSE = 1,
+    MADE_PAUSE = 2
+}
+
 // Which packets RED and CoDel never drop early (they are still marked when they may be).
 enum bit<2> protect_t {
     ECT = 0,    // ECT packets only, because they are marked instead; what switches do today
@@ -127,5 +139,8 @@ const bit<32> INSTANCE_TYPE_RECIRCULATED = 4;
 // No queue and no sleep lasts 2^40 ticks (18 minutes of nanoseconds): what is further ahead is long past.
 const bit<48> TICKS_AHEAD_LIMIT = 0x10000000000;
 #define TICK_TO_COME(at, now) ((at) - (now) - 1 < TICKS_AHEAD_LIMIT)
+
+// Where 0 stands for none. The clock shows 0 once in 2^48 ticks; what would be then is a tick later.
+#define GATE_AT(tick) ((tick) == 0 ? 48w1 : (tick))
 
 #endif // EEON_TYPES_P4_

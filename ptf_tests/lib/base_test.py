@@ -23,7 +23,7 @@ from ptf.testutils import send_packet, test_param_get
 from ptf_tests.lib import packets
 from ptf_tests.lib.p4rt import Match, P4RuntimeClient
 from ptf_tests.lib.packets import PacketClass, Verdict, received_cell, verdict_cell
-from ptf_tests.lib.ports import CPU_PORT, DATA_PORTS, NUMBERS, PRIORITIES
+from ptf_tests.lib.ports import COPY_PORT, CPU_PORT, DATA_PORTS, NUMBERS, PRIORITIES
 from ptf_tests.lib.targets import base as targets
 from ptf_tests.lib.targets.base import SwitchOptions
 
@@ -294,7 +294,8 @@ class FabricTest(SwitchTest):
 
     def _all_received(self) -> dict[tuple[int, ...], int]:
         return self._cells(
-            "received", {received_cell(p, c): (p, c) for p in (*DATA_PORTS, CPU_PORT) for c in PacketClass}
+            "received",
+            {received_cell(p, c): (p, c) for p in (*DATA_PORTS, COPY_PORT, CPU_PORT) for c in PacketClass},
         )
 
     def _all_verdicts(self) -> dict[tuple[int, ...], int]:

@@ -281,6 +281,14 @@ class P4RuntimeClient:
         entity.table_entry.action.action_profile_group_id = group_id
         return entity
 
+    def clone_session(self, session: int, port: int) -> p4r.Entity:
+        """A clone session with one replica."""
+        entity = p4r.Entity()
+        entity.packet_replication_engine_entry.clone_session_entry.session_id = session
+        replica = entity.packet_replication_engine_entry.clone_session_entry.replicas.add()
+        replica.egress_port, replica.instance = port, 1
+        return entity
+
     # --- reading -------------------------------------------------------------------------------------------
 
     def read(self, *entities: p4r.Entity) -> Iterator[p4r.Entity]:

@@ -24,6 +24,8 @@ action choose_signal(in metadata_t meta, in bit<1> ecn, in bit<2> protect, inout
         if (meta.ecn != ecn_t.CE) {
             signal = signal_t.MARK;
         }
+    } else if (meta.lossless == 1) {
+        signal = signal_t.SPARE;
     } else if (protect != protect_t.ECT && meta.tcp_ece == 1) {
         // It carries congestion feedback.
         signal = signal_t.SPARE;

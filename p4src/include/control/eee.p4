@@ -17,6 +17,7 @@
 
 #include "../metadata.p4"
 #include "../sizes.p4"
+#include "lossless.p4"
 #include "occupancy.p4"
 
 @name("eee_state")
@@ -29,9 +30,6 @@ register<tick_t, port_id_t>(PORT_CELLS) busy_until;
 // Nothing leaves before. 0: no gate. The engine's traffic manager reads it too, and then no packet needs to go round.
 @name("gate_open_at")
 register<tick_t, port_id_t>(PORT_CELLS) gate_open_at;
-
-// The clock shows 0 once in 2^48 ticks. A gate that would open just then opens a tick later.
-#define GATE_AT(tick) ((tick) == 0 ? 48w1 : (tick))
 
 @name("wake_start")
 register<tick_t, port_id_t>(PORT_CELLS) wake_start;
@@ -65,6 +63,9 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
     action eee_off() {
         packet_count_t found;
         occupancy_enter(meta, found);
+        if (meta.lossless == 1) {
+            lossless_enter(meta, standard_metadata.ingress_global_timestamp, meta.copy, meta.copy_quanta);
+        }
         ticket_t next;
         ticket_t serving;
         ticket_next.read(next, meta.queue);
@@ -86,6 +87,9 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                bit<16> overhead_bytes) {
         packet_count_t found;
         occupancy_enter(meta, found);
+        if (meta.lossless == 1) {
+            lossless_enter(meta, standard_metadata.ingress_global_timestamp, meta.copy, meta.copy_quanta);
+        }
 
         meta.ticketed = 1;
         ticket_next.read(meta.ticket, meta.queue);
@@ -107,8 +111,8 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                     tick_t asleep = sleeps_at + sleep_ticks;
                     tick_t start = now;
                     bit<8> next = eee_state_t.WAKE;
-                    // A trigger that the first packet reaches leaves nothing to wait for.
-                    if (hold_ticks != 0 && trigger_packets != 1
+                    // A trigger that the first packet reaches leaves nothing to wait for; a pause frame is one.
+                    if (hold_ticks != 0 && trigger_packets != 1 && meta.packet_class != packet_class_t.CONTROL
                         && (trigger_bytes == 0 || meta.queued_bytes < trigger_bytes)) {
                         start = now + hold_ticks;
                         next = eee_state_t.HOLD;
@@ -133,7 +137,8 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
             bytes = bytes + meta.queued_bytes;
             held_packets.write(meta.egress_port, packets);
             held_bytes.write(meta.egress_port, bytes);
-            if ((trigger_packets != 0 && packets >= trigger_packets)
+            if (meta.packet_class == packet_class_t.CONTROL
+                || (trigger_packets != 0 && packets >= trigger_packets)
                 || (trigger_bytes != 0 && bytes >= trigger_bytes)) {
                 eee_state.write(meta.egress_port, eee_state_t.WAKE);
                 tick_t asleep;

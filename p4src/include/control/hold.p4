@@ -18,6 +18,7 @@
 #include "codel.p4"
 #include "counters.p4"
 #include "eee.p4"
+#include "lossless.p4"
 #include "occupancy.p4"
 #include "pfc.p4"
 
@@ -27,6 +28,9 @@ control hold(inout headers_t hdr, inout metadata_t meta, inout standard_metadata
         byte_count_t left;
         occupancy_leave(meta, left);
         tick_t now = standard_metadata.egress_global_timestamp;
+        if (meta.lossless == 1) {
+            lossless_leave(meta, now, meta.copy, meta.copy_quanta);
+        }
         if (meta.mark_at_dequeue == 1 && left > meta.dequeue_threshold_bytes) {
             meta.verdict = verdict_t.MARKED;
         }

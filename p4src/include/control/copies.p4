@@ -1,0 +1,109 @@
+// Frames that the switch makes itself. Each begins as a copy of a packet (clone session COPY_SESSION, to COPY_PORT), becomes
+// what it is to be in egress, and comes back to ingress, which sends it like any packet: it is admitted, takes its turn,
+// wakes a sleeping link, and is counted. It is never sampled, marked, paused, or dropped for want of room.
+
+#ifndef EEON_COPIES_P4_
+#define EEON_COPIES_P4_
+
+#include "../headers.p4"
+#include "../metadata.p4"
+#include "../sizes.p4"
+#include "counters.p4"
+
+// Pause frames with a time above 0, by port << 3 | priority.
+@name("pauses_sent")
+counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) pauses_sent;
+
+#define PAUSE_TIME(priority) \
+    hdr.pfc.time_##priority = 0; \
+    if (meta.ingress_queue[2:0] == priority) { \
+        hdr.pfc.time_##priority = meta.copy_quanta; \
+    }
+
+// In egress: the copy becomes the frame.
+control make_frame(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    @hidden
+    action make_pause() {
+        hdr.outer_vlan.setInvalid();
+        hdr.inner_vlan.setInvalid();
+        hdr.ipv4.setInvalid();
+        hdr.ipv4_options.setInvalid();
+        hdr.ipv6.setInvalid();
+        hdr.tcp.setInvalid();
+        hdr.udp.setInvalid();
+        hdr.ethernet.dst_addr = MAC_CONTROL_ADDRESS;
+        hdr.ethernet.src_addr = 0;
+        hdr.ethernet.ether_type = ETHERTYPE_MAC_CONTROL;
+        hdr.mac_control.setValid();
+        hdr.mac_control.opcode = MAC_CONTROL_PFC;
+        hdr.pfc.setValid();
+        hdr.pfc.reserved = 0;
+        hdr.pfc.enabled = (bit<8>)1 << meta.ingress_queue[2:0];
+        PAUSE_TIME(0)
+        PAUSE_TIME(1)
+        PAUSE_TIME(2)
+        PAUSE_TIME(3)
+        PAUSE_TIME(4)
+        PAUSE_TIME(5)
+        PAUSE_TIME(6)
+        PAUSE_TIME(7)
+        hdr.pfc_padding.setValid();
+        hdr.pfc_padding.zero_0 = 0;
+        hdr.pfc_padding.zero_1 = 0;
+        hdr.pfc_padding.zero_2 = 0;
+        hdr.pfc_padding.zero_3 = 0;
+        hdr.pfc_padding.zero_4 = 0;
+        hdr.pfc_padding.zero_5 = 0;
+        hdr.pfc_padding.zero_6 = 0;
+        meta.copy = copy_t.MADE_PAUSE;
+        meta.copy_at = standard_metadata.egress_global_timestamp;
+        recirculate_preserving_field_list(COPY_FIELDS);
+    }
+
+    apply {
+        make_pause();
+    }
+}
+
+// In ingress, on the second pass: where the frame goes. It still has the payload of the packet that it was made of.
+control send_made(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    // `source`: the MAC address of the port. loop_ticks: what a recirculation takes on the target; without it the EEE of
+    // the port would be told a time that is past.
+    action send_pause(mac_addr_t source, tick_t loop_ticks) {
+        hdr.ethernet.src_addr = source;
+        standard_metadata.ingress_global_timestamp = meta.copy_at + loop_ticks;
+    }
+
+    @hidden
+    action send() {
+        meta.egress_port = meta.ingress_queue[11:3];
+        meta.queue = meta.ingress_queue[11:3] ++ CONTROL_PRIORITY;
+        standard_metadata.egress_spec = meta.egress_port;
+        standard_metadata.priority = CONTROL_PRIORITY;
+        standard_metadata.ingress_global_timestamp = meta.copy_at;
+        meta.packet_class = packet_class_t.CONTROL;
+        meta.queued_bytes = PAUSE_FRAME_BYTES;
+        truncate(PAUSE_FRAME_BYTES);
+        count_received(meta, COPY_PORT);
+        if (meta.copy_quanta != 0) {
+            pauses_sent.count(meta.ingress_queue);
+        }
+    }
+
+    table made_pause {
+        key = { meta.egress_port: exact @name("port"); }
+        actions = {
+            send_pause;
+            @defaultonly NoAction;
+        }
+        default_action = NoAction;
+        size = PORT_TABLE_SIZE;
+    }
+
+    apply {
+        send();
+        made_pause.apply();
+    }
+}
+
+#endif // EEON_COPIES_P4_

@@ -1,0 +1,110 @@
+// Lossless classes: the accounts of what came in by each port, and when its neighbour is to pause (IEEE 802.1Q-2022
+// clause 36). The model, its rules and its limits: docs/models/pfc.md.
+//
+// A group is what came in by one port for one priority. Its bytes enter with those of the queue (control/eee.p4) and leave
+// with them (control/hold.p4). Above `xoff_bytes` the neighbour is told to pause, at `xon_bytes` to go on; in between it is
+// told again when half of the pause is over and a packet of the group comes or leaves. The frame that says so is made of a
+// copy of that packet (control/copies.p4).
+
+#ifndef EEON_LOSSLESS_P4_
+#define EEON_LOSSLESS_P4_
+
+#include "../metadata.p4"
+#include "../sizes.p4"
+
+// Index: ingress port << 3 | priority.
+@name("ingress_bytes")
+register<byte_count_t, queue_id_t>(QUEUE_CELLS) ingress_bytes;
+
+// When the neighbour was last told to pause. 0: it may send.
+@name("pause_sent_at")
+register<tick_t, queue_id_t>(QUEUE_CELLS) pause_sent_at;
+
+// Packets that did not fit the limit of their group. While the headroom is enough there are none.
+@name("lossless_dropped")
+counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) lossless_dropped;
+
+// Part of the action that admits a packet of a group.
+action lossless_enter(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+    byte_count_t bytes;
+    tick_t sent;
+    ingress_bytes.read(bytes, meta.ingress_queue);
+    bytes = bytes + meta.queued_bytes;
+    ingress_bytes.write(meta.ingress_queue, bytes);
+    pause_sent_at.read(sent, meta.ingress_queue);
+    if ((sent == 0 && bytes > meta.xoff_bytes) || (sent != 0 && now - sent >= meta.pause_refresh_ticks)) {
+        pause_sent_at.write(meta.ingress_queue, GATE_AT(now));
+        copy = copy_t.PAUSE;
+        copy_quanta = meta.pause_quanta;
+        clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
+    }
+}
+
+// Part of the action that lets a packet of a group go.
+action lossless_leave(in metadata_t meta, in tick_t now, inout copy_t copy, inout bit<16> copy_quanta) {
+    byte_count_t bytes;
+    tick_t sent;
+    ingress_bytes.read(bytes, meta.ingress_queue);
+    bytes = bytes - meta.queued_bytes;
+    ingress_bytes.write(meta.ingress_queue, bytes);
+    pause_sent_at.read(sent, meta.ingress_queue);
+    if (sent != 0) {
+        if (bytes <= meta.xon_bytes) {
+            pause_sent_at.write(meta.ingress_queue, 0);
+            copy = copy_t.PAUSE;
+            copy_quanta = 0;
+            clone_preserving_field_list(CloneType.E2E, COPY_SESSION, COPY_FIELDS);
+        } else if (now - sent >= meta.pause_refresh_ticks) {
+            pause_sent_at.write(meta.ingress_queue, GATE_AT(now));
+            copy = copy_t.PAUSE;
+            copy_quanta = meta.pause_quanta;
+            clone_preserving_field_list(CloneType.E2E, COPY_SESSION, COPY_FIELDS);
+        }
+    }
+}
+
+// For packets that are to be queued on a switch whose ports use several queues: is the packet's class lossless where it came
+// in? Then the limit of its group decides whether it fits, and not that of the port's buffer.
+control lossless_limit(inout metadata_t meta, in standard_metadata_t standard_metadata) {
+    // Thresholds are of bytes in the group, the newest packet included.
+    action lossless(byte_count_t xoff_bytes,
+                    byte_count_t xon_bytes,
+                    byte_count_t limit_bytes,
+                    bit<16> pause_quanta,
+                    tick_t pause_refresh_ticks) {
+        meta.lossless = 1;
+        meta.xoff_bytes = xoff_bytes;
+        meta.xon_bytes = xon_bytes;
+        meta.pause_quanta = pause_quanta;
+        meta.pause_refresh_ticks = pause_refresh_ticks;
+        occupancy_bytes.read(meta.found_bytes, meta.egress_port);
+        byte_count_t bytes;
+        ingress_bytes.read(bytes, meta.ingress_queue);
+        if ((bit<33>)bytes + (bit<33>)meta.queued_bytes > (bit<33>)limit_bytes) {
+            meta.verdict = verdict_t.TAIL_DROPPED;
+            lossless_dropped.count(meta.ingress_queue);
+        }
+    }
+
+    @hidden
+    action find_group() {
+        meta.ingress_queue = standard_metadata.ingress_port ++ meta.queue[2:0];
+    }
+
+    table lossless_group {
+        key = { meta.ingress_queue: exact @name("queue"); }
+        actions = {
+            lossless;
+            @defaultonly NoAction;
+        }
+        default_action = NoAction;
+        size = QUEUE_CELLS;
+    }
+
+    apply {
+        find_group();
+        lossless_group.apply();
+    }
+}
+
+#endif // EEON_LOSSLESS_P4_

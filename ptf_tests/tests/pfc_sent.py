@@ -1,0 +1,292 @@
+"""Pause frames that the switch sends to the neighbour behind an ingress port.
+
+Packets of DSCP 26 (priority 3) that come in at port 1 are a lossless group. They go to port 2, whose queue of
+priority 3 its neighbour may pause: while it does, the group fills.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import Departure, FabricTest, virtual_time_only
+from ptf_tests.lib.eee import Eee
+from ptf_tests.lib.packets import PacketClass, Verdict
+from ptf_tests.lib.ports import COPY_PORT, NUMBERS, PRIORITIES
+from ptf_tests.lib.targets.base import SwitchOptions
+
+IN, OUT = 1, 2
+AF31 = 26
+LOSSLESS = 3
+SIZE = 200
+XOFF_BYTES, XON_BYTES, LIMIT_BYTES = 600, 400, 1000
+QUANTA = 0x1234
+REFRESH_NS = 1_000_000
+ROUND_NS = 1_000
+"""What a recirculation takes on the engine, nanoseconds."""
+HOLD_OUT = packets.pfc({LOSSLESS: 0xFFFF})
+LET_OUT_GO = packets.pfc({LOSSLESS: 0})
+
+XOFF = bytes.fromhex(
+    "0180c2000001 020100000001 8808 0101 0008 0000 0000 0000 1234 0000 0000 0000 0000" + "00" * 26
+)
+XON = bytes.fromhex(
+    "0180c2000001 020100000001 8808 0101 0008 0000 0000 0000 0000 0000 0000 0000 0000" + "00" * 26
+)
+
+
+class _PfcSent(FabricTest):
+    """See the module."""
+
+    refresh_ns = 10**12
+    """Longer than any case; on BMv2 a busy machine must not bring a refresh about."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        seed = {"seed": 1}
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", seed)
+        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", seed)
+        self.table_add("dscp_priority", {"dscp": AF31}, "set_priority", {"priority": LOSSLESS})
+        tick = self.switch.tick_ns
+        # In real time a pause must last until the test ends it, however busy the machine is.
+        quantum_ns = 512 if self.switch.virtual_time else 200 * 512
+        params = {"quantum_ticks_q16": (quantum_ns << 16) // tick, "priorities": 1 << LOSSLESS}
+        self.table_add("port_pfc", {"port": OUT}, "obey_pauses", params)
+        self.table_add("pausable_queue", {"queue": OUT * PRIORITIES + LOSSLESS}, "take_pauses")
+        thresholds = {
+            "xoff_bytes": XOFF_BYTES,
+            "xon_bytes": XON_BYTES,
+            "limit_bytes": LIMIT_BYTES,
+            "pause_quanta": QUANTA,
+            "pause_refresh_ticks": self.refresh_ns // tick,
+        }
+        self.table_add("lossless_group", {"queue": IN * PRIORITIES + LOSSLESS}, "lossless", thresholds)
+        source = {"source": packets.mac_int(packets.switch_mac(IN)), "loop_ticks": ROUND_NS // tick}
+        self.table_add("made_pause", {"port": IN}, "send_pause", source)
+        self.insert(self.client.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT))
+        self._sent = self._count("pauses_sent")
+        self._dropped = self._count("lossless_dropped")
+
+    def _count(self, name: str) -> int:
+        return self.client.counter_read(name, IN * PRIORITIES + LOSSLESS)[0]
+
+    def pauses_sent(self) -> int:
+        """Pauses that the group has sent in this case."""
+        return self._count("pauses_sent") - self._sent
+
+    def dropped(self) -> int:
+        """Packets of the group that did not fit, in this case."""
+        return self._count("lossless_dropped") - self._dropped
+
+    def group_bytes(self) -> int:
+        """The account of the group."""
+        return self.queue_register("ingress_bytes", IN, LOSSLESS)
+
+    def hold_out(self) -> None:
+        """The neighbour at port 2 pauses priority 3."""
+        self.send(OUT, HOLD_OUT)
+        self.switch.advance(us=10)
+
+    def await_frames(self, port: int, count: int) -> list[Departure]:
+        """The next frames of a port, once there are so many. In virtual time they are there after 100 us."""
+        left: list[Departure] = []
+        deadline = time.monotonic() + 20
+        while len(left) < count and time.monotonic() < deadline:
+            self.switch.advance(us=100)
+            left += self.departures(port)
+            if self.switch.virtual_time:
+                break
+        self.assertEqual(len(left), count, [departure.frame.hex() for departure in left])
+        return left
+
+
+def lossless(number: int = 0, *, ecn: int = 0) -> bytes:
+    """A packet of the group."""
+    return packets.data(OUT, dscp=AF31, sport=1000 + number, size=SIZE, ecn=ecn)
+
+
+class NeighbourIsPausedAboveXoffAndGoesOnAtXon(_PfcSent):
+    """Byte for byte: a frame above the upper threshold, one when the account has fallen to the lower."""
+
+    def runTest(self) -> None:
+        frames = [lossless(n) for n in range(4)]
+        self.hold_out()
+        self.send(IN, *frames[:3])
+        self.switch.advance(us=100)
+        self.assertEqual(self.group_bytes(), XOFF_BYTES)
+        self.assert_silent(IN)
+        self.send(IN, frames[3])
+        self.assert_frames(self.await_frames(IN, 1), [XOFF])
+        self.send(OUT, LET_OUT_GO)
+        self.assert_frames(self.await_frames(IN, 1), [XON])
+        self.drain()
+        self.assert_frames(self.departures(OUT), [packets.forwarded(frame, OUT) for frame in frames])
+        self.assertEqual((self.pauses_sent(), self.dropped(), self.group_bytes()), (1, 0, 0))
+        self.assertEqual(self.queue_register("pause_sent_at", IN, LOSSLESS), 0)
+        self.assertEqual(self.received(COPY_PORT), {PacketClass.CONTROL: 2})
+        self.assertEqual(self.verdicts(IN)[PacketClass.CONTROL, Verdict.FORWARDED], 2)
+
+
+@virtual_time_only
+class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
+    """To the tick: with the packet that leaves so many bytes behind."""
+
+    def runTest(self) -> None:
+        self.hold_out()
+        self.send(IN, *(lossless(n) for n in range(4)))
+        self.await_frames(IN, 1)
+        self.send(OUT, LET_OUT_GO)
+        self.drain()
+        second = self.departures(OUT)[1]
+        self.assertEqual([left.at_ns for left in self.departures(IN)], [second.at_ns + ROUND_NS])
+
+
+class FrameIsAsShortWhateverItWasMadeOf(_PfcSent):
+    """Long packets, with and without a payload that is parsed; also by IPv6."""
+
+    def runTest(self) -> None:
+        self.hold_out()
+        big = [packets.data(OUT, dscp=AF31, size=700), packets.data(OUT, dscp=AF31, size=700, ipv6=True)]
+        for frame in big:
+            with self.subTest(frame=frame[:14].hex()):
+                self.send(IN, frame)
+                self.assert_frames(self.await_frames(IN, 1), [XOFF])
+                self.send(OUT, LET_OUT_GO)
+                self.assert_frames(self.await_frames(IN, 1), [XON])
+                self.await_frames(OUT, 1)
+                self.hold_out()
+        self.send(OUT, LET_OUT_GO)
+
+
+class WhatDoesNotFitTheLimitIsDroppedAndCounted(_PfcSent):
+    """The limit of the group decides; the port's buffer limit is for lossy packets alone."""
+
+    def runTest(self) -> None:
+        self.buffer_limit(OUT, 300)
+        self.hold_out()
+        self.send(IN, *(lossless(n) for n in range(6)))
+        self.switch.advance(us=100)
+        self.assertEqual((self.group_bytes(), self.dropped()), (LIMIT_BYTES, 1))
+        self.assertEqual(
+            self.verdicts(OUT),
+            {
+                (PacketClass.DATA, Verdict.TAIL_DROPPED): 1,
+                (PacketClass.CONTROL, Verdict.CONSUMED): 1,
+            },
+        )
+        self.send(IN, packets.data(OUT, size=SIZE))
+        self.switch.advance(us=100)
+        self.assertEqual(self.verdicts(OUT)[PacketClass.DATA, Verdict.TAIL_DROPPED], 2)
+        self.send(OUT, LET_OUT_GO)
+        self.await_frames(OUT, 5)
+
+
+class PacketsOfAnotherPortOrClassAreInNoGroup(_PfcSent):
+    def runTest(self) -> None:
+        self.hold_out()
+        others = [packets.data(OUT, size=SIZE, sport=n) for n in range(6)]
+        self.send(IN, *others)
+        self.send(3, *(packets.data(OUT, dscp=AF31, size=SIZE, frm=3, sport=n) for n in range(6)))
+        self.await_frames(OUT, len(others))
+        self.assertEqual((self.group_bytes(), self.pauses_sent()), (0, 0))
+        self.send(OUT, LET_OUT_GO)
+        self.await_frames(OUT, 6)
+        self.assert_silent(IN, 3)
+
+
+class LosslessPacketIsNeverDroppedEarly(_PfcSent):
+    """RED would drop each of them. What can carry a mark gets one."""
+
+    def runTest(self) -> None:
+        self.red(OUT, low=0, high=0)
+        frames = [lossless(0), lossless(1, ecn=2)]
+        self.send(IN, *frames)
+        self.assert_frames(
+            self.await_frames(OUT, 2),
+            [packets.forwarded(frames[0], OUT), packets.forwarded(frames[1], OUT, ecn=3)],
+        )
+
+
+class WithoutItsSessionThePauseIsNotSent(_PfcSent):
+    """And nothing else changes: packets and accounts go on."""
+
+    def runTest(self) -> None:
+        session = self.client.clone_session(NUMBERS["constants"]["COPY_SESSION"], COPY_PORT)
+        self.client.write(self.client.update("DELETE", session))
+        try:
+            self.hold_out()
+            self.send(IN, *(lossless(n) for n in range(4)))
+            self.switch.advance(us=100)
+            self.send(OUT, LET_OUT_GO)
+            self.await_frames(OUT, 4)
+            self.assert_silent(IN)
+            self.assertEqual((self.group_bytes(), self.pauses_sent()), (0, 0))
+        finally:
+            self.client.write(self.client.update("INSERT", session))
+
+
+@virtual_time_only
+class PauseIsSaidAgainWhenHalfOfItIsOver(_PfcSent):
+    """When a packet of the group comes, and when one leaves."""
+
+    refresh_ns = REFRESH_NS
+
+    def runTest(self) -> None:
+        self.hold_out()
+        self.send(IN, *(lossless(n) for n in range(4)))
+        start = self.switch.now_ns
+        self.switch.advance(us=100)
+        self.assertEqual([left.at_ns for left in self.departures(IN)], [start + ROUND_NS])
+        self.switch.advance(ns=start + REFRESH_NS - 1 - self.switch.now_ns)
+        self.send(IN, lossless(4))
+        self.assertEqual(self.departures(IN), [])
+        self.switch.advance(ns=1)
+        self.send(IN, lossless(5))
+        self.switch.advance(us=2)
+        self.assertEqual(self.dropped(), 1, "it did not fit, and so it is nobody's news")
+        self.assert_silent(IN)
+        self.send(OUT, LET_OUT_GO)
+        leaves = self.switch.now_ns
+        self.switch.advance(ns=ROUND_NS)
+        self.assert_frames(self.departures(IN), [XOFF])
+        self.assertEqual(self.queue_register("pause_sent_at", IN, LOSSLESS), leaves)
+        self.drain()
+        self.assert_frames(self.departures(IN), [XON])
+        self.assertEqual(self.pauses_sent(), 2)
+        self.departures(OUT)
+
+
+@virtual_time_only
+class PauseEndsTheHoldOfASleepingLink(_PfcSent):
+    """Otherwise it would wait for as long as packets are collected. The link wakes in its time."""
+
+    def runTest(self) -> None:
+        eee = Eee(hold=5_000_000, trigger_packets=100)
+        self.table_add("port_eee", {"port": IN}, "eee", eee.params())
+        self.hold_out()
+        for collected in (False, True):
+            with self.subTest(collected=collected):
+                self.switch.advance(ms=2)
+                if collected:
+                    self.send(OUT, packets.data(IN, frm=OUT))
+                    self.switch.advance(us=50)
+                self.send(IN, *(lossless(n) for n in range(4)))
+                start = self.switch.now_ns
+                self.switch.advance(us=100)
+                first, *others = self.departures(IN)
+                self.assertEqual((first.at_ns - start, len(others)), (ROUND_NS + eee.wake, int(collected)))
+                self.assertEqual(first.frame, XOFF)
+                self.switch.advance(us=100)
+                self.send(OUT, LET_OUT_GO)
+                self.drain()
+                self.departures(IN)
+                self.departures(OUT)
+                self.hold_out()
+        self.send(OUT, LET_OUT_GO)
+
+
+@virtual_time_only
+class AccountsHoldWherePacketsGoRound(NeighbourIsPausedAboveXoffAndGoesOnAtXon):
+    """Packets that circulate keep their group."""
+
+    options = SwitchOptions(gate=False)
