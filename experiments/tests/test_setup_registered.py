@@ -1,0 +1,60 @@
+"""The registered set-ups: their points are those of the experiments whose judges read them, and no seed of
+theirs was seen before they were registered."""
+
+from __future__ import annotations
+
+import pytest
+from eeon_experiments import files
+
+NAMES_IN_AQM = {"drops": "newreno"}
+
+
+@pytest.mark.parametrize(
+    ("name", "judged", "axes"),
+    [
+        ("setup", "marking", ("buffer", "transport", "queue", "protect", "workload")),
+        ("setup_energy", "eee_ecn", ("control",)),
+    ],
+)
+def test_a_value_means_what_it_means_where_its_judge_is(
+    name: str, judged: str, axes: tuple[str, ...]
+) -> None:
+    mine, theirs = files.load(name).file.axes, files.load(judged).file.axes
+    for axis in axes:
+        shared = mine[axis].keys() & theirs[axis].keys()
+        assert shared
+        assert {value: mine[axis][value] for value in shared} == {
+            value: theirs[axis][value] for value in shared
+        }
+
+
+def test_a_point_of_aqm_is_that_run_under_the_name_that_the_set_up_has_for_it() -> None:
+    mine, theirs = files.load("setup").file.axes, files.load("aqm").file.axes
+    for axis in ("transport", "queue"):
+        for value, overlay in mine[axis].items():
+            if axis == "transport" and value == "newreno":
+                continue
+            there = theirs[axis].get(NAMES_IN_AQM.get(value, value))
+            assert there is None or there == overlay, value
+    assert mine["transport"]["drops"] == theirs["transport"]["newreno"]
+
+
+@pytest.mark.parametrize(
+    ("name", "judged"), [("setup", "marking"), ("setup", "aqm"), ("setup_energy", "eee_ecn")]
+)
+def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name: str, judged: str) -> None:
+    mine, theirs = files.load(name).file.base, files.load(judged).file.base
+    for key in mine.keys() & theirs.keys() - {"config", "workload", "tcp"}:
+        assert mine[key] == theirs[key], key
+    if judged != "eee_ecn":
+        assert mine == theirs
+
+
+@pytest.mark.parametrize("name", ["setup", "setup_energy"])
+def test_seeds_begin_after_those_of_the_pilot(name: str) -> None:
+    file = files.load(name).file
+    assert file.quick is not None and file.quick.seeds is not None
+    of_sweeps = [sweep["seeds"] for sweep in file.sweeps]
+    assert {*file.seeds, *file.quick.seeds} == {4, 5, 6}
+    assert all(isinstance(seeds, list) and set(seeds) < {"4", "5", "6"} for seeds in of_sweeps)
+    assert not any("seeds" in sweep for sweep in file.quick.sweeps)
