@@ -11,6 +11,7 @@ import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from eeon_control import config as configs
@@ -20,8 +21,9 @@ from eeon_control.topology import PortRole
 from eeon_control.units import Packets
 
 from eeon_tools.hops.recording import Recording
+from eeon_tools.replay.feed import ReadFeed
 from eeon_tools.replay.result import RunResult
-from eeon_tools.replay.twin_run import ReplaySettings, replay
+from eeon_tools.replay.twin_run import ReplaySettings, feed_of, replay
 from eeon_tools.report.model import run_model
 from eeon_tools.trace import hosts as trace_hosts
 from eeon_tools.trace.generate import generate
@@ -111,11 +113,18 @@ def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:
 def run_one(run: DemoRun, trace: Path) -> DemoResult:
     """One of them, with what the page shows of it if it is in SHOWN."""
     settings = run.settings(trace)
+    feed = _feed(trace)
     if run not in SHOWN:
-        return DemoResult(replay(settings), None)
+        return DemoResult(replay(settings, feed=feed), None)
     recordings: list[Recording] = []
-    result = replay(settings, recorded=recordings.append)
+    result = replay(settings, recorded=recordings.append, feed=feed)
     return DemoResult(result, run_model(recordings[0], result, len(SHOWN)))
+
+
+@lru_cache(maxsize=1)
+def _feed(trace: Path) -> ReadFeed:
+    """All runs of the demo have the same; a worker reads it once."""
+    return ReadFeed(feed_of(RUNS[0].settings(trace), topologies.load(TOPOLOGY)))
 
 
 def run_all(trace: Path, workers: int, finished: Callable[[DemoRun], None]) -> list[DemoResult]:

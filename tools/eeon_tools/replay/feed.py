@@ -232,6 +232,18 @@ class Feed:
         )
 
 
+class ReadFeed:
+    """A feed that is read once for several replays: all its offers are in memory."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._batches = list(feed.batches())
+        self.counts = feed.counts
+
+    def batches(self) -> Iterator[list[Offer]]:
+        """As the feed's."""
+        return iter(self._batches)
+
+
 def source_place(frame: bytes) -> tuple[int, int] | None:
     """Where the source address stands and how long it is, or None when the frame is not IP.
 

@@ -24,7 +24,7 @@ from eeon_control.topology import Topology
 from eeon_tools.errors import ReplayError, TraceError
 from eeon_tools.hops.recording import Recording, recording_filter
 from eeon_tools.replay import packet_counts
-from eeon_tools.replay.feed import AddressMap, Feed
+from eeon_tools.replay.feed import AddressMap, Feed, ReadFeed
 from eeon_tools.replay.result import CLASS_NAMES, Energy, Latency, Layer, QueueDepth, RunResult
 from eeon_tools.replay.spec import TICK_PS, fabric_spec
 from eeon_tools.replay.twin import RunningTwin
@@ -78,10 +78,11 @@ def replay(
     progress: Callable[[int], None] = lambda packets: None,
     recorded: Callable[[Recording], None] | None = None,
     hops: HopFilter | None = None,
+    feed: ReadFeed | None = None,
 ) -> RunResult:
     """Run one replay. `progress` hears how many packets have been fed. `recorded` gets what happened by
     hop, as far as `hops` admits it (everything, up to a limit, unless said); without it nothing is
-    recorded.
+    recorded. `feed`: the trace's, if it is read already.
 
     Raises TraceError, the controller's errors, UnavailableError without an engine, and ReplayError when the
     packet counts do not add up."""
@@ -89,36 +90,29 @@ def replay(
     topology = topologies.load(settings.topology)
     config = configs.load(*settings.config)
     program = programs.load()
-    hosts = trace_hosts.of_topology(topology)
     manifest = own_manifest(settings.trace)
-    feed = Feed(
-        settings.trace,
-        hosts,
-        settings.speed,
-        AddressMap.parse(settings.mapping, hosts),
-        settings.on_break,
-    )
+    offers = feed or feed_of(settings, topology)
     spec = fabric_spec(topology, config, settings.seed)
     with RunningTwin(topology, program, spec) as twin:
         twin.apply(config)
         if recorded is not None:
             twin.record(recording_filter() if hops is None else hops)
         numbers = array("I")
-        for batch in feed.batches():
+        for batch in offers.batches():
             if recorded is not None:
                 numbers.extend(offer.number for offer in batch)
             twin.send(batch)
             twin.run_until(batch[-1].at_ps)
-            progress(feed.counts.offered)
-        if not twin.run_to_idle(feed.counts.last_ps + IDLE_LIMIT_PS):
+            progress(offers.counts.offered)
+        if not twin.run_to_idle(offers.counts.last_ps + IDLE_LIMIT_PS):
             raise ReplayError(f"{settings.name}: packets are still under way an hour after the trace's end")
-        twin.run_until(feed.counts.last_ps + SETTLE_PS)
+        twin.run_until(offers.counts.last_ps + SETTLE_PS)
         report = twin.report()
         counters = twin.counters()
         registers = twin.registers(_REGISTERS)
         found = twin.recorded()
     packets = packet_counts.class_packets(report, counters)
-    packet_counts.check(topology, report, counters, registers, packets, feed.counts.offered)
+    packet_counts.check(topology, report, counters, registers, packets, offers.counts.offered)
     if recorded is not None and found is not None:
         recorded(Recording(settings.name, found, topology, config, report["elapsed_ps"], numbers))
     return RunResult(
@@ -134,8 +128,8 @@ def replay(
         tick_ps=TICK_PS,
         program_digest=program.digest,
         virtual_seconds=report["elapsed_ps"] / _PS_PER_S,
-        common_end_seconds=(feed.counts.last_ps + SETTLE_PS) / _PS_PER_S,
-        skipped_not_ip=feed.counts.not_ip,
+        common_end_seconds=(offers.counts.last_ps + SETTLE_PS) / _PS_PER_S,
+        skipped_not_ip=offers.counts.not_ip,
         packets=packets,
         latency_us=latencies(report),
         energy_joules=energy_of(report["energy"]["total"]),
@@ -147,6 +141,13 @@ def replay(
         p4_passes=report["p4_passes"],
         wall_seconds=time.monotonic() - started,
     )
+
+
+def feed_of(settings: ReplaySettings, topology: Topology) -> Feed:
+    """The packets of a replay's trace, as its hosts offer them."""
+    hosts = trace_hosts.of_topology(topology)
+    mapping = AddressMap.parse(settings.mapping, hosts)
+    return Feed(settings.trace, hosts, settings.speed, mapping, settings.on_break)
 
 
 def own_manifest(trace: Path) -> manifests.Manifest | None:
