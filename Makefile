@@ -80,7 +80,7 @@ testgen: ## run CASES (10) cases for each program that p4testgen generates from 
 tutorials: setup ## try p4lang's tutorials in `eeon lab`; P4_TUTORIALS names a checkout, p4c-bm2-ss must be on PATH
 	P4_TUTORIALS=$(abspath $(P4_TUTORIALS)) $(PY) -m pytest -q -ra tools/tests/test_tutorials.py
 
-packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill)
+packetdrill: ## play packetdrill's public scripts on TCP's endpoints; PACKETDRILL names a folder of them (a checkout of github.com/google/packetdrill, or tools/testing/selftests/net/packetdrill of Linux)
 	$(CARGO) test $(ENGINE) --package tcp --test packetdrill --quiet -- --ignored --nocapture
 
 hostile: setup ## let hostile clients loose on eeon-switch, each kind for HOSTILE_SECONDS (10), and on the metrics exporter: writes of the primary, frames and memory keep their bounds

@@ -5,6 +5,8 @@ use wire::Ecn;
 
 /// Where the counters of marked packets start (RFC 9768, 3.2.1).
 pub(crate) const INITIAL_COUNT: u8 = 5;
+/// So many marks make the field zero at the start.
+pub(crate) const MARKS_TO_ZERO: u64 = MODULUS - INITIAL_COUNT as u64;
 /// The field counts to this.
 const MODULUS: u64 = 8;
 /// Marks that make an ACK due (RFC 9768, 3.2.2.5.1: n = 2 for data).
@@ -34,11 +36,12 @@ pub(crate) fn of_syn(ace: u8) -> Mode {
     }
 }
 
-/// What a SYN-ACK answers to a SYN that asked for AccECN (3.1.1, table 2). One that reflects what it does not know has no ECN.
+/// What a SYN-ACK answers to a SYN that asked for AccECN (3.1.1, table 2). One that reflects what it does not know has no ECN; 101 is
+/// reserved and taken for AccECN (3.1.3).
 pub(crate) fn of_syn_ack(ace: u8) -> Mode {
     match ace {
         0b000 | 0b111 => Mode::Off,
-        0b001 | 0b101 => Mode::Classic,
+        0b001 => Mode::Classic,
         _ => Mode::Accurate,
     }
 }
@@ -62,11 +65,13 @@ pub(crate) struct Feedback {
     covered: u32,
     /// Marked bytes that no acknowledgement has been told to contain yet.
     pub(crate) bytes: u64,
+    /// The field has been looked at for zeros (3.2.2.4).
+    pub(crate) looked_at: bool,
 }
 
 impl Feedback {
     pub(crate) fn new(count: u8) -> Self {
-        Self { count, covered: WEIGHT, bytes: 0 }
+        Self { count, covered: WEIGHT, bytes: 0, looked_at: false }
     }
 
     /// Marked packets of which an ACK tells that newly acknowledges so many (3.2.2.5.2, appendix A.2.1). When it covers so many that the

@@ -92,8 +92,6 @@ pub struct Connection {
     /// SYN or SYN-ACK is to be sent.
     pub(crate) syn_due: bool,
     pub(crate) reset: Option<Reset>,
-    /// ECN has been agreed on.
-    pub(crate) ecn: bool,
     /// What tells the codepoint of the peer's SYN or SYN-ACK (RFC 9768, 3.1.1), and whether the next ACK without data is to carry it.
     pub(crate) handshake_ace: u8,
     pub(crate) handshake_ace_due: bool,
@@ -138,7 +136,6 @@ impl Connection {
             closing: false,
             syn_due: false,
             reset: None,
-            ecn: false,
             handshake_ace: 0,
             handshake_ace_due: false,
             timestamps: false,
@@ -273,8 +270,13 @@ impl Connection {
         }
         if self.state == State::SynReceived && segment.has(SYN) && !segment.has(ACK) && start == 0 {
             // The peer sends its SYN again, so our answer is lost, unless the timer has just sent another.
+            self.answer_repeated_ace(segment);
             self.syn_due |= !self.sender.has_sent_syn_at(now);
             return;
+        }
+        if segment.has(SYN) && segment.has(ACK) && start == 0 && !self.passive {
+            // RFC 9768, 3.2.2.1: the answer to a SYN-ACK tells its codepoint, the second time, too.
+            self.note_handshake_ace(segment.ecn);
         }
         if segment.payload_len > 0 {
             self.receiver.expect_repair(&self.settings);
@@ -551,7 +553,7 @@ impl Connection {
 
     /// Whether both ends use ECN (RFC 3168, 6.1.1).
     pub fn uses_ecn(&self) -> bool {
-        self.ecn
+        self.sender.ecn
     }
 
     /// Counts so far.

@@ -71,8 +71,9 @@ impl Connection {
                 (false, false) => Mode::Off,
             };
             self.agree_on_ecn(mode);
-            self.handshake_ace = accecn::of_handshake(segment.ecn);
-            self.handshake_ace_due = mode == Mode::Accurate;
+            self.note_handshake_ace(segment.ecn);
+            // RFC 9768, 3.2.1: a marked SYN-ACK counts, as the server learns from the answer.
+            self.receiver.count_mark(segment.ecn);
             self.syn_due = false;
             // RFC 7323, 2.2: the window of a SYN is not scaled.
             self.establish(now, 0, segment.window.into(), segment);
@@ -112,20 +113,35 @@ impl Connection {
     }
 
     fn agree_on_ecn(&mut self, mode: Mode) {
-        self.ecn = self.settings.ecn && mode != Mode::Off;
-        if self.ecn {
+        if self.settings.ecn && mode != Mode::Off {
             let accurate = mode == Mode::Accurate;
             self.receiver.use_ecn(self.settings.algorithm, accurate);
             self.sender.use_ecn(accurate);
         }
     }
 
+    /// The next ACK without data tells the codepoint of the peer's SYN-ACK (RFC 9768, 3.2.2.1).
+    pub(crate) fn note_handshake_ace(&mut self, ecn: wire::Ecn) {
+        self.handshake_ace = accecn::of_handshake(ecn);
+        self.handshake_ace_due = self.receiver.marks_counted().is_some();
+    }
+
+    /// The peer sends its SYN again: the answer tells the codepoint of the last one. One without flags says that the peer doubts whether
+    /// they come through, so that nothing is sent ECN-capable (RFC 9768, 3.1.5).
+    pub(crate) fn answer_repeated_ace(&mut self, segment: &Segment) {
+        if self.receiver.marks_counted().is_some() {
+            self.handshake_ace = accecn::of_handshake(segment.ecn);
+            if segment.ace() == 0 {
+                self.sender.stop_ecn();
+            }
+        }
+    }
+
     /// RFC 9768, 3.2.2.1: the ACK of a SYN-ACK without data tells with which codepoint that came. Zeros say that something on the path
     /// clears the field: nothing is sent ECN-capable.
     fn take_handshake_ace(&mut self, segment: &Segment) {
-        if self.sender.uses_accurate_ecn() && segment.is_pure_ack() {
+        if self.receiver.marks_counted().is_some() && self.sender.ecn && segment.is_pure_ack() {
             if segment.ace() == 0 {
-                self.ecn = false;
                 self.sender.stop_ecn();
             } else if segment.ace() == accecn::of_handshake(wire::Ecn::Ce) {
                 self.sender.note_marked_handshake();

@@ -83,11 +83,14 @@ impl Connection {
         let answers = self.state == State::SynReceived;
         // RFC 9768, 3.1.1: all three flags, and the codepoint of the SYN in the answer.
         let ace = match answers {
-            true if self.sender.uses_accurate_ecn() => Some(self.handshake_ace),
+            true if self.receiver.marks_counted().is_some() => Some(self.handshake_ace),
             false if self.settings.accecn => Some(0b111),
             _ => None,
         };
-        let flags = match (answers, self.settings.ecn, self.ecn) {
+        // RFC 9768, 3.1.4: after two losses without flags; whether that was why the next answer tells.
+        let plain = ace.is_some() && self.sender.doubts_syn_flags();
+        let ace = ace.filter(|_| !plain);
+        let flags = match (answers, self.settings.ecn && !plain, self.sender.ecn && !plain) {
             (false, true, _) => SYN | ECE | CWR,
             (false, false, _) => SYN,
             (true, _, true) => SYN | ACK | ECE,
@@ -170,12 +173,12 @@ impl Connection {
     /// What is ECN-capable: new data only (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or what DCTCP is set to.
     #[inline]
     fn codepoint(&self, kind: Kind) -> Ecn {
-        let data_only = self.ecn && kind == Kind::NewData;
+        let data_only = self.sender.ecn && kind == Kind::NewData;
         let capable = if self.settings.algorithm == Algorithm::Dctcp {
             match self.settings.dctcp_ect {
                 DctcpEct::DataOnly => data_only,
-                DctcpEct::Ns2 => self.ecn && kind != Kind::Syn,
-                DctcpEct::Linux => self.ecn || self.state == State::SynSent,
+                DctcpEct::Ns2 => self.sender.ecn && kind != Kind::Syn,
+                DctcpEct::Linux => self.sender.ecn || self.state == State::SynSent,
             }
         } else {
             data_only

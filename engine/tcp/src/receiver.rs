@@ -229,6 +229,9 @@ impl Receiver {
         }
         self.next = end;
         if !self.held.is_empty() {
+            if config.dsack && self.duplicate.is_none() {
+                self.note_duplicate_among_held(start, end);
+            }
             // RFC 5681, 4.2: fills a gap in whole or in part, at once as well.
             self.ack_now = true;
             self.expect_repair(config);

@@ -283,11 +283,8 @@ impl Sender {
         self.feedback = accurate.then(|| Feedback::new(accecn::INITIAL_COUNT));
     }
 
-    pub(crate) fn uses_accurate_ecn(&self) -> bool {
-        self.feedback.is_some()
-    }
-
-    /// Something on the path clears what the peer feeds back.
+    /// Nothing more is sent ECN-capable, and what the peer feeds back does not count: something on the path clears it, or the peer has
+    /// asked without ECN, too.
     pub(crate) fn stop_ecn(&mut self) {
         (self.ecn, self.feedback) = (false, None);
     }
@@ -304,7 +301,14 @@ impl Sender {
         match &mut self.feedback {
             None => u64::from(self.ecn && ack.ace & 1 != 0) * acked,
             Some(feedback) => {
-                feedback.bytes += feedback.take(ack.ace, acked.div_ceil(mss).max(1)) * mss;
+                let packets = acked.div_ceil(mss).max(1);
+                let is_first = !std::mem::replace(&mut feedback.looked_at, true);
+                if is_first && ack.ace == 0 && packets < accecn::MARKS_TO_ZERO {
+                    // RFC 9768, 3.2.2.4: the first feedback after the handshake is zero, so something on the path clears it.
+                    self.stop_ecn();
+                    return 0;
+                }
+                feedback.bytes += feedback.take(ack.ace, packets) * mss;
                 let marked = feedback.bytes.min(acked);
                 feedback.bytes -= marked;
                 marked
@@ -318,6 +322,11 @@ impl Sender {
         self.timed = (self.max == 0).then_some((1, now));
         (self.next, self.max, self.last_sent) = (1, 1, now);
         self.retransmit_at = now.saturating_add(self.rtt.rto(config));
+    }
+
+    /// Whether two SYNs or SYN-ACKs are lost, so that what is on the way may not like their flags (RFC 9768, 3.1.4).
+    pub(crate) fn doubts_syn_flags(&self) -> bool {
+        self.timeouts > 1
     }
 
     /// Whether a SYN or SYN-ACK has left in this very instant: another one would say the same.

@@ -29,6 +29,8 @@ pub struct Options {
 pub struct Packet {
     pub ecn: Option<Ecn>,
     pub flags: u8,
+    /// The flag AE (RFC 9768).
+    pub ae: bool,
     pub start: u32,
     pub len: u32,
     pub acknowledgement: Option<u32>,
@@ -37,6 +39,8 @@ pub struct Packet {
     pub sack: Vec<(u32, u32)>,
     /// `<...>`: any options.
     pub any_options: bool,
+    /// It has the AccECN option, which our endpoints do not have.
+    pub accecn_option: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -63,6 +67,8 @@ pub struct Script {
     /// `net.ipv4.` settings that differ from the usual ones, without that prefix.
     pub sysctls: Vec<(String, String)>,
     pub tolerance: Option<Duration>,
+    /// Values of timestamps are compared, and not their echoes alone.
+    pub compares_timestamps: bool,
     pub events: Vec<Event>,
 }
 
@@ -135,18 +141,20 @@ fn option_of(option: &str, script: &mut Script) -> Result<(), String> {
         "tolerance_usecs" => {
             script.tolerance = Some(Duration::from_us(value.parse().map_err(|_| "a tolerance")?));
         }
-        "tcp_ts_tick_usecs" if value == "1000" => {}
+        "tcp_ts_tick_usecs" if value == "1000" => script.compares_timestamps = true,
+        // Bytes by which Linux' device joins segments that arrive.
+        "mss" => {}
+        "ip_version" if value == "ipv4" => {}
         _ => return Err(format!("the option --{name}")),
     }
     Ok(())
 }
 
 /// Settings of Linux that have no counterpart here because nothing depends on them: offloads, buffers, caches.
-const WITHOUT_EFFECT: [&str; 7] = [
+const WITHOUT_EFFECT: [&str; 6] = [
     "tcp_tso_win_divisor",
     "tcp_min_tso_segs",
     "tcp_wmem",
-    "tcp_rmem",
     "tcp_no_metrics_save",
     "tcp_limit_output_bytes",
     "tcp_autocorking",
@@ -175,6 +183,10 @@ fn shell(text: &str, script: &mut Script) -> Result<(), String> {
             _ if first.starts_with("/proc/sys") => &words[..],
             _ => return Err(format!("the command {first}")),
         };
+        if let Some(bytes) = largest_buffer(command) {
+            script.sysctls.push(("tcp_rmem".to_owned(), bytes.to_string()));
+            continue;
+        }
         for setting in settings.iter().filter(|word| !word.starts_with('-')) {
             // What is left of a quoted list of sizes.
             if setting.ends_with('"') || setting.chars().all(|one| one.is_ascii_digit()) {
@@ -190,12 +202,25 @@ fn shell(text: &str, script: &mut Script) -> Result<(), String> {
     Ok(())
 }
 
+/// The last of the three numbers of `tcp_rmem="4096 131072 $((32*1024*1024))"`.
+fn largest_buffer(command: &str) -> Option<u64> {
+    let (_, values) = command.split_once("tcp_rmem=\"")?;
+    let last = values.split('"').next()?.split_whitespace().last()?;
+    last.trim_matches(['$', '(', ')']).split('*').map(|factor| factor.parse::<u64>().ok()).product()
+}
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let value: f64 = text.parse().map_err(|_| format!("the time {text:?}"))?;
     Ok(Duration::from_us((value * 1e6).round() as u64))
 }
 
 fn when(line: &str) -> Result<(When, &str), String> {
+    if let Some((from, rest)) = line.split_once('~').filter(|(from, _)| from.ends_with(' ')) {
+        // `+.02 ~ +1.1 >`.
+        let (to, rest) = rest.trim().split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let bounds = (seconds(from.trim().trim_start_matches('+'))?, seconds(to.trim_start_matches('+'))?);
+        return Ok((When::After(bounds.0, bounds.1), rest.trim()));
+    }
     let (word, rest) = line.split_once(char::is_whitespace).ok_or_else(|| format!("the line {line:?}"))?;
     let rest = rest.trim();
     if word.contains("...") || rest.starts_with("...") {
@@ -241,11 +266,12 @@ fn packet(text: &str) -> Result<Packet, String> {
         None => (text, None),
     };
     let mut words = head.split_whitespace();
-    let flags = flags(words.next().unwrap_or_default())?;
+    let (flags, ae) = flags(words.next().unwrap_or_default())?;
     let (start, len) = words.next().and_then(range).ok_or_else(|| format!("the packet {text:?}"))?;
     let mut packet = Packet {
         ecn,
         flags,
+        ae,
         start,
         len,
         acknowledgement: None,
@@ -253,6 +279,7 @@ fn packet(text: &str) -> Result<Packet, String> {
         options: Options::default(),
         sack: Vec::new(),
         any_options: options == Some("..."),
+        accecn_option: false,
     };
     while let Some(word) = words.next() {
         let mut value =
@@ -269,9 +296,11 @@ fn packet(text: &str) -> Result<Packet, String> {
     Ok(packet)
 }
 
-fn flags(text: &str) -> Result<u8, String> {
-    let one = |flag| {
-        Ok(match flag {
+/// `S`, `P.`, `SEWA`; a digit is the field ACE (RFC 9768, 3.2.2) as a number. The flags, and whether AE is one of them.
+fn flags(text: &str) -> Result<(u8, bool), String> {
+    let mut all = (0, false);
+    for one in text.chars() {
+        all.0 |= match one {
             'S' => SYN,
             'F' => FIN,
             'P' => PSH,
@@ -280,10 +309,19 @@ fn flags(text: &str) -> Result<u8, String> {
             'W' => CWR,
             '.' => ACK,
             '-' => 0,
+            'A' => {
+                all.1 = true;
+                0
+            }
+            '0'..='7' => {
+                let ace = one as u8 - b'0';
+                all.1 |= ace & 4 != 0;
+                (if ace & 2 != 0 { CWR } else { 0 }) | (if ace & 1 != 0 { ECE } else { 0 })
+            }
             _ => return Err(format!("the flags {text}")),
-        })
-    };
-    text.chars().try_fold(0, |all, flag| Ok(all | one(flag)?))
+        };
+    }
+    Ok(all)
 }
 
 /// `1:1001(1000)`.
@@ -304,6 +342,7 @@ fn read_options(text: &str, packet: &mut Packet) -> Result<(), String> {
         };
         match words[0] {
             "nop" | "eol" => {}
+            "ECN" => packet.accecn_option = true,
             "mss" => packet.options.mss = Some(number(1)? as u16),
             "wscale" => packet.options.window_scale = Some(number(1)? as u8),
             "sackOK" => packet.options.sack_permitted = true,
@@ -329,7 +368,11 @@ fn call(text: &str) -> Result<What, String> {
         return Err(format!("a bad argument: {error} of {name}"));
     }
     let result = result.split_whitespace().next().unwrap_or_default();
-    let result = result.parse().map_err(|_| format!("the result {result} of {name}"))?;
+    let number = match result.strip_prefix("0x") {
+        Some(digits) => i64::from_str_radix(digits, 16),
+        None => result.parse(),
+    };
+    let result = number.map_err(|_| format!("the result {result} of {name}"))?;
     let arguments = arguments.trim().trim_end_matches(')').to_owned();
     Ok(What::Call { name: name.trim().to_owned(), arguments, result })
 }

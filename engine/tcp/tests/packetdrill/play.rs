@@ -28,11 +28,15 @@ const PEER_ISN: u32 = 5_000_000;
 
 /// Linux as `defaults.sh` of the scripts sets it, on a link of 1500 bytes, as far as our endpoints have the same.
 fn linux(script: &Script) -> Result<Config, String> {
+    let connects =
+        script.events.iter().any(|event| matches!(&event.what, What::Call { name, .. } if name == "connect"));
     let mut config = Config {
         delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
         quick_acks: 16,
         prr: true,
         rack: true,
+        frto: true,
+        dsack: true,
         cwr_growth: false,
         slow_start_limit: None,
         receive_buffer: Some(Bytes::new(15 << 20)),
@@ -51,7 +55,13 @@ fn linux(script: &Script) -> Result<Config, String> {
                 config.algorithm = name.parse::<Config>().map_err(|error| error.to_string())?.algorithm;
             }
             ("tcp_slow_start_after_idle", value) => config.restart_after_idle = value != "0",
-            ("tcp_ecn", value) => config.ecn = value != "0",
+            ("tcp_ecn", value) => (config.ecn, config.accecn) = ecn_setting(value, connects)?,
+            // How often Linux sends the AccECN option.
+            ("tcp_ecn_option" | "tcp_ecn_option_beacon", _) => {}
+            ("tcp_rmem", value) => {
+                let bytes = value.parse().map_err(|_| format!("the setting tcp_rmem of {value}"))?;
+                config.receive_buffer = Some(Bytes::new(bytes));
+            }
             ("tcp_sack", value) => config.sack = value != "0",
             ("tcp_timestamps", value) => {
                 config.timestamps = (value != "0").then(|| Duration::from_ms(1));
@@ -64,6 +74,16 @@ fn linux(script: &Script) -> Result<Config, String> {
     Ok(config)
 }
 
+/// Linux' `tcp_ecn`: whether a connection uses ECN and AccECN, by who begins it.
+fn ecn_setting(value: &str, connects: bool) -> Result<(bool, bool), String> {
+    Ok(match (value, connects) {
+        ("0", _) | ("2" | "5", true) => (false, false),
+        ("1", _) | ("2", false) | ("4", true) => (true, false),
+        ("3", _) | ("4" | "5", false) => (true, true),
+        _ => return Err(format!("the setting tcp_ecn={value}")),
+    })
+}
+
 struct Player {
     config: Config,
     tcp: Option<Connection>,
@@ -71,6 +91,9 @@ struct Player {
     sent: VecDeque<(Time, Segment)>,
     /// Ours less the script's, from the first value that left.
     timestamps: Option<u32>,
+    compares_timestamps: bool,
+    /// The descriptor of the connection, once it is another than the listener's.
+    accepted: Option<i64>,
     tolerance: Duration,
     compared: usize,
     passed_over: usize,
@@ -90,6 +113,8 @@ pub fn play(script: &Script) -> Outcome {
         now: Time::ZERO,
         sent: VecDeque::new(),
         timestamps: None,
+        compares_timestamps: script.compares_timestamps,
+        accepted: None,
         tolerance: script.tolerance.unwrap_or(Duration::from_ms(5)),
         compared: 0,
         passed_over: 0,
@@ -168,9 +193,13 @@ impl Player {
         }
         let segment = Segment {
             sequence: PEER_ISN.wrapping_add(packet.start),
-            acknowledgement: packet.acknowledgement.map_or(0, |ack| OUR_ISN.wrapping_add(ack)),
+            acknowledgement: if packet.flags & ACK == 0 {
+                0
+            } else {
+                OUR_ISN.wrapping_add(packet.acknowledgement.unwrap_or(0))
+            },
             flags: packet.flags,
-            ae: false,
+            ae: packet.ae,
             window: packet.window.unwrap_or(0),
             ecn: packet.ecn.unwrap_or(Ecn::NotEct),
             payload_len: packet.len,
@@ -235,12 +264,16 @@ impl Player {
             }
         };
         same((ours.flags & !PSH).into(), (packet.flags & !PSH).into(), "the set of flags")?;
+        same(ours.ae.into(), packet.ae.into(), "AE")?;
         same(ours.sequence.wrapping_sub(OUR_ISN), packet.start, "the sequence number")?;
         same(ours.payload_len, packet.len, "the payload")?;
         if let (Some(ack), true) = (packet.acknowledgement, ours.has(ACK)) {
             same(ours.acknowledgement.wrapping_sub(PEER_ISN), ack, "the acknowledgement number")?;
         }
-        if let Some(ecn) = packet.ecn {
+        // With AccECN Linux sends pure ACKs ECN-capable, too; ours are as RFC 3168 has them.
+        let is_left_open = self.config.accecn && packet.len == 0;
+        self.passed_over += usize::from(packet.accecn_option) + usize::from(is_left_open);
+        if let Some(ecn) = packet.ecn.filter(|_| !is_left_open) {
             same(ours.ecn as u32, ecn as u32, "the codepoint")?;
         }
         if packet.any_options {
@@ -265,7 +298,7 @@ impl Player {
                 let base = *self.timestamps.get_or_insert(ours.value.wrapping_sub(value));
                 same(ours.echo_reply, echo, "the timestamp's echo")?;
                 let apart = ours.value.wrapping_sub(base).wrapping_sub(value) as i32;
-                if apart.abs() > 5 {
+                if self.compares_timestamps && apart.abs() > 5 {
                     return differs(format!("the timestamp is {apart} ms off: {}", shown(packet)));
                 }
                 Ok(())
@@ -279,9 +312,16 @@ impl Player {
         let words: Vec<&str> = arguments.split(',').map(str::trim).collect();
         let settings = || self.config.clone().check().map_err(|error| Stop::DoesNotApply(error.to_string()));
         match name {
-            "socket" | "bind" | "accept" | "fcntl" => {}
+            "socket" | "bind" | "fcntl" => {}
+            "accept" => self.accepted = Some(result).filter(|result| *result >= 0),
             "setsockopt" => self.set(&words, arguments)?,
-            "listen" => self.tcp = Some(Connection::listen(&settings()?, OUR_ISN)),
+            "close" if self.accepted.is_some_and(|accepted| words[0].parse() != Ok(accepted)) => {}
+            "listen" => {
+                // What a connection before sent belongs to a socket that is gone.
+                self.sent.clear();
+                (self.accepted, self.timestamps) = (None, None);
+                self.tcp = Some(Connection::listen(&settings()?, OUR_ISN));
+            }
             "connect" => {
                 if self.tcp.is_none() {
                     self.tcp = Some(Connection::connect(&settings()?, OUR_ISN));

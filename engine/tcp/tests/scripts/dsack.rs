@@ -67,6 +67,20 @@ fn of_a_segment_that_is_new_in_part_the_rest_is_reported() {
 }
 
 /// Ten segments under way; the ACKs of three later ones come before that of the first, which is sent again.
+/// 4.2.2 and 4.3: a segment in order that covers blocks beyond it: of what came twice, the first.
+#[test]
+fn a_segment_in_order_over_blocks_reports_the_first_of_them() {
+    let mut script = receiver(on());
+    for start in [1_000, 3_000, 7_000] {
+        script.data(start, 1_000, Ecn::NotEct);
+        script.sent();
+    }
+    script.data(0, 6_000, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (6_000, vec![(1_000, 2_000), (7_000, 8_000)]));
+    script.data(6_000, 1_000, Ecn::NotEct);
+    assert_eq!(reported(&mut script), (8_000, vec![]), "it fills the gap and covers nothing");
+}
+
 fn reordered(config: Config) -> Script {
     let mut script = Script::established(config, RTT);
     script.tcp.send(30_000).unwrap();
