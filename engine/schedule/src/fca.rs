@@ -9,7 +9,7 @@
 //! keeps its rates; where step one divides what is left of a transfer's links, each of its flows gets exactly what it needs until
 //! then, so that none needs to be lowered by hand.
 
-use crate::flows::{least, rate_by, rate_within, take, Demand, Flows};
+use crate::flows::{is_used_up, least, rate_by, rate_within, take, Demand, Flows};
 use crate::ordered::{Order, Ordered};
 use crate::schedule::Scheduler;
 use crate::FlowId;
@@ -182,7 +182,11 @@ impl Scheduler for Fca {
         let flow = flows.get(slot);
         let volume = flow.remaining;
         let available = least(&self.residual, &flow.path);
-        if available == 0 {
+        if flow
+            .path
+            .iter()
+            .any(|link| is_used_up(self.residual[*link as usize], flows.capacity[*link as usize]))
+        {
             return;
         }
         let alone = volume.div_ceil(u128::from(available));

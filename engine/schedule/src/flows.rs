@@ -177,6 +177,12 @@ pub(crate) fn least(residual: &[u64], path: &[u32]) -> u64 {
     path.iter().map(|link| residual[*link as usize]).min().unwrap_or(0)
 }
 
+/// Whether a link has nothing left worth speaking of. Rates are whole bits per second, so that of a link that transfers fill up some
+/// bits remain: as a transfer's bottleneck, or as all that a flow could have, they would keep it for years.
+pub(crate) fn is_used_up(left: u64, capacity: u64) -> bool {
+    left <= capacity >> 16
+}
+
 /// Takes `rate` from every link of a path.
 pub(crate) fn take(residual: &mut [u64], path: &[u32], rate: u64) {
     for link in path {
@@ -195,7 +201,7 @@ pub(crate) struct Demand {
 
 impl Demand {
     /// The shortest time in which all `slots` can end together, in picoseconds, when their present rates and `residual` are
-    /// theirs; `None` when a link has nothing for them.
+    /// theirs; `None` when a link is used up ([`is_used_up`]).
     ///
     /// Of each link, all that they have left on it over all that they may use of it; the longest of these (paper, equations 7 to
     /// 9, and Varys' bottleneck). `spare` bits per second for each flow are left out, so that rates may be rounded up.
@@ -225,10 +231,10 @@ impl Demand {
             let at = link as usize;
             let remaining = std::mem::take(&mut self.remaining[at]);
             let (own, spare) = (std::mem::take(&mut self.rate[at]), std::mem::take(&mut self.spare[at]));
-            let usable = u128::from((residual[at] + own).saturating_sub(spare));
+            let usable = (residual[at] + own).saturating_sub(spare);
             longest = match longest {
-                _ if usable == 0 && remaining > 0 => None,
-                Some(span) if usable > 0 => Some(remaining.div_ceil(usable).max(span)),
+                _ if remaining > 0 && is_used_up(usable, flows.capacity[at]) => None,
+                Some(span) if usable > 0 => Some(remaining.div_ceil(usable.into()).max(span)),
                 other => other,
             };
         }
