@@ -5,7 +5,8 @@ but who may send how fast. There are no packets, no propagation and no slow star
 
 `World` says how the file is read: in its own units, or as CoflowSim does (github.com/coflow/coflowsim), for
 comparison with its sums: `COFLOWSIM` has links of 2^30 bit/s, megabytes of 2^20 bytes, 1024 ms to a second,
-time in steps of 8 ms, and rates that are decided again when a coflow ends but not each flow.
+time in steps of 8 ms, rates that are decided again when a coflow ends but not each flow, and coflows that
+begin together: those of 10.24 s at the beginning of that time.
 """
 
 from __future__ import annotations
@@ -40,9 +41,24 @@ class World:
     """Events happen at multiples of this."""
     only_whole_coflows: bool = False
     """Whether rates are decided again only when a coflow arrives or ends."""
+    epoch_ps: int | None = None
+    """Coflows that arrive within so much time begin when it does; one at its very end is of it, too."""
+
+    def begins(self, arrival_ps: int) -> int:
+        """When a coflow begins."""
+        if self.epoch_ps is None:
+            return arrival_ps
+        return max(-(-arrival_ps // self.epoch_ps) - 1, 0) * self.epoch_ps
 
 
-COFLOWSIM = World(2**30, 2**20, 1024, 8 * _PS_PER_SECOND // 1024, only_whole_coflows=True)
+COFLOWSIM = World(
+    2**30,
+    2**20,
+    1024,
+    8 * _PS_PER_SECOND // 1024,
+    only_whole_coflows=True,
+    epoch_ps=10 * _PS_PER_SECOND,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +130,7 @@ def read_trace(
         if number < first or (last is not None and number > last):
             continue  # Read on, so that a broken line later in the file is still reported.
         base = coflow.arrival_ms if base is None else base
-        at = (coflow.arrival_ms - base) * _PS_PER_SECOND // world.second_ms
+        at = world.begins((coflow.arrival_ms - base) * _PS_PER_SECOND // world.second_ms)
         flows.extend(_flows(coflow, len(arrivals), at, world, gap_ms, draw))
         if len(flows) > MAX_FLOWS:
             raise CoflowError(path, f"coflow {number}", f"more than {MAX_FLOWS} flows; take fewer: --range")

@@ -105,12 +105,24 @@ def test_the_command_prints_a_table_or_json_for_the_sample() -> None:
     assert all(0 < row["median"] <= row["p95"] <= row["longest"] for row in rows)
 
 
-def test_the_sum_of_coflowsim_under_dclas_comes_out_within_one_percent() -> None:
-    """CoflowSim (commit b61f209), the first 100 coflows of FB2010-1Hr-150-0, line 1 changed to `150 100`: the
-    sum of its durations in its milliseconds under DARK, which is D-CLAS with strict priorities."""
+SUMS = {"scf": 283_200, "sebf": 281_880, "dclas": 326_688}
+"""CoflowSim's (commit b61f209) for the first 100 coflows of FB2010-1Hr-150-0, line 1 changed to `150 100`: of
+its durations in its milliseconds, under SCF, SEBF, and DARK, which is D-CLAS with strict priorities."""
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_the_sums_of_coflowsim_come_out_within_one_percent(name: str) -> None:
     path = os.environ.get("EEON_COFLOW_TRACE")
     if not path:
         pytest.skip("EEON_COFLOW_TRACE is not set: where FB2010-1Hr-150-0.txt of coflow/coflow-benchmark is")
     read = read_trace(Path(path), 1, 100, COFLOWSIM)
-    total_ms = complete(read, Variant("dclas", "dclas")).total * 1024
-    assert abs(total_ms / 326_688 - 1) < 0.01, f"{total_ms:.0f} ms"
+    total_ms = complete(read, Variant(name, name)).total * 1024
+    assert abs(total_ms / SUMS[name] - 1) < 0.01, f"{total_ms:.0f} ms"
+
+
+def test_coflowsim_lets_the_coflows_of_an_epoch_begin_together(tmp_path: Path) -> None:
+    # 10.24 s of the file are an epoch: 1024 ms are a second of CoflowSim's.
+    lines = [f"{number} {at} 1 0 1 1:1" for number, at in enumerate((0, 1, 10_240, 10_241, 20_481), start=1)]
+    read = read_trace(trace(tmp_path, "2 5\n" + "\n".join(lines) + "\n"), 1, None, COFLOWSIM)
+    assert [at / _SECOND for at in read.arrivals] == [0, 0, 0, 10, 20]
+    assert [flow[0] for flow in read.flows] == read.arrivals
