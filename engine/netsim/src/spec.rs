@@ -26,6 +26,7 @@
 //!   "phy": [{"rate_bps": 1000000000, "watts": 0.5, "lpi_fraction": 0.1, "sleep_ps": 182000000, "wake_ps": 16500000}],
 //!   "nic": {"eee": {"stall_ps": 0, "hold_ps": 12000000, "trigger_packets": 10, "trigger_bytes": 0},
 //!           "buffer_bytes": null},
+//!   "nic_classes": {"dscp": [{"dscp": 26, "priority": 3}], "default_priority": 0, "pausable": [3]},
 //!   "queue_samples": {"period_ps": 10000000, "max": 512},
 //!   "scheduler": {"kind": "fca", "order": "total", "work_conserving": true, "preempt": false, "mice_bytes": 0,
 //!                 "floor_bps": 100000, "floor_reserve_ppm": 10000, "capacity_ppm": 950000,
@@ -40,6 +41,7 @@
 //!   it sleeps after `stall_ps` without transmission. At a host's end `eee` must be absent: its NIC decides.
 //! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit. `aqm` is absent, or one of
 //!   `{"mode": "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
+//! * `nic_classes` is absent, or gives all NICs queues by DSCP; those in `pausable` obey pause frames (`docs/models/pfc.md`).
 //! * `scheduler` is absent, or gives flows of applications their rates: `docs/models/flow_chasing.md`.
 //! * `phy` says power and timings by link rate. A transmitter without an entry has no energy account, and EEE
 //!   at that rate is refused.
@@ -96,6 +98,9 @@ pub struct FabricSpec {
     /// The NIC of every host that has none of its own.
     #[serde(default)]
     pub nic: NicSpec,
+    /// Queues of every NIC by priority, and which of them obey pause frames; one queue, and none is obeyed, when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nic_classes: Option<NicClassesSpec>,
     /// How queue depth is sampled.
     #[serde(default)]
     pub queue_samples: QueueSamplesSpec,
@@ -281,6 +286,33 @@ pub struct NicSpec {
     /// What happens before the queue is full; nothing when absent.
     #[serde(default)]
     pub aqm: Option<NicAqm>,
+}
+
+/// Queues of NICs: which frames wait where, and which of them a pause frame stops.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NicClassesSpec {
+    /// The priority of each DSCP that is named.
+    #[serde(default)]
+    pub dscp: Vec<DscpPriority>,
+    /// That of all other frames, 0 to 7. Default 0.
+    #[serde(default)]
+    pub default_priority: u8,
+    /// Priorities that pause frames of the switch stop.
+    #[serde(default)]
+    pub pausable: Vec<u8>,
+}
+
+/// The priority of a DSCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct DscpPriority {
+    /// 0 to 63.
+    pub dscp: u8,
+    /// 0 to 7; the highest leaves first.
+    pub priority: u8,
 }
 
 /// EEE and coalescing of a NIC.

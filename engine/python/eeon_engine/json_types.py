@@ -172,6 +172,17 @@ class Distribution(TypedDict):
     """Largest."""
 
 
+@final
+class DscpPriority(TypedDict):
+    """The priority of a DSCP."""
+
+    dscp: int
+    """0 to 63."""
+
+    priority: int
+    """0 to 7; the highest leaves first."""
+
+
 Ect: TypeAlias = Literal["data_only", "ns2", "linux"]
 """Which packets of a DCTCP endpoint are ECN-capable."""
 
@@ -246,35 +257,6 @@ class FrameFlowSpec(TypedDict):
 
     frame_bytes: int
     """Bytes of a frame without FCS, 62 to 9014."""
-
-
-@final
-class HostReport(TypedDict):
-    """One host."""
-
-    name: str
-    """Name."""
-
-    offered: int
-    """Frames offered to the NIC."""
-
-    nic_drops: int
-    """Frames that did not fit the NIC's queue or that its AQM dropped."""
-
-    sent: Count
-    """Frames and bytes that left the NIC."""
-
-    received: Count
-    """Frames and bytes that arrived and were for this host."""
-
-    misdelivered: int
-    """Frames that arrived and were not."""
-
-    max_queue_bytes: int
-    """Maximum number of bytes that waited in the NIC."""
-
-    eee: EeeAccount | None
-    """The NIC's own account of its EEE: absent when off."""
 
 
 @final
@@ -788,6 +770,20 @@ class MarkThresholdAqm(TypedDict):
 
 
 @final
+class NicClassesSpec(TypedDict):
+    """Queues of NICs: which frames wait where, and which of them a pause frame stops."""
+
+    default_priority: NotRequired[int]
+    """That of all other frames, 0 to 7. Default 0."""
+
+    dscp: NotRequired[list[DscpPriority]]
+    """The priority of each DSCP that is named."""
+
+    pausable: NotRequired[list[int]]
+    """Priorities that pause frames of the switch stop."""
+
+
+@final
 class NicEeeSpec(TypedDict):
     """EEE and coalescing of a NIC."""
 
@@ -802,6 +798,17 @@ class NicEeeSpec(TypedDict):
 
     trigger_packets: NotRequired[int]
     """Held frames that end the hold. Default 0: no such trigger."""
+
+
+@final
+class PauseAccount(TypedDict):
+    """What became of the frames of MAC control that came to a NIC."""
+
+    obeyed: int
+    """Pauses that were obeyed, and ends of pauses."""
+
+    ignored: int
+    """Frames that moved nothing: malformed, of another opcode, for queues that are not paused here."""
 
 
 @final
@@ -1841,6 +1848,38 @@ class EnergyReport(TypedDict):
 
 
 @final
+class HostReport(TypedDict):
+    """One host."""
+
+    name: str
+    """Name."""
+
+    offered: int
+    """Frames offered to the NIC."""
+
+    nic_drops: int
+    """Frames that did not fit the NIC's queue or that its AQM dropped."""
+
+    sent: Count
+    """Frames and bytes that left the NIC."""
+
+    received: Count
+    """Frames and bytes that arrived and were for this host."""
+
+    misdelivered: int
+    """Frames that arrived and were not."""
+
+    max_queue_bytes: int
+    """Maximum number of bytes that waited in the NIC."""
+
+    eee: EeeAccount | None
+    """The NIC's own account of its EEE: absent when off."""
+
+    pauses: NotRequired[PauseAccount | None]
+    """Pause frames of its switch: absent where NICs have no classes."""
+
+
+@final
 class IncastSpec(TypedDict):
     """Incast: a client asks many servers at once, and asks again once all have answered."""
 
@@ -2422,6 +2461,9 @@ class FabricSpec(TypedDict):
 
     nic: NotRequired[NicSpec]
     """The NIC of every host that has none of its own."""
+
+    nic_classes: NotRequired[NicClassesSpec | None]
+    """Queues of every NIC by priority, and which of them obey pause frames; one queue, and none is obeyed, when absent."""
 
     phy: NotRequired[list[PhySpec]]
     """Power and timings of PHYs by rate."""

@@ -51,6 +51,12 @@ impl<'a> Packet<'a> {
         usize::from(self.0[0] & 0x0f) * 4
     }
 
+    /// The DSCP.
+    #[inline]
+    pub fn dscp(&self) -> u8 {
+        self.0[1] >> 2
+    }
+
     /// The two ECN bits as they stand in the header.
     #[inline]
     pub fn ecn_bits(&self) -> u8 {

@@ -34,6 +34,12 @@ impl<'a> Packet<'a> {
         self.0
     }
 
+    /// The DSCP.
+    #[inline]
+    pub fn dscp(&self) -> u8 {
+        (self.0[0] & 0b1111) << 2 | self.0[1] >> 6
+    }
+
     /// The two ECN bits as they stand in the traffic class.
     #[inline]
     pub fn ecn_bits(&self) -> u8 {

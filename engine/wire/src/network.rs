@@ -36,6 +36,16 @@ impl<'a> Network<'a> {
         })
     }
 
+    /// DSCP (RFC 2474); `None` when this is not IP.
+    #[inline]
+    pub fn dscp(&self) -> Option<u8> {
+        match self {
+            Self::Ipv4(packet) => Some(packet.dscp()),
+            Self::Ipv6(packet) => Some(packet.dscp()),
+            Self::Other(_) => None,
+        }
+    }
+
     /// ECN codepoint; `None` when this is not IP.
     #[inline]
     pub fn ecn(&self) -> Option<Ecn> {

@@ -128,12 +128,16 @@ def up(
 def _serve_twin(
     loaded: Topology, topology: str, targets_path: Path, first_port: int | None, stop: threading.Event
 ) -> None:
-    from eeon_tools.replay.spec import TICK_PS, fabric_spec
+    from eeon_tools.replay.spec import CLASS_GATE_REGISTER, TICK_PS, fabric_spec
     from eeon_tools.replay.twin import RunningTwin
 
     idle = configs.load("drop_tail")
     # A configuration that comes later may have classes.
-    spec: FabricSpec = {**fabric_spec(loaded, idle, seed=1), "priorities": configs.PRIORITIES}
+    spec: FabricSpec = {
+        **fabric_spec(loaded, idle, seed=1),
+        "priorities": configs.PRIORITIES,
+        "class_gate_register": CLASS_GATE_REGISTER,
+    }
     with RunningTwin(loaded, programs.load(), spec, first_port) as twin:
         _write_targets(targets_path, f"{TICK_PS // 1000}ns", twin.targets, {}, clock="virtual")
         _say_what_to_try(topology, targets_path)

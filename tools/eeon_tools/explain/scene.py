@@ -26,7 +26,7 @@ from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError
 from eeon_tools.explain.entries import install
 from eeon_tools.explain.source import Source
-from eeon_tools.replay.spec import GATE_REGISTER, TICK_PS
+from eeon_tools.replay.spec import CLASS_GATE_REGISTER, GATE_REGISTER, TICK_PS
 
 if TYPE_CHECKING:
     from eeon_engine import Program, Switch, SwitchHandle
@@ -103,6 +103,7 @@ class Scene:
                 cpu_port=CPU_PORT,
                 drop_port=DROP_PORT,
                 gate_register=GATE_REGISTER,
+                class_gate_register=CLASS_GATE_REGISTER if self.fabric.config.classes else None,
                 priorities=PRIORITIES if self.fabric.config.classes else 1,
                 seed=self.seed,
             )

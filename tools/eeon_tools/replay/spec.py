@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 TICK_PS = 1000
 """The twin's timestamps count nanoseconds."""
 GATE_REGISTER = "gate_open_at"
+CLASS_GATE_REGISTER = "class_gate_open_at"
 QUEUE_SAMPLES = 512
 _QUEUE_SAMPLE_PS = 10_000_000
 
@@ -39,7 +40,7 @@ def fabric_spec(
     of PHY for each speed), or when EEE is on at a speed whose power is not known.
     """
     nics = nic_eee or {host.name: config.eee_of(host.port) for host in topology.hosts.values()}
-    return {
+    spec: FabricSpec = {
         "seed": seed,
         "tick_ps": TICK_PS,
         "cpu_port": CPU_PORT,
@@ -63,6 +64,9 @@ def fabric_spec(
         "phy": _phys(topology, config, nics),
         "queue_samples": {"period_ps": _QUEUE_SAMPLE_PS, "max": QUEUE_SAMPLES},
     }
+    if config.classes:
+        spec["class_gate_register"] = CLASS_GATE_REGISTER
+    return spec
 
 
 def _link(topology: Topology, config: FabricConfig, link: Link) -> LinkSpec:

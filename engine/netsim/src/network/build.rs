@@ -23,13 +23,15 @@ use crate::spec::FabricSpec;
 impl Network {
     /// Builds the network; every switch runs `program`.
     pub(crate) fn new(program: &Arc<Executable>, spec: &FabricSpec) -> Result<Self, FabricError> {
-        let Wiring { directions, nics } = Wiring::new(spec)?;
+        let Wiring { directions, nics, classes } = Wiring::new(spec)?;
         let (uplinks, downlinks) = directions.split_at(spec.hosts.len());
         let hosts = spec.hosts.iter().zip(&nics).zip(uplinks).enumerate();
         let hosts = hosts.map(|(index, ((host, (limit, eee, aqm)), direction))| {
             // Streams of their own, unlike the switches', which are seeded with a device id.
             let seed = spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let nic = Nic::new(direction.rate, direction.overhead, *limit, *eee).with_aqm(*aqm, seed);
+            let nic = Nic::new(direction.rate, direction.overhead, *limit, *eee)
+                .with_aqm(*aqm, seed)
+                .with_classes(classes.clone());
             let phy = phy(direction, Duration::from_ps(1));
             let (Node::Switch(switch), port) = direction.to else {
                 unreachable!("a host's link leads to a switch; the wiring has checked it");

@@ -14,6 +14,7 @@ mod link;
 mod listen;
 pub mod nic;
 mod nic_aqm;
+pub mod nic_classes;
 mod path;
 pub mod phy;
 mod report;
@@ -276,6 +277,10 @@ impl Network {
             (Node::Host(host), _) => {
                 let arrival = Arrival { host, frame, switch: wire.from };
                 let bytes = arrival.frame.len();
+                if nic_classes::is_mac_control(&arrival.frame) {
+                    self.control_arrives(events, arrival, packet);
+                    return None;
+                }
                 if self.hosts[host].is_listened_to {
                     self.listener.hear(events.now(), host, &arrival.frame);
                 }
@@ -291,6 +296,24 @@ impl Network {
                 Some(arrival)
             }
         }
+    }
+
+    /// A frame of MAC control ends at the NIC.
+    #[cold]
+    fn control_arrives(&mut self, events: &mut EventQueue, arrival: Arrival, packet: Option<u64>) {
+        let (host, bytes) = (arrival.host, arrival.frame.len());
+        if self.hosts[host].is_listened_to {
+            self.listener.hear(events.now(), host, &arrival.frame);
+        }
+        if let (Some(hops), Some(packet)) = (&mut self.hops, packet) {
+            hops.delivered(events.now(), host, packet, &arrival.frame);
+        }
+        let to = &mut self.hosts[host];
+        to.received.packets += 1;
+        to.received.bytes += bytes as u64;
+        to.nic.receive_control(events.now(), &arrival.frame);
+        self.recycle(arrival);
+        self.schedule_nic(events, host);
     }
 
     /// Whether owners are to be told of frames with [`Network::pop_left`].

@@ -1,7 +1,8 @@
 //! A host's network interface: a FIFO with a byte limit and an AQM, the speed of its link, and the EEE hold of its PHY.
 //!
 //! Flows that were given a rate wait in limiters beside the FIFO (`limiter`), and round robin chooses among those whose time has come.
-//! The byte limit is for all that waits; the AQM is the FIFO's.
+//! The byte limit is for all that waits; the AQM is the FIFO's. Where there are classes, the FIFO is a queue for each priority
+//! (`nic_classes`), which the switch may pause; what leaves a limiter while its queue is paused waits there.
 //!
 //! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC's
 //! clock for EEE ticks in picoseconds. It sends and does not receive: the other direction belongs to the
@@ -18,6 +19,7 @@ use crate::network::eee::{Eee, EeeParams};
 use crate::network::frame::HostFrame;
 use crate::network::limiter::{Limiters, Next};
 use crate::network::nic_aqm::{Aqm, Decision};
+use crate::network::nic_classes::{Lanes, NicClasses};
 use crate::network::tag;
 use crate::report::measures::ClassCounts;
 use crate::spec::NicAqm;
@@ -52,6 +54,10 @@ pub struct NicStats {
     pub sent_bytes: u64,
     /// Maximum number of bytes that waited.
     pub max_queue_bytes: u64,
+    /// Pause frames that were obeyed, those that end a pause included.
+    pub pauses: u64,
+    /// Frames of MAC control that stopped nothing.
+    pub control_ignored: u64,
     /// What the queue did, by class.
     pub classes: [ClassCounts; PacketClass::ALL.len()],
 }
@@ -63,7 +69,10 @@ pub struct Nic {
     limit: Option<Bytes>,
     eee: Option<Eee>,
     aqm: Option<Aqm>,
+    /// Empty where there are lanes.
     queue: VecDeque<HostFrame>,
+    /// `None` where all frames have one class, so that others pay nothing for it.
+    lanes: Option<Box<Lanes>>,
     /// Dropped when they were to leave; the caller takes back their buffers.
     dropped: Vec<HostFrame>,
     queued_bytes: u64,
@@ -85,6 +94,7 @@ impl Nic {
             eee,
             aqm: None,
             queue: VecDeque::new(),
+            lanes: None,
             dropped: Vec::new(),
             queued_bytes: 0,
             limiters: None,
@@ -100,6 +110,34 @@ impl Nic {
         self
     }
 
+    /// The same with queues by priority.
+    #[must_use]
+    pub fn with_classes(mut self, classes: Option<NicClasses>) -> Self {
+        self.lanes = classes.map(|classes| Box::new(Lanes::new(classes)));
+        self
+    }
+
+    /// Whether it has queues by priority.
+    pub fn has_classes(&self) -> bool {
+        self.lanes.is_some()
+    }
+
+    /// A frame of MAC control has arrived: queues may be paused from now on.
+    pub fn receive_control(&mut self, now: Time, frame: &[u8]) {
+        let rate = self.rate;
+        if self.lanes.as_mut().is_some_and(|lanes| lanes.obey(now, rate, frame)) {
+            self.stats.pauses += 1;
+        } else {
+            self.stats.control_ignored += 1;
+        }
+    }
+
+    /// Frames that wait beside limiters.
+    #[inline]
+    fn fifo_len(&self) -> usize {
+        self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
+    }
+
     /// The host offers a frame; one that does not fit or is dropped early comes back.
     pub fn enqueue(&mut self, now: Time, mut frame: HostFrame) -> Result<(), HostFrame> {
         self.stats.offered += 1;
@@ -111,24 +149,28 @@ impl Nic {
             self.stats.classes[frame.class() as usize].tail_dropped += 1;
             return Err(frame);
         }
+        let fifo_len = self.fifo_len();
         if let (Some(limiters), Some(limiter)) = (&mut self.limiters, frame.limiter) {
             if let Some(eee) = &mut self.eee {
-                eee.admit(now.as_ps(), frame.wire_len, self.queue.is_empty() && limited_frames == 0);
+                eee.admit(now.as_ps(), frame.wire_len, fifo_len == 0 && limited_frames == 0);
             }
             limiters.push(now, limiter.get() - 1, frame);
             self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
             return Ok(());
         }
         if let Some(aqm) = &mut self.aqm {
-            let decision = aqm.admit(self.queued_bytes, self.queue.len() as u64, &frame);
+            let decision = aqm.admit(self.queued_bytes, fifo_len as u64, &frame);
             if self.stats.apply(decision, &mut frame) {
                 return Err(frame);
             }
         }
         if let Some(eee) = &mut self.eee {
-            eee.admit(now.as_ps(), frame.wire_len, self.queue.is_empty() && limited_frames == 0);
+            eee.admit(now.as_ps(), frame.wire_len, fifo_len == 0 && limited_frames == 0);
         }
-        self.queue.push_back(frame);
+        match &mut self.lanes {
+            None => self.queue.push_back(frame),
+            Some(lanes) => lanes.push(frame),
+        }
         self.queued_bytes = queued_bytes;
         self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
         Ok(())
@@ -138,6 +180,10 @@ impl Nic {
     pub fn next_departure(&self) -> Option<Time> {
         let gate = Time::from_ps(self.eee.as_ref().map_or(0, Eee::gate_open_at));
         let wire = self.free_at.max(gate);
+        if let Some(lanes) = &self.lanes {
+            let limited = self.limiters.as_ref().and_then(|limiters| limiters.next());
+            return lanes.next().into_iter().chain(limited).min().map(|due| due.max(wire));
+        }
         match &self.limiters {
             Some(limiters) if self.queue.is_empty() => limiters.next().map(|due| due.max(wire)),
             _ => (!self.queue.is_empty()).then_some(wire),
@@ -165,24 +211,39 @@ impl Nic {
         let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
         let frames = limiters.remove(limiter.get() - 1);
         self.queued_bytes += frames.iter().map(|frame| u64::from(frame.wire_len)).sum::<u64>();
-        self.queue.extend(frames);
+        match &mut self.lanes {
+            None => self.queue.extend(frames),
+            Some(lanes) => frames.into_iter().for_each(|frame| lanes.push(frame)),
+        }
     }
 
-    /// The first waiting frame leaves; with it comes its time on the wire. `None` when there is none, or when the AQM dropped
-    /// all that waited.
+    /// The first waiting frame leaves; with it comes its time on the wire. `None` when there is none, when the AQM dropped
+    /// all that waited, or when what left a limiter has to wait for the end of a pause.
     ///
     /// # Panics
     /// When `now` is before [`Nic::next_departure`].
     pub fn depart(&mut self, now: Time) -> Option<(HostFrame, Duration)> {
         loop {
             if let Some(limiters) = &mut self.limiters {
-                match limiters.take(now, !self.queue.is_empty(), self.overhead) {
-                    Next::Nothing => return None,
-                    Next::Frame(frame) => return Some(self.put_on_wire(now, frame)),
-                    Next::Fifo => {}
+                let fifo_waits = match &self.lanes {
+                    None => !self.queue.is_empty(),
+                    Some(lanes) => lanes.next().is_some_and(|due| due <= now),
+                };
+                match (limiters.take(now, fifo_waits, self.overhead), &mut self.lanes) {
+                    (Next::Nothing, _) => return None,
+                    (Next::Frame(frame), Some(lanes)) if lanes.holds(now, &frame) => {
+                        self.queued_bytes += u64::from(frame.wire_len);
+                        lanes.push(frame);
+                        continue;
+                    }
+                    (Next::Frame(frame), _) => return Some(self.put_on_wire(now, frame)),
+                    (Next::Fifo, _) => {}
                 }
             }
-            let mut frame = self.queue.pop_front()?;
+            let mut frame = match &mut self.lanes {
+                None => self.queue.pop_front()?,
+                Some(lanes) => lanes.pop(now)?,
+            };
             self.queued_bytes -= u64::from(frame.wire_len);
             if let Some(aqm) = &mut self.aqm {
                 let (admitted, _) = tag::decode(frame.tag);
@@ -219,7 +280,7 @@ impl Nic {
 
     /// Frames waiting.
     pub fn queue_packets(&self) -> usize {
-        self.queue.len() + self.limiters.as_ref().map_or(0, |limiters| limiters.queued_frames)
+        self.fifo_len() + self.limiters.as_ref().map_or(0, |limiters| limiters.queued_frames)
     }
 
     /// What has passed so far.

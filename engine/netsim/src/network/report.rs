@@ -13,7 +13,7 @@ use crate::network::wiring::{Layer, Node};
 use crate::network::Network;
 use crate::report::{
     ClassCounts, ClassReport, Conservation, Count, EeeAccount, EnergyReport, HostReport, LatencyReport,
-    LayerEnergy, PortReport, QueueDepthReport, QueueSamples, SwitchReport, TransmitterReport,
+    LayerEnergy, PauseAccount, PortReport, QueueDepthReport, QueueSamples, SwitchReport, TransmitterReport,
 };
 
 impl Network {
@@ -240,6 +240,10 @@ fn host_report(host: &Host) -> HostReport {
         misdelivered: host.misdelivered,
         max_queue_bytes: nic.max_queue_bytes,
         eee: host.nic.eee().map(|eee| EeeAccount { wakes: eee.wakes(), lpi_ps: eee.lpi_ticks() }),
+        pauses: host
+            .nic
+            .has_classes()
+            .then_some(PauseAccount { obeyed: nic.pauses, ignored: nic.control_ignored }),
     }
 }
 

@@ -6,9 +6,11 @@ use units::{Bytes, DataRate, Duration};
 
 use crate::limits::MAX_SPEC_TIME_PS;
 use crate::network::nic::NicEee;
+use crate::network::nic_classes::{NicClasses, PRIORITIES};
 use crate::network::phy::PhyType;
 use crate::spec::{
-    EndSpec, FabricSpec, LinkSpec, NicAqm, NicSpec, SchedulerKind, SchedulerOrder, SchedulerSpec, SpecError,
+    EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicSpec, SchedulerKind, SchedulerOrder,
+    SchedulerSpec, SpecError,
 };
 
 /// A node, by its place in the spec's list.
@@ -72,6 +74,29 @@ pub(crate) struct Wiring {
     pub(crate) directions: Vec<Direction>,
     /// NIC settings by host.
     pub(crate) nics: Vec<(Option<Bytes>, Option<NicEee>, Option<NicAqm>)>,
+    /// The classes of all NICs, when they have any.
+    pub(crate) classes: Option<NicClasses>,
+}
+
+/// The classes of the NICs, as they look a frame's queue up.
+fn classes(spec: &NicClassesSpec) -> Result<NicClasses, SpecError> {
+    let priority = |place: String, of: u8| {
+        let reason = "is no priority; there are 0 to 7";
+        (usize::from(of) < PRIORITIES).then_some(of).ok_or_else(|| wrong(place, of, reason))
+    };
+    let default = priority("nic_classes.default_priority".into(), spec.default_priority)?;
+    let mut of_dscp = [default; 64];
+    for (index, one) in spec.dscp.iter().enumerate() {
+        let place = format!("nic_classes.dscp[{index}]");
+        let slot = of_dscp.get_mut(usize::from(one.dscp));
+        *slot.ok_or_else(|| wrong(format!("{place}.dscp"), one.dscp, "is no DSCP; there are 0 to 63"))? =
+            priority(format!("{place}.priority"), one.priority)?;
+    }
+    let mut pausable = 0;
+    for (index, of) in spec.pausable.iter().enumerate() {
+        pausable |= 1 << priority(format!("nic_classes.pausable[{index}]"), *of)?;
+    }
+    Ok(NicClasses { priority: of_dscp, default_priority: default, pausable })
 }
 
 fn wrong(place: impl Into<String>, value: impl ToString, reason: impl Into<String>) -> SpecError {
@@ -109,7 +134,9 @@ impl Wiring {
                 }
             }
         }
-        let mut wiring = Wiring { directions: Vec::with_capacity(2 * spec.links.len()), nics: Vec::new() };
+        let classes = spec.nic_classes.as_ref().map(classes).transpose()?;
+        let mut wiring =
+            Wiring { directions: Vec::with_capacity(2 * spec.links.len()), nics: Vec::new(), classes };
         for (index, (host, uplink)) in spec.hosts.iter().zip(uplinks).enumerate() {
             let mut uplink = uplink.ok_or_else(|| {
                 wrong(format!("hosts[{index}]"), &host.name, "has no link; add one to a switch")

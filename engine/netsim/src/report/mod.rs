@@ -151,6 +151,19 @@ pub struct HostReport {
     pub max_queue_bytes: u64,
     /// The NIC's own account of its EEE: absent when off.
     pub eee: Option<EeeAccount>,
+    /// Pause frames of its switch: absent where NICs have no classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pauses: Option<PauseAccount>,
+}
+
+/// What became of the frames of MAC control that came to a NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PauseAccount {
+    /// Pauses that were obeyed, and ends of pauses.
+    pub obeyed: u64,
+    /// Frames that moved nothing: malformed, of another opcode, for queues that are not paused here.
+    pub ignored: u64,
 }
 
 /// One TCP flow.

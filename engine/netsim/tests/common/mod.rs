@@ -147,6 +147,7 @@ impl LeafSpine {
                 phy(TEN_GIGABIT, 2.5, 2_880_000, 4_480_000),
             ],
             nic: self.nic,
+            nic_classes: None,
             queue_samples: QueueSamplesSpec::default(),
             scheduler: None,
         }

@@ -1,0 +1,251 @@
+//! Queues of a NIC by priority, and the pauses of its switch (IEEE 802.1Q-2022 clause 36).
+//!
+//! The queue of a frame is that of its DSCP. The highest queue that is not paused leaves first. A pause stops the queues that
+//! it names after the frame on the wire; a later one replaces what is left of it, and 0 ends it. Queues that may not be paused are
+//! not.
+
+use std::collections::VecDeque;
+
+use units::{Bytes, DataRate, Duration, Time};
+use wire::Network;
+
+use crate::network::frame::HostFrame;
+
+/// Queues of a NIC.
+pub(crate) const PRIORITIES: usize = 8;
+
+/// IEEE 802.3 annex 31D: the addresses, the opcode, and where the class-enable vector and the times are.
+const MAC_CONTROL: [u8; 6] = [0x01, 0x80, 0xC2, 0, 0, 0x01];
+const ETHERTYPE: [u8; 2] = [0x88, 0x08];
+const OPCODE_PFC: [u8; 2] = [0x01, 0x01];
+const ENABLED_AT: usize = 17;
+const TIMES_AT: usize = 18;
+const SHORTEST: usize = TIMES_AT + 2 * PRIORITIES;
+/// A quantum is so many bit times, which are 64 bytes.
+const QUANTUM_BYTES: u64 = 64;
+
+/// Which queue frames wait in, and which queues may be paused: data of the fabric.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NicClasses {
+    /// By DSCP.
+    pub priority: [u8; 64],
+    /// Of what is no IP.
+    pub default_priority: u8,
+    /// Bit n: priority n.
+    pub pausable: u8,
+}
+
+/// The queues of one NIC.
+pub(super) struct Lanes {
+    classes: NicClasses,
+    queues: [VecDeque<HostFrame>; PRIORITIES],
+    open_at: [Time; PRIORITIES],
+    waiting: usize,
+}
+
+/// Whether a frame is of MAC control, which ends at the NIC that receives it.
+#[inline]
+pub(super) fn is_mac_control(frame: &[u8]) -> bool {
+    frame.get(12..14) == Some(&ETHERTYPE)
+}
+
+impl Lanes {
+    pub(super) fn new(classes: NicClasses) -> Self {
+        Self { classes, queues: Default::default(), open_at: [Time::ZERO; PRIORITIES], waiting: 0 }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.waiting
+    }
+
+    fn priority_of(&self, frame: &HostFrame) -> usize {
+        let dscp = Network::of(&frame.captured).ok().and_then(|network| network.dscp());
+        dscp.map_or(self.classes.default_priority, |dscp| self.classes.priority[usize::from(dscp)]).into()
+    }
+
+    pub(super) fn push(&mut self, frame: HostFrame) {
+        let priority = self.priority_of(&frame);
+        self.queues[priority].push_back(frame);
+        self.waiting += 1;
+    }
+
+    /// When the first frame may leave; `None` when none waits.
+    pub(super) fn next(&self) -> Option<Time> {
+        let waiting = self.queues.iter().zip(self.open_at).filter(|(queue, _)| !queue.is_empty());
+        waiting.map(|(_, open_at)| open_at).min()
+    }
+
+    /// Whether the frame's queue is paused.
+    pub(super) fn holds(&self, now: Time, frame: &HostFrame) -> bool {
+        self.open_at[self.priority_of(frame)] > now
+    }
+
+    /// The first frame of the highest queue that is not paused.
+    pub(super) fn pop(&mut self, now: Time) -> Option<HostFrame> {
+        let queues = self.queues.iter_mut().zip(self.open_at).rev();
+        let frame = queues.filter(|(_, open_at)| *open_at <= now).find_map(|(queue, _)| queue.pop_front())?;
+        self.waiting -= 1;
+        Some(frame)
+    }
+
+    /// Obeys a frame of MAC control, if it is a pause of a queue that may be paused; whether it was one.
+    pub(super) fn obey(&mut self, now: Time, rate: DataRate, frame: &[u8]) -> bool {
+        if frame.len() < SHORTEST || frame[..6] != MAC_CONTROL || frame[14..16] != OPCODE_PFC {
+            return false;
+        }
+        let obeyed = frame[ENABLED_AT] & self.classes.pausable;
+        for priority in (0..PRIORITIES).filter(|priority| obeyed >> priority & 1 == 1) {
+            let at = TIMES_AT + 2 * priority;
+            let quanta = u64::from(u16::from_be_bytes([frame[at], frame[at + 1]]));
+            self.open_at[priority] = now + pause(rate, quanta);
+        }
+        obeyed != 0
+    }
+}
+
+fn pause(rate: DataRate, quanta: u64) -> Duration {
+    rate.transmit_time(Bytes::new(quanta * QUANTUM_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::nic::Nic;
+
+    const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
+
+    /// DSCP 26 is priority 3, which may be paused; DSCP 46 priority 5, which may not.
+    fn classes() -> NicClasses {
+        let mut priority = [0; 64];
+        (priority[26], priority[46]) = (3, 5);
+        NicClasses { priority, default_priority: 0, pausable: 1 << 3 }
+    }
+
+    fn nic() -> Nic {
+        Nic::new(GIGABIT, Bytes::new(24), None, None).with_classes(Some(classes()))
+    }
+
+    /// A frame that takes 12 us on the wire, of IPv4 or IPv6.
+    fn frame(dscp: u8, is_ipv6: bool) -> HostFrame {
+        let mut captured = vec![0; 54];
+        if is_ipv6 {
+            captured[12..14].copy_from_slice(&[0x86, 0xDD]);
+            captured[14..16].copy_from_slice(&[0x60 | dscp >> 2, dscp << 6]);
+        } else {
+            captured[12..14].copy_from_slice(&[8, 0]);
+            captured[14..18].copy_from_slice(&[0x45, dscp << 2, 0, 40]);
+        }
+        HostFrame { captured, wire_len: 1476, ..HostFrame::default() }
+    }
+
+    fn pause(enabled: u8, times: [u16; 8]) -> Vec<u8> {
+        let mut frame = vec![1, 0x80, 0xC2, 0, 0, 1, 2, 1, 0, 0, 0, 1, 0x88, 8, 1, 1, 0, enabled];
+        frame.extend(times.iter().flat_map(|time| time.to_be_bytes()));
+        frame.resize(60, 0);
+        frame
+    }
+
+    fn us(us: u64) -> Time {
+        Time::ZERO + Duration::from_us(us)
+    }
+
+    fn departures(nic: &mut Nic) -> Vec<(u64, u8)> {
+        let mut all = Vec::new();
+        while let Some(at) = nic.next_departure() {
+            if let Some((frame, _)) = nic.depart(at) {
+                all.push((at.as_ps() / 1_000_000, Network::of(&frame.captured).unwrap().dscp().unwrap()));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn the_highest_queue_leaves_first_by_the_dscp_of_either_family() {
+        let mut nic = nic();
+        for (dscp, is_ipv6) in [(0, false), (26, false), (46, false), (26, true), (46, true)] {
+            nic.enqueue(us(0), frame(dscp, is_ipv6)).unwrap();
+        }
+        assert_eq!(departures(&mut nic), [(0, 46), (12, 46), (24, 26), (36, 26), (48, 0)]);
+        assert_eq!(nic.queue_packets(), 0);
+    }
+
+    #[test]
+    fn a_pause_holds_its_queue_for_its_quanta_and_no_other() {
+        let mut nic = nic();
+        for dscp in [26, 46, 0] {
+            nic.enqueue(us(0), frame(dscp, false)).unwrap();
+        }
+        // 1000 quanta of 512 ns. The times of classes whose bit is not set, or that may not be paused, do not count.
+        nic.receive_control(us(0), &pause(0b0010_1000, [9, 0, 0, 1000, 0, 60_000, 0, 9]));
+        assert_eq!(departures(&mut nic), [(0, 46), (12, 0), (512, 26)]);
+        assert_eq!((nic.stats().pauses, nic.stats().control_ignored), (1, 0));
+    }
+
+    #[test]
+    fn a_later_pause_replaces_the_rest_and_a_time_of_0_ends_it() {
+        let mut nic = nic();
+        let of_3 = |quanta| pause(1 << 3, [0, 0, 0, quanta, 0, 0, 0, 0]);
+        nic.enqueue(us(0), frame(26, false)).unwrap();
+        nic.receive_control(us(0), &of_3(u16::MAX));
+        nic.receive_control(us(10), &of_3(1000));
+        assert_eq!(nic.next_departure(), Some(us(522)));
+        nic.receive_control(us(100), &of_3(0));
+        assert_eq!(nic.next_departure(), Some(us(100)));
+    }
+
+    #[test]
+    fn frames_that_are_no_pause_are_counted_and_move_nothing() {
+        let mut nic = nic();
+        let good = pause(1 << 3, [u16::MAX; 8]);
+        nic.enqueue(us(0), frame(26, false)).unwrap();
+        let other_opcode = [&good[..14], &[0, 1], &good[16..]].concat();
+        let other_address = [&[2][..], &good[1..]].concat();
+        for bad in [&good[..33], &good[..14], &other_opcode, &other_address, &pause(1 << 5, [9; 8])] {
+            nic.receive_control(us(0), bad);
+        }
+        assert_eq!((nic.stats().pauses, nic.stats().control_ignored), (0, 5));
+        assert_eq!(nic.next_departure(), Some(Time::ZERO));
+        let mut plain = Nic::new(GIGABIT, Bytes::new(24), None, None);
+        plain.enqueue(us(0), frame(26, false)).unwrap();
+        plain.receive_control(us(0), &good);
+        assert_eq!((plain.next_departure(), plain.stats().control_ignored), (Some(Time::ZERO), 1));
+    }
+
+    #[test]
+    fn what_leaves_a_limiter_waits_for_the_end_of_its_queues_pause() {
+        let mut nic = nic();
+        let limiter = nic.add_limiter(us(0), 1_000_000_000);
+        for _ in 0..2 {
+            nic.enqueue(us(0), HostFrame { limiter, ..frame(26, false) }).unwrap();
+        }
+        nic.enqueue(us(0), frame(0, false)).unwrap();
+        nic.receive_control(us(0), &pause(1 << 3, [0, 0, 0, 100, 0, 0, 0, 0]));
+        assert_eq!(departures(&mut nic), [(0, 0), (51, 26), (63, 26)]);
+        assert_eq!(nic.queue_packets(), 0);
+    }
+
+    proptest::proptest! {
+        /// Queues that nobody pauses, with one class in use, are the one FIFO.
+        #[test]
+        fn one_class_without_pauses_changes_no_departure(
+            frames in proptest::collection::vec((0_u64..100, 60_u32..1_514, 0..3_u8), 1..60),
+            limit in proptest::option::of(1_500_u64..20_000),
+        ) {
+            let limit = limit.map(Bytes::new);
+            let mut plain = Nic::new(GIGABIT, Bytes::new(24), limit, None);
+            let mut other = Nic::new(GIGABIT, Bytes::new(24), limit, None).with_classes(Some(classes()));
+            let mut now = 0;
+            for (gap, length, dscp) in frames {
+                now += gap;
+                while let Some(at) = plain.next_departure().filter(|at| *at <= us(now)) {
+                    proptest::prop_assert_eq!(other.next_departure(), Some(at));
+                    proptest::prop_assert_eq!(plain.depart(at.max(us(now))), other.depart(at.max(us(now))));
+                }
+                let frame = HostFrame { wire_len: length, ..frame(dscp, false) };
+                proptest::prop_assert_eq!(plain.enqueue(us(now), frame.clone()), other.enqueue(us(now), frame));
+                proptest::prop_assert_eq!(plain.stats(), other.stats());
+            }
+            proptest::prop_assert_eq!(departures(&mut plain), departures(&mut other));
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! A lossless class on whole fabrics: with the headroom of `docs/models/pfc.md` no packet of it is dropped, whatever the load,
+//! and with three quarters of it some are.
+
+mod common;
+
+use bm::MatchKeyParam;
+use common::{
+    classes, eee_values, finish, register, send, with_dscp, LeafSpine, PortSettings, GIGABIT, PLAIN,
+    TEN_GIGABIT,
+};
+use netsim::spec::{DscpPriority, NicClassesSpec};
+use netsim::{Fabric, Report};
+use proptest::prelude::*;
+use simple_switch::MirroringSession;
+use units::{Duration, Time};
+use wire::tcp::ACK;
+use wire::Ecn;
+
+const DSCP: u8 = 26;
+const PRIORITY: u8 = 3;
+const COPY_PORT: u16 = 509;
+/// The longest frame, and what is added to one on the wire.
+const LONGEST: u64 = 1514;
+const OVERHEAD: u64 = 24;
+const PAUSE_FRAME: u64 = 60;
+/// What a recirculation takes: a part of the time that a pause takes to be made.
+const LOOP_PS: u64 = 1_000_000;
+
+#[derive(Clone, Debug)]
+struct Case {
+    leaves: usize,
+    spines: usize,
+    hosts_per_leaf: usize,
+    uplink_bps: u64,
+    delay_ps: u64,
+    eee: bool,
+    /// What XOFF allows a group beside its headroom.
+    xoff_bytes: u64,
+    /// Packets of each host to the first one: gap before it in ns, payload.
+    load: Vec<(u64, usize)>,
+    /// Packets of the first host to the others, which pauses have to wait for: gap in ns.
+    reverse: Vec<u64>,
+}
+
+impl Case {
+    fn size(&self) -> LeafSpine {
+        LeafSpine {
+            leaves: self.leaves,
+            spines: self.spines,
+            hosts_per_leaf: self.hosts_per_leaf,
+            uplink_bps: self.uplink_bps,
+            delay_ps: self.delay_ps,
+            eee: self.eee,
+            ..LeafSpine::default()
+        }
+    }
+
+    /// Bytes that may still come after a group has passed XOFF, and those by which it may have passed it.
+    fn headroom(&self, bps: u64) -> u64 {
+        let sleep_ps = if self.eee { eee_values(bps, 0, 0)[..2].iter().sum::<u64>() * 1_000 } else { 0 };
+        let away = u128::from(2 * self.delay_ps + LOOP_PS + sleep_ps) * u128::from(bps);
+        let away = u64::try_from(away.div_ceil(8_000_000_000_000)).unwrap();
+        away + 2 * (LONGEST + OVERHEAD) + PAUSE_FRAME + OVERHEAD + LONGEST
+    }
+}
+
+fn add(fabric: &mut Fabric, switch: usize, table: &str, action: &str, key: u16, data: &[u64]) {
+    let control = table.rsplit_once('.').map_or("", |(control, _)| control);
+    let key = [MatchKeyParam::Exact(key.to_be_bytes().to_vec())];
+    let data: Vec<_> = data.iter().map(|value| value.to_be_bytes().to_vec()).collect();
+    let mut state = fabric.switch_mut(switch).state_mut();
+    state.mt_add_entry(table, &key, &format!("{control}.{action}"), &data, 0).unwrap();
+}
+
+/// Makes priority 3 lossless at every port of every switch; `share` of the headroom, in quarters.
+fn fabric(case: &Case, share: u64) -> Fabric {
+    let size = case.size();
+    let mut spec = size.spec();
+    (spec.priorities, spec.class_gate_register) = (8, Some("class_gate_open_at".to_owned()));
+    spec.nic_classes = Some(NicClassesSpec {
+        dscp: vec![DscpPriority { dscp: DSCP, priority: PRIORITY }],
+        pausable: vec![PRIORITY],
+        ..NicClassesSpec::default()
+    });
+    let settings = |bps| {
+        let eee = case.eee.then(|| eee_values(bps, 0, 0));
+        PortSettings { eee, ..PLAIN }
+    };
+    let mut fabric = size.fabric(spec, settings);
+    for switch in 0..case.leaves + case.spines {
+        classes(&mut fabric, switch, &[(DSCP, PRIORITY)]);
+        let session = MirroringSession { egress_port: Some(COPY_PORT), ..MirroringSession::default() };
+        fabric.switch_mut(switch).mirroring_mut().add(1, session).unwrap();
+        let rates = if switch < case.leaves {
+            [vec![GIGABIT; case.hosts_per_leaf], vec![case.uplink_bps; case.spines]].concat()
+        } else {
+            vec![case.uplink_bps; case.leaves]
+        };
+        for (port, bps) in (1..).zip(rates) {
+            let queue = port << 3 | u16::from(PRIORITY);
+            let quantum_ticks_q16 = (512_000_000_000_u64 << 16) / bps;
+            let pause_ticks = 65_535 * 512_000_000_000 / bps;
+            let limit = case.xoff_bytes + case.headroom(bps) * share / 4;
+            let quantum = [quantum_ticks_q16, 1 << PRIORITY];
+            add(&mut fabric, switch, "eeon_ingress.receive_pause.port_pfc", "obey_pauses", port, &quantum);
+            add(
+                &mut fabric,
+                switch,
+                "eeon_ingress.choose_pausable.pausable_queue",
+                "take_pauses",
+                queue,
+                &[],
+            );
+            let xon = case.xoff_bytes.saturating_sub(2 * LONGEST);
+            let group = [case.xoff_bytes, xon, limit, 65_535, pause_ticks / 2];
+            add(&mut fabric, switch, "eeon_ingress.lossless_limit.lossless_group", "lossless", queue, &group);
+            let frame = [0x0201_0000_0000 + switch as u64, LOOP_PS / 1_000];
+            add(&mut fabric, switch, "eeon_ingress.send_made.made_pause", "send_pause", port, &frame);
+        }
+    }
+    fabric
+}
+
+/// What has been dropped of the class, and pauses sent, on all switches.
+struct Outcome {
+    report: Report,
+    dropped: u64,
+    pauses: u64,
+}
+
+fn run(case: &Case, share: u64) -> (Fabric, Outcome) {
+    let size = case.size();
+    let mut fabric = fabric(case, share);
+    let mut frames: Vec<(u64, usize, Vec<u8>)> = Vec::new();
+    for host in 1..size.host_count() {
+        let mut at = 1_000_000 * host as u64;
+        for (gap, payload) in &case.load {
+            at += gap * 1_000;
+            let frame = size.segment(host, 0, ACK, *payload, Ecn::NotEct);
+            frames.push((at, host, with_dscp(frame, DSCP)));
+        }
+    }
+    let mut at = 0;
+    for (number, gap) in case.reverse.iter().enumerate() {
+        at += gap * 1_000;
+        let to = 1 + number % (size.host_count() - 1);
+        frames.push((at, 0, size.segment(0, to, ACK, 1460, Ecn::NotEct)));
+    }
+    frames.sort_by_key(|(at, host, _)| (*at, *host));
+    for (at, host, frame) in frames {
+        send(&mut fabric, host, Time::from_ps(at), &frame);
+    }
+    let report = finish(&mut fabric);
+    let count = |name: &str| {
+        let switches = 0..case.leaves + case.spines;
+        let cells = (0..size.hosts_per_leaf.max(case.leaves) + case.spines + 1)
+            .map(|port| (port << 3 | usize::from(PRIORITY)) as u64);
+        switches
+            .flat_map(|switch| cells.clone().map(move |cell| (switch, cell)))
+            .map(|(switch, cell)| fabric.switch(switch).state().read_counters(name, cell).unwrap().packets)
+            .sum()
+    };
+    let (dropped, pauses) = (count("lossless_dropped"), count("pauses_sent"));
+    (fabric, Outcome { report, dropped, pauses })
+}
+
+fn assert_at_rest(case: &Case, fabric: &Fabric) -> Result<(), TestCaseError> {
+    for switch in 0..case.leaves + case.spines {
+        for port in 0..16_u64 {
+            prop_assert_eq!(register(fabric, switch, "occupancy_bytes", port), 0);
+            for queue in port << 3..(port + 1) << 3 {
+                for name in ["ingress_bytes", "pause_sent_at", "queue_bytes"] {
+                    prop_assert_eq!(register(fabric, switch, name, queue), 0, "{}[{}]", name, queue);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let size = (1..4_usize, 1..3_usize, 2..5_usize, prop_oneof![Just(GIGABIT), Just(TEN_GIGABIT)]);
+    let load = prop::collection::vec((prop_oneof![3 => Just(0), 1 => 0..40_000_u64], 0..1_461_usize), 1..80);
+    let reverse = prop::collection::vec(0..13_000_u64, 0..200);
+    let other = (0..5_000_000_u64, any::<bool>(), 0..20_000_u64);
+    (size, other, load, reverse).prop_map(
+        |((leaves, spines, hosts_per_leaf, uplink_bps), (delay_ps, eee, xoff_bytes), load, reverse)| Case {
+            leaves,
+            spines,
+            hosts_per_leaf,
+            uplink_bps,
+            delay_ps,
+            eee,
+            xoff_bytes,
+            load,
+            reverse,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    /// Nothing of the class is lost, and in the end every account is empty and nobody is paused.
+    #[test]
+    fn with_its_headroom_no_packet_of_a_lossless_class_is_dropped(case in cases()) {
+        let (fabric, outcome) = run(&case, 4);
+        prop_assert_eq!(outcome.dropped, 0, "{} pauses", outcome.pauses);
+        let sent = (case.size().host_count() - 1) * case.load.len() + case.reverse.len();
+        let delivered: u64 = outcome.report.classes.values().map(|class| class.delivered.packets).sum();
+        prop_assert_eq!(delivered, sent as u64);
+        assert_at_rest(&case, &fabric)?;
+    }
+}
+
+/// Senders at line rate, and a reverse direction that is never idle.
+fn adversarial() -> Case {
+    Case {
+        leaves: 1,
+        spines: 1,
+        hosts_per_leaf: 4,
+        uplink_bps: GIGABIT,
+        delay_ps: 500_000,
+        eee: false,
+        xoff_bytes: 3 * LONGEST,
+        load: vec![(0, 1460); 400],
+        reverse: (0..3_000).map(|number| 12_304 + number % 7).collect(),
+    }
+}
+
+#[test]
+fn three_quarters_of_the_headroom_are_too_little() {
+    let (_, whole) = run(&adversarial(), 4);
+    assert!(whole.pauses > 100, "{} pauses", whole.pauses);
+    assert_eq!(whole.dropped, 0);
+    let (_, less) = run(&adversarial(), 3);
+    assert!(less.dropped > 0);
+}
+
+#[test]
+fn without_pauses_the_same_load_is_dropped() {
+    let case = adversarial();
+    let mut fabric = fabric(&case, 4);
+    fabric.switch_mut(0).mirroring_mut().delete(1).unwrap();
+    let size = case.size();
+    for number in 0..400 {
+        for host in 1..4 {
+            let frame = with_dscp(size.segment(host, 0, ACK, 1460, Ecn::NotEct), DSCP);
+            let at = Time::ZERO + Duration::from_ns(12_304 * number);
+            send(&mut fabric, host, at, &frame);
+        }
+    }
+    finish(&mut fabric);
+    let dropped = |port: u64| {
+        let cell = port << 3 | u64::from(PRIORITY);
+        fabric.switch(0).state().read_counters("lossless_dropped", cell).unwrap().packets
+    };
+    assert!((2..5).all(|port| dropped(port) > 50), "{} {} {}", dropped(2), dropped(3), dropped(4));
+}
