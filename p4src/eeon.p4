@@ -1,6 +1,6 @@
 // The E-EON switch: an IP router that marks ECN by the byte depth of each queue, and holds packets while links sleep.
 //
-//   parser -> classify -> route -> choose_priority -> buffer_limit -> aqm -> eee_admit     ingress: every decision
+//   parser -> classify -> route -> choose_priority -> congestion_point -> buffer_limit -> aqm -> eee_admit     ingress: every decision
 //          -> queue [gate] -> hold -> counters -> deparser              egress: waiting, leaving, rewriting
 //
 // Runs unchanged on BMv2's simple_switch and on the engine; what differs between targets is data: tick, ports, limits.
@@ -27,6 +27,7 @@
 #include "include/control/eee.p4"
 #include "include/control/pfc.p4"
 #include "include/control/lossless.p4"
+#include "include/control/qcn.p4"
 #include "include/control/copies.p4"
 #include "include/control/hold.p4"
 
@@ -36,11 +37,18 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             // Everything was decided when it first came; back to its queue.
             standard_metadata.egress_spec = meta.egress_port;
             standard_metadata.priority = meta.queue[2:0];
+            if (hdr.cnm.isValid()) {
+                truncate(meta.queued_bytes);
+            }
         } else {
-            if (standard_metadata.instance_type == INSTANCE_TYPE_RECIRCULATED) {
+            if (meta.copy == copy_t.MADE_PAUSE) {
                 send_made.apply(hdr, meta, standard_metadata);
             } else {
-                classify.apply(hdr, meta, standard_metadata);
+                if (meta.copy == copy_t.MADE_CNM) {
+                    enter_cnm.apply(hdr, meta, standard_metadata);
+                } else {
+                    classify.apply(hdr, meta, standard_metadata);
+                }
                 if (hdr.packet_out.isValid()) {
                     packet_out_decap.apply(hdr, meta, standard_metadata);
                 } else if (meta.verdict == verdict_t.FORWARDED) {
@@ -48,16 +56,21 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 }
 
                 if (meta.verdict == verdict_t.FORWARDED) {
-                    if (meta.has_priorities == 1) {
-                        choose_priority.apply(hdr, meta, standard_metadata);
-                        choose_pausable.apply(meta);
-                        lossless_limit.apply(meta, standard_metadata);
-                    }
-                    if (meta.lossless == 0) {
-                        buffer_limit.apply(meta);
-                    }
-                    if (meta.verdict == verdict_t.FORWARDED) {
-                        aqm.apply(meta, standard_metadata);
+                    if (hdr.cnm.isValid()) {
+                        take_cnm.apply(hdr, meta, standard_metadata);
+                    } else {
+                        if (meta.has_priorities == 1) {
+                            choose_priority.apply(hdr, meta, standard_metadata);
+                            choose_pausable.apply(meta);
+                            congestion_point.apply(meta);
+                            lossless_limit.apply(meta, standard_metadata);
+                        }
+                        if (meta.lossless == 0) {
+                            buffer_limit.apply(meta);
+                        }
+                        if (meta.verdict == verdict_t.FORWARDED) {
+                            aqm.apply(meta, standard_metadata);
+                        }
                     }
                 }
             }
@@ -65,7 +78,9 @@ control eeon_ingress(inout headers_t hdr, inout metadata_t meta, inout standard_
             if ((bit<4>)meta.verdict <= (bit<4>)verdict_t.MARKED) {
                 eee_admit.apply(meta, standard_metadata);
             } else {
-                if (meta.verdict == verdict_t.CONSUMED) {
+                if (hdr.cnm.isValid()) {
+                    refuse_cnm.apply(meta);
+                } else if (meta.verdict == verdict_t.CONSUMED) {
                     receive_pause.apply(hdr, standard_metadata);
                 }
                 count_not_queued.apply(meta, standard_metadata);
@@ -83,6 +98,8 @@ control eeon_egress(inout headers_t hdr, inout metadata_t meta, inout standard_m
             packet_in_encap.apply(hdr, standard_metadata);
         } else if (standard_metadata.egress_port == COPY_PORT && meta.copy == copy_t.PAUSE) {
             make_frame.apply(hdr, meta, standard_metadata);
+        } else if (standard_metadata.egress_port == COPY_PORT && meta.copy == copy_t.CNM) {
+            make_cnm_frame.apply(hdr, meta, standard_metadata);
         } else {
             hold.apply(hdr, meta, standard_metadata);
         }

@@ -63,6 +63,28 @@ header pfc_padding_t {
     bit<16> zero_6;
 }
 
+// IEEE 802.1Q-2022 section 33.4, and the EtherType with which the bytes that it carries begin: the sampled frame from there on.
+// Differences are in 64 bytes, signed. Behind the carried IP header, of which nothing is read, come the carried ports.
+header cnm_t {
+    bit<4> version;
+    bit<6> reserved;
+    bit<6> feedback;
+    mac_addr_t cp_mac; // with cp_queue the CPID
+    bit<16> cp_queue;
+    bit<16> offset;
+    bit<16> delta;
+    bit<3> carried_priority;
+    bit<13> reserved_2;
+    mac_addr_t carried_dst_addr;
+    bit<16> carried_bytes;
+    bit<16> carried_type;
+}
+
+header carried_ports_t {
+    bit<16> src_port;
+    bit<16> dst_port;
+}
+
 // RFC 791 section 3.1, with the second byte as RFC 2474 and RFC 3168 divide it.
 header ipv4_t {
     bit<4> version;
@@ -135,11 +157,13 @@ struct headers_t {
     mac_control_t mac_control;
     pfc_t pfc;
     pfc_padding_t pfc_padding;
+    cnm_t cnm;
     vlan_t outer_vlan;
     vlan_t inner_vlan;
     ipv4_t ipv4;
     ipv4_options_t ipv4_options;
     ipv6_t ipv6;
+    carried_ports_t carried_ports;
     tcp_t tcp;
     udp_t udp;
 }

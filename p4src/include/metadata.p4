@@ -17,7 +17,7 @@ struct metadata_t {
     // The port and the queue in which the packet stands. BMv2's egress_spec and priority do not survive a round.
     @field_list(1)
     port_id_t egress_port;
-    @field_list(1)
+    @field_list(1, 2)
     queue_id_t queue;
 
     // Its bytes in occupancy_bytes, taken off again when it leaves.
@@ -81,13 +81,17 @@ struct metadata_t {
     @field_list(1)
     tick_t pause_refresh_ticks;
 
-    // Of a copy: what it is for, the time of the pause that it becomes, when it became that.
+    // Of a copy: what it is for, the time of the pause that it becomes, when it became that or a CNM.
     @field_list(2)
     copy_t copy;
     @field_list(2)
     bit<16> copy_quanta;
     @field_list(2)
     tick_t copy_at;
+
+    // Feedback (6 bits), offset and delta (16 each) and carried bytes (7) of the CNM that is to be made.
+    @field_list(2)
+    bit<45> cnm;
 
     // Ingress only.
     byte_count_t xoff_bytes;

@@ -37,6 +37,7 @@ const bit<16> ETHERTYPE_QINQ = 0x88A8; // IEEE 802.1ad, S-tag
 const bit<16> ETHERTYPE_MAC_CONTROL = 0x8808; // IEEE 802.3 clause 31
 const bit<16> MAC_CONTROL_PFC = 0x0101;       // its opcode of priority flow control, annex 31D
 const mac_addr_t MAC_CONTROL_ADDRESS = 0x0180C2000001;
+const bit<16> ETHERTYPE_CNM = 0x22E7; // IEEE 802.1Q-2022 clause 33: congestion notification messages
 
 // Of a frame that the switch makes: the clone session that makes the copy, the queue in which it leaves, its length.
 const bit<32> COPY_SESSION = 1;
@@ -53,6 +54,9 @@ const bit<16> TCP_MIN_BYTES = 20;
 const bit<16> UDP_BYTES = 8;
 const bit<16> PACKET_OUT_BYTES = 2;
 
+// A CNM with Ethernet header, without the bytes of the sampled frame that it carries.
+const byte_count_t CNM_BYTES = 38;
+
 // RFC 3168 section 5, figure 1.
 enum bit<2> ecn_t {
     NOT_ECT = 0,
@@ -63,7 +67,7 @@ enum bit<2> ecn_t {
 
 // What a packet is to congestion control. The first that applies, from the top: SYN_ACK and SYN, FIN_RST, DATA, ACK_ECE
 // and ACK. OTHER is all that is not whole TCP: UDP, ICMP, fragments, IPv6 with extension headers, TCP without any flag.
-// CONTROL is what two ends of a link say to each other, and no TCP at all.
+// CONTROL is what switches and the ends of links say to each other, and no TCP at all.
 enum bit<3> packet_class_t {
     DATA = 0,    // TCP with payload
     ACK = 1,     // no payload, ECE = 0
@@ -72,7 +76,7 @@ enum bit<3> packet_class_t {
     SYN_ACK = 4,
     FIN_RST = 5,
     OTHER = 6,
-    CONTROL = 7  // MAC control: pause frames
+    CONTROL = 7  // MAC control: pause frames; and CNMs
 }
 
 // What became of a packet. Each packet received is counted under exactly one of these, or is still queued.
@@ -89,11 +93,14 @@ enum bit<4> verdict_t {
     CONSUMED = 8 // meant for the switch itself
 }
 
-// What a copy of a packet is for, or what it has become (control/copies.p4).
-enum bit<2> copy_t {
+// What a copy of a packet is for, or what it has become (control/copies.p4, control/qcn.p4). A packet of which both could be
+// made is copied once, for the pause.
+enum bit<3> copy_t {
     NONE = 0,
     PAUSE = 1,
-    MADE_PAUSE = 2
+    MADE_PAUSE = 2,
+    CNM = 3,
+    MADE_CNM = 4
 }
 
 // Which packets RED and CoDel never drop early (they are still marked when they may be).

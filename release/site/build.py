@@ -45,6 +45,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         (
             *("docs/models/marking.md", "docs/models/codel.md", "docs/models/eee_hold.md"),
             "docs/models/pfc.md",
+            "docs/models/qcn.md",
             *(
                 "docs/models/shuffle.md",
                 "docs/models/tcp.md",

@@ -50,6 +50,8 @@ control classify(inout headers_t hdr, inout metadata_t meta, in standard_metadat
             }
             if (hdr.tcp.isValid()) {
                 read_tcp();
+            } else if (hdr.cnm.isValid()) {
+                meta.packet_class = packet_class_t.CONTROL;
             }
         }
         count_received(meta, standard_metadata.ingress_port);

@@ -124,7 +124,7 @@ impl Dcqcn {
         }
         while self.decay() > 0 && self.alpha_at <= now {
             self.alpha -= self.decay(); // Equation 2.
-            self.alpha_at = self.alpha_at + Duration::from_ps(self.settings.alpha_timer_ps);
+            self.alpha_at += Duration::from_ps(self.settings.alpha_timer_ps);
         }
     }
 

@@ -38,6 +38,7 @@ impl Switch {
             phv.set(fields.enq_timestamp, self.clock.ticks(self.now));
             phv.set(fields.enq_qdepth, self.tm.depth(port, priority) as u64);
         }
+        // What `truncate` cuts off never reaches the wire.
         let bytes = u32::try_from(phv.packet_length.min(packet.truncate_to)).unwrap_or(u32::MAX);
         if self.tm.enqueue(port, priority, id, bytes, self.now).is_err() {
             return self.drop_packet(id, port, DropCause::QueueFull);

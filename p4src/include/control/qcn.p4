@@ -1,0 +1,270 @@
+// Quantized congestion notification (IEEE 802.1Q-2022 clauses 30 to 33): a congestion point at each queue that has settings, the
+// messages (CNMs) that it makes, and their way back to who sent the sampled frame.
+// The model, its rules and where it leaves the standard: docs/models/qcn.md.
+//
+//   congestion_point -> clone (COPY_FIELDS) -> COPY_PORT -> make_cnm_frame -> round -> enter_cnm -> route -> take_cnm
+//   CNM of another switch                                            -> classify            -> route -> take_cnm
+//
+// A CNM is for the source of the frame that it carries. This switch routes, so the parser turns the encapsulated addresses
+// round, the route is that of a packet to the source, and take_cnm turns them back.
+//
+// Only a switch whose ports use several queues samples: CNMs are of no use to a class that others share.
+
+#ifndef EEON_QCN_P4_
+#define EEON_QCN_P4_
+
+#include "../headers.p4"
+#include "../metadata.p4"
+#include "../sizes.p4"
+#include "occupancy.p4"
+
+// Bytes until the next sample, and the queue's length at the last one. Index: port << 3 | priority.
+@name("qcn_sample_left")
+register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_sample_left;
+@name("qcn_old_bytes")
+register<byte_count_t, queue_id_t>(QUEUE_CELLS) qcn_old_bytes;
+
+// Samples taken, and CNMs made of them, by queue; CNMs that were put into a queue of this switch are counted as CONTROL.
+@name("qcn_samples")
+counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) qcn_samples;
+@name("cnms_made")
+counter<queue_id_t>(QUEUE_CELLS, CounterType.packets) cnms_made;
+
+// CNMs that came from a port which may not send any; by port.
+@name("cnms_ignored")
+counter<port_id_t>(PORT_CELLS, CounterType.packets) cnms_ignored;
+
+// (a - b) / 64, floored, in 16 bits of two's complement, saturated.
+#define DIFFERENCE_IN_64_BYTES(result, a, b) \
+    if ((a) >= (b)) { \
+        byte_count_t ahead = ((a) - (b)) >> 6; \
+        result = ahead > 0x7FFF ? 16w0x7FFF : (bit<16>)ahead; \
+    } else { \
+        byte_count_t behind = ((b) - (a) + 63) >> 6; \
+        result = behind > 0x8000 ? 16w0x8000 : 0 - (bit<16>)behind; \
+    }
+
+#define SAMPLE_AFTER(level, sixteenths) \
+    if (feedback[5:3] == level) { \
+        share = sixteenths; \
+    }
+
+// For frames that are routed to a queue, before it is known whether they fit.
+control congestion_point(inout metadata_t meta) {
+    action qcn_off() {
+    }
+
+    // Feedback is Qoff - w * Qdelta of the standard with the sign changed: (q - set point) + w * (q - q at the last sample), where q
+    // counts the arriving frame and w is 2^weight_shift. From range_bytes on, (2 w + 1) set points, it is as strong as can
+    // be; below, scale_q56 makes 64 levels of it: 64 * 2^56 / range_bytes, rounded up. Less than a level tells nobody.
+    //
+    // The next sample is taken sample_bytes later, sooner the stronger the feedback: after a whole, a half, a third, ... an eighth,
+    // drawn from 1 - jitter to 1 + jitter of that, where jitter has 16 fractional bits.
+    action qcn(byte_count_t set_point_bytes,
+               bit<8> weight_shift,
+               bit<64> range_bytes,
+               bit<64> scale_q56,
+               byte_count_t sample_bytes,
+               bit<16> jitter_q16) {
+        byte_count_t left;
+        qcn_sample_left.read(left, meta.queue);
+        if (left > meta.queued_bytes) {
+            qcn_sample_left.write(meta.queue, left - meta.queued_bytes);
+        } else {
+            byte_count_t depth;
+            if (meta.queue[2:0] == 0) {
+                occupancy_bytes.read(depth, meta.egress_port);
+            } else {
+                queue_bytes.read(depth, meta.queue);
+            }
+            depth = depth + meta.queued_bytes;
+            byte_count_t old;
+            qcn_old_bytes.read(old, meta.queue);
+            qcn_old_bytes.write(meta.queue, depth);
+            qcn_samples.count(meta.queue);
+
+            bit<64> above = (bit<64>)depth + ((bit<64>)depth << weight_shift);
+            bit<64> below = (bit<64>)set_point_bytes + ((bit<64>)old << weight_shift);
+            bit<6> feedback = 0;
+            if (above > below) {
+                bit<64> excess = above - below;
+                if (excess >= range_bytes) {
+                    feedback = 63;
+                } else {
+                    feedback = (bit<6>)((excess * scale_q56) >> 56);
+                }
+            }
+            // 1 / (1 + level), with 16 fractional bits, rounded.
+            bit<64> share = 65536;
+            SAMPLE_AFTER(1, 32768)
+            SAMPLE_AFTER(2, 21845)
+            SAMPLE_AFTER(3, 16384)
+            SAMPLE_AFTER(4, 13107)
+            SAMPLE_AFTER(5, 10923)
+            SAMPLE_AFTER(6, 9362)
+            SAMPLE_AFTER(7, 8192)
+            bit<32> draw;
+            random(draw, 32w0, (bit<32>)jitter_q16 << 1);
+            share = share * (65536 + (bit<64>)draw - (bit<64>)jitter_q16);
+            qcn_sample_left.write(meta.queue, (byte_count_t)(((bit<64>)sample_bytes * (share >> 16)) >> 16));
+
+            if (feedback != 0) {
+                bit<16> offset = 0;
+                bit<16> delta = 0;
+                DIFFERENCE_IN_64_BYTES(offset, set_point_bytes, depth)
+                DIFFERENCE_IN_64_BYTES(delta, depth, old)
+                byte_count_t carried = meta.queued_bytes - 12;
+                if (carried > 64) {
+                    carried = 64;
+                }
+                meta.cnm = feedback ++ offset ++ delta ++ (bit<7>)carried;
+                meta.copy = copy_t.CNM;
+                clone_preserving_field_list(CloneType.I2E, COPY_SESSION, COPY_FIELDS);
+            }
+        }
+    }
+
+    table port_qcn {
+        key = { meta.queue: exact @name("queue"); }
+        actions = {
+            qcn_off;
+            qcn;
+        }
+        default_action = qcn_off;
+        size = QUEUE_CELLS;
+    }
+
+    apply {
+        port_qcn.apply();
+    }
+}
+
+// For a copy, in egress of COPY_PORT: makes the frame and sends it round. The copy is whole; enter_cnm cuts it.
+control make_cnm_frame(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    // mac: the switch's, the first six bytes of the CPID. The last two are the queue.
+    action make_cnm(mac_addr_t mac) {
+        hdr.cnm.setValid();
+        hdr.cnm.version = 0;
+        hdr.cnm.reserved = 0;
+        hdr.cnm.feedback = meta.cnm[44:39];
+        hdr.cnm.cp_mac = mac;
+        hdr.cnm.cp_queue = (bit<16>)meta.queue;
+        hdr.cnm.offset = meta.cnm[38:23];
+        hdr.cnm.delta = meta.cnm[22:7];
+        hdr.cnm.carried_priority = meta.queue[2:0];
+        hdr.cnm.reserved_2 = 0;
+        hdr.cnm.carried_dst_addr = hdr.ethernet.dst_addr;
+        hdr.cnm.carried_bytes = (bit<16>)meta.cnm[6:0];
+        hdr.cnm.carried_type = hdr.ethernet.ether_type;
+        hdr.ethernet.dst_addr = hdr.ethernet.src_addr;
+        hdr.ethernet.src_addr = mac;
+        hdr.ethernet.ether_type = ETHERTYPE_CNM;
+        cnms_made.count(meta.queue);
+        meta.copy = copy_t.MADE_CNM;
+        // Ingress finds a timestamp of 0 in what has gone round.
+        meta.copy_at = standard_metadata.egress_global_timestamp;
+        recirculate_preserving_field_list(COPY_FIELDS);
+    }
+
+    table cnm_source {
+        actions = { make_cnm; }
+        default_action = make_cnm(0);
+        size = 1;
+    }
+
+    apply {
+        cnm_source.apply();
+    }
+}
+
+// A frame that this switch has made comes round: what classify does for others. It has not been received.
+control enter_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    @hidden
+    action enter() {
+        standard_metadata.ingress_global_timestamp = meta.copy_at;
+        meta.packet_class = packet_class_t.CONTROL;
+        // Where the sampled frame carried no IP there is nothing to route by.
+        if (standard_metadata.parser_error != error.NoError) {
+            meta.verdict = verdict_t.NO_ROUTE;
+        }
+        meta.queued_bytes = CNM_BYTES + (byte_count_t)hdr.cnm.carried_bytes;
+        truncate(meta.queued_bytes);
+    }
+
+    apply {
+        enter();
+    }
+}
+
+// A CNM that has been routed: the encapsulated addresses are turned back, and those of ports that send none of right go no
+// further. No buffer limit holds for it and no AQM; its queue is the same at every port.
+control take_cnm(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    action ignore_cnms() {
+        cnms_ignored.count(standard_metadata.ingress_port);
+        meta.verdict = verdict_t.CONSUMED;
+    }
+
+    action trust_cnms() {
+    }
+
+    table port_cnm {
+        key = { standard_metadata.ingress_port: exact @name("port"); }
+        actions = {
+            ignore_cnms;
+            trust_cnms;
+        }
+        default_action = ignore_cnms;
+        size = PORT_TABLE_SIZE;
+    }
+
+    action set_cnm_priority(priority_t priority) {
+        meta.queue = meta.egress_port ++ priority;
+        standard_metadata.priority = priority;
+    }
+
+    table cnm_queue {
+        actions = { set_cnm_priority; }
+        default_action = set_cnm_priority(0);
+        size = 1;
+    }
+
+    @hidden
+    action turn_back() {
+        if (hdr.ipv4.isValid()) {
+            ipv4_addr_t addr = hdr.ipv4.src_addr;
+            hdr.ipv4.src_addr = hdr.ipv4.dst_addr;
+            hdr.ipv4.dst_addr = addr;
+        } else {
+            ipv6_addr_t addr = hdr.ipv6.src_addr;
+            hdr.ipv6.src_addr = hdr.ipv6.dst_addr;
+            hdr.ipv6.dst_addr = addr;
+        }
+    }
+
+    apply {
+        turn_back();
+        if (meta.has_priorities == 1) {
+            cnm_queue.apply();
+        }
+        // The switch's own, and the controller's, are trusted.
+        if (meta.copy != copy_t.MADE_CNM && standard_metadata.ingress_port != CPU_PORT) {
+            port_cnm.apply();
+        }
+    }
+}
+
+// A CNM that is not queued. The controller has not sent what it was made of, so a route to the controller is none.
+control refuse_cnm(inout metadata_t meta) {
+    @hidden
+    action refuse() {
+        if (meta.verdict == verdict_t.TO_CPU) {
+            meta.verdict = verdict_t.NO_ROUTE;
+        }
+    }
+
+    apply {
+        refuse();
+    }
+}
+
+#endif // EEON_QCN_P4_

@@ -1,0 +1,444 @@
+"""Quantized congestion notification (IEEE 802.1Q-2022 clauses 30 to 33).
+
+When a queue is sampled, what the messages say, and where they go.
+
+Packets come in at port 1 and stand in queue 0 of port 2, which has a congestion point; messages (CNMs) leave
+by port 1. `Point` is a congestion point in plain Python.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from finsy.proto import p4r
+
+from ptf_tests.lib import packets
+from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, virtual_time_only
+from ptf_tests.lib.packets import PacketClass, Verdict, mac_int
+from ptf_tests.lib.ports import COPY_PORT, DATA_PORTS, NUMBERS, PRIORITIES
+
+SOURCE, PORT, CORE = 1, 2, 3
+MAC = "02:01:00:00:00:0a"
+SET_POINT, SAMPLE = 20_000, 40_000
+WEIGHT_SHIFT = 1
+COPY_SESSION = NUMBERS["constants"]["COPY_SESSION"]
+_SEED = 1
+
+CNM = bytes.fromhex(
+    "020000000001 020100000001 22e7 003f 02010000000a 0010 fec7 0270 0000 020100000001 0040"
+    "0800 450003da43210000 3f06 1dfc 0a000101 0a000201 c35034fa 000003e8 000007d0 50102000 711e 0000"
+    + "00"
+    * 22
+)
+"""40 frames of 1000 bytes, 60 bytes at the last sample, feedback 63; the TTL is one less."""
+
+
+@dataclass
+class Point:
+    """A congestion point without jitter."""
+
+    set_point: int = SET_POINT
+    weight: int = 1 << WEIGHT_SHIFT
+    sample: int = SAMPLE
+    left: int = 0
+    old: int = 0
+    feedback: int = 0
+
+    def arrives(self, length: int, found: int) -> tuple[int, int, int] | None:
+        """A frame that finds `found` bytes: feedback, offset and delta in 64 bytes, when it is sampled."""
+        if self.left > length:
+            self.left -= length
+            return None
+        depth = found + length
+        offset, delta = self.set_point - depth, depth - self.old
+        excess = min(max(0, self.weight * delta - offset), self.set_point * (2 * self.weight + 1))
+        feedback = min(63, 64 * excess // (self.set_point * (2 * self.weight + 1)))
+        # As a share of 2^16, rounded.
+        self.left = self.sample * round(65536 / (1 + feedback // 8)) >> 16
+        self.old = depth
+        return feedback, offset // 64, delta // 64
+
+
+def cnm_of(frame: bytes, feedback: int, offset: int, delta: int, queue: int = PORT * PRIORITIES) -> bytes:
+    """The CNM that a sampled frame leads to, as it leaves by the port of the frame's source."""
+    carried = packets.forwarded(frame, PORT)[12:][:64]
+    head = (
+        bytes.fromhex((packets.host_mac(SOURCE) + packets.switch_mac(SOURCE)).replace(":", "")) + b"\x22\xe7"
+    )
+    pdu = struct.pack("!H6sHhh", feedback, mac_int(MAC).to_bytes(6, "big"), queue, offset, delta)
+    return head + pdu + struct.pack("!H6sH", queue % PRIORITIES << 13, frame[:6], len(carried)) + carried
+
+
+class _Qcn(FabricTest):
+    """A congestion point at queue 0 of port 2; CNMs are trusted at port 3."""
+
+    jitter_q16 = 0
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.set_default("switch_config", "set_ecmp_seed_and_priorities", {"seed": _SEED})
+        self.addCleanup(self.set_default, "switch_config", "set_ecmp_seed", {"seed": _SEED})
+        self.set_default("cnm_source", "make_cnm", {"mac": mac_int(MAC)})
+        self.insert(self.client.clone_session(COPY_SESSION, COPY_PORT))
+        self.table_add("port_cnm", {"port": CORE}, "trust_cnms")
+        self._points: list[p4r.Update] = []
+        self._made = self.frames_made()
+        self._ignored = self.ignored()
+
+    def point(self, priority: int = 0, point: Point | None = None) -> Point:
+        """Writes the settings of a congestion point at port 2."""
+        point = point or Point()
+        whole = point.set_point * (2 * point.weight + 1)
+        params = {
+            "set_point_bytes": point.set_point,
+            "weight_shift": point.weight.bit_length() - 1,
+            "range_bytes": whole,
+            "scale_q56": -(-(64 << 56) // whole),
+            "sample_bytes": point.sample,
+            "jitter_q16": self.jitter_q16,
+        }
+        queue = PORT * PRIORITIES + priority
+        if self._points:
+            self.client.write(self._points.pop())
+        entry = self.client.table_entry("port_qcn", {"queue": queue}, "qcn", params)
+        self.client.write(self.client.update("INSERT", entry))
+        self._points.append(self.client.update("DELETE", entry))
+        point.left = self.register("qcn_sample_left", queue)
+        point.old = self.register("qcn_old_bytes", queue)
+        return point
+
+    def plugged(self, point: Point) -> bool:
+        """The plug comes first, and finds nothing; whether it is sampled. Nobody is told."""
+        sample = point.arrives(PLUG_BYTES, 0)
+        self.assertTrue(sample is None or sample[0] == 0)
+        return sample is not None
+
+    def frames_made(self) -> int:
+        return sum(
+            self.client.counter_read("cnms_made", port * PRIORITIES + priority)[0]
+            for port in DATA_PORTS
+            for priority in range(PRIORITIES)
+        )
+
+    def made(self) -> int:
+        """CNMs that the switch has made in this case."""
+        return self.frames_made() - self._made
+
+    def ignored(self) -> int:
+        return self.client.counter_read("cnms_ignored", SOURCE)[0]
+
+    def assert_cnms(self, wanted: Sequence[bytes], port: int = SOURCE) -> None:
+        """These, and nothing else, have left a port."""
+        self.drain()
+        self.assert_frames(self.departures(port), wanted)
+
+
+def frames(count: int, size: int = 1000) -> list[bytes]:
+    """Data for the host behind port 2."""
+    return [packets.data(PORT, size=size) for _ in range(count)]
+
+
+class CnmOfAFullQueueIsTheStandardsFrame(_Qcn):
+    """Byte for byte."""
+
+    def runTest(self) -> None:
+        point = self.point()
+        self.assertEqual((point.left, point.old), (0, 0), "a switch without history")
+        self.assertEqual(len(self.burst(PORT, frames(40))), 40)
+        self.assert_cnms([CNM])
+        self.assertEqual(cnm_of(frames(1)[0], 63, (SET_POINT - 40_000) // 64, 624), CNM)
+        self.assertEqual(self.made(), 1)
+        self.assertEqual(self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED], 1)
+
+
+class _Modelled(_Qcn):
+    """What leaves for the source is what the congestion point in Python says."""
+
+    def expect(self, point: Point, sent: Sequence[bytes], queue: int = PORT * PRIORITIES) -> None:
+        before = self.client.counter_read("qcn_samples", queue)[0]
+        made = self.made()
+        wanted, found = [], 0
+        samples = int(self.plugged(point))
+        for frame in sent:
+            sample = point.arrives(len(frame), found)
+            found += len(frame)
+            samples += sample is not None
+            if sample and sample[0]:
+                wanted.append(cnm_of(frame, *sample, queue))
+        self.assert_frames(self.burst(PORT, sent), [packets.forwarded(frame, PORT) for frame in sent])
+        self.assert_cnms(wanted)
+        self.assertEqual(self.client.counter_read("qcn_samples", queue)[0] - before, samples)
+        self.assertEqual(self.made() - made, len(wanted))
+
+
+@virtual_time_only
+class EveryLevelOfFeedbackHasItsPeriod(_Modelled):
+    """Queues that grow past the set point; the stronger the feedback, the sooner the next."""
+
+    def runTest(self) -> None:
+        for set_point in (500, 1_000, 20_000, 66_000, 200_000):
+            with self.subTest(set_point=set_point):
+                point = self.point(point=Point(set_point=set_point))
+                self.expect(point, frames(300))
+
+
+@virtual_time_only
+class RandomTrafficIsSampledAsTheModelSays(_Modelled):
+    def runTest(self) -> None:
+        draw = random.Random(7)
+        for _ in range(20):
+            point = Point(
+                set_point=draw.choice((500, 5_000, 26_000, 66_001)),
+                weight=1 << draw.randrange(4),
+                sample=draw.choice((1, 1_500, 20_000, 150_000)),
+            )
+            point = self.point(point=point)
+            sent = [
+                packets.data(PORT, size=draw.randrange(60, 1515), sport=draw.randrange(1, 65536))
+                for _ in range(120)
+            ]
+            self.expect(point, sent)
+
+
+@virtual_time_only
+class QueueThatShrinksAsksForNothing(_Modelled):
+    """Above the set point, but emptying twice as fast as it is above it."""
+
+    def runTest(self) -> None:
+        point = self.point()
+        self.expect(point, frames(60))
+        self.assertGreater(point.old, SET_POINT)
+        sent = self.made()
+        old = point.old
+        # At most 20 KB, 1 KB at a time, and then a frame that finds about half of the old depth.
+        self.expect(point, frames(20))
+        self.assertLess(point.old, old)
+        self.assertEqual(self.made(), sent)
+
+
+@virtual_time_only
+class QueueOfItsOwnPriorityIsSampled(_Modelled):
+    """A higher queue is judged by its own bytes; its CNM names it."""
+
+    def runTest(self) -> None:
+        self.table_add("dscp_priority", {"dscp": 26}, "set_priority", {"priority": 3})
+        point = self.point(priority=3)
+        self.plug(PORT)
+        self.send(SOURCE, *frames(100))
+        wanted, found = [], 0
+        for frame in [packets.data(PORT, size=1000, dscp=26) for _ in range(60)]:
+            self.send(SOURCE, frame)
+            sample = point.arrives(1000, found)
+            found += 1000
+            if sample and sample[0]:
+                wanted.append(cnm_of(frame, *sample, PORT * PRIORITIES + 3))
+        self.assert_cnms(wanted)
+        self.departures(PORT)
+
+
+@virtual_time_only
+class FramesThatDoNotFitAreSampledToo(_Modelled):
+    def runTest(self) -> None:
+        point = self.point(point=Point(set_point=500, sample=1))
+        self.buffer_limit(PORT, 500)
+        sent = frames(3)
+        self.plug(PORT)
+        self.plugged(point)
+        self.send(SOURCE, *sent)
+        samples = [point.arrives(1000, 0) for _ in sent]
+        self.assert_cnms(
+            [
+                cnm_of(frame, *sample)
+                for frame, sample in zip(sent, samples, strict=True)
+                if sample and sample[0]
+            ]
+        )
+        self.assertEqual(self.verdicts(PORT)[PacketClass.DATA, Verdict.TAIL_DROPPED], 3)
+
+
+@virtual_time_only
+class JitterStaysWithinItsBounds(_Qcn):
+    """15 %: the next sample is due after 85 % to 115 % of 40 KB, and not always after the same."""
+
+    jitter_q16 = 9_830
+
+    def runTest(self) -> None:
+        seen = set()
+        self.point(point=Point(set_point=200_000, sample=SAMPLE))
+        for _ in range(40):
+            while self.register("qcn_sample_left", PORT * PRIORITIES) > 1000:
+                self.send(SOURCE, *frames(1))
+                self.drain()
+            self.send(SOURCE, *frames(1))
+            seen.add(self.register("qcn_sample_left", PORT * PRIORITIES))
+        self.assertGreater(len(seen), 20)
+        self.assertGreaterEqual(min(seen), 34_000)
+        self.assertLessEqual(max(seen), 46_000)
+        self.assertLess(min(seen), 37_000)
+        self.assertGreater(max(seen), 43_000)
+
+
+class QueueWithoutSettingsSendsNothing(_Qcn):
+    def runTest(self) -> None:
+        self.burst(PORT, frames(100))
+        self.assert_cnms([])
+        self.assertEqual(self.made(), 0)
+
+
+class _Carried(_Qcn):
+    """A frame that is sampled at once; every byte of its CNM."""
+
+    def sampled(self, frame: bytes) -> None:
+        self.point(point=Point(set_point=100, sample=1))
+        self.send(SOURCE, frame)
+        self.drain()
+        self.assert_frames(self.departures(PORT), [packets.forwarded(frame, PORT)])
+        point = Point(set_point=100, sample=1)
+        sample = point.arrives(len(frame), 0)
+        assert sample is not None
+        self.assert_cnms([cnm_of(frame, *sample)])
+
+
+class Ipv6IsCarried(_Carried):
+    def runTest(self) -> None:
+        self.sampled(packets.data(PORT, ipv6=True))
+
+
+class TagIsCarriedWithTheFrame(_Carried):
+    def runTest(self) -> None:
+        self.sampled(packets.data(PORT, vlan=5))
+
+
+class ShortFrameIsCarriedWhole(_Carried):
+    """60 bytes less two addresses are 48."""
+
+    def runTest(self) -> None:
+        self.sampled(packets.tcp(PORT, pad_to=60))
+
+
+class FragmentIsCarried(_Carried):
+    def runTest(self) -> None:
+        self.sampled(packets.tcp_fragment(PORT, first=False))
+
+
+class UdpIsCarried(_Carried):
+    def runTest(self) -> None:
+        self.sampled(packets.udp(PORT, payload=200))
+
+
+class CnmOfAnotherSwitchGoesToTheSource(_Qcn):
+    """The TTL that it carries is one less again, the outer addresses are those of the next hop."""
+
+    buffer_bytes: int | None = None
+
+    def runTest(self) -> None:
+        if self.buffer_bytes is not None:
+            self.buffer_limit(SOURCE, self.buffer_bytes)
+        for ipv6 in (False, True):
+            frame = packets.data(PORT, ipv6=ipv6)
+            came = bytes.fromhex("0201000000030201000000990000")[:12] + cnm_of(frame, 17, -3, 5)[12:]
+            self.send(CORE, came)
+            again = cnm_of(
+                packets.forwarded(
+                    frame, PORT, src_mac=packets.host_mac(SOURCE), dst_mac=packets.switch_mac(SOURCE)
+                ),
+                17,
+                -3,
+                5,
+            )
+            self.assert_cnms([again])
+        self.assertEqual((self.made(), self.verdicts(SOURCE)[PacketClass.CONTROL, Verdict.FORWARDED]), (0, 2))
+
+
+class CnmIsExemptFromTheBuffersLimit(CnmOfAnotherSwitchGoesToTheSource):
+    buffer_bytes = 0
+
+
+class CnmsStandInTheirOwnQueue(_Qcn):
+    """Before what waited for the port."""
+
+    def runTest(self) -> None:
+        self.set_default("cnm_queue", "set_cnm_priority", {"priority": 7})
+        self.addCleanup(self.set_default, "cnm_queue", "set_cnm_priority", {"priority": 0})
+        self.plug(SOURCE)
+        waits = [packets.data(SOURCE, frm=PORT, size=1000) for _ in range(3)]
+        self.send(PORT, *waits)
+        self.send(CORE, cnm_of(packets.data(PORT), 1, 0, 0))
+        self.drain()
+        left = [departure.frame[12:14] for departure in self.departures(SOURCE)]
+        # BMv2 takes the frame that goes next out of the queue before the one on the wire has gone.
+        self.assertLessEqual(left.index(b"\x22\xe7"), 0 if self.switch.virtual_time else 1)
+        self.assertEqual(len(left), 4)
+
+
+class CnmOfAHostIsCountedAndGoesNowhere(_Qcn):
+    def runTest(self) -> None:
+        self.send(SOURCE, cnm_of(packets.data(PORT), 63, 0, 0))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.ignored() - self._ignored, 1)
+        self.assertEqual(self.verdicts(SOURCE), {(PacketClass.CONTROL, Verdict.CONSUMED): 1})
+
+
+class _Refused(_Qcn):
+    """CNMs that a trusted neighbour should not have sent."""
+
+    packet_class = PacketClass.OTHER
+    verdict = Verdict.MALFORMED
+
+    def refused(self, *cnms: bytes) -> None:
+        self.send(CORE, *cnms)
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.verdicts(CORE), {(self.packet_class, self.verdict): len(cnms)})
+
+
+def changed(at: int, value: bytes, carried: bytes | None = None) -> bytes:
+    """A CNM with other bytes."""
+    cnm = bytearray(cnm_of(carried or packets.data(PORT), 9, 0, 0))
+    cnm[at : at + len(value)] = value
+    return bytes(cnm)
+
+
+class MalformedCnmsAreDropped(_Refused):
+    """Another version; more bytes than 64, or than there are; no IP, or not all of its header."""
+
+    def runTest(self) -> None:
+        whole = cnm_of(packets.data(PORT), 9, 0, 0)
+        self.refused(
+            changed(14, b"\x10"),
+            changed(36, b"\x00\x41") + bytes(20),
+            changed(36, b"\x01\x00") + bytes(300),
+            whole[:-1],
+            whole[:30],
+            changed(38, b"\x08\x06"),
+            changed(40, b"\x55"),
+            changed(40, b"\x44"),
+            changed(36, b"\x00\x15"),
+            changed(36, b"\x00\x19"),
+            changed(40, b"\x46"),
+            changed(50, b"\x00\x00"),
+        )
+
+
+class CnmInALoopEnds(_Refused):
+    """Each switch lowers the TTL that is carried."""
+
+    packet_class = PacketClass.CONTROL
+    verdict = Verdict.TTL_EXPIRED
+
+    def runTest(self) -> None:
+        self.refused(
+            cnm_of(packets.data(PORT, ttl=2), 9, 0, 0), cnm_of(packets.data(PORT, ipv6=True, ttl=2), 9, 0, 0)
+        )
+
+
+class CnmForNoRouteIsDropped(_Refused):
+    packet_class = PacketClass.CONTROL
+    verdict = Verdict.NO_ROUTE
+
+    def runTest(self) -> None:
+        self.refused(cnm_of(packets.data(PORT, frm=200), 9, 0, 0))
