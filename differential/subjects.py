@@ -261,7 +261,10 @@ EEON = Subject(
         ("max_threshold", (0, 1, 2, *DEPTHS)),
         # Between the thresholds nothing is marked then, and above always: no draw decides.
         ("probability_slope", (0,)),
-        ("average_shift", (0, 1, 4, 9, 47, 48, 255)),
+        ("average_shift", (0, 1, 4, 9, 47, 48, 63, 64, 255)),
+        # How long a port was idle is a matter of the real clock.
+        ("idle_halvings", (0,)),
+        ("mean_bytes", (0, 1, 256, 1500, 0xFFFF)),
         # Gates open at once: a packet-out is two bytes longer before it recirculates than after.
         ("sleep_ticks", (0,)),
         ("wake_ticks", (0,)),

@@ -43,9 +43,9 @@ FIXED_POINT = {
     # RED's probability is compared with a random number from 0 to 2^n - 1.
     "RED_PROBABILITY_BITS": ("aqm.p4", r"bit<(\d+)> draw;"),
     # The depth that RED compares with its thresholds, averaged or not.
-    "RED_DEPTH_BITS": ("aqm.p4", r"bit<48> depth = \(bit<48>\)found << (\d+);"),
+    "RED_DEPTH_BITS": ("aqm.p4", r"bit<64> depth = \(bit<64>\)found << (\d+);"),
     # Those of the depth's distance from the lower threshold.
-    "RED_RAMP_BITS": ("aqm.p4", r"above_min \* probability_slope\) >> (\d+)\)"),
+    "RED_RAMP_BITS": ("aqm.p4", r"above_min \* probability_slope\) >> (\d+);"),
     # How long the wire is busy with a byte, in ticks: the parameter's width, and its fractional bits.
     "WIRE_TIME_PARAMETER_BITS": ("eee.p4", r"bit<(\d+)> ticks_per_byte_q24,"),
     "WIRE_TIME_BITS": ("eee.p4", r"\* \(bit<64>\)ticks_per_byte_q24\) >> (\d+)\);"),

@@ -55,6 +55,8 @@ def test_each_value_has_its_line_or_its_rule():
         "max": ("375pkt", "autoRED: 100us at 10Gbps", 4),
         "max_probability": ("100%", "default", None),
         "average_weight": ("1/1", "default", None),
+        "mean_packet": ("500B", "default", None),
+        "by_size": ("false", "default", None),
         "ecn": ("true", "default", None),
         "protect": ("ack_syn", "profiles.queue.own.aqm.protect", 4),
         "eee.mode": ("coalesce", "profiles.eee.slow.mode", 6),

@@ -89,6 +89,9 @@ def test_entries_of_a_leaf_written_out():
                 ("average_shift", 0),
                 ("ecn", 1),
                 ("protect", 2),
+                ("idle_halvings", 0),
+                ("idle_shift", 0),
+                ("mean_bytes", 0),
             ),
         ),
     )

@@ -19,7 +19,8 @@ from eeon_control.port_settings import (
     RedSettings,
 )
 from eeon_control.port_settings.eee import Trigger
-from eeon_control.units import Bytes, Duration, Packets
+from eeon_control.port_settings.red import Red
+from eeon_control.units import Bytes, DataRate, Duration, Packets
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,8 +36,11 @@ def red_settings(draw):
     unit = draw(st.sampled_from([Bytes, Packets]))
     low, high = sorted([draw(U32), draw(U32)])
     ramp = draw(st.fractions(0, 1)) if low < high else None
-    shift, ecn = draw(st.integers(0, 16)), draw(st.booleans())
-    return RedSettings(unit(low), unit(high), ramp, shift, ecn, draw(PROTECTS))
+    shift, ecn = draw(st.integers(0, 24)), draw(st.booleans())
+    # From a tick of 10 us to the largest that still has 16 bits at a tick of 777 ps.
+    half_life = draw(st.none() | st.fractions(10**7, 2**57))
+    mean = draw(st.none() | st.integers(256, 2**16 - 1).map(Bytes))
+    return RedSettings(unit(low), unit(high), ramp, shift, ecn, draw(PROTECTS), half_life, mean)
 
 
 @st.composite
@@ -89,8 +93,53 @@ def test_red_is_read_back_but_for_half_a_step_of_its_slope(settings, tick):
     found = read_back("port_aqm", settings, tick)
     if settings.max_probability is not None:
         half_a_step = Fraction(int(settings.max - settings.min), 1 << 49)
+        if settings.mean_packet is not None:  # rounded down, by up to a step of a 2^8th of the mean
+            half_a_step *= Fraction(int(settings.mean_packet), 1 << 7)
         assert abs(found.max_probability - settings.max_probability) <= half_a_step
-    assert found == RedSettings(**(vars(settings) | {"max_probability": found.max_probability}))
+    if settings.half_life_ps is not None:
+        assert abs(found.half_life_ps / settings.half_life_ps - 1) <= Fraction(1, 1 << 16)
+    rounded = {"max_probability": found.max_probability, "half_life_ps": found.half_life_ps}
+    assert found == RedSettings(**(vars(settings) | rounded))
+    assert found.to_action(tick) == settings.to_action(tick)
+
+
+@pytest.mark.parametrize(
+    ("weight", "rate", "mean", "milliseconds"),
+    [
+        # ns-2's weight at 1 Gbit/s, 2^-18 to the nearest power, after ln 2 / 2^-18 packets of 4 us.
+        ("1/262144", "1Gbps", "500B", 726.817),
+        ("1/512", "10Gbps", "1500B", 0.425454),
+        # Half of it is gone with each packet.
+        ("1/2", "1Gbps", "500B", 0.004),
+    ],
+)
+def test_an_idle_average_halves_with_as_many_mean_packets_as_its_weight_says(
+    weight, rate, mean, milliseconds
+):
+    red = Red(
+        mode="red", target_delay="500us", max_probability="100%", average_weight=weight, mean_packet=mean
+    )
+    settings = red.settings_at(DataRate.parse(rate))
+    assert float(settings.half_life_ps) / 1e9 == pytest.approx(milliseconds, rel=1e-5)
+
+
+def test_an_average_that_would_halve_within_a_tick_halves_in_one():
+    red = Red(mode="red", target_delay="500us", max_probability="100%", average_weight="1/2")
+    params = dict(red.settings_at(DataRate.parse("10Gbps")).to_action(Duration.parse("1us")).params)
+    assert (params["idle_halvings"], params["idle_shift"]) == (65_535, 0)
+
+
+def test_the_instantaneous_length_has_nothing_that_ages():
+    red = Red(mode="red", target_delay="500us", max_probability="100%")
+    params = dict(red.settings_at(DataRate.parse("1Gbps")).to_action(Duration.parse("1ns")).params)
+    assert (params["idle_halvings"], params["idle_shift"], params["mean_bytes"]) == (0, 0, 0)
+
+
+def test_a_probability_by_size_is_that_of_the_line_for_a_mean_packet():
+    red = Red(mode="red", min="1000B", max="2000B", max_probability="50%", by_size=True)
+    settings = red.settings_at(DataRate.parse("1Gbps"))
+    at = {size: float(settings.probability_at(Fraction(1500), size)) for size in (500, 50, 1500)}
+    assert at == pytest.approx({500: 0.25, 50: 0.025, 1500: 0.75}, rel=1e-6)
 
 
 @given(st.data(), TICKS)
@@ -112,7 +161,9 @@ def test_what_a_switch_holds_is_written_as_it_was_read(data, tick):
     # a wire that takes time, thresholds in order.
     table = data.draw(st.sampled_from(sorted(TABLES)))
     known = data.draw(st.sampled_from(list(SCHEMA.tables[table].actions)))
-    widths = {"average_shift": 5} | {f"{name}_ticks": 38 for name in ("sleep", "wake", "stall", "hold")}
+    widths = {"average_shift": 5, "idle_shift": 6} | {
+        f"{name}_ticks": 38 for name in ("sleep", "wake", "stall", "hold")
+    }
     params = {
         param.name: data.draw(st.integers(0, (1 << widths.get(param.name, param.bitwidth)) - 1))
         for param in known.params
@@ -122,6 +173,9 @@ def test_what_a_switch_holds_is_written_as_it_was_read(data, tick):
             [params["min_threshold"], params["max_threshold"]]
         )
         params["probability_slope"] *= params["min_threshold"] < params["max_threshold"]
+        # A half-life as the controller normalises it.
+        params["idle_shift"] *= params["idle_halvings"] > 0
+        params["idle_halvings"] |= 0x8000 * (params["idle_halvings"] > 0)
     if "ticks_per_byte_q24" in params:
         params["ticks_per_byte_q24"] = max(1, params["ticks_per_byte_q24"])
     action = Action(known.alias, tuple(params.items()))

@@ -34,6 +34,7 @@ def _aqm(aqm: Aqm, rate: DataRate) -> NicAqm | None:
                 "at_dequeue": marking.at_dequeue,
             }
         case RedSettings() as red:
+            half_life = red.half_life_ps
             return {
                 "mode": "red",
                 "min_threshold": int(red.min),
@@ -43,6 +44,8 @@ def _aqm(aqm: Aqm, rate: DataRate) -> NicAqm | None:
                 "average_shift": red.average_shift,
                 "ecn": red.ecn,
                 "protect": cast("Protect", red.protect),
+                "half_life_ps": None if half_life is None else max(1, round(half_life)),
+                "by_size": red.mean_packet is not None,
             }
         case CodelSettings() as codel:
             return {

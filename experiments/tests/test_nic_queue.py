@@ -44,6 +44,8 @@ def of(aqm: dict[str, Any], port: str = "leaf1:1") -> dict[str, Any]:
                 "probability_slope": 11_258_999_068_426,
                 "in_packets": True,
                 "average_shift": 0,
+                "half_life_ps": None,
+                "by_size": False,
                 "ecn": True,
                 "protect": "ece",
             },

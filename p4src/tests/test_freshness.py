@@ -101,7 +101,7 @@ def test_constants_have_widths_and_fixed_point_as_the_source_does() -> None:
     assert constants["register_bits"]["wakes"] == 32
     assert constants["fixed_point_bits"] == {
         "RED_PROBABILITY_BITS": 48,
-        "RED_DEPTH_BITS": 16,
+        "RED_DEPTH_BITS": 32,
         "RED_RAMP_BITS": 8,
         "WIRE_TIME_PARAMETER_BITS": 48,
         "WIRE_TIME_BITS": 24,

@@ -374,7 +374,7 @@ def test_red_above_max_spares_only_whom_it_protects(
     switch = start()
     eee(switch)
     # One packet queued is already above max.
-    switch.cli(f"table_add port_aqm red {OUT} => 0 1 0 1 0 {ecn} {protect}")
+    switch.cli(f"table_add port_aqm red {OUT} => 0 1 0 1 0 {ecn} {protect} 0 0 0")
     switch.send(tcp(0, ecn=NOT_ECT, flags="R", payload=0))
     switch.send(
         tcp(1, ecn=ECT_0),
@@ -395,7 +395,7 @@ def test_red_above_max_spares_only_whom_it_protects(
 def test_red_lets_through_what_another_switch_has_marked(start: Start) -> None:
     switch = start()
     eee(switch)
-    switch.cli(f"table_add port_aqm red {OUT} => 0 1 0 1 0 1 0")
+    switch.cli(f"table_add port_aqm red {OUT} => 0 1 0 1 0 1 0 0 0 0")
     switch.send(tcp(0), tcp(1, ecn=CE), tcp(2, ecn=ECT_1))
     release(switch, 3)
     assert ecn_by_number(switch.wait_for(OUT, 3)) == {0: ECT_0, 1: CE, 2: CE}
@@ -406,7 +406,7 @@ def test_red_marks_with_the_probability_of_its_slope(start: Start) -> None:
     switch = start()
     eee(switch)
     # Between 0 and 1000 packets the probability rises to 1: n / 1000 for packet n, 124.75 of 500 expected.
-    switch.cli(f"table_add port_aqm red {OUT} => 0 1000 {round(2**48 / 1000)} 1 0 1 0")
+    switch.cli(f"table_add port_aqm red {OUT} => 0 1000 {round(2**48 / 1000)} 1 0 1 0 0 0 0")
     switch.send(*(tcp(n, payload=10) for n in range(500)))
     release(switch, 500)
     marked = sum(ecn == CE for ecn in ecn_by_number(switch.wait_for(OUT, 500, 30)).values())
@@ -417,12 +417,12 @@ def test_red_marks_with_the_probability_of_its_slope(start: Start) -> None:
 def test_red_average_follows_the_weight(start: Start) -> None:
     switch = start()
     eee(switch)
-    switch.cli(f"table_add port_aqm red {OUT} => 4000000000 4000000000 0 0 1 1 0")
+    switch.cli(f"table_add port_aqm red {OUT} => 4000000000 4000000000 0 0 1 1 0 0 0 0")
     switch.send(*(tcp(n) for n in range(4)))
     release(switch, 4)
     switch.wait_for(OUT, 4)
     # Weight 1/2 over depths 0, 1000, 2000, 3000: 0, 500, 1250, 2125.
-    assert switch.registers(OUT, "red_average") == [2125 << 16]
+    assert switch.registers(OUT, "red_average") == [2125 << 32]
 
 
 # The EEE hold

@@ -252,16 +252,25 @@ class FabricTest(SwitchTest):
         average_shift: int = 0,
         ecn: bool = True,
         protect: int = 0,
+        idle_halvings: int = 0,
+        idle_shift: int = 0,
+        mean_bytes: int = 0,
     ) -> None:
-        """RED between `low` and `high` (bytes, or packets), reaching `probability` at `high`."""
+        """RED between `low` and `high` (bytes, or packets), reaching `probability` at `high`: that of a
+        packet of `mean_bytes` where they are given. While the port is idle the average halves in
+        2^(16 + idle_shift) / idle_halvings ticks."""
+        slope = round(probability * _PROBABILITY_ONE / (high - low)) if high > low else 0
         params = {
             "min_threshold": low,
             "max_threshold": high,
-            "probability_slope": round(probability * _PROBABILITY_ONE / (high - low)) if high > low else 0,
+            "probability_slope": slope * 256 // mean_bytes if mean_bytes else slope,
             "in_packets": int(in_packets),
             "average_shift": average_shift,
             "ecn": int(ecn),
             "protect": protect,
+            "idle_halvings": idle_halvings,
+            "idle_shift": idle_shift,
+            "mean_bytes": mean_bytes,
         }
         self.table_add("port_aqm", {"port": port}, "red", params)
 

@@ -7,14 +7,18 @@ very queue that was met, and allows five standard deviations; the switch's rando
 passes once passes always.
 """
 
+import random
 from math import sqrt
 
 from ptf_tests.lib import packets
-from ptf_tests.lib.base_test import FabricTest, virtual_time_only
+from ptf_tests.lib.base_test import PLUG_BYTES, FabricTest, virtual_time_only
 from ptf_tests.lib.packets import Ecn, PacketClass, Verdict
+from ptf_tests.lib.ports import NUMBERS
 
 SIZE = 500
 _SIGMAS = 5.0
+_AFTER_NS = 10_000
+_AVERAGE_ONE = 1 << NUMBERS["fixed_point_bits"]["RED_DEPTH_BITS"]
 
 
 def ect(count: int, size: int = SIZE, *, ipv6: bool = False, dscp: int = 0) -> list[bytes]:
@@ -224,19 +228,19 @@ class RedAveragedToleratesABurst(_Red):
 
 @virtual_time_only
 class RedAverageFollowsItsDefinition(_Red):
-    """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register is that in units of 2^-16
-    byte; we allow one byte for rounding over the burst."""
+    """avg <- avg + (q - avg) / 16 at each arrival, q the queue found. The register is that in units of 2^-32
+    byte; we allow a thousandth of a byte for rounding over the burst."""
 
     def runTest(self) -> None:
         self.red(2, low=2**31, high=2**31, average_shift=4)
         self.plug(2)
-        average = self.register("red_average", 2) / 2**16
+        average = self.register("red_average", 2) / _AVERAGE_ONE
         self.assertEqual(average, 0)
         for n in range(50):
             self.send(1, ect(1)[0])
             average += (n * SIZE - average) / 16
             self.assertAlmostEqual(
-                self.register("red_average", 2) / 2**16, average, delta=1.0, msg=f"frame {n}"
+                self.register("red_average", 2) / _AVERAGE_ONE, average, delta=0.001, msg=f"frame {n}"
             )
 
 
@@ -250,6 +254,158 @@ class RedAveragedMarksOnceTheAverageReachesMax(_Red):
             average += (n * SIZE - average) / 4
             expected.append(average >= 10 * SIZE)
         self.assertEqual(self.marks(ect(30)), expected)
+
+
+class _RedIdle(_Red):
+    """Weight 1/2, and no threshold that could be reached."""
+
+    def idle_red(self, halvings: int, shift: int) -> None:
+        """While idle the average halves in 2^(16 + shift) / halvings ticks."""
+        self.red(2, low=2**31, high=2**31, average_shift=1, idle_halvings=halvings, idle_shift=shift)
+
+    def forget_settings(self) -> None:
+        """The port's entry, so that another can be written."""
+        self._remove_what_was_written()
+        self._undo.clear()
+
+    def fill(self) -> int:
+        """A burst that leaves an average behind, and 10 us after it a queue that is empty. The average as the
+        register has it."""
+        self.drain()
+        self.plug(2)
+        self.send(1, *ect(8))
+        self.switch.advance(ns=self.wire_ns(PLUG_BYTES) + 7 * self.wire_ns(SIZE) + _AFTER_NS)
+        return self.register("red_average", 2)
+
+    def after(self, ticks: int) -> float:
+        """What is left of the average when a frame comes `ticks` after the last departure: it finds nothing,
+        which halves what is left."""
+        since = self.register("busy_until", 2)
+        self.switch.advance(ns=(since + ticks) * self.switch.tick_ns - self.switch.now_ns)
+        self.send(1, ect(1)[0])
+        return 2 * self.register("red_average", 2)
+
+
+@virtual_time_only
+class RedIdleAverageHalves(_RedIdle):
+    """After one, two and five half-lives of 2^24 ticks a half, a fourth and a 32nd are left, to the bit."""
+
+    def runTest(self) -> None:
+        self.idle_red(halvings=2**15, shift=23)
+        for lives in (1, 2, 5):
+            average = self.fill()
+            self.assertAlmostEqual(
+                self.after(lives << 24), average / 2**lives, delta=2, msg=f"{lives} half-lives"
+            )
+
+
+@virtual_time_only
+class RedIdleAverageDecaysAsAnExponential(_RedIdle):
+    """Sixty idle times from nothing to forty half-lives, of six half-lives: what is left is 2^-x of the
+    average, to 0.3 % and a 2^-15th of a byte."""
+
+    def runTest(self) -> None:
+        source = random.Random(11)
+        for halvings, shift in ((2**15, 20), (65_535, 20), (40_000, 22), (1, 5), (12_345, 24), (50_000, 19)):
+            self.idle_red(halvings, shift)
+            life = 2 ** (16 + shift) / halvings
+            for _ in range(10):
+                average = self.fill()
+                lives = source.choice((source.uniform(0, 2), source.uniform(0, 40)))
+                ticks = max(_AFTER_NS, round(life * lives))
+                wanted = average * 0.5 ** (ticks / life)
+                self.assertAlmostEqual(
+                    self.after(ticks),
+                    wanted,
+                    delta=0.003 * wanted + _AVERAGE_ONE / 2**15,
+                    msg=f"{ticks} ticks, half-life {life}",
+                )
+            self.forget_settings()
+
+
+@virtual_time_only
+class RedIdleAverageIsForgotten(_RedIdle):
+    """After 64 half-lives of 1 us nothing is left, and after 9 minutes, half a billion of them."""
+
+    def runTest(self) -> None:
+        self.idle_red(halvings=65_535, shift=10)
+        for ticks in (65_540, 1 << 39):
+            self.fill()
+            self.assertEqual(self.after(ticks), 0, f"{ticks} ticks")
+
+
+@virtual_time_only
+class RedAverageOfABusyPortDoesNotAge(_RedIdle):
+    """Frames that find others queued change the average by the weight alone, however fast it would age."""
+
+    def runTest(self) -> None:
+        self.idle_red(halvings=65_535, shift=0)
+        self.plug(2)
+        self.send(1, ect(1)[0])
+        average = 0.0
+        for n in range(1, 20):
+            self.switch.advance(ns=self.wire_ns(PLUG_BYTES) // 40)
+            self.send(1, ect(1)[0])
+            average += (n * SIZE - average) / 2
+            self.assertAlmostEqual(
+                self.register("red_average", 2) / _AVERAGE_ONE, average, delta=0.001, msg=f"frame {n}"
+            )
+
+
+class RedForgetsWhileIdleInRealTime(_RedIdle):
+    """With a half-life of 4 ms a burst's average is gone after 400 ms; without ageing it stays. That a
+    target in real time is slower only makes the idle time longer."""
+
+    def runTest(self) -> None:
+        ticks = 4_000_000 // self.switch.tick_ns
+        shift = 11
+        for halvings, forgotten in ((2 ** (16 + shift) // ticks, True), (0, False)):
+            self.red(
+                2,
+                low=2 * SIZE,
+                high=2 * SIZE,
+                average_shift=1,
+                idle_halvings=halvings,
+                idle_shift=shift,
+            )
+            self.marks(ect(30))
+            self.switch.advance(ms=400)
+            self.assertEqual(
+                self.register("red_average", 2) > SIZE * _AVERAGE_ONE, True, "the burst has left an average"
+            )
+            self.send(1, ect(1)[0])
+            self.drain()
+            left = self.departures(2)
+            self.assertEqual([one.ecn == Ecn.CE for one in left], [not forgotten])
+            self.forget_settings()
+
+
+@virtual_time_only
+class RedBySizeSparesSmallPackets(_Red):
+    """ns-2's byte mode: below `max` a packet's probability is in proportion to its size. With a mean of 500
+    bytes, frames of 500 bytes have the probability of the line, and ACKs of 60 an eighth of it."""
+
+    def runTest(self) -> None:
+        steps, bursts = 20, 80
+        high = 4 * steps * SIZE
+        self.red(2, low=0, high=high, mean_bytes=SIZE, ecn=False)
+        met = {SIZE: 0.0, 60: 0.0}
+        lost = {SIZE: 0, 60: 0}
+        for _ in range(bursts):
+            acks = [packets.tcp(2, flags="A", seq=n, pad_to=60) for n in range(steps)]
+            pairs = zip(not_ect(steps), acks, strict=True)
+            stayed = [len(one.frame) for one in self.burst(2, [frame for pair in pairs for frame in pair])]
+            found = 0
+            for size in stayed:
+                met[size] += found / high * size / SIZE
+                found += size
+            for size in lost:
+                lost[size] += steps - stayed.count(size)
+        for size, chances in met.items():
+            # `chances` is the sum over those that stayed; who was dropped met the same queues.
+            wanted = chances / (1 - chances / (bursts * steps))
+            self.assertAlmostEqual(lost[size], wanted, delta=_SIGMAS * sqrt(wanted) + 0.05 * wanted, msg=size)
+        self.assertGreater(lost[SIZE], 5 * lost[60])
 
 
 class RedOfAnotherPortDoesNothingHere(_Red):

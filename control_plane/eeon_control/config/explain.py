@@ -106,6 +106,8 @@ def _queue(config: FabricConfig, port: Port) -> Iterator[Setting]:
         probability = format_probability(aqm.max_probability)
         yield _written(config, "max_probability", probability, (*at, "max_probability"))
         yield _written(config, "average_weight", f"1/{1 << aqm.average_shift}", (*at, "average_weight"))
+        yield _written(config, "mean_packet", str(aqm.mean_packet), (*at, "mean_packet"))
+        yield _written(config, "by_size", "true" if aqm.by_size else "false", (*at, "by_size"))
         yield _written(config, "ecn", "true" if aqm.ecn else "false", (*at, "ecn"))
         yield _written(config, "protect", aqm.protect, (*at, "protect"))
     else:  # its values are its keys, whatever the port

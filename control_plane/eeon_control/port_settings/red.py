@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, log2
+from math import ceil, log, log1p, log2
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -31,15 +31,22 @@ from eeon_control.units import (
     parse_size,
 )
 
-# RFC 2309-style EWMA with weight 2^-n; the data plane shifts by at most this many bits.
-AVERAGE_SHIFT_LIMIT = 16
+# EWMA with weight 2^-n. ns-2 chooses 1 - exp(-1 / C) for C packets a second (queue/red.cc): 2^-18 at 1GbE and
+# 2^-21.3 at 10GbE. With 2^-24 the average of 32 fractional bits still moves for one packet.
+AVERAGE_SHIFT_LIMIT = 24
 # ns-2's autoRED (E-EON thesis sections 5.3.1, 6.3): min is half of the packets of mean size, 500 B by
 # default, that the link sends in the target delay, and max is three times min. Table 6.4: 12.5 to 37.5
 # packets for 100us at 1GbE. The table's halves are rounded up here: a queue of whole packets reaches 12.5
 # when it reaches 13.
 AUTO_RED_MEAN_PACKET_BYTES = 500
 AUTO_RED_MAX_OVER_MIN = 3
-
+# The action's `idle_halvings`, `idle_shift`: halvings a tick are the first over 2^(16 + the second).
+IDLE_FRACTION_BITS = 16
+IDLE_HALVINGS_MAX = (1 << 16) - 1
+IDLE_SHIFT_LIMIT = 63
+# What the slope gains where packets count by their size, over their mean size.
+SIZE_FACTOR = 1 << 8
+SIZE_MEAN_LIMITS = (1 << 8, (1 << 16) - 1)
 
 _PICOSECONDS = 10**12
 
@@ -75,6 +82,15 @@ def _log2(weight: Fraction) -> float:
     return log2(weight.numerator) - log2(weight.denominator)
 
 
+def _mean_packet(text: object) -> Bytes:
+    size = Bytes.parse(text)
+    low, high = SIZE_MEAN_LIMITS
+    if not low <= size <= high:
+        raise ValueError(f"must be from {low}B to {high}B")
+    return size
+
+
+MeanPacketText = Annotated[Bytes, *of_text(_mean_packet, text_schema(Bytes, examples=["500B"]))]
 ThresholdText = Annotated[
     Bytes | Packets, *of_text(_threshold, text_schema(Bytes, Packets, examples=["65pkt", "97.5KB"]))
 ]
@@ -129,6 +145,12 @@ class Red(Strict):
     length."""
     ecn: Annotated[bool, Field(strict=True)] = True
     """`true`: ECT packets are marked. `false`: they are dropped like the others."""
+    mean_packet: MeanPacketText = Bytes(AUTO_RED_MEAN_PACKET_BYTES)
+    """Size of a usual packet. While a port is idle the average ages as if such packets had gone by at the
+    link's speed and found it empty."""
+    by_size: Annotated[bool, Field(strict=True)] = False
+    """`true`: between `min` and `max` a packet's probability is in proportion to its size, that of
+    `mean_packet` has the line's (ns-2's byte mode)."""
     protect: Protect = "ect"
     """Packets that are never dropped early: `ect` only ECT packets (as switches do), `ece` also packets with
     TCP's ECE flag, `ack_syn` all pure ACKs, SYNs and SYN-ACKs."""
@@ -157,7 +179,23 @@ class Red(Strict):
         """On a link of this speed. Raises PlanError when thresholds by `target_delay` do not fit 32 bits."""
         low, high = self._thresholds(rate)
         ramp = self.max_probability if low < high else None
-        return RedSettings(low, high, ramp, self.average_shift, self.ecn, self.protect)
+        return RedSettings(
+            low,
+            high,
+            ramp,
+            self.average_shift,
+            self.ecn,
+            self.protect,
+            self._half_life_ps(rate),
+            self.mean_packet if self.by_size else None,
+        )
+
+    def _half_life_ps(self, rate: DataRate) -> Fraction | None:
+        """(1 - weight)^m = 1/2 for m packets of mean size (Floyd and Jacobson 1993, section 4)."""
+        if self.average_shift == 0:
+            return None
+        packets = log(2) / -log1p(-(2.0**-self.average_shift))
+        return Fraction(packets) * 8 * int(self.mean_packet) * _PICOSECONDS / int(rate)
 
     def _thresholds(self, rate: DataRate) -> tuple[Bytes | Packets, Bytes | Packets]:
         if self.target_delay is None:
@@ -177,8 +215,11 @@ class RedSettings(Settings):
     """RED at one port. `min` and `max` are both bytes or both packets.
 
     `max_probability` is the probability just below `max`, None where `min` is `max`, because nothing lies
-    between. The action has it as `probability_slope`, so it is read back to within (max - min) / 2^49; what
-    has been read back is written as it was.
+    between. The action has it as `probability_slope`, so it is read back to within (max - min) / 2^49, times
+    mean_packet / 2^7 where there is one. `half_life_ps` is the time in which the average halves while the
+    port is idle, None for never; it is read back to 2^-16 of it, or as one tick where it is shorter. With
+    `mean_packet` a packet's probability is in proportion to its size. What has been read back is written as
+    it was.
     """
 
     min: Bytes | Packets
@@ -187,23 +228,46 @@ class RedSettings(Settings):
     average_shift: int
     ecn: bool
     protect: str
+    half_life_ps: Fraction | None = None
+    mean_packet: Bytes | None = None
 
     action: ClassVar[str] = "red"
 
     @property
     def probability_slope(self) -> int:
-        """round(max_probability x 2^48 / (max - min)): by how much each byte or packet raises it."""
+        """round(max_probability x 2^48 / (max - min)): by how much each byte or packet raises it. With
+        `mean_packet` that x 2^8 / mean_packet, rounded down so that no probability exceeds what fits."""
         if self.max_probability is None:
             return 0
-        return round(self.max_probability * RED_PROBABILITY_ONE / (self.max - self.min))
+        slope = self.max_probability * RED_PROBABILITY_ONE / (self.max - self.min)
+        return round(slope) if self.mean_packet is None else int(slope * SIZE_FACTOR / self.mean_packet)
 
-    def probability_at(self, depth: Fraction) -> Fraction:
-        """What the program computes for a depth from `min` to `max`, as `depth_of` gives it."""
+    def probability_at(self, depth: Fraction, packet_bytes: int) -> Fraction:
+        """What the program computes for a packet and a depth from `min` to `max`, as `depth_of` gives it.
+        Above 1 for a large packet under `mean_packet`: it is always marked or dropped."""
         above_min = int((depth - self.min) * (1 << RED_RAMP_BITS))
-        return Fraction(above_min * self.probability_slope >> RED_RAMP_BITS, RED_PROBABILITY_ONE)
+        probability = above_min * self.probability_slope >> RED_RAMP_BITS
+        if self.mean_packet is not None:
+            probability = probability * packet_bytes // SIZE_FACTOR
+        return Fraction(probability, RED_PROBABILITY_ONE)
+
+    def _idle(self, tick: Duration) -> tuple[int, int]:
+        """`idle_halvings` with all of its 16 bits where it can have them, and `idle_shift`."""
+        if self.half_life_ps is None:
+            return 0, 0
+        a_tick = (1 << IDLE_FRACTION_BITS) * int(tick) / self.half_life_ps
+        if a_tick >= IDLE_HALVINGS_MAX:
+            return IDLE_HALVINGS_MAX, 0
+        for shift in range(IDLE_SHIFT_LIMIT + 1):
+            halvings = round(a_tick * (1 << shift))
+            if halvings > IDLE_HALVINGS_MAX >> 1:
+                # The next power of two, rounded to, is the same with a shift less.
+                return (halvings, shift) if halvings <= IDLE_HALVINGS_MAX else (halvings >> 1, shift - 1)
+        return round(a_tick * (1 << IDLE_SHIFT_LIMIT)), IDLE_SHIFT_LIMIT
 
     def to_action(self, tick: Duration) -> Action:
-        """Exact but for `max_probability`."""
+        """Exact but for `max_probability` and `half_life_ps`."""
+        halvings, shift = self._idle(tick)
         return Action(
             self.action,
             (
@@ -214,6 +278,9 @@ class RedSettings(Settings):
                 ("average_shift", self.average_shift),
                 ("ecn", int(self.ecn)),
                 ("protect", codec.protect_number(self.protect)),
+                ("idle_halvings", halvings),
+                ("idle_shift", shift),
+                ("mean_bytes", 0 if self.mean_packet is None else int(self.mean_packet)),
             ),
         )
 
@@ -222,9 +289,16 @@ class RedSettings(Settings):
         """Exact."""
         unit = Packets if params["in_packets"] else Bytes
         low, high = unit(params["min_threshold"]), unit(params["max_threshold"])
-        ramp = (
-            Fraction(params["probability_slope"] * (high - low), RED_PROBABILITY_ONE) if low < high else None
-        )
+        mean = Bytes(params["mean_bytes"]) if params["mean_bytes"] else None
+        ramp = None
+        if low < high:
+            ramp = Fraction(params["probability_slope"] * (high - low), RED_PROBABILITY_ONE)
+            if mean is not None:
+                ramp = ramp * mean / SIZE_FACTOR
+        half_life = None
+        if params["idle_halvings"]:
+            ticks = Fraction(1 << (IDLE_FRACTION_BITS + params["idle_shift"]), params["idle_halvings"])
+            half_life = ticks * int(tick)
         return cls(
             low,
             high,
@@ -232,6 +306,8 @@ class RedSettings(Settings):
             params["average_shift"],
             bool(params["ecn"]),
             codec.protect_name(params["protect"]),
+            half_life,
+            mean,
         )
 
     def describe(self) -> str:
@@ -250,7 +326,8 @@ class RedSettings(Settings):
         top = 1.0 if self.max_probability is None else float(self.max_probability)
         average = f", average 1/{1 << self.average_shift}" if self.average_shift else ""
         ecn = "ECN" if self.ecn else "no ECN"
-        return f"red {self.min}..{self.max}, up to {top:.4g}, {ecn}, protect {self.protect}{average}"
+        size = f", by size of {self.mean_packet}" if self.mean_packet is not None else ""
+        return f"red {self.min}..{self.max}, up to {top:.4g}, {ecn}, protect {self.protect}{average}{size}"
 
     def parts(self) -> dict[str, str]:
         """Every parameter."""
@@ -260,9 +337,17 @@ class RedSettings(Settings):
             "maximum": codec.size_text(self.max),
             "maximum probability": "none" if ramp is None else format_probability(round(ramp, 6)),
             "average": f"weight 1/{1 << self.average_shift}" if self.average_shift else "none",
+            "idle average": _half_life_text(self.half_life_ps),
+            "probability": "the same for all" if self.mean_packet is None else f"that of {self.mean_packet}",
             "ECN": codec.on_off(self.ecn),
             "spares": codec.spares(self.protect),
         }
+
+
+def _half_life_text(half_life_ps: Fraction | None) -> str:
+    if half_life_ps is None:
+        return "stays"
+    return f"halves in {float(half_life_ps / 10**9):.4g} ms"
 
 
 def depth_of(average: int) -> Fraction:

@@ -100,6 +100,12 @@ def _wred(queue: Queue, at: str, refused: Problems) -> dict[str, str] | None:
             "cannot be mapped: CONFIG_DB has no weight of an average. Use the queue of now (1)",
             f"1/{1 << aqm.average_shift}",
         )
+    if aqm.by_size:
+        refused.add(
+            f"{at}.by_size",
+            "cannot be mapped: CONFIG_DB has one probability for packets of all sizes. Say by_size: false",
+            "true",
+        )
     if percent.denominator != 1:
         refused.add(
             f"{at}.max_probability",

@@ -47,6 +47,7 @@
 //!   at that rate is refused.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
@@ -370,7 +371,7 @@ pub enum NicAqm {
         min_threshold: u32,
         /// From here on always.
         max_threshold: u32,
-        /// max_probability * 2^48 / (max - min).
+        /// max_probability * 2^48 / (max - min); with `by_size` that * 2^8 / mean, in bytes, at least 2^8.
         probability_slope: u64,
         /// Whether thresholds are packets, not bytes.
         in_packets: bool,
@@ -380,6 +381,10 @@ pub enum NicAqm {
         ecn: bool,
         /// Who is spared.
         protect: Protect,
+        /// In this time the average halves while the NIC is idle; null: never.
+        half_life_ps: Option<NonZeroU64>,
+        /// Whether a packet's probability is in proportion to its size.
+        by_size: bool,
     },
     /// RFC 8289.
     #[cfg_attr(feature = "schema", schemars(title = "CodelAqm"))]

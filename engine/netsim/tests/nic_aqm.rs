@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::num::NonZeroU64;
+
 use common::{finish, send, LeafSpine, PortSettings, GIGABIT, PLAIN, TEN_GIGABIT};
 use netsim::spec::NicSpec;
 use netsim::{NicAqm, Protect, Report};
@@ -116,6 +118,8 @@ fn red_without_chance_signals_the_same_packets() {
                 average_shift,
                 ecn,
                 protect,
+                half_life_ps: None,
+                by_size: false,
             };
             let values = [
                 threshold.into(),
@@ -125,6 +129,9 @@ fn red_without_chance_signals_the_same_packets() {
                 average_shift.into(),
                 ecn.into(),
                 code,
+                0,
+                0,
+                0,
             ];
             same("red", &values, aqm);
         }
@@ -132,26 +139,62 @@ fn red_without_chance_signals_the_same_packets() {
 }
 
 #[test]
-fn codel_signals_the_same_packets() {
-    for (protect, code) in [(Protect::Ect, 0), (Protect::Ece, 1), (Protect::AckSyn, 2)] {
-        for (ecn, target_us, interval_us) in [(true, 100, 500), (false, 100, 500), (true, 50, 300)] {
-            let aqm = NicAqm::Codel {
-                target_ps: target_us * 1_000_000,
-                interval_ps: interval_us * 1_000_000,
-                mtu_bytes: 1514,
-                ecn,
-                protect,
-            };
-            same("codel", &[target_us * 1_000, interval_us * 1_000, 1514, ecn.into(), code], aqm);
-        }
-    }
+fn an_idle_average_ages_in_a_nic_as_in_a_port() {
+    // It halves in 2^(16 + 5) / 40,960 = 51.2 ticks of 1 ns: between two waves it is forgotten, with `None` it is not.
+    let red = |half_life_ps| NicAqm::Red {
+        min_threshold: 6_000,
+        max_threshold: 6_000,
+        probability_slope: 0,
+        in_packets: false,
+        average_shift: 6,
+        ecn: true,
+        protect: Protect::Ect,
+        half_life_ps,
+        by_size: false,
+    };
+    let aqm = red(NonZeroU64::new(51_200));
+    let values = [6_000, 6_000, 0, 0, 6, 1, 0, 40_960, 5, 0];
+    let marks = |report: &Report| report.classes["data"].delivered_ce as f64;
+    let (program, nic) = (marks(&by_program("red", &values)), marks(&by_nic(Some(aqm))));
+    // The program does not know the time of a frame on the wire while EEE is off, so it ages the average a frame earlier.
+    assert!((program / nic - 1.0).abs() < 0.01, "{program} {nic}");
+    let kept = marks(&by_nic(Some(red(None))));
+    assert!(kept > 1.05 * nic, "{kept} {nic}");
+}
+
+#[test]
+fn a_small_frame_has_the_smaller_probability_in_a_nic_as_in_a_port() {
+    // The line's probability is that of 2 KB: an ACK of 54 bytes has a fortieth of it, and full data three quarters.
+    let slope = ((1_u64 << 48) / 200_000) * 256 / 2_048;
+    let aqm = NicAqm::Red {
+        min_threshold: 0,
+        max_threshold: 200_000,
+        probability_slope: slope,
+        in_packets: false,
+        average_shift: 0,
+        ecn: false,
+        protect: Protect::Ect,
+        half_life_ps: None,
+        by_size: true,
+    };
+    let (program, nic) =
+        (by_program("red", &[0, 200_000, slope, 0, 0, 0, 0, 0, 0, 2_048]), by_nic(Some(aqm)));
+    let early = |report: &Report, class: &str| {
+        let queues = report.nic_queues.get(class).map_or(0, |counts| counts.early_dropped);
+        let counts = &report.classes[class];
+        (queues as f64, 1.0 - counts.delivered.packets as f64 / counts.sent.packets as f64)
+    };
+    let (data, ack) = (early(&nic, "data"), early(&nic, "ack"));
+    assert!(data.0 > 100.0 && data.1 > 20.0 * ack.1 / 2.0, "{data:?} {ack:?}");
+    assert!((data.1 - early(&program, "data").1).abs() < 0.03, "{data:?}");
+    assert!((ack.1 - early(&program, "ack").1).abs() < 0.03, "{ack:?}");
 }
 
 #[test]
 fn between_the_thresholds_red_marks_with_the_probability_of_the_line() {
     // Half the frames that find the middle of the line; what is measured is the share over the whole line.
     let slope = (1_u64 << 48) / 40_000;
-    let values = [10_000, 50_000, slope, 0, 0, 1, 2];
+    let values = [10_000, 50_000, slope, 0, 0, 1, 2, 0, 0, 0];
     let aqm = NicAqm::Red {
         min_threshold: 10_000,
         max_threshold: 50_000,
@@ -160,6 +203,8 @@ fn between_the_thresholds_red_marks_with_the_probability_of_the_line() {
         average_shift: 0,
         ecn: true,
         protect: Protect::AckSyn,
+        half_life_ps: None,
+        by_size: false,
     };
     let (program, nic) = (by_program("red", &values), by_nic(Some(aqm)));
     for class in ["data", "ack"] {

@@ -25,6 +25,8 @@ fn busy(batch: Duration, seed: u64) -> Report {
                 average_shift: 0,
                 ecn: true,
                 protect: Protect::AckSyn,
+                half_life_ps: None,
+                by_size: false,
             }),
         },
         ..LeafSpine::default()
@@ -32,7 +34,7 @@ fn busy(batch: Duration, seed: u64) -> Report {
     let settings = |rate_bps| PortSettings {
         buffer_bytes: Some(40_000),
         // Marks with a probability that grows from 0 at 5 kB to 1/2 at 20 kB, not averaged.
-        aqm: Some(("red", vec![5_000, 20_000, (1 << 47) / 15_000, 0, 0, 1, 2])),
+        aqm: Some(("red", vec![5_000, 20_000, (1 << 47) / 15_000, 0, 0, 1, 2, 0, 0, 0])),
         eee: Some(eee_values(rate_bps, if rate_bps == GIGABIT { 12 } else { 120 }, 10)),
     };
     let mut spec = size.spec();

@@ -2119,7 +2119,7 @@ class RedAqm(TypedDict):
     """From here on always."""
 
     probability_slope: int
-    """max_probability * 2^48 / (max - min)."""
+    """max_probability * 2^48 / (max - min); with `by_size` that * 2^8 / mean, in bytes, at least 2^8."""
 
     in_packets: bool
     """Whether thresholds are packets, not bytes."""
@@ -2132,6 +2132,12 @@ class RedAqm(TypedDict):
 
     protect: Protect
     """Who is spared."""
+
+    by_size: bool
+    """Whether a packet's probability is in proportion to its size."""
+
+    half_life_ps: NotRequired[int | None]
+    """In this time the average halves while the NIC is idle; null: never."""
 
 
 @final

@@ -10,11 +10,12 @@
 
 #include "../metadata.p4"
 #include "../sizes.p4"
+#include "eee.p4"
 #include "occupancy.p4"
 
-// Averaged occupancy * 2^16, in the unit of the port's RED thresholds. Only for ports with average_shift > 0.
+// Averaged occupancy * 2^32, in the unit of the port's RED thresholds. Only for ports with average_shift > 0.
 @name("red_average")
-register<bit<48>, port_id_t>(PORT_CELLS) red_average;
+register<bit<64>, port_id_t>(PORT_CELLS) red_average;
 
 // How the packet takes a signal of congestion.
 action choose_signal(in metadata_t meta, in bit<1> ecn, in bit<2> protect, inout signal_t signal) {
@@ -55,36 +56,64 @@ control aqm(inout metadata_t meta, in standard_metadata_t standard_metadata) {
         }
     }
 
-    // Floyd and Jacobson 1993, without the count since the last mark and without idle ageing.
-    // probability_slope = max_probability * 2^48 / (max_threshold - min_threshold).
+    // Floyd and Jacobson 1993, without the count since the last mark.
+    // probability_slope = max_probability * 2^48 / (max_threshold - min_threshold). With mean_bytes > 0 the slope has the
+    // factor 2^8 / mean_bytes as well: a packet of so many bytes has the probability of the line, others in proportion.
+    // While the port is idle the average halves in 2^(16 + idle_shift) / idle_halvings ticks; idle_halvings = 0: never.
     action red(bit<32> min_threshold,
                bit<32> max_threshold,
                bit<64> probability_slope,
                bit<1> in_packets,
                bit<8> average_shift,
                bit<1> ecn,
-               bit<2> protect) {
+               bit<2> protect,
+               bit<16> idle_halvings,
+               bit<8> idle_shift,
+               bit<16> mean_bytes) {
         bit<32> found = meta.found_bytes;
         if (in_packets == 1) {
             occupancy_packets.read(found, meta.egress_port);
         }
-        bit<48> depth = (bit<48>)found << 16;
+        bit<64> depth = (bit<64>)found << 32;
         if (average_shift != 0) {
-            bit<48> average;
+            bit<64> average;
             red_average.read(average, meta.egress_port);
+            packet_count_t queued;
+            occupancy_packets.read(queued, meta.egress_port);
+            tick_t idle_since;
+            busy_until.read(idle_since, meta.egress_port);
+            tick_t now = standard_metadata.ingress_global_timestamp;
+            if (queued == 0 && !TICK_TO_COME(idle_since, now)) {
+                // 48 + 16 bits. Whole halvings above the 16 fractional bits.
+                bit<64> halvings = ((bit<64>)(now - idle_since) * (bit<64>)idle_halvings) >> idle_shift;
+                if (halvings >= (64w64 << 16)) {
+                    average = 0;
+                } else {
+                    // 1 - 2^-f as a parabola that is exact at both ends; what is left is right to 0.3 %.
+                    bit<64> f = halvings & 0xFFFF;
+                    bit<64> loss = (f * 43903 - ((f * f) >> 16) * 11135) >> 16;
+                    average = average >> (bit<8>)(halvings >> 16);
+                    average = average - (average >> 16) * loss;
+                }
+            }
             depth = average - (average >> average_shift) + (depth >> average_shift);
             red_average.write(meta.egress_port, depth);
         }
 
         bool congested = false;
-        if (depth >= (bit<48>)max_threshold << 16) {
+        if (depth >= (bit<64>)max_threshold << 32) {
             congested = true;
-        } else if (depth >= (bit<48>)min_threshold << 16) {
-            // 8 fractional bits of the depth: (max - min) * 2^8 * slope <= 2^56 fits 64 bits.
-            bit<64> above_min = (bit<64>)((depth - ((bit<48>)min_threshold << 16)) >> 8);
+        } else if (depth >= (bit<64>)min_threshold << 32) {
+            // 8 fractional bits of the depth: (max - min) * 2^8 * slope <= 2^56 fits 64 bits. With mean_bytes, of at least
+            // 2^8, the first product is no larger, 48 bits of it are left, and a length has 16.
+            bit<64> above_min = (depth - ((bit<64>)min_threshold << 32)) >> 24;
+            bit<64> probability = (above_min * probability_slope) >> 8;
+            if (mean_bytes != 0) {
+                probability = (probability * (bit<64>)meta.queued_bytes) >> 8;
+            }
             bit<48> draw;
             random(draw, 48w0, 48w0xFFFFFFFFFFFF);
-            if ((bit<64>)draw < (above_min * probability_slope) >> 8) {
+            if ((bit<64>)draw < probability) {
                 congested = true;
             }
         }

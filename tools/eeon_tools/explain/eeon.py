@@ -101,6 +101,10 @@ class _Facts:
             return Fraction(self.read("occupancy_packets") or 0)
         return Fraction(self.meta("found_bytes"))
 
+    def red_probability(self, red: RedSettings, depth: Fraction) -> Fraction:
+        """With what RED compared what it drew; a certainty is 1."""
+        return min(red.probability_at(depth, self.meta("queued_bytes")), Fraction(1))
+
     def red_draw(self) -> Fraction:
         """What RED drew; 0 where it drew nothing."""
         drawn = (event["drawn"] for event in self.events if event["event"] == "random")
@@ -280,7 +284,7 @@ def _codel(facts: _Facts, codel: CodelSettings) -> str:
 
 def _is_congested(facts: _Facts, red: RedSettings) -> bool:
     depth = facts.red_depth(red)
-    return depth >= red.max or (depth >= red.min and facts.red_draw() < red.probability_at(depth))
+    return depth >= red.max or (depth >= red.min and facts.red_draw() < facts.red_probability(red, depth))
 
 
 def _red(facts: _Facts, red: RedSettings) -> str:
@@ -294,7 +298,7 @@ def _red(facts: _Facts, red: RedSettings) -> str:
         return f"{shown} < min {red.min:,}{unit} (red, port {port})"
     if depth >= red.max:
         return f"{shown} >= max {red.max:,}{unit} (red, port {port})"
-    chance = red.probability_at(depth)
+    chance = facts.red_probability(red, depth)
     drawn = facts.red_draw()
     sign = "<" if drawn < chance else ">="
     return (

@@ -55,7 +55,7 @@ pub(crate) fn configure(state: &mut State) {
     };
     let aqm = "eeon_ingress.aqm.port_aqm";
     add(aqm, 2, "eeon_ingress.aqm.mark_threshold", &[3000, 1000, 0]);
-    add(aqm, 3, "eeon_ingress.aqm.red", &[1000, 5000, 1 << 36, 0, 2, 1, 1]);
+    add(aqm, 3, "eeon_ingress.aqm.red", &[1000, 5000, 1 << 36, 0, 2, 1, 1, 40_000, 20, 0]);
     add(aqm, 4, "eeon_ingress.aqm.mark_threshold", &[3000, 3000, 1]);
     add("eeon_ingress.buffer_limit.port_buffer", 2, "eeon_ingress.buffer_limit.set_buffer_limit", &[20_000]);
     let eee = "eeon_ingress.eee_admit.port_eee";

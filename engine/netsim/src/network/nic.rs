@@ -159,7 +159,9 @@ impl Nic {
             return Ok(());
         }
         if let Some(aqm) = &mut self.aqm {
-            let decision = aqm.admit(self.queued_bytes, fifo_len as u64, &frame);
+            let is_empty = fifo_len == 0 && limited_frames == 0;
+            let idle = if is_empty { now.saturating_since(self.free_at) } else { Duration::ZERO };
+            let decision = aqm.admit(self.queued_bytes, fifo_len as u64, idle, &frame);
             if self.stats.apply(decision, &mut frame) {
                 return Err(frame);
             }

@@ -4,6 +4,8 @@
 //! face. A real host does it with a queueing discipline. What the modes do is docs/models/marking.md and codel.md; a test
 //! holds this against the P4 program (`tests/nic_aqm.rs`).
 
+use std::num::NonZeroU64;
+
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use units::{Duration, Time};
@@ -50,7 +52,7 @@ struct Codel {
 /// The AQM of one queue.
 pub(crate) struct Aqm {
     settings: NicAqm,
-    /// Averaged occupancy * 2^16, when there is an average.
+    /// Averaged occupancy * 2^32, when there is an average.
     average: u64,
     codel: Codel,
     random: Xoshiro256PlusPlus,
@@ -63,8 +65,14 @@ impl Aqm {
         Self { settings, average: 0, codel: Codel::default(), random }
     }
 
-    /// A frame that fits is to enter, and finds this much.
-    pub(crate) fn admit(&mut self, found_bytes: u64, found_packets: u64, frame: &HostFrame) -> Decision {
+    /// A frame that fits is to enter, and finds this much. `idle`: for how long nothing has been queued or sent.
+    pub(crate) fn admit(
+        &mut self,
+        found_bytes: u64,
+        found_packets: u64,
+        idle: Duration,
+        frame: &HostFrame,
+    ) -> Decision {
         match self.settings {
             NicAqm::MarkThreshold { threshold_bytes, l4s_threshold_bytes, at_dequeue: false } => {
                 above_threshold(found_bytes, threshold_bytes, l4s_threshold_bytes, frame)
@@ -77,17 +85,22 @@ impl Aqm {
                 average_shift,
                 ecn,
                 protect,
+                half_life_ps,
+                by_size,
             } => {
-                let mut depth = (if in_packets { found_packets } else { found_bytes }) << 16;
+                let mut depth = (if in_packets { found_packets } else { found_bytes }) << 32;
                 if average_shift != 0 {
-                    depth = self.average - (self.average >> average_shift) + (depth >> average_shift);
+                    let average = half_life_ps.map_or(self.average, |time| aged(self.average, idle, time));
+                    depth = average - (average >> average_shift) + (depth >> average_shift);
                     self.average = depth;
                 }
-                let min = u64::from(min_threshold) << 16;
-                let congested = depth >= u64::from(max_threshold) << 16
+                let min = u64::from(min_threshold) << 32;
+                let congested = depth >= u64::from(max_threshold) << 32
                     || depth >= min && {
+                        let line = ((depth - min) >> 24).wrapping_mul(probability_slope) >> 8;
+                        let size = if by_size { u64::from(frame.wire_len) } else { 1 << 8 };
                         let draw = self.random.next_u64() >> 16;
-                        draw < ((depth - min) >> 8).wrapping_mul(probability_slope) >> 8
+                        draw < line.saturating_mul(size) >> 8
                     };
                 if congested {
                     decision(&signal(frame, ecn, protect))
@@ -118,6 +131,17 @@ impl Aqm {
             NicAqm::MarkThreshold { .. } | NicAqm::Red { .. } => Decision::Pass,
         }
     }
+}
+
+/// The average after an idle time, as the program's action `red` computes it: whole halvings by a shift, the rest by a parabola.
+fn aged(average: u64, idle: Duration, half_life_ps: NonZeroU64) -> u64 {
+    let halvings = (u128::from(idle.as_ps()) << 16) / u128::from(half_life_ps.get());
+    let Some(left) = u32::try_from(halvings >> 16).ok().and_then(|whole| average.checked_shr(whole)) else {
+        return 0;
+    };
+    let rest = (halvings & 0xFFFF) as u64;
+    let loss = (rest * 43_903 - ((rest * rest) >> 16) * 11_135) >> 16;
+    left - (left >> 16) * loss
 }
 
 impl Codel {

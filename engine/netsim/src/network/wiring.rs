@@ -362,11 +362,11 @@ fn check_aqm(place: &str, nic: &NicSpec) -> Result<(), SpecError> {
                     "is above max_threshold",
                 ));
             }
-            if average_shift > 16 {
+            if average_shift > 24 {
                 return Err(wrong(
                     format!("{place} nic.aqm.average_shift"),
                     average_shift,
-                    "must be at most 16",
+                    "must be at most 24",
                 ));
             }
             let span = u128::from(max_threshold - min_threshold) << 8;

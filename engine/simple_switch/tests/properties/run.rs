@@ -37,7 +37,7 @@ pub struct Arrived {
     pub bytes: u64,
     /// The queue that it finds, by what has left so far.
     pub found_bytes: u64,
-    /// RED's average * 2^16 with this packet's view in it.
+    /// RED's average * 2^32 with this packet's view in it.
     pub average: Option<u64>,
     /// Those of its port.
     pub settings: Settings,

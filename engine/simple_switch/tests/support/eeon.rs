@@ -49,7 +49,7 @@ pub fn mark_above(state: &mut State, port: u16, bytes: u32) {
 /// RED on packets with ECN: never below `min`, with a probability that rises to 1 at `max`, no average, no protection.
 pub fn red_in_packets(state: &mut State, port: u16, min: u64, max: u64) {
     let slope = (1 << 48) / (max - min);
-    let data: Vec<_> = [min, max, slope, 1, 0, 1, 0].into_iter().map(be).collect();
+    let data: Vec<_> = [min, max, slope, 1, 0, 1, 0, 0, 0, 0].into_iter().map(be).collect();
     add(state, "eeon_ingress.aqm.port_aqm", port, "eeon_ingress.aqm.red", &data);
 }
 

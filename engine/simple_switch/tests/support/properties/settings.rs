@@ -51,20 +51,20 @@ pub enum Congestion {
 }
 
 impl Red {
-    /// The average * 2^16 after a packet has found so much.
+    /// The average * 2^32 after a packet has found so much.
     pub fn average(&self, average: u64, found_bytes: u64, found_packets: u64) -> u64 {
-        let found = (if self.in_packets { found_packets } else { found_bytes }) << 16;
+        let found = (if self.in_packets { found_packets } else { found_bytes }) << 32;
         match self.average_shift {
             0 => found,
             shift => average - (average >> shift) + (found >> shift),
         }
     }
 
-    /// What an average * 2^16 means.
+    /// What an average * 2^32 means.
     pub fn congestion(&self, average: u64) -> Congestion {
         match () {
-            () if average >= u64::from(self.max) << 16 => Congestion::Always,
-            () if average < u64::from(self.min) << 16 => Congestion::Never,
+            () if average >= u64::from(self.max) << 32 => Congestion::Always,
+            () if average < u64::from(self.min) << 32 => Congestion::Never,
             () => Congestion::ByChance,
         }
     }
@@ -127,7 +127,8 @@ impl Settings {
             }
             Aqm::Red(red) => {
                 let Red { min, max, in_packets, average_shift, ecn, protect, .. } = red;
-                let bits = [in_packets.into(), average_shift.into(), ecn.into(), protect.into()];
+                // No ageing, which needs the times of departures: PTF tests have it (ptf_tests/tests/red.py).
+                let bits = [in_packets.into(), average_shift.into(), ecn.into(), protect.into(), 0, 0, 0];
                 ("aqm.red", [&[min.into(), max.into(), red.probability_slope()][..], &bits].concat())
             }
         };
