@@ -79,6 +79,13 @@ class Tcp(Strict):
     """With `dctcp` or `prague`: send ECT(1), so that ports apply their L4S threshold (RFC 9331)."""
     dctcp_gain: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 0.0625
     """DCTCP's estimation gain g."""
+    dctcp_initial_alpha: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
+    """DCTCP's alpha at the start (RFC 8257, 4.2); ns-2's forks start with 0."""
+    ect_retransmissions: Annotated[bool, Field(strict=True)] = False
+    """With ECN, data that is sent again is ECN-capable, too, as in ns-2, and against RFC 3168 (6.1.5)."""
+    close: Literal["fin", "never"] = "fin"
+    """`fin`: a connection ends with FINs. `never`: it ends silently when all of its data is acknowledged, as
+    the connections of MRPerf, which are not closed."""
     mss: SmallSizeText = Bytes(1460)
     """Maximum payload of a segment."""
     initial_window_segments: Segments = 10
@@ -181,6 +188,8 @@ class Tcp(Strict):
                 return f"{key}_ps", None if value is None else int(value)
             case "initial_rto" | "syn_lost_rto" | "min_rto" | "max_rto" | "clock_granularity" | "time_wait":
                 return f"{key}_ps", int(value)
+            case "close":
+                return "fin", value == "fin"
             case "mss":
                 return "mss", int(value)
             case _:

@@ -23,6 +23,12 @@ from pydantic import ValidationError
             {"hystart": {"min_rtt_thresh": "50us"}},
             {"hystart": {"min_rtt_thresh_ps": 5 * 10**7, "max_rtt_thresh_ps": 16 * 10**9}},
         ),
+        ({"close": "never"}, {"fin": False}),
+        ({"close": "fin"}, {"fin": True}),
+        (
+            {"dctcp_initial_alpha": 0.0, "ect_retransmissions": True},
+            {"dctcp_initial_alpha": 0.0, "ect_retransmissions": True},
+        ),
         ({"tsq": "0s"}, {"tsq_ps": 0}),
         ({"tsq": "off"}, {"tsq_ps": None}),
         ({"slow_start_limit": "unlimited"}, {"slow_start_limit": None}),
@@ -42,7 +48,15 @@ def test_what_is_given_reaches_the_engine(given: dict[str, Any], told: dict[str,
 
 @pytest.mark.parametrize(
     "given",
-    [{"timestamps": "0s"}, {"slow_start_limit": 0}, {"quick_acks": -1}, {"syn_retries": 1.5}, {"prr": 1}],
+    [
+        {"timestamps": "0s"},
+        {"slow_start_limit": 0},
+        {"quick_acks": -1},
+        {"syn_retries": 1.5},
+        {"prr": 1},
+        {"close": "rst"},
+        {"dctcp_initial_alpha": 1.5},
+    ],
 )
 def test_what_makes_no_sense_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):

@@ -52,6 +52,24 @@ fn marking(threshold: u64) -> PortSettings {
 const PAYLOAD_BPS: f64 = 1e9 * 1460.0 / 1538.0;
 
 #[test]
+fn connections_that_are_never_closed_send_no_fin_and_leave_nothing_behind() {
+    let sent = |fin: bool| {
+        let size = LeafSpine::default();
+        let mut fabric = size.fabric(size.spec(), |_| PLAIN);
+        let both = vec![transfer(0, 1, 30_000), transfer(1, 0, 1)];
+        let applications = json!([coflows(&[(0, both.clone()), (SECOND, both)])]);
+        start(&mut fabric, &json!({"fin": fin}), &applications);
+        let report = finish(&mut fabric);
+        let flows = serde_json::to_value(&workload(&report).flows).unwrap();
+        (flows, fabric.report().unwrap().classes["fin_rst"].sent.packets)
+    };
+    let ((without, no_fins), (with, fins)) = (sent(false), sent(true));
+    assert_eq!(no_fins, 0);
+    assert_eq!(fins, 2 * 2 * 2, "two ends of two transfers of two coflows");
+    assert_eq!(without["finished"], with["finished"]);
+}
+
+#[test]
 fn a_transfer_of_one_segment_takes_the_time_computed_by_hand() {
     let size = LeafSpine::default();
     let mut fabric = size.fabric(size.spec(), |_| PLAIN);

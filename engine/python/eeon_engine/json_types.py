@@ -1179,6 +1179,9 @@ class TcpSpec(TypedDict):
     dctcp_gain: NotRequired[float | None]
     """DCTCP's estimation gain g, above 0 and at most 1."""
 
+    dctcp_initial_alpha: NotRequired[float | None]
+    """DCTCP's alpha at the start, 0 to 1."""
+
     delayed_ack: NotRequired[DelayedAckSpec | None]
     """How ACKs are delayed; `null` acknowledges each segment."""
 
@@ -1190,6 +1193,12 @@ class TcpSpec(TypedDict):
 
     ecn: NotRequired[bool | None]
     """Offer and accept ECN (RFC 3168)."""
+
+    ect_retransmissions: NotRequired[bool | None]
+    """With ECN, data that is sent again is ECN-capable, too (ns-2), against RFC 3168, 6.1.5."""
+
+    fin: NotRequired[bool | None]
+    """Closing sends a FIN; `false` ends a connection silently once everything is acknowledged."""
 
     frto: NotRequired[bool | None]
     """Find out whether a time-out was needed, and if not go on with new data and the window restored (RFC 5682, RFC 4015)."""

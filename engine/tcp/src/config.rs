@@ -73,6 +73,8 @@ pub struct Config {
     pub accecn: bool,
     /// What a DCTCP endpoint sends ECN-capable. Default `Ns2`. Other algorithms do as RFC 3168 says.
     pub dctcp_ect: DctcpEct,
+    /// With ECN, data that is sent again is ECN-capable, too, as in ns-2's FullTcp and against RFC 3168, 6.1.5. Default off.
+    pub ect_retransmissions: bool,
     /// A DCTCP or Prague endpoint sends ECT(1), the identifier of L4S (RFC 9331, 2), so that switches apply their L4S threshold. Default off: ECT(0).
     pub l4s: bool,
     /// DCTCP's estimation gain g, in (0, 1]. Default 1/16 (RFC 8257, 4.2).
@@ -98,6 +100,9 @@ pub struct Config {
     /// After a reduction for a mark the window may grow again with the next ACK without ECE, as in ns-2, and not only when all that was
     /// under way is acknowledged, as in Linux (its CWR state). Default yes.
     pub cwr_growth: bool,
+    /// Closing sends a FIN. Default yes. If not, as the connections of a simulation that are never closed: once everything that was
+    /// written is acknowledged a closed connection ends, and its peer is told nothing.
+    pub fin: bool,
     /// Receive buffer: the largest window announced. Default unlimited (`None`): [`MAX_WINDOW`]. Above 65 535 bytes the window
     /// is scaled.
     pub receive_buffer: Option<Bytes>,
@@ -161,6 +166,7 @@ impl Default for Config {
             l4s: false,
             dctcp_gain: 1.0 / 16.0,
             dctcp_initial_alpha: 1.0,
+            ect_retransmissions: false,
             mss: 1460,
             initial_window_segments: 10,
             slow_start_limit: Some(2),
@@ -168,6 +174,7 @@ impl Default for Config {
             pacing: false,
             min_window_segments: 2,
             cwr_growth: true,
+            fin: true,
             receive_buffer: None,
             reads_at_once: true,
             sack: true,

@@ -171,11 +171,15 @@ impl Connection {
         self.receiver.take(limit, self.sender.mss())
     }
 
-    /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4). Unlike there, in SYN-SENT, too: to give
+    /// Nothing more will be sent; what has been written still is, and then a FIN (RFC 9293, 3.10.4), unless the settings say that there is none. Unlike there, in SYN-SENT, too: to give
     /// an attempt up, [`Connection::abort`] it. In LISTEN there is no peer yet, and the connection ends.
     pub fn close(&mut self) {
         if self.closing {
             return;
+        }
+        if !self.settings.fin && !matches!(self.state, State::Closed | State::Listen) {
+            self.closing = true;
+            return self.end_without_fin();
         }
         match self.state {
             State::Closed => return,
@@ -188,6 +192,19 @@ impl Connection {
         }
         self.closing = true;
         self.sender.close();
+    }
+
+    /// Whether closing is told to the peer ([`Config::fin`](crate::Config::fin)).
+    pub fn tells_of_its_end(&self) -> bool {
+        self.settings.fin
+    }
+
+    /// Closed without a FIN, a connection is over when the peer has all that was written.
+    fn end_without_fin(&mut self) {
+        let is_open = matches!(self.state, State::Established | State::CloseWait);
+        if is_open && self.sender.unacknowledged() == 0 {
+            self.finish(End::Finished);
+        }
     }
 
     /// Ends the connection and sends the peer a reset (RFC 9293, 3.10.5).
@@ -223,6 +240,9 @@ impl Connection {
             State::Listen => self.handle_in_listen(now, segment),
             State::SynSent => self.handle_in_syn_sent(now, segment),
             _ => self.handle_synchronized(now, segment),
+        }
+        if self.closing && !self.settings.fin {
+            self.end_without_fin();
         }
     }
 

@@ -129,7 +129,8 @@ impl Connection {
 
     #[inline]
     fn data(&mut self, now: Time, chunk: &Chunk) -> Segment {
-        let new = !chunk.again && !chunk.probe && chunk.payload_len > 0;
+        let new =
+            chunk.payload_len > 0 && (self.settings.ect_retransmissions || !chunk.again && !chunk.probe);
         let mut flags = ACK;
         if chunk.push {
             flags |= PSH;
@@ -170,7 +171,7 @@ impl Connection {
         segment
     }
 
-    /// What is ECN-capable: new data only (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or what DCTCP is set to.
+    /// What is ECN-capable: new data only (RFC 3168, 6.1.1 and 6.1.4 to 6.1.6), or all data, or what DCTCP is set to.
     #[inline]
     fn codepoint(&self, kind: Kind) -> Ecn {
         let data_only = self.sender.ecn && kind == Kind::NewData;

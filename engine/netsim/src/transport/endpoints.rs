@@ -508,7 +508,9 @@ impl Endpoints {
             let end = self.ends[end].connection.end();
             end.is_some_and(|end| !matches!(end, tcp::End::Finished | tcp::End::Aborted))
         };
-        if has_failed(end) || self.ends[other].connection.end().is_some() {
+        // A peer that is told of no end has received everything, and nothing follows.
+        let tells = self.ends[end].connection.tells_of_its_end();
+        if has_failed(end) || !tells || self.ends[other].connection.end().is_some() {
             self.release(slot);
         }
     }

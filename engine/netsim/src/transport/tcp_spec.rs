@@ -22,6 +22,12 @@ pub(crate) struct TcpSpec {
     l4s: Option<bool>,
     /// DCTCP's estimation gain g, above 0 and at most 1.
     dctcp_gain: Option<f64>,
+    /// DCTCP's alpha at the start, 0 to 1.
+    dctcp_initial_alpha: Option<f64>,
+    /// With ECN, data that is sent again is ECN-capable, too (ns-2), against RFC 3168, 6.1.5.
+    ect_retransmissions: Option<bool>,
+    /// Closing sends a FIN; `false` ends a connection silently once everything is acknowledged.
+    fin: Option<bool>,
     /// Maximum number of bytes of payload in a segment without options.
     mss: Option<u16>,
     /// Initial window, in segments.
@@ -148,6 +154,9 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         }),
         l4s: spec.l4s.unwrap_or(base.l4s),
         dctcp_gain: spec.dctcp_gain.unwrap_or(base.dctcp_gain),
+        dctcp_initial_alpha: spec.dctcp_initial_alpha.unwrap_or(base.dctcp_initial_alpha),
+        ect_retransmissions: spec.ect_retransmissions.unwrap_or(base.ect_retransmissions),
+        fin: spec.fin.unwrap_or(base.fin),
         mss: spec.mss.unwrap_or(base.mss),
         initial_window_segments: spec.initial_window_segments.unwrap_or(base.initial_window_segments),
         slow_start_limit: spec.slow_start_limit.unwrap_or(base.slow_start_limit),
@@ -205,7 +214,7 @@ mod tests {
             "",
             Some(
                 r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
-                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "frto": true, "dsack": true, "rack": true, "cwr_growth": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
+                    "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "frto": true, "dsack": true, "rack": true, "cwr_growth": false, "dctcp_initial_alpha": 0.25, "ect_retransmissions": true, "fin": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
                     "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0}"#,
             ),
         )
@@ -221,6 +230,9 @@ mod tests {
             dsack: true,
             rack: true,
             cwr_growth: false,
+            dctcp_initial_alpha: 0.25,
+            ect_retransmissions: true,
+            fin: false,
             max_ack_delay: Some(Duration::from_ps(6)),
             syn_lost_rto: Duration::from_ps(7),
             initial_rto: Duration::from_ps(8),

@@ -170,3 +170,25 @@ fn a_reset_carries_timestamps() {
     let timestamps = script.expect_one().options.timestamps;
     assert_eq!(timestamps, Some(Timestamps { value: 1_010, echo_reply: 77 }));
 }
+
+/// [`Config::fin`]: the end comes with the last acknowledgement, and nothing is sent for it.
+#[test]
+fn without_a_fin_a_closed_connection_ends_when_all_is_acknowledged() {
+    let config = Config { fin: false, ..config("newreno") };
+    let mut script = Script::established(config.clone(), Duration::from_ms(10));
+    script.tcp.send(100).unwrap();
+    script.tcp.close();
+    assert!(script.tcp.send(1).is_err(), "it is closed");
+    assert_eq!(flags(&script.expect_one()), "ACK|PSH");
+    assert_eq!(script.tcp.end(), None, "not yet acknowledged");
+    script.time_out();
+    assert_eq!(flags(&script.expect_one()), "ACK|PSH", "what was written is still sent");
+    script.ack(100);
+    assert_eq!((script.tcp.state(), script.tcp.end()), (State::Closed, Some(End::Finished)));
+    script.expect_nothing();
+    assert_eq!(script.tcp.next_timeout(), None);
+    let mut idle = Script::established(config, Duration::from_ms(10));
+    idle.tcp.close();
+    assert_eq!(idle.tcp.end(), Some(End::Finished), "nothing was under way");
+    idle.expect_nothing();
+}

@@ -87,6 +87,21 @@ fn only_new_data_is_ect() {
     assert_eq!(server.expect_one().ecn, Ecn::NotEct, "SYN-ACK");
 }
 
+/// ns-2's FullTcp, against RFC 3168, 6.1.5.
+#[test]
+fn data_sent_again_is_ect_if_it_is_set_so_and_what_has_no_data_is_not() {
+    let config = Config { ect_retransmissions: true, ..config("ecn") };
+    let mut script = Script::established(config, Duration::from_ms(10));
+    script.tcp.send(1_000).unwrap();
+    assert_eq!(script.expect_one().ecn, Ecn::Ect0);
+    script.time_out();
+    let again = script.expect_one();
+    assert_eq!((again.sequence, again.ecn), (ours(0), Ecn::Ect0), "retransmission");
+    script.ack(1_000);
+    script.tcp.close();
+    assert_eq!(script.expect_one().ecn, Ecn::NotEct, "FIN without data");
+}
+
 /// RFC 3168, 6.1.3: ECE in every ACK from a CE packet on until one with CWR.
 #[test]
 fn a_mark_is_echoed_until_cwr() {
