@@ -14,6 +14,7 @@ NAMES_IN_AQM = {"drops": "newreno"}
     [
         ("setup", "marking", ("buffer", "transport", "queue", "protect", "workload")),
         ("setup_energy", "eee_ecn", ("control",)),
+        ("setup_ns2", "marking", ("buffer", "transport", "queue", "protect")),
     ],
 )
 def test_a_value_means_what_it_means_where_its_judge_is(
