@@ -9,7 +9,7 @@ from eeon_control.errors import DataNotFound
 FILE = "experiment.yaml"
 _PACKAGE = Path(__file__).resolve().parent
 _PLACES = (_PACKAGE / "_data" / "experiments", _PACKAGE.parent)
-_PAPERS = ("marking", "aqm", "eee", "eee_ecn")
+_PAPERS = ("marking", "aqm", "eee", "eee_ecn", "flow_chasing")
 """Experiments with claims of papers, in the order of pages."""
 
 

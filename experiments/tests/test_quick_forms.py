@@ -16,6 +16,7 @@ HOLDS = {
     "marking": ("M8", "M9", "M11"),
     "aqm": ("Q5",),
     "eee": ("E2", "E8", "E10"),
+    "flow_chasing": ("F4",),
 }
 """Claims that come out on the small fabrics, too. The others need the papers' sizes, or differ there as well:
 experiments/NAME/findings.yaml."""

@@ -79,7 +79,10 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         "The papers' claims beside what was measured.",
         (
             *("docs/results/README.md", "docs/results/quick/README.md", "experiments/README.md"),
-            *(f"experiments/{name}/README.md" for name in ("marking", "aqm", "eee", "eee_ecn", "threshold")),
+            *(
+                f"experiments/{name}/README.md"
+                for name in ("marking", "aqm", "eee", "eee_ecn", "flow_chasing", "threshold")
+            ),
             *(f"experiments/{name}/README.md" for name in ("setup", "setup_energy", "setup_ns2")),
         ),
     ),

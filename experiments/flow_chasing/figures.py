@@ -1,0 +1,129 @@
+"""Flow chasing beside TCP alone and other schedulers, and what the paper leaves unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eeon_experiments.report.alternatives import along
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.runs import Runs
+from eeon_tools.svg import BLUE, GREEN, ORANGE
+
+_COLUMNS = (
+    ("reducer_shuffle_mean_seconds", "a reducer's shuffle, mean", BLUE),
+    ("shuffle_seconds", "the job's shuffle", GREEN),
+    ("runtime_seconds", "the job's runtime", ORANGE),
+)
+_SCHEDULERS = {
+    "fca": "flow chasing",
+    "fca_remaining": "by what is left",
+    "fca_myopic": "myopic",
+    "fca_preempt": "preempt (ours)",
+    "fair": "fair",
+    "sebf": "SEBF",
+    "scf": "SCF",
+    "dclas": "D-CLAS",
+}
+_UNKNOWNS = {
+    "deep_buffers": "buffers 3 MB",
+    "newreno": "NewReno",
+    "reducers_216": "216 reducers",
+    "fetches_20": "20 fetches at a time",
+    "maps_first": "maps first",
+}
+_OF_CONTROL = {
+    "control_30ms": "control 30 ms",
+    "capacity_90": "90 % given out",
+    "capacity_99": "99 % given out",
+}
+_ONE = Rule("1 = TCP alone", 1.0, "#888888", ":")
+_TENTH = "20GB"
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the family."""
+    jobs = runs.where(case="terasort")
+    return [_sizes(jobs), _schedulers(jobs), _unknowns(jobs)]
+
+
+def _sizes(runs: Runs) -> Drawing:
+    sizes = [size for size in ("200GB", "20GB", "5GB") if size in runs.values("size")]
+    panels = []
+    for column, title, colour in _COLUMNS:
+        values = [
+            runs.ratio(
+                column,
+                {"size": size, "scheduler": "none", "unknown": None},
+                size=size,
+                scheduler="fca",
+                unknown=None,
+            )
+            for size in sizes
+        ]
+        panels.append(Panel(title, sizes, [Series("flow chasing", values, colour)], "bars", [_ONE]))
+    return Drawing(
+        "flow-chasing-job",
+        "Flow chasing against TCP alone",
+        "Flow-chasing paper, figures 9 to 11",
+        "The same job, seed by seed: 1 is TCP without a scheduler.",
+        "job",
+        "TCP alone = 1",
+        panels,
+        columns=3,
+        unit="{:.3f}",
+    )
+
+
+def _schedulers(runs: Runs) -> Drawing:
+    schedulers = [one for one in _SCHEDULERS if one in runs.values("scheduler")]
+    base = {"size": _TENTH, "scheduler": "none", "unknown": None}
+    series = [
+        Series(title, along(runs, column, "scheduler", schedulers, base, size=_TENTH, unknown=None), colour)
+        for column, title, colour in _COLUMNS
+    ]
+    names: Sequence[str] = [_SCHEDULERS[one] for one in schedulers]
+    return Drawing(
+        "flow-chasing-schedulers",
+        "Schedulers beside each other",
+        "Not in the paper",
+        "A tenth of the job, with rates from each scheduler.",
+        "scheduler",
+        "TCP alone = 1",
+        [Panel("20 GB", names, series, "bars", [_ONE])],
+        unit="{:.3f}",
+    )
+
+
+def _unknowns(runs: Runs) -> Drawing:
+    panels = []
+    for unknowns, own_base in ((_UNKNOWNS, True), (_OF_CONTROL, False)):
+        present = [one for one in unknowns if one in runs.values("unknown")]
+        series = [
+            Series(
+                title,
+                [
+                    runs.ratio(
+                        column,
+                        {"size": _TENTH, "scheduler": "none", "unknown": one if own_base else None},
+                        size=_TENTH,
+                        scheduler="fca",
+                        unknown=one,
+                    )
+                    for one in present
+                ],
+                colour,
+            )
+            for column, title, colour in _COLUMNS
+        ]
+        what = "job, TCP and buffers" if own_base else "the scheduler's own"
+        panels.append(Panel(what, [unknowns[one] for one in present], series, "bars", [_ONE]))
+    return Drawing(
+        "flow-chasing-unknowns",
+        "What the paper does not say",
+        "Not in the paper",
+        "A tenth of the job, one unknown at a time; flow chasing against TCP alone under the same setting.",
+        "setting",
+        "TCP alone = 1",
+        panels,
+        unit="{:.3f}",
+    )
