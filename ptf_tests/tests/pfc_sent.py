@@ -127,6 +127,36 @@ class NeighbourIsPausedAboveXoffAndGoesOnAtXon(_PfcSent):
         self.assertEqual(self.verdicts(IN)[PacketClass.CONTROL, Verdict.FORWARDED], 2)
 
 
+class PacketThatWouldMakeACnmAndAPauseMakesThePause(_PfcSent):
+    """The queue is sampled with every frame, too. A packet is copied once: the first three make a CNM each, and the
+    fourth, which brings the group above its threshold, the pause."""
+
+    def frames_made(self) -> int:
+        return self.client.counter_read("cnms_made", OUT * PRIORITIES + LOSSLESS)[0]
+
+    def runTest(self) -> None:
+        made = self.frames_made()
+        params = {
+            "set_point_bytes": 1,
+            "weight_shift": 0,
+            "range_bytes": 3,
+            "scale_q56": -(-(64 << 56) // 3),
+            "sample_bytes": 1,
+            "jitter_q16": 0,
+        }
+        self.table_add("port_qcn", {"queue": OUT * PRIORITIES + LOSSLESS}, "qcn", params)
+        self.hold_out()
+        self.send(IN, *[lossless(n) for n in range(4)])
+        left = [departure.frame for departure in self.await_frames(IN, 4)]
+        self.assertEqual([frame[12:14].hex() for frame in left].count("22e7"), 3)
+        self.assertIn(XOFF, left)
+        self.assertEqual((self.frames_made() - made, self.pauses_sent()), (3, 1))
+        self.send(OUT, LET_OUT_GO)
+        self.await_frames(IN, 1)
+        self.drain()
+        self.departures(OUT)
+
+
 @virtual_time_only
 class NeighbourGoesOnWhenTheAccountHasFallenToXon(_PfcSent):
     """To the tick: with the packet that leaves so many bytes behind."""
