@@ -154,6 +154,9 @@ pub struct Config {
     /// the rule of Linux' TCP small queues, where it is 1 ms. Default off (`None`); otherwise the caller says with
     /// [`Connection::left_nic`](crate::Connection::left_nic) what has left.
     pub tsq: Option<Duration>,
+    /// New data leaves in bursts, as with segmentation offload: it waits until the windows let out so many segments, a third of the smaller
+    /// window, or all that is left; a burst leaves at once, and its pace is kept after it. Default off (`None`).
+    pub tso_segments: Option<u32>,
 }
 
 impl Default for Config {
@@ -197,11 +200,15 @@ impl Default for Config {
             retries: 15,
             time_wait: Duration::from_secs(60),
             tsq: None,
+            tso_segments: None,
         }
     }
 }
 
-/// The defaults under one of the names `newreno`, `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas`, `prague` (with AccECN,
+/// The names under which [`Config`] has defaults, and what `FromStr` reads.
+pub const NAMES: [&str; 6] = ["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"];
+
+/// The defaults under one of the [`NAMES`]: `newreno`, `ecn` (NewReno that answers to marks), `dctcp`, `cubic`, `vegas`, `prague` (with AccECN,
 /// ECT(1) and pacing, as RFC 9331, 4 asks of L4S senders).
 impl FromStr for Config {
     type Err = ConfigError;
@@ -277,6 +284,9 @@ impl Config {
                 return refuse("hystart", value, "more than 0 s, with min_rtt_thresh at most max_rtt_thresh");
             }
         }
+        if self.tso_segments == Some(0) {
+            return refuse("tso_segments", "0".to_owned(), "at least 1 segment, or none");
+        }
         if self.slow_start_limit == Some(0) {
             return refuse("slow_start_limit", "0".to_owned(), "at least 1 segment, or none");
         }
@@ -340,7 +350,7 @@ pub enum ConfigError {
         expected: &'static str,
     },
     /// There is no behaviour of this name.
-    #[error("tcp: {name:?} is not known; there are newreno, ecn, dctcp, cubic, vegas and prague")]
+    #[error("tcp: {name:?} is not known; there are {}", NAMES.join(", "))]
     UnknownName {
         /// The name.
         name: String,
@@ -353,7 +363,7 @@ mod tests {
 
     #[test]
     fn the_names_are_known_and_check() {
-        for name in ["newreno", "ecn", "dctcp", "cubic", "vegas", "prague"] {
+        for name in NAMES {
             name.parse::<Config>().unwrap().check().unwrap();
         }
         let error = "reno".parse::<Config>().unwrap_err().to_string();
@@ -374,6 +384,7 @@ mod tests {
             (Config { initial_window_segments: 0, ..base() }, "initial_window_segments"),
             (Config { min_window_segments: 0, ..base() }, "min_window_segments"),
             (Config { slow_start_limit: Some(0), ..base() }, "slow_start_limit"),
+            (Config { tso_segments: Some(0), ..base() }, "tso_segments"),
             (Config { algorithm: Algorithm::Vegas, hystart: Some(HyStart::default()), ..base() }, "hystart"),
             (
                 Config {

@@ -56,7 +56,9 @@ mod sender;
 mod spurious;
 mod stats;
 
-pub use config::{Algorithm, Config, ConfigError, DctcpEct, DelayedAck, HyStart, Settings, MAX_WINDOW};
+pub use config::{
+    Algorithm, Config, ConfigError, DctcpEct, DelayedAck, HyStart, Settings, MAX_WINDOW, NAMES,
+};
 pub use connection::{Connection, End, SendError, State};
 pub use segment::Segment;
 pub use stats::Stats;

@@ -98,7 +98,7 @@ pub(crate) struct Sender {
     pub(crate) sack: bool,
     limited_transmit: bool,
     pub(crate) prr: bool,
-    /// Whether any of RACK-TLP, PRR, F-RTO, D-SACK, HyStart++, pacing and TSQ is on: where none is, they cost a segment this one test at
+    /// Whether any of RACK-TLP, PRR, F-RTO, D-SACK, HyStart++, pacing, TSQ and TSO is on: where none is, they cost a segment this one test at
     /// each place.
     extended: bool,
     /// When each segment was sent, if losses are found by that.
@@ -151,6 +151,10 @@ pub(crate) struct Sender {
     tsq: Option<Duration>,
     /// Bytes of payload in the host's NIC, if that is bounded.
     in_nic: u64,
+    /// Segments of a burst of segmentation offload (`Config::tso_segments`).
+    tso_segments: Option<u32>,
+    /// Bytes that the burst which is leaving has left, and those that have left and are not paced.
+    burst: (u64, u64),
     /// More would have left but for that bound.
     waits_for_nic: bool,
     pub(crate) stats: Stats,
@@ -181,7 +185,8 @@ impl Sender {
                 || config.dsack
                 || config.hystart.is_some()
                 || config.pacing
-                || config.tsq.is_some(),
+                || config.tsq.is_some()
+                || config.tso_segments.is_some(),
             rack: None,
             frto: Frto::Off,
             prior: None,
@@ -210,6 +215,8 @@ impl Sender {
             largest_flight: (0, 0),
             tsq: config.tsq,
             in_nic: 0,
+            tso_segments: config.tso_segments,
+            burst: (0, 0),
             waits_for_nic: false,
             stats: Stats::default(),
         }
@@ -597,6 +604,9 @@ impl Sender {
         if self.flight() == 0 && self.next == self.max {
             self.restart_after_idle(now, config);
         }
+        if self.extended && self.waits_for_burst() {
+            return None;
+        }
         match self.allowance() {
             Some(len) => Some(self.chunk(self.next, self.next + len)),
             None if self.una == self.next => self.poll_probe(now, config),
@@ -615,6 +625,27 @@ impl Sender {
         self.nic_is_full()
     }
 
+    /// With segmentation offload: whether new data waits until the windows let more out (Linux' `tcp_tso_should_defer`). Only while an
+    /// ACK is to come, so that nothing waits for ever; what leaves is a burst.
+    #[inline(never)]
+    fn waits_for_burst(&mut self) -> bool {
+        let Some(segments) = self.tso_segments else { return false };
+        let repairs = !matches!(self.recovery, Recovery::None) || self.frto != Frto::Off;
+        if self.burst.0 > 0 || self.next < self.max || repairs {
+            return false;
+        }
+        let (mss, cwnd) = (self.mss(), self.congestion_window.cwnd);
+        let third = (cwnd.min(self.max_window) / 3 / mss).max(1);
+        let burst = (u64::from(segments).min(third) * mss).min(self.stream_end() - self.next);
+        let let_out =
+            (self.una + self.window).saturating_sub(self.next).min(cwnd.saturating_sub(self.pipe()));
+        if let_out < burst && self.flight() > 0 {
+            return true;
+        }
+        self.burst = (burst.min(let_out), 0);
+        false
+    }
+
     /// Notes what the options that [`Sender::extended`] stands for need to know of a chunk that leaves.
     #[inline(never)]
     fn note_departure(&mut self, now: Time, chunk: &Chunk) {
@@ -622,6 +653,7 @@ impl Sender {
         if let Frto::NewData(left) = &mut self.frto {
             *left = left.saturating_sub(1);
         }
+        self.burst.0 = self.burst.0.saturating_sub(u64::from(chunk.payload_len) + u64::from(chunk.fin));
         if self.tsq.is_some() {
             self.in_nic += u64::from(chunk.payload_len);
         }
@@ -640,8 +672,14 @@ impl Sender {
         if self.una >= self.largest_flight.1 || flight > self.largest_flight.0 {
             self.largest_flight = (flight, self.max.max(end));
         }
+        let (left, unpaced) = &mut self.burst;
+        *unpaced += u64::from(chunk.payload_len);
+        if *left > 0 {
+            return;
+        }
+        let bytes = std::mem::take(unpaced);
         if self.stats.data_segments > UNPACED_SEGMENTS && chunk.payload_len > 0 {
-            let gap = pacing::gap(&self.congestion_window, flight, self.rtt.srtt(), chunk.payload_len.into());
+            let gap = pacing::gap(&self.congestion_window, flight, self.rtt.srtt(), bytes);
             self.paced_until = now.saturating_add(gap);
         }
     }

@@ -87,6 +87,45 @@ fn without_data_there_is_no_timer_of_pacing() {
     assert_eq!(script.tcp.next_timeout(), None);
 }
 
+/// Segmentation offload: bursts of four segments, a third of the window, and nothing for what a single ACK lets out, but what is left of
+/// the stream.
+#[test]
+fn with_segmentation_offload_data_leaves_in_bursts() {
+    let config = Config { tso_segments: Some(64), initial_window_segments: 12, ..config("newreno") };
+    let mut script = Script::established(config, RTT);
+    script.tcp.send(18_500).unwrap();
+    assert_eq!(script.sent_data().len(), 12);
+    let mut leave = |acknowledged: u32| {
+        script.ack(acknowledged);
+        script.sent_data()
+    };
+    assert_eq!(leave(1_000), [], "two segments of a window of 13");
+    assert_eq!(leave(2_000), [12_000, 13_000, 14_000, 15_000], "a third of a window of 14");
+    assert_eq!(leave(3_000), [], "two of 15");
+    assert_eq!(leave(4_000), [16_000, 17_000, 18_000], "all that is left");
+    script.tcp.send(400).unwrap();
+    assert_eq!(script.sent_data(), [18_500], "and what is written then");
+}
+
+/// With pacing a burst leaves at once, and the next one when its time is over: five segments each 1.5 ms.
+#[test]
+fn bursts_of_segmentation_offload_are_paced_whole() {
+    let config = Config {
+        pacing: true,
+        tso_segments: Some(5),
+        initial_window_segments: 20,
+        slow_start_limit: None,
+        ..config("newreno")
+    };
+    let mut script = Script::established(config, RTT);
+    script.tcp.send(1_000_000).unwrap();
+    let start = script.now;
+    let left = departures(&mut script, start + Duration::from_ms(11));
+    let times: Vec<_> = left.iter().map(|(at, _)| at.saturating_since(start)).collect();
+    assert_eq!(times[..15], [Duration::ZERO; 15], "ten are not paced, and then a burst");
+    assert_eq!(times[15..], [Duration::from_us(1_500); 5]);
+}
+
 /// One round trip in which every segment is acknowledged `rtt` after it left; nothing but the window limits.
 fn round(script: &mut Script, under_way: &mut Vec<u32>, rtt: Duration) {
     script.wait(rtt);
