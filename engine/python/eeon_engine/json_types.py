@@ -1041,6 +1041,20 @@ class SizeReport(TypedDict):
     """Mean of bytes over completion."""
 
 
+Message: TypeAlias = int
+
+
+@final
+class StepSpec(TypedDict):
+    """One step: every rank computes, then sends its messages; the step ends when all have arrived."""
+
+    messages: list[list[Message]]
+    """Messages as sending rank, receiving rank, bytes."""
+
+    compute_ps: NotRequired[int]
+    """How long each rank computes first. Default 0."""
+
+
 @final
 class SwitchReport(TypedDict):
     """One switch."""
@@ -1770,7 +1784,64 @@ class RpcReport(TypedDict):
     """Calls that were not answered, or not made because too many waited."""
 
 
-ApplicationReport: TypeAlias = MapReduceReport | CoflowsReport | IncastReport | RpcReport | PoissonReport
+@final
+class ScatterGatherReport(TypedDict):
+    """`scatter_gather`."""
+
+    name: str
+    """Name."""
+
+    kind: Literal["scatter_gather"]
+    """Kind: `mapreduce`, `coflows`, ..."""
+
+    background: bool
+    """Whether the run waits for it."""
+
+    finished_ps: int | None
+    """When it finished, if it has."""
+
+    query_ps: Distribution | None
+    """From questions to the last byte of their answers."""
+
+    failed: int
+    """Queries of which a part failed, or that were not made because too many waited."""
+
+
+@final
+class PhasesReport(TypedDict):
+    """`phases`."""
+
+    name: str
+    """Name."""
+
+    kind: Literal["phases"]
+    """Kind: `mapreduce`, `coflows`, ..."""
+
+    background: bool
+    """Whether the run waits for it."""
+
+    finished_ps: int | None
+    """When it finished, if it has."""
+
+    step_ps: Distribution | None
+    """Of each step: from the previous one's end until all ranks have computed and all messages have arrived."""
+
+    waited_ps: int
+    """Sum over all steps of the time from when the last rank had computed."""
+
+    resent: int
+    """Messages whose connection was given up, and that were sent again."""
+
+
+ApplicationReport: TypeAlias = (
+    MapReduceReport
+    | CoflowsReport
+    | IncastReport
+    | RpcReport
+    | ScatterGatherReport
+    | PhasesReport
+    | PoissonReport
+)
 """One application."""
 
 
@@ -2189,6 +2260,38 @@ class NicSpec(TypedDict):
 
 
 @final
+class PhasesSpec(TypedDict):
+    """Ranks that compute, communicate and wait for each other."""
+
+    kind: Literal["phases"]
+    """Which kind of application it is."""
+
+    name: str
+    """Name, unlike every other application's."""
+
+    ranks: list[str]
+    """The host of each rank."""
+
+    iterations: int
+    """How often all steps are done."""
+
+    steps: list[StepSpec]
+    """What is done, one step after the other."""
+
+    background: NotRequired[bool]
+    """Whether a run ends without waiting for it. Default no."""
+
+    connection: NotRequired[ConnectionKind]
+    """How connections are used. Default `persistent`, one for each pair of ranks."""
+
+    noise_sigma: NotRequired[float]
+    """Sigma of the log-normal factor on a rank's computing time. Default 0."""
+
+    tcp: NotRequired[TcpSpec | None]
+    """Its own TCP, in place of the common one."""
+
+
+@final
 class PoissonSpec(TypedDict):
     """UDP frames at exponential gaps, whatever becomes of them."""
 
@@ -2267,6 +2370,44 @@ class RpcSpec(TypedDict):
 
 
 @final
+class ScatterGatherSpec(TypedDict):
+    """Scatter and gather over racks, at exponential gaps, whether earlier queries have been answered or not."""
+
+    kind: Literal["scatter_gather"]
+    """Which kind of application it is."""
+
+    name: str
+    """Name, unlike every other application's."""
+
+    clients: list[str]
+    """The hosts that ask."""
+
+    racks: list[list[str]]
+    """Hosts by rack. Of a rack that the client is not in, drawn for each query, one host gathers from all others."""
+
+    response_bytes: int
+    """Payload of each server's answer."""
+
+    answer_bytes: int
+    """Payload of the answer to the client."""
+
+    mean_interval_ps: int
+    """Mean time between two queries of a client."""
+
+    background: NotRequired[bool]
+    """Whether a run ends without waiting for it. Default no."""
+
+    queries: NotRequired[int | None]
+    """Queries of each client; may be absent in the background only."""
+
+    request_bytes: NotRequired[int]
+    """Payload of each question. Default 280."""
+
+    tcp: NotRequired[TcpSpec | None]
+    """Its own TCP, in place of the common one."""
+
+
+@final
 class TrafficClass(TypedDict):
     """Packets of one class."""
 
@@ -2338,7 +2479,9 @@ class WorkloadReport(TypedDict):
     """What the scheduler of flows did; absent without one."""
 
 
-ApplicationSpec: TypeAlias = MapReduceSpec | CoflowsSpec | IncastSpec | RpcSpec | PoissonSpec
+ApplicationSpec: TypeAlias = (
+    MapReduceSpec | CoflowsSpec | IncastSpec | RpcSpec | PoissonSpec | ScatterGatherSpec | PhasesSpec
+)
 """One application, of one kind."""
 
 

@@ -12,7 +12,7 @@
 //! the same happenings give the same actions. Who drives it carries the transfers (`netsim` does, over TCP) and answers for each
 //! exactly once.
 //!
-//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`incast`], [`rpc`], [`poisson`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
+//! The models: [`mapreduce`] after MRPerf, [`coflows`], [`incast`], [`rpc`], [`poisson`], [`scatter_gather`], [`phases`]. `docs/models/mapreduce.md` has equations, parameters and their sources.
 
 #![forbid(unsafe_code)]
 
@@ -22,10 +22,12 @@ mod error;
 mod fields;
 pub mod incast;
 pub mod mapreduce;
+pub mod phases;
 pub mod poisson;
 mod random;
 pub mod report;
 pub mod rpc;
+pub mod scatter_gather;
 #[cfg(feature = "schema")]
 mod schema;
 mod spec;

@@ -16,6 +16,8 @@ pub(crate) enum Purpose {
     OutputCopies,
     Pairs,
     Gaps,
+    Places,
+    ComputeNoise,
 }
 
 /// One stream.

@@ -53,6 +53,24 @@ pub enum Measures {
         /// Calls that were not answered, or not made because too many waited.
         failed: u64,
     },
+    /// `scatter_gather`.
+    #[cfg_attr(feature = "schema", schemars(title = "ScatterGatherReport", transform = crate::schema::kind("scatter_gather")))]
+    ScatterGather {
+        /// From questions to the last byte of their answers.
+        query_ps: Option<Distribution>,
+        /// Queries of which a part failed, or that were not made because too many waited.
+        failed: u64,
+    },
+    /// `phases`.
+    #[cfg_attr(feature = "schema", schemars(title = "PhasesReport", transform = crate::schema::kind("phases")))]
+    Phases {
+        /// Of each step: from the previous one's end until all ranks have computed and all messages have arrived.
+        step_ps: Option<Distribution>,
+        /// Sum over all steps of the time from when the last rank had computed.
+        waited_ps: u64,
+        /// Messages whose connection was given up, and that were sent again.
+        resent: u64,
+    },
     /// `poisson`.
     #[cfg_attr(feature = "schema", schemars(title = "PoissonReport", transform = crate::schema::kind("poisson")))]
     Poisson {

@@ -11,8 +11,10 @@ use crate::error::WorkloadError;
 use crate::fields::{Context, FieldPath, Head, HostInfo, Hosts};
 use crate::incast::IncastSpec;
 use crate::mapreduce::MapReduceSpec;
+use crate::phases::PhasesSpec;
 use crate::poisson::PoissonSpec;
 use crate::rpc::RpcSpec;
+use crate::scatter_gather::ScatterGatherSpec;
 
 /// Longest description.
 pub const MAX_JSON_BYTES: usize = 256 << 20;
@@ -63,6 +65,8 @@ enum ApplicationSpec<'a> {
     Incast(IncastSpec),
     Rpc(RpcSpec),
     Poisson(PoissonSpec),
+    ScatterGather(ScatterGatherSpec),
+    Phases(PhasesSpec),
 }
 
 /// Reads JSON; `place` is where it stands, with a space in front.
@@ -115,8 +119,12 @@ fn application(json: &str, index: usize, top: &Top<'_>, hosts: &Hosts<'_>) -> Re
         "incast" => ("incast", Box::new(read::<IncastSpec>(json, &json_place)?.check(&at, &context)?)),
         "rpc" => ("rpc", Box::new(read::<RpcSpec>(json, &json_place)?.check(&at, &context)?)),
         "poisson" => ("poisson", Box::new(read::<PoissonSpec>(json, &json_place)?.check(&at, &context)?)),
+        "scatter_gather" => {
+            ("scatter_gather", Box::new(read::<ScatterGatherSpec>(json, &json_place)?.check(&at, &context)?))
+        }
+        "phases" => ("phases", Box::new(read::<PhasesSpec>(json, &json_place)?.check(&at, &context)?)),
         other => {
-            let reason = "there are mapreduce, coflows, incast, rpc and poisson";
+            let reason = "there are mapreduce, coflows, incast, rpc, poisson, scatter_gather and phases";
             return Err(at.wrong("kind", other, reason));
         }
     };

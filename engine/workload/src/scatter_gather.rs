@@ -1,0 +1,441 @@
+//! Scatter and gather: a client asks a host of another rack, which asks all others of its rack and answers when all of them have answered. A
+//! query's time counts from the moment in which the client asks until it has the answer.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use units::{Duration, Histogram, Time};
+
+use crate::application::{Application, Out};
+use crate::error::WorkloadError;
+use crate::fields::{Context, FieldPath, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
+use crate::random::{Purpose, Stream};
+use crate::report::{Distribution, Measures};
+use crate::transfer::Outcome;
+
+/// Maximum number of clients of an application; a host may be one several times.
+pub const MAX_CLIENTS: usize = 1 << 16;
+
+/// Maximum number of hosts in one rack.
+pub const MAX_RACK_HOSTS: usize = 1 << 16;
+
+/// Queries of an application that are not answered yet; those beyond are counted as failed and not made.
+const MAX_OPEN_QUERIES: usize = 1 << 16;
+
+/// Queries of a client more often than this would be most of a run.
+const MIN_INTERVAL_PS: u64 = 1_000_000;
+
+/// Scatter and gather over racks, at exponential gaps, whether earlier queries have been answered or not.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::schema::application("scatter_gather")))]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)] // What all kinds share is read by `Head`.
+pub(crate) struct ScatterGatherSpec {
+    kind: ReadByHead,
+    name: ReadByHead,
+    #[serde(default)]
+    background: ReadByHead,
+    #[serde(default)]
+    tcp: ReadByHead,
+    /// The hosts that ask.
+    clients: Vec<String>,
+    /// Hosts by rack. Of a rack that the client is not in, drawn for each query, one host gathers from all others.
+    racks: Vec<Vec<String>>,
+    /// Payload of each question. Default 280.
+    #[serde(default = "default_request_bytes")]
+    request_bytes: u64,
+    /// Payload of each server's answer.
+    response_bytes: u64,
+    /// Payload of the answer to the client.
+    answer_bytes: u64,
+    /// Mean time between two queries of a client.
+    mean_interval_ps: u64,
+    /// Queries of each client; may be absent in the background only.
+    queries: Option<u64>,
+}
+
+fn default_request_bytes() -> u64 {
+    280
+}
+
+struct Client {
+    host: u32,
+    /// Racks that it may ask.
+    racks: Vec<u32>,
+    gaps: Stream,
+    places: Stream,
+    /// Queries to come; without end when absent.
+    left: Option<u64>,
+}
+
+/// A query that has not been answered.
+struct Query {
+    client: u32,
+    asked: Time,
+    /// Where it is gathered: a rack, and a host by its place there.
+    rack: u32,
+    gatherer: u32,
+    /// Servers that have not answered.
+    unanswered: usize,
+    is_spoilt: bool,
+    /// Unlike every other query's: names the servers' answers, which are waited for together.
+    group: u64,
+}
+
+/// Which part of a query a transfer is.
+#[derive(Clone, Copy)]
+enum Part {
+    Question,
+    Answer,
+    /// The exchange with a host, by its place in the rack.
+    Server(u32),
+}
+
+/// All clients of one application.
+pub(crate) struct ScatterGather {
+    clients: Vec<Client>,
+    racks: Vec<Vec<u32>>,
+    request_bytes: u64,
+    response_bytes: u64,
+    answer_bytes: u64,
+    mean_interval: Duration,
+    /// Clients that will ask again.
+    asking: usize,
+    /// By number; numbers are used again.
+    queries: Vec<Option<Query>>,
+    free: Vec<u32>,
+    made: u64,
+    failed: u64,
+    times: Histogram,
+    finished_at: Option<Time>,
+}
+
+impl ScatterGatherSpec {
+    pub(crate) fn check(
+        self,
+        at: &FieldPath<'_>,
+        context: &Context<'_>,
+    ) -> Result<ScatterGather, WorkloadError> {
+        at.count("request_bytes", self.request_bytes, 1, MAX_TRANSFER_BYTES)?;
+        at.count("response_bytes", self.response_bytes, 1, MAX_TRANSFER_BYTES)?;
+        at.count("answer_bytes", self.answer_bytes, 1, MAX_TRANSFER_BYTES)?;
+        at.count("mean_interval_ps", self.mean_interval_ps, MIN_INTERVAL_PS, MAX_TIME_PS)?;
+        match self.queries {
+            Some(queries) => at.count("queries", queries, 1, u64::MAX)?,
+            None if context.background => {}
+            None => {
+                let reason = "a run would never end; give a number, or `background: true`";
+                return Err(at.wrong("queries", "null", reason));
+            }
+        }
+        let racks = racks(&self.racks, at, context)?;
+        at.count("clients", self.clients.len() as u64, 1, MAX_CLIENTS as u64)?;
+        let mut clients = Vec::with_capacity(self.clients.len());
+        for (index, name) in self.clients.iter().enumerate() {
+            let place = format!("clients[{index}]");
+            let host = context.hosts.find(name, || at.of(&place))?;
+            let others = (0..racks.len() as u32).filter(|rack| !racks[*rack as usize].contains(&host));
+            let others: Vec<u32> = others.collect();
+            if others.is_empty() {
+                return Err(at.wrong(
+                    &place,
+                    name,
+                    "is in the only rack; a client asks hosts of another one",
+                ));
+            }
+            clients.push(Client {
+                host,
+                racks: others,
+                gaps: context.stream(Purpose::Gaps, &[index as u64]),
+                places: context.stream(Purpose::Places, &[index as u64]),
+                left: self.queries,
+            });
+        }
+        Ok(ScatterGather {
+            asking: clients.len(),
+            clients,
+            racks,
+            request_bytes: self.request_bytes,
+            response_bytes: self.response_bytes,
+            answer_bytes: self.answer_bytes,
+            mean_interval: Duration::from_ps(self.mean_interval_ps),
+            queries: Vec::new(),
+            free: Vec::new(),
+            made: 0,
+            failed: 0,
+            times: Histogram::default(),
+            finished_at: None,
+        })
+    }
+}
+
+/// Racks of at least two hosts each, no host in two of them.
+pub(crate) fn racks(
+    named: &[Vec<String>],
+    at: &FieldPath<'_>,
+    context: &Context<'_>,
+) -> Result<Vec<Vec<u32>>, WorkloadError> {
+    at.count("racks", named.len() as u64, 1, context.hosts.list.len() as u64)?;
+    let mut seen = BTreeSet::new();
+    let mut racks = Vec::with_capacity(named.len());
+    for (number, names) in named.iter().enumerate() {
+        at.count(&format!("racks[{number}]"), names.len() as u64, 2, MAX_RACK_HOSTS as u64)?;
+        let mut rack = Vec::with_capacity(names.len());
+        for (index, name) in names.iter().enumerate() {
+            let place = format!("racks[{number}][{index}]");
+            let host = context.hosts.find(name, || at.of(&place))?;
+            if !seen.insert(host) {
+                return Err(at.wrong(&place, name, "is there twice; a host is in one rack"));
+            }
+            rack.push(host);
+        }
+        racks.push(rack);
+    }
+    Ok(racks)
+}
+
+fn token(query: u32, part: Part) -> u64 {
+    let part = match part {
+        Part::Question => 0,
+        Part::Answer => 1,
+        Part::Server(place) => u64::from(place) + 2,
+    };
+    u64::from(query) << 32 | part
+}
+
+fn part(token: u64) -> (u32, Part) {
+    let part = match token as u32 {
+        0 => Part::Question,
+        1 => Part::Answer,
+        place => Part::Server(place - 2),
+    };
+    ((token >> 32) as u32, part)
+}
+
+impl ScatterGather {
+    /// The client's next query, one gap from now, if there is one.
+    fn schedule(&mut self, number: usize, out: &mut Out<'_>) {
+        let client = &mut self.clients[number];
+        if client.left == Some(0) {
+            self.asking -= 1;
+            return;
+        }
+        client.left = client.left.map(|left| left - 1);
+        let gap = client.gaps.exponential(self.mean_interval);
+        out.after(gap, number as u64);
+    }
+
+    fn ask(&mut self, number: u32, out: &mut Out<'_>) {
+        let client = &mut self.clients[number as usize];
+        let rack = client.racks[client.places.below(client.racks.len() as u64) as usize];
+        let hosts = &self.racks[rack as usize];
+        let gatherer = client.places.below(hosts.len() as u64) as u32;
+        if self.queries.len() - self.free.len() >= MAX_OPEN_QUERIES {
+            self.failed += 1;
+            return;
+        }
+        let query = Query {
+            client: number,
+            asked: out.now,
+            rack,
+            gatherer,
+            unanswered: hosts.len() - 1,
+            is_spoilt: false,
+            group: self.made,
+        };
+        self.made += 1;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.queries.push(None);
+            self.queries.len() as u32 - 1
+        });
+        let ends = [client.host, hosts[gatherer as usize]];
+        self.queries[slot as usize] = Some(query);
+        out.transfer(token(slot, Part::Question), None, ends, self.request_bytes, 0);
+    }
+
+    fn scatter(&self, slot: u32, query: &Query, out: &mut Out<'_>) {
+        let hosts = &self.racks[query.rack as usize];
+        let gatherer = hosts[query.gatherer as usize];
+        for (place, server) in hosts.iter().enumerate() {
+            if *server != gatherer {
+                let token = token(slot, Part::Server(place as u32));
+                let ends = [gatherer, *server];
+                out.transfer(token, Some(query.group), ends, self.request_bytes, self.response_bytes);
+            }
+        }
+    }
+
+    /// A query is over; `None` in place of when it was asked, if it has failed.
+    fn end(&mut self, slot: u32, asked: Option<Time>, now: Time) {
+        match asked {
+            Some(asked) => self.times.record(now.saturating_since(asked)),
+            None => self.failed += 1,
+        }
+        self.queries[slot as usize] = None;
+        self.free.push(slot);
+        self.check_finished(now);
+    }
+
+    fn check_finished(&mut self, now: Time) {
+        if self.asking == 0 && self.free.len() == self.queries.len() {
+            self.finished_at.get_or_insert(now);
+        }
+    }
+}
+
+impl Application for ScatterGather {
+    fn start(&mut self, out: &mut Out<'_>) {
+        for number in 0..self.clients.len() {
+            self.schedule(number, out);
+        }
+    }
+
+    fn handle_timer(&mut self, token: u64, out: &mut Out<'_>) {
+        self.ask(token as u32, out);
+        self.schedule(token as usize, out);
+        self.check_finished(out.now);
+    }
+
+    fn handle_transfer(&mut self, token_: u64, outcome: Outcome, out: &mut Out<'_>) {
+        let (slot, part) = part(token_);
+        let mut query = self.queries[slot as usize].take().expect("transfers are of queries under way");
+        let is_done = outcome == Outcome::Finished;
+        match part {
+            Part::Question if is_done => self.scatter(slot, &query, out),
+            Part::Answer if is_done => return self.end(slot, Some(query.asked), out.now),
+            Part::Question | Part::Answer => return self.end(slot, None, out.now),
+            Part::Server(_) => {
+                query.is_spoilt |= !is_done;
+                query.unanswered -= 1;
+                if query.unanswered == 0 {
+                    out.group_ends(query.group);
+                    if query.is_spoilt {
+                        return self.end(slot, None, out.now);
+                    }
+                    let gatherer = self.racks[query.rack as usize][query.gatherer as usize];
+                    let ends = [gatherer, self.clients[query.client as usize].host];
+                    out.transfer(token(slot, Part::Answer), None, ends, self.answer_bytes, 0);
+                }
+            }
+        }
+        self.queries[slot as usize] = Some(query);
+    }
+
+    fn finished_at(&self) -> Option<Time> {
+        self.finished_at
+    }
+
+    fn report(&self) -> Measures {
+        Measures::ScatterGather { query_ps: Distribution::of(&self.times), failed: self.failed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use serde_json::{json, Value};
+    use units::{Bytes, DataRate};
+
+    use super::*;
+    use crate::application::Timers;
+    use crate::fields::HostInfo;
+    use crate::spec::parse_one;
+    use crate::transfer::{Action, Transfer};
+
+    fn parse(fields: Value) -> Result<ScatterGather, WorkloadError> {
+        let host = |number| HostInfo {
+            name: format!("h{number}"),
+            rate: DataRate::from_bps(1_000_000_000),
+            overhead: Bytes::new(24),
+        };
+        let mut description = json!({
+            "kind": "scatter_gather", "name": "q", "clients": ["h0"], "racks": [["h0", "h1"], ["h2", "h3", "h4"]],
+            "response_bytes": 20_000, "answer_bytes": 7_000, "mean_interval_ps": 1_000_000_000, "queries": 3,
+        });
+        for (key, value) in fields.as_object().unwrap() {
+            description[key] = value.clone();
+        }
+        parse_one(&description.to_string(), &(0..6).map(host).collect::<Vec<_>>(), ScatterGatherSpec::check)
+    }
+
+    /// Runs to the end; every transfer takes 1 us, the `fails`th fails. What was begun, and groups that have ended.
+    fn run(it: &mut ScatterGather, fails: Option<usize>) -> (Vec<Transfer>, Vec<u64>) {
+        let (mut timers, mut actions) = (Timers::default(), VecDeque::new());
+        let (mut begun, mut ended) = (Vec::new(), Vec::new());
+        let mut now = Time::ZERO;
+        it.start(&mut Out { now, application: 0, timers: &mut timers, actions: &mut actions });
+        while it.finished_at().is_none() {
+            match actions.pop_front() {
+                Some(Action::Transfer(transfer)) => {
+                    begun.push(transfer);
+                    now += Duration::from_us(1);
+                    let failed = fails == Some(begun.len() - 1);
+                    let outcome = if failed { Outcome::Failed } else { Outcome::Finished };
+                    let out = &mut Out { now, application: 0, timers: &mut timers, actions: &mut actions };
+                    it.handle_transfer(transfer.id.token, outcome, out);
+                }
+                Some(Action::GroupEnds { group, .. }) => ended.push(group),
+                Some(other) => panic!("{other:?}"),
+                None => {
+                    let timer = timers.pop_due(Time::MAX).expect("something is left to happen");
+                    now = now.max(timer.at);
+                    let out = &mut Out { now, application: 0, timers: &mut timers, actions: &mut actions };
+                    it.handle_timer(timer.token, out);
+                }
+            }
+        }
+        (begun, ended)
+    }
+
+    #[test]
+    fn a_query_goes_to_another_rack_and_back_through_the_host_that_gathers() {
+        let mut it = parse(json!({})).unwrap();
+        let (begun, ended) = run(&mut it, None);
+        assert_eq!(begun.len(), 3 * 4, "question, two servers, answer");
+        for query in begun.chunks(4) {
+            let gatherer = query[0].to;
+            assert!((2..5).contains(&gatherer));
+            assert_eq!((query[0].from, query[0].request_bytes, query[0].response_bytes), (0, 280, 0));
+            let mut servers: Vec<_> = query[1..3].iter().map(|one| one.to).collect();
+            servers.push(gatherer);
+            servers.sort_unstable();
+            assert_eq!(servers, [2, 3, 4]);
+            assert!(query[1..3].iter().all(|one| (one.from, one.response_bytes) == (gatherer, 20_000)));
+            assert_eq!(query[1].group, query[2].group);
+            assert_eq!((query[3].from, query[3].to, query[3].request_bytes), (gatherer, 0, 7_000));
+        }
+        assert_eq!(ended, [0, 1, 2]);
+        let Measures::ScatterGather { query_ps, failed } = it.report() else { panic!() };
+        let times = query_ps.unwrap();
+        assert_eq!((times.count, times.mean_ps, failed), (3, 4_000_000, 0));
+    }
+
+    #[test]
+    fn a_part_that_fails_is_a_query_that_fails_and_others_go_on() {
+        // The question, a server's exchange, the answer.
+        for fails in [0, 1, 3] {
+            let mut it = parse(json!({})).unwrap();
+            run(&mut it, Some(fails));
+            let Measures::ScatterGather { query_ps, failed } = it.report() else { panic!() };
+            assert_eq!((query_ps.unwrap().count, failed), (2, 1), "{fails}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_place() {
+        for (fields, place) in [
+            (json!({"clients": ["h9"]}), "it.clients[0]: h9"),
+            (json!({"clients": []}), "it.clients: 0"),
+            (json!({"racks": [["h0", "h1"]]}), "it.clients[0]: h0: is in the only rack"),
+            (json!({"racks": [["h1"], ["h2", "h3"]]}), "it.racks[0]: 1"),
+            (json!({"racks": [["h1", "h2"], ["h2", "h3"]]}), "it.racks[1][0]: h2: is there twice"),
+            (json!({"queries": null}), "it.queries: null: a run would never end"),
+            (json!({"response_bytes": 0}), "it.response_bytes: 0"),
+            (json!({"mean_interval_ps": 1}), "it.mean_interval_ps: 1"),
+        ] {
+            let error = parse(fields).err().expect("it is refused").to_string();
+            assert!(error.contains(place), "{error}");
+        }
+    }
+}
