@@ -32,7 +32,7 @@ struct Replay {
 impl Replay {
     fn new(eee: bool) -> Self {
         let nic_eee = NicEeeSpec { hold_ps: 12_000_000, trigger_packets: 10, ..NicEeeSpec::default() };
-        let nic = NicSpec { eee: eee.then_some(nic_eee), buffer_bytes: None, aqm: None };
+        let nic = NicSpec { eee: eee.then_some(nic_eee), ..NicSpec::default() };
         let size = LeafSpine { leaves: 4, hosts_per_leaf: 40, spines: 2, eee, nic, ..LeafSpine::default() };
         let hosts = size.host_count();
         let gap = Duration::from_us(30).as_ps() / hosts as u64;

@@ -52,6 +52,7 @@ use std::num::NonZeroU64;
 use serde::{Deserialize, Serialize};
 
 use crate::mac::Mac;
+use crate::reaction::QcnSettings;
 
 /// A fabric. See the module for the format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -287,6 +288,9 @@ pub struct NicSpec {
     /// What happens before the queue is full; nothing when absent.
     #[serde(default)]
     pub aqm: Option<NicAqm>,
+    /// QCN: reaction points for flows that switches send messages about; none when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qcn: Option<QcnSettings>,
 }
 
 /// Queues of NICs: which frames wait where, and which of them a pause frame stops.

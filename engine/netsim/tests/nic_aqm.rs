@@ -63,7 +63,7 @@ fn by_program(action: &'static str, values: &[u64]) -> Report {
 
 /// The queue is the first host's NIC.
 fn by_nic(aqm: Option<NicAqm>) -> Report {
-    let size = size(NicSpec { eee: None, buffer_bytes: Some(BUFFER.into()), aqm });
+    let size = size(NicSpec { buffer_bytes: Some(BUFFER.into()), aqm, ..NicSpec::default() });
     let mut fabric = size.fabric(size.spec(), |_| PLAIN);
     for (at, frame) in arrivals(&size) {
         send(&mut fabric, 0, Time::from_ps(at), &frame);

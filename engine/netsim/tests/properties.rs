@@ -56,7 +56,7 @@ fn cases() -> BoxedStrategy<Case> {
         trigger_bytes: eee.trigger_bytes,
     });
     let nic = (prop::option::of(nic_eee), prop::option::weighted(0.2, 1_500..20_000u64))
-        .prop_map(|(eee, buffer_bytes)| NicSpec { eee, buffer_bytes, aqm: None });
+        .prop_map(|(eee, buffer_bytes)| NicSpec { eee, buffer_bytes, ..NicSpec::default() });
     let size = (2..=4usize, 1..=2usize, 1..=2usize, prop_oneof![Just(GIGABIT), Just(TEN_GIGABIT)]);
     let transition = || (prop_oneof![Just(0), 0..60_000u64], prop_oneof![Just(0), 0..20_000u64]);
     let gap = prop_oneof![3 => Just(0), 4 => 0..8_000u64, 3 => 0..80_000u64, 1 => 0..2_000_000u64];

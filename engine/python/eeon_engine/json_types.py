@@ -905,6 +905,64 @@ Protect: TypeAlias = Literal["ect", "ece", "ack_syn"]
 
 
 @final
+class QcnReport(TypedDict):
+    """What congestion notification messages have done at a NIC."""
+
+    messages: int
+    """Messages that have arrived."""
+
+    malformed: int
+    """Of them: not well-formed."""
+
+    unknown_flow: int
+    """Of them: for a flow that another host sends."""
+
+    without_effect: int
+    """Of them: with feedback 0."""
+
+    without_limiter: int
+    """Of them: for a flow without limiter, when there were as many as a NIC has."""
+
+    max_limiters: int
+    """Maximum number of flows that were limited at a time."""
+
+
+@final
+class QcnSettings(TypedDict):
+    """Settings of QCN at a sender, with the defaults of IEEE8021-CN-MIB."""
+
+    active_bps: NotRequired[int]
+    """`rpgAiRate`: what a cycle of active increase adds to the target. Default 5 Mb/s."""
+
+    cycle_bytes: NotRequired[int]
+    """`rpgByteReset`: bytes of a cycle. Default 150000."""
+
+    extra_fast_recovery: NotRequired[bool]
+    """Cuts within the first cycle of bytes remember the target of the first. Default true."""
+
+    fast_cycles: NotRequired[int]
+    """`rpgThreshold`: cycles until the target rises. Default 5."""
+
+    gain_shift: NotRequired[int]
+    """`rpgGd`: feedback f cuts the rate by f / 2^n of it. Default 7."""
+
+    halved_cycles: NotRequired[bool]
+    """Cycles after fast recovery are half as long (Alizadeh et al., Allerton 2008). Default true."""
+
+    hyper_bps: NotRequired[int]
+    """`rpgHaiRate`: what one of hyper-active increase adds, times how many there have been. Default 50 Mb/s."""
+
+    min_bps: NotRequired[int]
+    """`rpgMinRate`: no rate is lower. Default 5 Mb/s."""
+
+    min_decrease_percent: NotRequired[int]
+    """`rpgMinDecFac`: what one cut leaves at least, in percent. Default 50."""
+
+    timer_ps: NotRequired[int]
+    """`rpgTimeReset`: time of a cycle. Default 15 ms."""
+
+
+@final
 class QueueSamples(TypedDict):
     """Depth of one queue over time."""
 
@@ -1958,6 +2016,9 @@ class HostReport(TypedDict):
     pauses: NotRequired[PauseAccount | None]
     """Pause frames of its switch: absent where NICs have no classes."""
 
+    qcn: NotRequired[QcnReport | None]
+    """QCN of the NIC: absent when off."""
+
 
 @final
 class IncastSpec(TypedDict):
@@ -2257,6 +2318,9 @@ class NicSpec(TypedDict):
 
     eee: NotRequired[NicEeeSpec | None]
     """EEE, with the timings of `phy`; off when absent."""
+
+    qcn: NotRequired[QcnSettings | None]
+    """QCN: reaction points for flows that switches send messages about; none when absent."""
 
 
 @final

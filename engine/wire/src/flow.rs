@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::{tcp, udp, Network};
+use crate::{be16, tcp, udp, Network};
 
 /// The 5-tuple that identifies a flow. Ports are zero where the protocol has none or a fragment does not carry them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,6 +20,21 @@ pub struct FiveTuple {
 }
 
 impl FiveTuple {
+    /// The same of a frame that is cut behind its IP header: of the transport's header the ports are enough.
+    pub fn of_beginning(frame: &[u8]) -> Option<Self> {
+        let mut tuple = Self::of(frame)?;
+        let (payload, is_fragment) = match Network::of(frame).ok()? {
+            Network::Ipv4(packet) => (packet.payload(), packet.is_fragment()),
+            Network::Ipv6(packet) => (packet.payload(), false),
+            Network::Other(_) => return None,
+        };
+        let has_ports = matches!(tuple.protocol, tcp::PROTOCOL | udp::PROTOCOL) && !is_fragment;
+        if has_ports && payload.len() >= 4 {
+            (tuple.source_port, tuple.destination_port) = (be16(payload, 0), be16(payload, 2));
+        }
+        Some(tuple)
+    }
+
     /// The 5-tuple of `frame`; `None` when it carries no intact IP header.
     pub fn of(frame: &[u8]) -> Option<Self> {
         let (source, destination, protocol, payload, fragment) = match Network::of(frame).ok()? {

@@ -1,6 +1,7 @@
 //! Makes a network of its spec: hosts, switches with their ports, wires.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use bm::Executable;
@@ -14,7 +15,7 @@ use crate::network::link::Link;
 use crate::network::nic::Nic;
 use crate::network::phy::{Phy, PhyType};
 use crate::network::switch::{SwitchNode, Wire, NO_WIRE};
-use crate::network::wiring::{Direction, Node, Wiring};
+use crate::network::wiring::{Direction, NicSettings, Node, Wiring};
 use crate::network::{Listener, Network};
 use crate::report::measures::Measures;
 use crate::report::queue_depth::QueueDepth;
@@ -26,12 +27,15 @@ impl Network {
         let Wiring { directions, nics, classes } = Wiring::new(spec)?;
         let (uplinks, downlinks) = directions.split_at(spec.hosts.len());
         let hosts = spec.hosts.iter().zip(&nics).zip(uplinks).enumerate();
-        let hosts = hosts.map(|(index, ((host, (limit, eee, aqm)), direction))| {
+        let hosts = hosts.map(|(index, ((host, settings), direction))| {
             // Streams of their own, unlike the switches', which are seeded with a device id.
             let seed = spec.seed ^ (index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let nic = Nic::new(direction.rate, direction.overhead, *limit, *eee)
-                .with_aqm(*aqm, seed)
-                .with_classes(classes.clone());
+            let NicSettings { limit, eee, aqm, qcn } = *settings;
+            let own = [host.ipv4.map(IpAddr::V4), host.ipv6.map(IpAddr::V6)];
+            let nic = Nic::new(direction.rate, direction.overhead, limit, eee)
+                .with_aqm(aqm, seed)
+                .with_classes(classes.clone())
+                .with_qcn(qcn, own);
             let phy = phy(direction, Duration::from_ps(1));
             let (Node::Switch(switch), port) = direction.to else {
                 unreachable!("a host's link leads to a switch; the wiring has checked it");

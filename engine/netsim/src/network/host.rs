@@ -15,6 +15,7 @@ use crate::network::hops::Recorder;
 use crate::network::link::Link;
 use crate::network::nic::Nic;
 use crate::network::phy::Phy;
+use crate::network::reactions;
 use crate::network::LeftNic;
 use crate::report::Count;
 use crate::spec::HostSpec;
@@ -116,6 +117,13 @@ impl Host {
         self.received.packets += 1;
         self.received.bytes += len as u64;
         Some(network.and_then(|network| network.ecn()))
+    }
+
+    /// Whether the frame is a congestion notification message for this host's NIC. It counts as received, too.
+    #[inline]
+    pub(super) fn takes_message(&self, frame: &[u8]) -> bool {
+        ethernet::Frame::new_checked(frame)
+            .is_ok_and(|frame| frame.ethertype() == reactions::ETHERTYPE && frame.destination() == self.mac.0)
     }
 
     /// Whether the frame is for this host. Switches on the way write the next hop's MAC address, so for an IP

@@ -17,6 +17,7 @@ mod nic_aqm;
 pub mod nic_classes;
 mod path;
 pub mod phy;
+mod reactions;
 mod report;
 mod switch;
 pub(crate) mod tag;
@@ -224,7 +225,7 @@ impl Network {
 
     #[inline]
     fn schedule_nic(&self, events: &mut EventQueue, host: usize) {
-        let due = self.hosts[host].nic.next_departure().map(|due| due.max(events.now()));
+        let due = self.hosts[host].nic.next_event().map(|due| due.max(events.now()));
         events.set(Event::NicSends(host), due);
     }
 
@@ -232,6 +233,10 @@ impl Network {
     #[inline]
     pub(crate) fn nic_sends(&mut self, events: &mut EventQueue, index: usize) {
         let host = &mut self.hosts[index];
+        if host.nic.reacts(events.now()) {
+            // A rate has changed, and what was due may be due later.
+            return self.schedule_nic(events, index);
+        }
         let (arrival, left) = host.send(events.now(), self.hops.as_deref_mut().map(|hops| (hops, index)));
         if let Some(arrival) = arrival {
             events.set_due(Event::UplinkDelivers(index), arrival);
@@ -283,6 +288,10 @@ impl Network {
                 }
                 if self.hosts[host].is_listened_to {
                     self.listener.hear(events.now(), host, &arrival.frame);
+                }
+                if self.hosts[host].takes_message(&arrival.frame) {
+                    self.hosts[host].nic.handle_message(events.now(), &arrival.frame);
+                    self.schedule_nic(events, host);
                 }
                 let Some(ecn) = self.hosts[host].receive(&arrival.frame, bytes) else {
                     self.recycle(arrival);

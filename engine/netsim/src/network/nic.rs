@@ -1,6 +1,7 @@
 //! A host's network interface: a FIFO with a byte limit and an AQM, the speed of its link, and the EEE hold of its PHY.
 //!
 //! Flows that were given a rate wait in limiters beside the FIFO (`limiter`), and round robin chooses among those whose time has come.
+//! Under QCN (`reactions`), switches' messages give flows limiters as well.
 //! The byte limit is for all that waits; the AQM is the FIFO's. Where there are classes, the FIFO is a queue for each priority
 //! (`nic_classes`), which the switch may pause; what leaves a limiter while its queue is paused waits there.
 //!
@@ -9,6 +10,7 @@
 //! transmitter at the other end.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 
 use units::{Bytes, DataRate, Duration, Time};
@@ -20,8 +22,11 @@ use crate::network::frame::HostFrame;
 use crate::network::limiter::{Limiters, Next};
 use crate::network::nic_aqm::{Aqm, Decision};
 use crate::network::nic_classes::{Lanes, NicClasses};
+use crate::network::reactions::{Change, Message, Reactions};
 use crate::network::tag;
+use crate::reaction::QcnSettings;
 use crate::report::measures::ClassCounts;
+use crate::report::QcnReport;
 use crate::spec::NicAqm;
 
 /// How a NIC decides when its PHY sleeps and what it collects meanwhile.
@@ -78,6 +83,9 @@ pub struct Nic {
     queued_bytes: u64,
     /// Of flows that were given a rate; `None` until the first is, so that others pay nothing for it.
     limiters: Option<Box<Limiters>>,
+    /// Of QCN, when the NIC has it.
+    reactions: Option<Box<Reactions>>,
+    changes: Vec<Change>,
     /// When the wire is free for the next frame.
     free_at: Time,
     stats: NicStats,
@@ -98,6 +106,8 @@ impl Nic {
             dropped: Vec::new(),
             queued_bytes: 0,
             limiters: None,
+            reactions: None,
+            changes: Vec::new(),
             free_at: Time::ZERO,
             stats: NicStats::default(),
         }
@@ -138,6 +148,110 @@ impl Nic {
         self.lanes.as_ref().map_or(self.queue.len(), |lanes| lanes.len())
     }
 
+    /// The same with QCN, whose settings have been checked, for flows from `own` addresses.
+    #[must_use]
+    pub fn with_qcn(mut self, qcn: Option<QcnSettings>, own: [Option<IpAddr>; 2]) -> Self {
+        self.reactions = qcn.map(|settings| Box::new(Reactions::new(settings, self.rate, own)));
+        self
+    }
+
+    /// A congestion notification message for this NIC has come. One that changes nothing is counted.
+    pub fn handle_message(&mut self, now: Time, frame: &[u8]) {
+        let Some(reactions) = &mut self.reactions else { return };
+        reactions.counts.messages += 1;
+        let Some(message) = Message::of(frame) else {
+            reactions.counts.malformed += 1;
+            return;
+        };
+        if !reactions.is_own(&message) {
+            reactions.counts.unknown_flow += 1;
+            return;
+        }
+        if reactions.is_new(&message) && !self.limit_flow(now, &message) {
+            return;
+        }
+        let Some(reactions) = &mut self.reactions else { return };
+        match reactions.handle(now, &message) {
+            Some(change) if message.feedback > 0 => self.apply(now, change),
+            _ => reactions.counts.without_effect += 1,
+        }
+    }
+
+    /// Gives a flow a limiter, with its frames that wait in the FIFO.
+    fn limit_flow(&mut self, now: Time, message: &Message) -> bool {
+        let line = self.rate.as_bps();
+        let waits = |frame: &HostFrame| {
+            frame.limiter.is_none() && wire::FiveTuple::of_beginning(&frame.captured) == Some(message.flow)
+        };
+        let number = self.add_limiter(now, line);
+        let Some(reactions) = &mut self.reactions else { return false };
+        let Some(number) = number else {
+            reactions.counts.without_limiter += 1;
+            return false;
+        };
+        reactions.add(message.flow, number);
+        let moved = match &mut self.lanes {
+            None => {
+                let (moved, kept): (VecDeque<_>, VecDeque<_>) =
+                    std::mem::take(&mut self.queue).into_iter().partition(waits);
+                self.queue = kept;
+                moved
+            }
+            Some(lanes) => lanes.take(waits),
+        };
+        if let Some(limiters) = &mut self.limiters {
+            for mut frame in moved {
+                self.queued_bytes -= u64::from(frame.wire_len);
+                frame.limiter = Some(number);
+                limiters.push(now, number.get() - 1, frame);
+            }
+        }
+        true
+    }
+
+    fn apply(&mut self, now: Time, change: Change) {
+        match change {
+            Change::Rate(limiter, rate_bps) => self.set_limiter(now, limiter, rate_bps),
+            Change::Release(limiter) => {
+                if let Some(reactions) = &mut self.reactions {
+                    reactions.remove(limiter);
+                }
+                self.remove_limiter(limiter);
+            }
+        }
+    }
+
+    /// Does what timers of reaction points want by now; whether there was anything.
+    #[inline]
+    pub fn reacts(&mut self, now: Time) -> bool {
+        let Some(reactions) = &mut self.reactions else { return false };
+        if reactions.next_timeout().is_none_or(|due| due > now) {
+            return false;
+        }
+        let mut changes = std::mem::take(&mut self.changes);
+        reactions.advance(now, &mut changes);
+        for change in changes.drain(..) {
+            self.apply(now, change);
+        }
+        self.changes = changes;
+        true
+    }
+
+    /// When the NIC has something to do: a frame may leave, or a reaction point's timer expires.
+    #[inline]
+    pub fn next_event(&self) -> Option<Time> {
+        let departure = self.next_departure();
+        match &self.reactions {
+            None => departure,
+            Some(reactions) => [departure, reactions.next_timeout()].into_iter().flatten().min(),
+        }
+    }
+
+    /// What QCN has counted, when the NIC has it.
+    pub fn qcn(&self) -> Option<QcnReport> {
+        self.reactions.as_ref().map(|reactions| reactions.counts)
+    }
+
     /// The host offers a frame; one that does not fit or is dropped early comes back.
     pub fn enqueue(&mut self, now: Time, mut frame: HostFrame) -> Result<(), HostFrame> {
         self.stats.offered += 1;
@@ -150,6 +264,9 @@ impl Nic {
             return Err(frame);
         }
         let fifo_len = self.fifo_len();
+        if let (Some(reactions), None) = (&self.reactions, frame.limiter) {
+            frame.limiter = reactions.limiter_of(&frame.captured);
+        }
         if let (Some(limiters), Some(limiter)) = (&mut self.limiters, frame.limiter) {
             if let Some(eee) = &mut self.eee {
                 eee.admit(now.as_ps(), frame.wire_len, fifo_len == 0 && limited_frames == 0);
@@ -211,7 +328,8 @@ impl Nic {
     /// The limiter is gone; what waited in it waits in the FIFO, behind what is there. No frame may carry its number afterwards.
     pub fn remove_limiter(&mut self, limiter: NonZeroU32) {
         let limiters = self.limiters.as_mut().expect("a limiter's number comes from the NIC that has it");
-        let frames = limiters.remove(limiter.get() - 1);
+        let mut frames = limiters.remove(limiter.get() - 1);
+        frames.iter_mut().for_each(|frame| frame.limiter = None);
         self.queued_bytes += frames.iter().map(|frame| u64::from(frame.wire_len)).sum::<u64>();
         match &mut self.lanes {
             None => self.queue.extend(frames),
@@ -272,6 +390,12 @@ impl Nic {
         self.free_at = now + wire_time;
         self.stats.sent += 1;
         self.stats.sent_bytes += u64::from(frame.wire_len);
+        if let (Some(reactions), Some(limiter)) = (&mut self.reactions, frame.limiter) {
+            let bytes = u64::from(frame.wire_len) + self.overhead.get();
+            if let Some(change) = reactions.sent(now, limiter, bytes) {
+                self.apply(now, change);
+            }
+        }
         (frame, wire_time)
     }
 
@@ -467,6 +591,93 @@ mod tests {
         nic.remove_limiter(limiter);
         assert_eq!(departures(&mut nic), [(0, 576), (4, 1476)]);
         assert_eq!((nic.queue_packets(), nic.add_limiter(us(0), 1)), (0, Some(limiter)));
+    }
+
+    /// A UDP datagram of which the addresses and ports are there.
+    fn of_flow(source_port: u16, wire_len: u32) -> HostFrame {
+        let mut captured = vec![0; 12];
+        captured.extend([8, 0, 0x45, 0, 5, 0xDC, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        captured.extend(source_port.to_be_bytes());
+        captured.extend([0, 9, 5, 0xC8, 0, 0]);
+        HostFrame { captured, ..frame(wire_len) }
+    }
+
+    fn message(about: &HostFrame, feedback: u8) -> Vec<u8> {
+        let mut message = vec![0; 12];
+        message.extend([
+            0x22, 0xE7, 0, feedback, 2, 0, 0, 0, 0, 1, 0, 3, 0, 5, 0, 6, 0, 0, 2, 0, 0, 0, 0, 2, 0, 30,
+        ]);
+        message.extend(&about.captured[12..]);
+        message
+    }
+
+    fn with_qcn(settings: QcnSettings) -> Nic {
+        gigabit(None, None).with_qcn(Some(settings), [Some(IpAddr::from([10, 0, 0, 1])), None])
+    }
+
+    #[test]
+    fn a_message_takes_the_flow_out_of_the_fifo_and_slows_it_down() {
+        let mut nic = with_qcn(QcnSettings::default());
+        for wire_len in [1476, 1475, 1474] {
+            nic.enqueue(us(0), of_flow(7, wire_len)).unwrap();
+        }
+        nic.enqueue(us(0), of_flow(8, 1473)).unwrap();
+        nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
+        // Behind those that were taken out of the FIFO.
+        nic.enqueue(us(0), of_flow(7, 1472)).unwrap();
+        // 12 us each on the wire; 65/128 of its rate is 23.6 us. The first of them waited for the wire.
+        assert_eq!(departures(&mut nic), [(0, 1473), (11, 1476), (23, 1475), (47, 1474), (70, 1472)]);
+        assert_eq!(nic.qcn().unwrap(), QcnReport { messages: 1, max_limiters: 1, ..QcnReport::default() });
+    }
+
+    #[test]
+    fn a_flow_whose_rate_is_the_links_again_has_no_limiter() {
+        let mut nic = with_qcn(QcnSettings::default());
+        nic.handle_message(us(0), &message(&of_flow(7, 0), 63));
+        let mut now = us(0);
+        // The timer alone: cycles of 15 ms, then of half, and ever larger steps.
+        while let Some(at) = nic.next_event() {
+            assert!(nic.reacts(at) && at > now);
+            now = at;
+        }
+        assert!(now > us(75_000) && now < us(400_000), "{now}");
+        for wire_len in [1476, 1475] {
+            nic.enqueue(now, of_flow(7, wire_len)).unwrap();
+        }
+        assert_eq!(nic.depart(now).unwrap().0.wire_len, 1476);
+        assert_eq!(nic.next_departure(), Some(now + Duration::from_us(12)));
+    }
+
+    #[test]
+    fn messages_that_say_nothing_to_this_host_are_counted() {
+        let mut nic = with_qcn(QcnSettings::default());
+        let mut of_another = message(&of_flow(7, 0), 63);
+        of_another[14 + 24 + 2 + 15] = 9;
+        let mut malformed = message(&of_flow(7, 0), 63);
+        malformed.truncate(50);
+        for frame in [of_another, malformed, message(&of_flow(7, 0), 0)] {
+            nic.handle_message(us(0), &frame);
+        }
+        let counts = QcnReport {
+            messages: 3,
+            malformed: 1,
+            unknown_flow: 1,
+            without_effect: 1,
+            ..QcnReport::default()
+        };
+        assert_eq!((nic.qcn().unwrap(), nic.next_event()), (counts, None));
+    }
+
+    #[test]
+    fn a_message_for_one_flow_too_many_is_counted_and_changes_nothing() {
+        let mut nic = with_qcn(QcnSettings::default());
+        for port in 0..=crate::MAX_LIMITERS as u16 {
+            nic.handle_message(us(0), &message(&of_flow(port, 0), 63));
+        }
+        let counts = nic.qcn().unwrap();
+        assert_eq!((counts.without_limiter, counts.max_limiters), (1, crate::MAX_LIMITERS as u64));
+        nic.enqueue(us(0), of_flow(crate::MAX_LIMITERS as u16, 1476)).unwrap();
+        assert_eq!(departures(&mut nic), [(0, 1476)]);
     }
 
     #[test]

@@ -69,6 +69,19 @@ impl Lanes {
         self.waiting += 1;
     }
 
+    /// Takes out the frames that `is_wanted` names; those of one queue stay in order.
+    pub(super) fn take(&mut self, is_wanted: impl Fn(&HostFrame) -> bool) -> VecDeque<HostFrame> {
+        let mut taken = VecDeque::new();
+        for queue in &mut self.queues {
+            let (wanted, kept): (VecDeque<_>, VecDeque<_>) =
+                std::mem::take(queue).into_iter().partition(&is_wanted);
+            *queue = kept;
+            taken.extend(wanted);
+        }
+        self.waiting -= taken.len();
+        taken
+    }
+
     /// When the first frame may leave; `None` when none waits.
     pub(super) fn next(&self) -> Option<Time> {
         let waiting = self.queues.iter().zip(self.open_at).filter(|(queue, _)| !queue.is_empty());

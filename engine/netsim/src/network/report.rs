@@ -239,6 +239,7 @@ fn host_report(host: &Host) -> HostReport {
         received: host.received,
         misdelivered: host.misdelivered,
         max_queue_bytes: nic.max_queue_bytes,
+        qcn: host.nic.qcn(),
         eee: host.nic.eee().map(|eee| EeeAccount { wakes: eee.wakes(), lpi_ps: eee.lpi_ticks() }),
         pauses: host
             .nic

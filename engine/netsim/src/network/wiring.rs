@@ -8,6 +8,7 @@ use crate::limits::MAX_SPEC_TIME_PS;
 use crate::network::nic::NicEee;
 use crate::network::nic_classes::{NicClasses, PRIORITIES};
 use crate::network::phy::PhyType;
+use crate::reaction::QcnSettings;
 use crate::spec::{
     EndSpec, FabricSpec, LinkSpec, NicAqm, NicClassesSpec, NicSpec, SchedulerKind, SchedulerOrder,
     SchedulerSpec, SpecError,
@@ -68,12 +69,21 @@ pub(crate) struct Direction {
     pub(crate) stall: Option<Duration>,
 }
 
+/// What a NIC is made of, checked.
+#[derive(Clone, Copy)]
+pub(crate) struct NicSettings {
+    pub(crate) limit: Option<Bytes>,
+    pub(crate) eee: Option<NicEee>,
+    pub(crate) aqm: Option<NicAqm>,
+    pub(crate) qcn: Option<QcnSettings>,
+}
+
 /// The fabric's directions: those that leave hosts first, in the order of the hosts, then those that leave
 /// switches, in the order of the links.
 pub(crate) struct Wiring {
     pub(crate) directions: Vec<Direction>,
     /// NIC settings by host.
-    pub(crate) nics: Vec<(Option<Bytes>, Option<NicEee>, Option<NicAqm>)>,
+    pub(crate) nics: Vec<NicSettings>,
     /// The classes of all NICs, when they have any.
     pub(crate) classes: Option<NicClasses>,
 }
@@ -145,7 +155,17 @@ impl Wiring {
             let eee = nic_eee(&format!("hosts[{index}] {}", host.name), nic, &uplink)?;
             uplink.stall = eee.map(|eee| eee.stall);
             check_aqm(&format!("hosts[{index}] {}", host.name), nic)?;
-            wiring.nics.push((nic.buffer_bytes.map(Bytes::new), eee, nic.aqm));
+            if let Some(qcn) = nic.qcn {
+                qcn.check().map_err(|error| {
+                    wrong(
+                        format!("hosts[{index}] {} nic.qcn.{}", host.name, error.name),
+                        error.value,
+                        error.reason,
+                    )
+                })?;
+            }
+            let limit = nic.buffer_bytes.map(Bytes::new);
+            wiring.nics.push(NicSettings { limit, eee, aqm: nic.aqm, qcn: nic.qcn });
             wiring.directions.push(uplink);
         }
         wiring.directions.extend(downlinks);
@@ -182,7 +202,7 @@ fn check_scheduler(scheduler: &SchedulerSpec, wiring: &Wiring) -> Result<(), Spe
     ] {
         check_time(place(field), ps)?;
     }
-    if wiring.nics.iter().any(|(_, eee, _)| eee.is_some()) {
+    if wiring.nics.iter().any(|nic| nic.eee.is_some()) {
         let reason = "is with NICs that sleep; what EEE saves between paced frames is not modelled: turn off EEE of the NICs";
         return Err(wrong("scheduler", format!("{:?}", scheduler.kind).to_lowercase(), reason));
     }

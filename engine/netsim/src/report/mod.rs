@@ -154,6 +154,9 @@ pub struct HostReport {
     /// Pause frames of its switch: absent where NICs have no classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pauses: Option<PauseAccount>,
+    /// QCN of the NIC: absent when off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qcn: Option<QcnReport>,
 }
 
 /// What became of the frames of MAC control that came to a NIC.
@@ -164,6 +167,24 @@ pub struct PauseAccount {
     pub obeyed: u64,
     /// Frames that moved nothing: malformed, of another opcode, for queues that are not paused here.
     pub ignored: u64,
+}
+
+/// What congestion notification messages have done at a NIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct QcnReport {
+    /// Messages that have arrived.
+    pub messages: u64,
+    /// Of them: not well-formed.
+    pub malformed: u64,
+    /// Of them: for a flow that another host sends.
+    pub unknown_flow: u64,
+    /// Of them: with feedback 0.
+    pub without_effect: u64,
+    /// Of them: for a flow without limiter, when there were as many as a NIC has.
+    pub without_limiter: u64,
+    /// Maximum number of flows that were limited at a time.
+    pub max_limiters: u64,
 }
 
 /// One TCP flow.

@@ -1,0 +1,217 @@
+//! QCN at a NIC: messages of switches, and the limiters of the flows that they name.
+//!
+//! A flow is a 5-tuple, as the bytes that a message carries have it. The first message makes a limiter for it and takes the flow's
+//! frames out of the FIFO; its reaction point sets the limiter's rate until that is the link's again. Flows that have a limiter of
+//! somebody else's keep that one.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+
+use units::{DataRate, Time};
+use wire::FiveTuple;
+
+use crate::reaction::{Qcn, QcnSettings};
+use crate::report::QcnReport;
+
+/// IEEE 802.1Q-2022 table 30-1.
+pub(super) const ETHERTYPE: u16 = 0x22E7;
+/// Ethernet header and PDU, without the bytes of the sampled frame.
+const HEADER_BYTES: usize = 38;
+const MAX_CARRIED_BYTES: usize = 64;
+
+/// What a message says: of which flow, and how strong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    pub(super) flow: FiveTuple,
+    pub(super) feedback: u8,
+}
+
+impl Message {
+    /// Reads a frame of [`ETHERTYPE`]; `None` when it is malformed.
+    pub(super) fn of(frame: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
+        let (first, length) = (word(14)?, usize::from(word(36)?));
+        let carried = frame.get(HEADER_BYTES..HEADER_BYTES + length)?;
+        if first >> 12 != 0 || length > MAX_CARRIED_BYTES {
+            return None;
+        }
+        // What is carried begins behind the addresses of the sampled frame.
+        let mut sampled = [0; 12 + MAX_CARRIED_BYTES];
+        sampled[12..12 + length].copy_from_slice(carried);
+        let flow = FiveTuple::of_beginning(&sampled[..12 + length])?;
+        Some(Self { flow, feedback: (first & 0x3F) as u8 })
+    }
+}
+
+/// A flow with a limiter.
+struct Limited {
+    flow: FiveTuple,
+    point: Qcn,
+}
+
+/// The reaction points of a NIC.
+pub(super) struct Reactions {
+    settings: QcnSettings,
+    line: DataRate,
+    /// Addresses of the host.
+    own: [Option<IpAddr>; 2],
+    /// Limiters by flow.
+    numbers: BTreeMap<FiveTuple, NonZeroU32>,
+    /// Flows by limiter, less one.
+    limited: Vec<Option<Limited>>,
+    /// When the rate of one may change by itself; too early at times, never too late.
+    due: Time,
+    pub(super) counts: QcnReport,
+}
+
+/// What a message or time did to the rate of a limiter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Rate(NonZeroU32, u64),
+    /// The flow is as fast as the link again.
+    Release(NonZeroU32),
+}
+
+impl Reactions {
+    pub(super) fn new(settings: QcnSettings, line: DataRate, own: [Option<IpAddr>; 2]) -> Self {
+        Self {
+            settings,
+            line,
+            own,
+            numbers: BTreeMap::new(),
+            limited: Vec::new(),
+            due: Time::MAX,
+            counts: QcnReport::default(),
+        }
+    }
+
+    /// The limiter in which a flow's frames wait.
+    #[inline]
+    pub(super) fn limiter_of(&self, frame: &[u8]) -> Option<NonZeroU32> {
+        if self.numbers.is_empty() {
+            return None;
+        }
+        self.numbers.get(&FiveTuple::of_beginning(frame)?).copied()
+    }
+
+    /// Whether a message is about a flow of this host.
+    pub(super) fn is_own(&self, message: &Message) -> bool {
+        self.own.contains(&Some(message.flow.source))
+    }
+
+    /// Whether a message needs a limiter that is not there yet.
+    pub(super) fn is_new(&self, message: &Message) -> bool {
+        message.feedback > 0 && !self.numbers.contains_key(&message.flow)
+    }
+
+    /// A flow has a limiter from now on.
+    pub(super) fn add(&mut self, flow: FiveTuple, number: NonZeroU32) {
+        let place = number.get() as usize - 1;
+        if self.limited.len() <= place {
+            self.limited.resize_with(place + 1, || None);
+        }
+        self.limited[place] = Some(Limited { flow, point: Qcn::new(self.settings, self.line) });
+        self.numbers.insert(flow, number);
+        self.counts.max_limiters = self.counts.max_limiters.max(self.numbers.len() as u64);
+    }
+
+    /// A message has come; what it does to the rate of its flow's limiter.
+    pub(super) fn handle(&mut self, now: Time, message: &Message) -> Option<Change> {
+        let number = *self.numbers.get(&message.flow)?;
+        let limited = self.limited[number.get() as usize - 1].as_mut()?;
+        limited.point.handle_feedback(now, message.feedback);
+        self.due = self.due.min(limited.point.next_timeout().unwrap_or(Time::MAX));
+        Some(Change::Rate(number, limited.point.rate_bps()))
+    }
+
+    /// A frame has left a limiter; `bytes` are those on the wire.
+    pub(super) fn sent(&mut self, now: Time, number: NonZeroU32, bytes: u64) -> Option<Change> {
+        let limited = self.limited.get_mut(number.get() as usize - 1)?.as_mut()?;
+        let before = limited.point.rate_bps();
+        limited.point.sent(now, bytes);
+        Self::change(number, &limited.point, before)
+    }
+
+    fn change(number: NonZeroU32, point: &Qcn, before: u64) -> Option<Change> {
+        if point.is_at_line_rate() {
+            return Some(Change::Release(number));
+        }
+        (point.rate_bps() != before).then(|| Change::Rate(number, point.rate_bps()))
+    }
+
+    /// When [`Reactions::advance`] has something to do.
+    pub(super) fn next_timeout(&self) -> Option<Time> {
+        (self.due < Time::MAX).then_some(self.due)
+    }
+
+    /// Does what is due up to now.
+    pub(super) fn advance(&mut self, now: Time, changes: &mut Vec<Change>) {
+        self.due = Time::MAX;
+        for (place, limited) in self.limited.iter_mut().enumerate() {
+            let Some(limited) = limited else { continue };
+            let before = limited.point.rate_bps();
+            limited.point.advance(now);
+            self.due = self.due.min(limited.point.next_timeout().unwrap_or(Time::MAX));
+            let number = NonZeroU32::MIN.saturating_add(place as u32);
+            changes.extend(Self::change(number, &limited.point, before));
+        }
+    }
+
+    /// The limiter of a flow is given up.
+    pub(super) fn remove(&mut self, number: NonZeroU32) {
+        if let Some(limited) = self.limited[number.get() as usize - 1].take() {
+            self.numbers.remove(&limited.flow);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a UDP datagram 10.0.0.1:7 -> 10.0.0.2:9, of which the first 30 bytes are carried.
+    fn frame() -> Vec<u8> {
+        let mut frame = vec![0; 14];
+        frame[12..].copy_from_slice(&[0x22, 0xE7]);
+        frame.extend([0, 17, 2, 0, 0, 0, 0, 1, 0, 3, 0, 5, 0, 6, 0, 0, 2, 0, 0, 0, 0, 2, 0, 30]);
+        frame.extend([8, 0, 0x45, 0, 5, 0xDC, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0, 7, 0, 9, 5, 0xC8, 0, 0]);
+        frame
+    }
+
+    #[test]
+    fn a_message_names_the_flow_that_it_carries_and_the_feedback() {
+        let message = Message::of(&frame()).unwrap();
+        let flow = message.flow;
+        assert_eq!(message.feedback, 17);
+        assert_eq!(
+            (flow.source.to_string(), flow.destination.to_string()),
+            ("10.0.0.1".into(), "10.0.0.2".into())
+        );
+        assert_eq!((flow.protocol, flow.source_port, flow.destination_port), (17, 7, 9));
+    }
+
+    #[test]
+    fn messages_of_another_version_or_cut_short_or_without_ip_say_nothing() {
+        let with = |at: usize, value: u8| {
+            let mut frame = frame();
+            frame[at] = value;
+            frame
+        };
+        for frame in [
+            with(14, 0x10),
+            with(37, 31),
+            with(37, 65),
+            with(36, 1),
+            with(38, 0x86),
+            with(40, 0x65),
+            with(37, 9),
+        ] {
+            assert_eq!(Message::of(&frame), None, "{frame:02x?}");
+        }
+        for length in 0..frame().len() {
+            assert_eq!(Message::of(&frame()[..length]), None, "{length} bytes");
+        }
+    }
+}
