@@ -40,6 +40,7 @@ ECN: dict[str, int] = _ALL["ecn_t"]
 CPU_PORT: int = _CONSTANTS["CPU_PORT"]
 DROP_PORT: int = _CONSTANTS["DROP_PORT"]
 COPY_PORT: int = _CONSTANTS["COPY_PORT"]
+COPY_SESSION: int = _CONSTANTS["COPY_SESSION"]
 DATA_PORT_MAX: int = min(COPY_PORT, CPU_PORT, DROP_PORT) - 1
 PORT_MAX: int = (1 << _ALL["type_bits"]["port_id_t"]) - 1
 ETHERTYPE_IPV4: int = _CONSTANTS["ETHERTYPE_IPV4"]

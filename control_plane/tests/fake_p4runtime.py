@@ -29,6 +29,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.config: p4r.ForwardingPipelineConfig | None = None
         self.entries: dict[bytes, p4r.TableEntry] = {}
         self.defaults: dict[int, p4r.TableEntry] = {}
+        self.sessions: dict[int, p4r.Entity] = {}
         self.registers: dict[tuple[int, int], int] = {}
         self.counters: dict[tuple[int, int], tuple[int, int]] = {}
         self.updates: list[p4r.Update] = []
@@ -165,6 +166,8 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
                             )
                         )
                     )
+                case "packet_replication_engine_entry":
+                    found += self.sessions.values()
                 case "register_entry" if not self.refuse_registers:
                     cell = entity.register_entry
                     value = self.registers.get((cell.register_id, cell.index.index), 0)
@@ -188,6 +191,13 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         if self.fault is not None and (refusal := self.fault(update)) is not None:
             return refusal
         self.updates.append(update)
+        if update.entity.HasField("packet_replication_engine_entry"):
+            number = update.entity.packet_replication_engine_entry.clone_session_entry.session_id
+            if update.type == p4r.Update.DELETE:
+                del self.sessions[number]
+            else:
+                self.sessions[number] = update.entity
+            return 0, ""
         entry = update.entity.table_entry
         if entry.is_default_action:
             self.defaults[entry.table_id] = entry

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from eeon_control.config.advice import hold_warning, queue_warnings
+from eeon_control.config.classes import DEFAULT_CLASS
 from eeon_control.config.model import FabricConfig
 from eeon_control.errors import PlanError, Problem, Severity
 from eeon_control.sources import Document, KeyPath
@@ -30,6 +31,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_attachments(config, topology, used),
             *_queues(config, topology, used, tick),
             *_eee(config, topology, used, tick),
+            *_qcn(config, topology, used),
             *_target_settings(config, topology),
         ]
     )
@@ -120,6 +122,45 @@ def _queues(config: FabricConfig, topology: Topology, used: list[_Used], tick: D
             yield config.document.problem(path, f"{error} (port {port.name})")
         else:
             yield from queue_warnings(config, name, queue, rate, rtt)
+
+
+def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
+    for name in dict.fromkeys(one.queue for one in used if one.queue is not None):
+        queue = config.profiles.queue[name]
+        qcn = queue.qcn
+        if qcn is None:
+            continue
+        path: KeyPath = ("profiles", "queue", name, "qcn")
+        if not config.classes:
+            yield config.document.problem(
+                path, "needs traffic classes: only a class of its own can be under QCN; add `classes`"
+            )
+        known = {DEFAULT_CLASS, *config.classes}
+        for one in qcn.classes:
+            if one not in known:
+                yield config.document.problem(
+                    (*path, "classes"),
+                    f"there is no class {one}{did_you_mean(one, known)}; there are {_some(sorted(known))}",
+                    one,
+                )
+        if qcn.set_point >= queue.buffer:
+            yield config.document.problem(
+                (*path, "set_point"),
+                f"{qcn.set_point} is not below the buffer ({queue.buffer}): no queue would be too long",
+            )
+        elif 3 * qcn.set_point > 2 * queue.buffer:
+            yield config.document.problem(
+                (*path, "set_point"),
+                f"{qcn.set_point} is above two thirds of the buffer ({queue.buffer}): what is left above it "
+                "is too little for strong feedback, and the queue overflows before senders are slow enough",
+                severity=Severity.WARNING,
+            )
+        if queue.aqm.mode != "drop_tail":
+            yield config.document.problem(
+                path,
+                f"senders are told twice: by messages, and by the marks and drops of {queue.aqm.mode}",
+                severity=Severity.WARNING,
+            )
 
 
 def _eee(config: FabricConfig, topology: Topology, used: list[_Used], tick: Duration) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from eeon_control.config.presets import BUFFER_PRESETS
+from eeon_control.config.qcn import Qcn
 from eeon_control.config.short_forms import ShortForms, written_out
 from eeon_control.model_base import Strict, in_bytes, of_text, text_schema
 from eeon_control.port_settings import Aqm, DropTail
@@ -33,3 +34,5 @@ class Queue(Strict):
     and `deep` (3MB) are the papers' switches."""
     aqm: AqmText = DropTail(mode="drop_tail")
     """The AQM: a mapping with `mode`, or a short form such as `mark_threshold: auto` or `autored: 500us`."""
+    qcn: Qcn | None = None
+    """Congestion notification to senders. It needs `classes`. Without it nobody is told."""

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 
+from eeon_control.config.classes import PRIORITIES
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.planning import FabricPlan
-from eeon_control.plan import Action, Entry, Exact, Lpm, classes
+from eeon_control.plan import Action, Entry, Exact, Lpm, classes, qcn
 from eeon_control.plan.classes import PRIORITIES_ACTION
 from eeon_control.port_settings import TABLES
 from eeon_control.topology import PortRole, Topology
 from eeon_control.units import Duration
 
 _ROUTE_TABLES = ("ipv4_route", "ipv6_route")
+_MESSAGES = "how congestion notification messages are made and sent on"
 _ROUTES_SHOWN = 4  # of one switch and kind of change, before only their number is told
 _DONE = {ChangeKind.INSERT: "added", ChangeKind.MODIFY: "changed", ChangeKind.DELETE: "removed"}
 
@@ -55,6 +57,11 @@ def _port_words(changes: Iterable[Change], tick: Duration) -> dict[int, list[str
     found: dict[int, list[str]] = defaultdict(list)
     for change in changes:
         match = change.entry.match
+        if change.entry.table == qcn.POINTS and isinstance(match[0], Exact):
+            number, priority = divmod(match[0].value, PRIORITIES)
+            old, new = (qcn.summary(_action(one)) for one in (change.before, change.after))
+            found[number].append(f"QCN of priority {priority} {old} -> {new}")
+            continue
         table = TABLES.get(change.entry.table)
         if table is not None and len(match) == 1 and isinstance(match[0], Exact):
             text = table.describe_change(_action(change.before), _action(change.after), tick)
@@ -72,6 +79,9 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
             texts += _switch_config_words(_action(change.before), _action(change.after))
         elif entry.table in classes.TABLES:
             texts += _class_words(change)
+        elif entry.table in qcn.TABLES:
+            if entry.table != qcn.POINTS and _MESSAGES not in texts:
+                texts.append(_MESSAGES)
         elif entry.is_default:
             texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
         elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):

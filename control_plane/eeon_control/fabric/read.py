@@ -27,7 +27,7 @@ from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.plan import TABLES, Entry
+from eeon_control.plan import TABLES, Entry, qcn
 from eeon_control.program import Program
 from eeon_control.routing import SwitchRoutes
 from eeon_control.topology import Switch, Topology
@@ -201,7 +201,7 @@ async def registers_of(
 @dataclass(frozen=True)
 class Wanted:
     """What to read. `routes`: routes with their groups; `registers`: P4Info aliases of per-port registers.
-    `ports`: which are up."""
+    `ports`: which are up; `qcn`: counts of congestion points, with `entries`."""
 
     entries: bool = False
     routes: bool = False
@@ -209,6 +209,7 @@ class Wanted:
     registers: tuple[str, ...] = ()
     clock: bool = False
     ports: bool = False
+    qcn: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,7 @@ class Observation:
     `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None where the switch has
     none to be read. `elapsed_us`: since the switch started, None where its clock cannot be read. `missing`:
     why registers, ports or clock are, when its Thrift server was to be asked and did not answer. `ports`:
-    number -> whether it is up, None where the switch does not tell.
+    number -> whether it is up, None where the switch does not tell. `qcn`: (counter, cell) -> count.
     """
 
     at_ps: int
@@ -229,6 +230,7 @@ class Observation:
     missing: str | None = None
     routes: SwitchRoutes | None = None
     ports: Mapping[int, bool] | None = None
+    qcn: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     def now_ticks(self, tick_ps: int) -> int | None:
         """The switch's clock in ticks of its timestamps."""
@@ -325,7 +327,27 @@ async def observe_switch(
         except FabricError as error:
             missing = str(error)
     counters = FabricCounters(tuple(received), tuple(verdicts))
-    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes, ports)
+    counts = await qcn_counts(session, switch, entries) if wanted.qcn else {}
+    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes, ports, counts)
+
+
+async def qcn_counts(
+    session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
+) -> dict[tuple[str, int], int]:
+    """Samples and messages by queue that has a congestion point, and messages ignored by port."""
+    queues = [entry.match[0].value for entry in entries if entry.table == qcn.POINTS and not entry.is_default]
+    cells = [(name, queue) for name in ("qcn_samples", "cnms_made") for queue in queues]
+    cells += [("cnms_ignored", port.number) for port in switch.ports]
+    ids = {name: session.schema.counters[name].id for name, _ in cells}
+    names = {number: name for name, number in ids.items()}
+    wanted = [_counter_cell(ids[name], index) for name, index in cells]
+    return {
+        (names[entity.counter_entry.counter_id], entity.counter_entry.index.index): (
+            entity.counter_entry.data.packet_count
+        )
+        async for entity in session.read(wanted)
+        if entity.HasField("counter_entry")
+    }
 
 
 def _counter_cell(counter_id: int, index: int) -> p4r.Entity:

@@ -20,12 +20,13 @@ from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code
 
 from eeon_control.errors import FabricError
-from eeon_control.fabric import election
+from eeon_control.fabric import clone_sessions, election
 from eeon_control.fabric import tls as tls_files
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.table_entries import decode, encode
 from eeon_control.fabric.targets import Target, is_unix
 from eeon_control.plan import Entry, EntryKey
+from eeon_control.plan.qcn import CLONE_SESSIONS
 from eeon_control.printable import SAID_CHARACTERS, one_line
 
 DEFAULT_ELECTION_ID = 10
@@ -183,6 +184,9 @@ class P4RuntimeSession:
         """All entries of the named tables, default actions included where they can be written."""
         entities = []
         for name in tables:
+            if name == CLONE_SESSIONS:
+                entities.append(clone_sessions.wildcard())
+                continue
             table = self._table(name)
             if table.match_fields:
                 entities.append(p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id)))
@@ -190,14 +194,17 @@ class P4RuntimeSession:
                 entities.append(
                     p4r.Entity(table_entry=p4r.TableEntry(table_id=table.id, is_default_action=True))
                 )
-        messages = [
-            entity.table_entry
-            async for entity in self.read(entities)
-            if entity.HasField("table_entry") and not entity.table_entry.is_const
-        ]
+        messages: list[p4r.TableEntry] = []
+        found: dict[EntryKey, Entry] = {}
+        async for entity in self.read(entities):
+            if entity.HasField("table_entry") and not entity.table_entry.is_const:
+                messages.append(entity.table_entry)
+            elif entity.HasField("packet_replication_engine_entry"):
+                session = clone_sessions.decode(entity)
+                if session is not None:
+                    found[session.key] = session
         groups = any(message.action.HasField("action_profile_action_set") for message in messages)
         watches = groups and await self._watches_ports()
-        found: dict[EntryKey, Entry] = {}
         for message in messages:
             entry = decode(message, self.schema, watches=watches)
             found[entry.key] = entry
@@ -223,7 +230,11 @@ class P4RuntimeSession:
             [
                 p4r.Update(
                     type=_UPDATE_TYPE[change.kind],
-                    entity=p4r.Entity(table_entry=encode(change.entry, self.schema, watches=watches)),
+                    entity=(
+                        clone_sessions.encode(change.entry)
+                        if change.entry.table == CLONE_SESSIONS
+                        else p4r.Entity(table_entry=encode(change.entry, self.schema, watches=watches))
+                    ),
                 )
                 for change in changes
             ],

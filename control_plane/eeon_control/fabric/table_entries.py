@@ -15,6 +15,7 @@ from finsy.proto import p4r
 
 from eeon_control.errors import FabricError
 from eeon_control.plan import Action, Entry, Exact, Lpm
+from eeon_control.plan.qcn import CLONE_SESSIONS
 
 _PORT = "port"
 _PORT_BITS = 32  # P4Runtime's SDN port numbers
@@ -89,6 +90,8 @@ def program_defaults(schema: P4Schema, tables: Iterable[str]) -> list[Entry]:
     """The default actions that the program itself gives to tables whose default can be written."""
     entries = []
     for name in tables:
+        if name == CLONE_SESSIONS:
+            continue  # no table
         table = schema.tables[name]
         message = table.pbuf.initial_default_action
         if table.const_default_action is None and table.action_profile is None and message.action_id:

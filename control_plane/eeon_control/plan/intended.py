@@ -15,7 +15,7 @@ from eeon_control.constants import ECMP_SELECTOR_SIZE, ROUTE_TABLE_SIZE
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.memory import cyclic_collector_paused
-from eeon_control.plan import classes
+from eeon_control.plan import classes, qcn
 from eeon_control.plan.routes import Router, ecmp_seed
 from eeon_control.port_settings import BufferLimit, EeeSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
@@ -25,6 +25,7 @@ from eeon_control.units import Bytes, DataRate, Duration
 TABLES: tuple[str, ...] = (
     *("switch_config", "ipv4_route", "ipv6_route"),
     *classes.TABLES,
+    *qcn.TABLES,
     *port_settings.TABLES,
 )
 
@@ -45,12 +46,14 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
     with cyclic_collector_paused():
         router, ports = Router(topology, config.routing), _PortEntries(config, tick)
         of_classes = classes.class_entries(config.classes)
+        has_qcn = qcn.is_used(topology, config)
         return {
             name: (
                 Entry(
                     "switch_config", (), (classes.seed_action(seeds[name], config.classes),), is_default=True
                 ),
                 *of_classes,
+                *(qcn.entries(switch, config) if has_qcn else ()),
                 *_switch_entries(switch, router, ports),
             )
             for name, switch in topology.switches.items()

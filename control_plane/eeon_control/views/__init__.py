@@ -12,6 +12,7 @@ from eeon_control.views.filters import Filter, counted, only, only_if, ordered, 
 from eeon_control.views.path import path
 from eeon_control.views.ports import finished as ports_finished
 from eeon_control.views.ports import ports
+from eeon_control.views.qcn import qcn
 from eeon_control.views.queues import REGISTERS as QUEUE_REGISTERS
 from eeon_control.views.queues import queues
 from eeon_control.views.routes import PlannedRoutes, routes
@@ -47,6 +48,7 @@ __all__ = [
     "path",
     "ports",
     "ports_finished",
+    "qcn",
     "queues",
     "rates",
     "restarted",

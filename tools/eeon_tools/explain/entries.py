@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from eeon_control.plan import Action, Entry, Exact, Lpm
+from eeon_control.plan.qcn import CLONE_SESSIONS
 
 from eeon_tools.errors import InputError
 from eeon_tools.explain.source import Source
@@ -38,8 +39,10 @@ def install(switch: Control, source: Source, entries: Iterable[Entry]) -> int:
     """Write entries into a switch that runs the program of `source` and has none; how many there were."""
     count = 0
     for entry in entries:
-        _install(switch, source, entry)
-        count += 1
+        # Copies of the packet, which that leads away, are not explained.
+        if entry.table != CLONE_SESSIONS:
+            _install(switch, source, entry)
+            count += 1
     return count
 
 

@@ -40,6 +40,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "show energy": (f"eeon show energy {_FABRIC} --rate 10s",),
     "show fabric": (f"eeon show fabric {_FABRIC}",),
     "show ports": (f"eeon show ports {_FABRIC} --watch", f"eeon show ports {_FABRIC} --rate 5s -o json"),
+    "show qcn": (f"eeon show qcn {_FABRIC} --only messages",),
     "show queues": (f"eeon show queues {_FABRIC} --watch 1s --port leaf1:3",),
     "sonic export": (
         "eeon sonic export config_db.json -c my.yaml -t leaf-spine-4 --switch leaf1 --yang yang-models",

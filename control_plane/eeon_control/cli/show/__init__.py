@@ -164,6 +164,10 @@ def _queues(data: ViewData) -> View:
     return views.queues(data.topology, data.observed, data.targets.tick)
 
 
+def _qcn(data: ViewData) -> View:
+    return views.qcn(data.topology, data.observed)
+
+
 def _ecn(data: ViewData) -> View:
     return views.ecn(data.observed.counters)
 
@@ -244,6 +248,15 @@ _view(
     """,
     counts=True,
     intervals=True,
+)
+_view(
+    "qcn",
+    Kind(Wanted(entries=True, qcn=True), _qcn, filters={"messages": views.counted("cnms_made")}),
+    """QCN: congestion points, their samples and messages.
+
+    By port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
+    notification messages made since the switch started, and those of neighbours that were not believed.
+    """,
 )
 _view(
     "eee",

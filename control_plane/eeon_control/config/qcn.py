@@ -1,0 +1,41 @@
+"""Quantized congestion notification (IEEE 802.1Q-2022 clauses 30 to 33): docs/models/qcn.md."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from eeon_control.config.classes import DEFAULT_CLASS
+from eeon_control.model_base import BYTES_SCHEMA, Strict, in_bytes, of_text, whole
+from eeon_control.units import Bytes
+
+_Positive = Annotated[Bytes, *of_text(in_bytes("a number of bytes", above_zero=True), BYTES_SCHEMA)]
+
+
+def _power_of_two(weight: int) -> int:
+    if weight & (weight - 1):
+        raise ValueError(f"the weight is a power of two, so not {weight}")
+    return weight
+
+
+def _some(classes: list[str]) -> list[str]:
+    if not classes or len(set(classes)) < len(classes):
+        raise ValueError("classes are named once each, and at least one is; leave `qcn` out for none")
+    return classes
+
+
+class Qcn(Strict):
+    """Frames of some queues of the port are sampled, and their sources told how far the queue is from its set
+    point. The defaults are those of IEEE8021-CN-MIB."""
+
+    set_point: _Positive = Bytes(26_000)
+    """The length that the queue is to have."""
+    weight: Annotated[int, *whole(1, 1024, "the weight"), AfterValidator(_power_of_two)] = 2
+    """How much the growth of the queue counts beside its distance from the set point: a power of two."""
+    sample: _Positive = Bytes(150_000)
+    """Bytes from one sample to the next when there is no congestion; down to an eighth when there is."""
+    jitter: Annotated[int, *whole(0, 99, "the jitter")] = 15
+    """By how many percent of it that is more or less, at random."""
+    classes: Annotated[list[str], AfterValidator(_some), Field(default_factory=lambda: [DEFAULT_CLASS])]
+    """The traffic classes whose queues are sampled. The default is `default`."""

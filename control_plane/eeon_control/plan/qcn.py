@@ -1,0 +1,103 @@
+"""The entries by which switches sample queues and send congestion notification messages on their way. Pure.
+
+A congestion point clones what it samples (`CLONE_SESSIONS`) and makes the message (`cnm_source`). Every
+switch takes messages of other switches (`port_cnm`) into one queue (`cnm_queue`). Without QCN there is none
+of it.
+"""
+
+from __future__ import annotations
+
+from eeon_control import constants
+from eeon_control.config import FabricConfig
+from eeon_control.config.classes import DEFAULT_CLASS, PRIORITIES, default_priority
+from eeon_control.config.qcn import Qcn
+from eeon_control.entries import Action, Entry, Exact
+from eeon_control.port_settings.codec import size_text
+from eeon_control.topology import PortRole, Switch, Topology
+from eeon_control.units import Bytes
+
+CLONE_SESSIONS = "clone_session"
+"""No table: the clone session of copies, written as an entry (`fabric.clone_sessions`)."""
+POINTS = "port_qcn"
+"""Congestion points: settings by queue."""
+TABLES: tuple[str, ...] = ("cnm_source", "cnm_queue", "port_cnm", POINTS, CLONE_SESSIONS)
+
+CNM_PRIORITY = PRIORITIES - 1
+"""Messages go before everything else: late ones are of no use."""
+
+_SCALE_BITS = 56
+_LEVELS = 64
+_PERCENT_Q16 = 65536
+
+
+def is_used(topology: Topology, config: FabricConfig) -> bool:
+    """Whether any port has a congestion point."""
+    names = {config.attached(port, "queue") for port in topology.ports()}
+    return any(name is not None and config.profiles.queue[name].qcn is not None for name in names)
+
+
+def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
+    """What one switch of a fabric with QCN holds for it."""
+    mac = int(switch.mac.replace(":", ""), 16)
+    found = [
+        Entry("cnm_source", (), (Action("make_cnm", (("mac", mac),)),), is_default=True),
+        Entry("cnm_queue", (), (Action("set_cnm_priority", (("priority", CNM_PRIORITY),)),), is_default=True),
+        Entry(
+            CLONE_SESSIONS,
+            (Exact("session", constants.COPY_SESSION),),
+            (Action("clone_to", (("port", constants.COPY_PORT),)),),
+        ),
+    ]
+    for port in switch.ports:
+        if port.role is not PortRole.HOST_FACING:
+            found.append(Entry("port_cnm", (Exact("port", port.number),), (Action("trust_cnms"),)))
+    for port in switch.ports:
+        qcn = config.settings_of(port).queue.qcn
+        if qcn is not None:
+            for name in qcn.classes:
+                is_default = name == DEFAULT_CLASS
+                priority = default_priority(config.classes) if is_default else config.classes[name].priority
+                match = (Exact("queue", port.number * PRIORITIES + priority),)
+                found.append(Entry(POINTS, match, (action(qcn),)))
+    return found
+
+
+def action(qcn: Qcn) -> Action:
+    """What the program is told of a congestion point. The scale is rounded up: see docs/models/qcn.md."""
+    reach = int(qcn.set_point) * (2 * qcn.weight + 1)
+    return Action(
+        "qcn",
+        (
+            ("set_point_bytes", int(qcn.set_point)),
+            ("weight_shift", qcn.weight.bit_length() - 1),
+            ("range_bytes", reach),
+            ("scale_q56", -(-(_LEVELS << _SCALE_BITS) // reach)),
+            ("sample_bytes", int(qcn.sample)),
+            ("jitter_q16", qcn.jitter * _PERCENT_Q16 // 100),
+        ),
+    )
+
+
+def settings(action: Action | None) -> dict[str, int] | None:
+    """What an entry of `POINTS` says in the terms of the configuration; None when it is off."""
+    if action is None or action.name != "qcn":
+        return None
+    params = dict(action.params)
+    return {
+        "set_point_bytes": params["set_point_bytes"],
+        "weight": 1 << params["weight_shift"],
+        "sample_bytes": params["sample_bytes"],
+        "jitter_percent": round(params["jitter_q16"] * 100 / _PERCENT_Q16),
+    }
+
+
+def summary(action: Action | None) -> str:
+    """`set point 26 KB, weight 2, sampled every 150 KB, jitter 15 %`; `off`."""
+    found = settings(action)
+    if found is None:
+        return "off"
+    set_point, sample = (size_text(Bytes(found[key])) for key in ("set_point_bytes", "sample_bytes"))
+    return (
+        f"set point {set_point}, weight {found['weight']}, sampled every {sample}, "
+        f"jitter {found['jitter_percent']} %"
+    )

@@ -1,0 +1,58 @@
+"""`eeon show qcn`: congestion points, their samples and messages; ports whose messages are not believed."""
+
+from __future__ import annotations
+
+from eeon_control.config.classes import PRIORITIES
+from eeon_control.entries import Exact
+from eeon_control.fabric.read import FabricObservation
+from eeon_control.plan.qcn import POINTS, settings
+from eeon_control.topology import Topology
+from eeon_control.views.scale import bytes_exact
+from eeon_control.views.table import PORT, Column, Row, Style, View, none, packets
+
+
+def qcn(topology: Topology, observed: FabricObservation) -> View:
+    """Needs entries and the counts of QCN; a port without congestion point has a row when it was ignored."""
+    rows: list[Row] = []
+    for name, found in observed.switches.items():
+        points = {
+            entry.match[0].value: settings(entry.actions[0])
+            for entry in found.entries
+            if entry.table == POINTS and not entry.is_default and isinstance(entry.match[0], Exact)
+        }
+        for port in topology.switches[name].ports:
+            ignored = found.qcn.get(("cnms_ignored", port.number), 0)
+            queues = [(queue, point) for queue, point in points.items() if queue // PRIORITIES == port.number]
+            if not queues and ignored:
+                rows.append({"port": port.name, "priority": None, **_NOTHING, "cnms_ignored": ignored})
+            for queue, point in sorted(queues):
+                counts = {key: found.qcn.get((key, queue), 0) for key in ("qcn_samples", "cnms_made")}
+                rows.append(
+                    {
+                        "port": port.name,
+                        "priority": queue % PRIORITIES,
+                        **(_NOTHING if point is None else point),
+                        **counts,
+                        "cnms_ignored": ignored,
+                    }
+                )
+    columns = [
+        PORT,
+        Column("priority", "priority", none),
+        Column("set_point_bytes", "set point", bytes_exact),
+        Column("weight", "weight", none),
+        Column("sample_bytes", "sample", bytes_exact),
+        Column("jitter_percent", "jitter %", none),
+        packets("qcn_samples", "samples"),
+        packets("cnms_made", "messages"),
+        packets("cnms_ignored", "ignored", alarm=Style.NOTICE),
+    ]
+    notes = [
+        "messages: congestion notification messages made; ignored: those that came by the port, not believed"
+    ]
+    return View("qcn", "congestion points", columns, rows, key=("port", "priority"), notes=notes)
+
+
+_NOTHING: Row = dict.fromkeys(
+    ("set_point_bytes", "weight", "sample_bytes", "jitter_percent", "qcn_samples", "cnms_made")
+)
