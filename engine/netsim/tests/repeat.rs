@@ -28,6 +28,7 @@ fn busy(batch: Duration, seed: u64) -> Report {
                 half_life_ps: None,
                 by_size: false,
             }),
+            ..NicSpec::default()
         },
         ..LeafSpine::default()
     };
