@@ -180,3 +180,19 @@ def test_apply_that_was_killed_is_undone_with_an_election_id_that_nobody_had(fab
         assert sync.run(operations.recover(work)).direction == "back"
         again = sync.run(operations.apply(work, state.Intended(fabric4, config.load(*RED), places)))
     assert again.report.plan.is_empty and again.revision.number == 1
+
+
+def test_congestion_points_and_their_clone_session_are_held_and_removed(fabric4, targets):
+    """A session is read back as it was written, or every plan would write it again."""
+    qcn = {
+        "classes": {"gold": {"priority": 3, "dscp": [26]}},
+        "profiles": {"queue": {"cee": {"buffer": "300KB", "qcn": {"classes": ["gold"]}}}},
+        "roles": {"uplink": {"queue": "cee"}},
+    }
+    plain = config.load("mark_threshold")
+    for wanted, sessions in ((config.overridden(plain, qcn), 1), (plain, 0)):
+        sync.apply_sync(fabric4, wanted, targets, TICK_PS)
+        left = sync.plan_sync(fabric4, wanted, targets, TICK_PS)
+        assert [change for one in left.switches.values() for change in one.changes] == []
+        held = sync.run(fabric.read_entries(fabric4, targets))["leaf1"]
+        assert [entry.table for entry in held].count("clone_session") == sessions
