@@ -5,6 +5,7 @@
     claims.py         `CLAIMS`: what a paper says, each with its judge (`claims.model`)
     figures.py        `drawings(runs)`: the figures of its report (`report.drawing`)
     findings.yaml     why a claim differs (`report.findings`)
+    judged.yaml       as whose points its rows are judged, too (`report.elsewhere`)
 
 Only the first is needed. Whoever names a folder runs its Python. A folder's modules import one another as
 `from .points import point`; the folder needs no `__init__.py` and no place on `sys.path`.

@@ -84,6 +84,7 @@ def of_all() -> str:
                 ("`claims.py`", "what the paper says, each claim with its judge"),
                 ("`figures.py`", "the figures of the report"),
                 ("`findings.yaml`", "why a result differs from what the paper claims"),
+                ("`judged.yaml`", "as whose points its rows are judged, too"),
                 ("`README.md`", "made from `experiment.yaml` and `setup.yaml` by `make reference`"),
             ),
             numeric=False,

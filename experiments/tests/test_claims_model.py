@@ -65,7 +65,7 @@ def judgment(*checks: Check) -> claims.Judgment:
 
 def test_a_claim_is_reproduced_when_every_check_holds() -> None:
     assert judgment(Check("a 1", True), Check("b 2", True)) == claims.Judgment(
-        "reproduced", "a 1; b 2.", {"n": 1.0}
+        "reproduced", "a 1; b 2.", {"n": 1.0}, holding=2, parts=2
     )
 
 

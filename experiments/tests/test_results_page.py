@@ -21,14 +21,14 @@ PICTURES = {".svg", ".png", ".jpg", ".gif"}
 
 @dataclass(frozen=True)
 class Page:
-    """A page that is committed, and what it is made from."""
+    """Pages that are committed together, and what they are made from."""
 
     folder: Path
     families: list[Family]
 
     @property
     def text(self) -> str:
-        """What stands in it."""
+        """What stands in the first of them."""
         return (self.folder / output.PAGE).read_text(encoding="utf-8")
 
     @property
@@ -46,13 +46,29 @@ def page(request: pytest.FixtureRequest) -> Page:
     return Page(folder, [gather.family(name, DATA, form) for name in claims["experiments"]])
 
 
-def test_a_page_is_what_its_data_give(page: Page) -> None:
+def test_pages_are_what_their_data_give_and_there_are_no_others(page: Page) -> None:
     # Who draws it again may have other versions of what draws.
     def without_versions(text: str) -> str:
         return re.sub(r"^\* Drawn with [^*]*", "", text, flags=re.MULTILINE)
 
-    made = output.page(page.families, page.command, output.rows_of(page.families, page.folder))
-    assert without_versions(made) == without_versions(page.text), f"run `{page.command}`"
+    made = output.pages(page.families, page.command, output.rows_of(page.families, page.folder))
+    assert made.keys() == {path.name for path in page.folder.glob("*.md")}
+    for name, text in made.items():
+        written = (page.folder / name).read_text(encoding="utf-8")
+        assert without_versions(text) == without_versions(written), f"{name}: run `{page.command}`"
+
+
+def test_the_first_page_prints_on_four_sheets(page: Page) -> None:
+    # 60 lines of 100 characters a sheet; a table is taken as if it were text.
+    lines = sum(max(1, -(-len(line) // 100)) for line in page.text.splitlines())
+    assert lines <= 4 * 60
+
+
+def test_every_link_between_the_pages_leads_to_its_anchor(page: Page) -> None:
+    links = re.findall(r"\]\(([\w-]+\.md)#([\w-]+)\)", page.text)
+    assert len(links) > 30
+    for name, anchor in links:
+        assert f'<a id="{anchor}"></a>' in (page.folder / name).read_text(encoding="utf-8")
 
 
 def test_the_claims_for_machines_are_what_the_data_give(page: Page) -> None:
@@ -65,7 +81,9 @@ def test_the_data_that_a_page_names_are_there(page: Page) -> None:
     for family in page.families:
         folder = page.folder / named.replace("NAME", family.name)
         assert folder.resolve() == family.results.resolve()
-        assert (folder / "rows.parquet").is_file() and (folder / "manifest.json").is_file()
+        there = [(folder / name).is_file() for name in ("rows.parquet", "manifest.json")]
+        # An experiment that is registered and not run yet has a page, and no data.
+        assert all(there) if family.rows else not any(there)
 
 
 def test_no_data_stand_twice_and_nothing_is_large() -> None:

@@ -20,6 +20,8 @@ from urllib.parse import unquote, urlsplit
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
+_EXPERIMENTS = ("marking", "aqm", "eee", "eee_ecn", "setup", "setup_energy", "setup_ns2", "threshold")
+"""Those that ship, in the order of pages."""
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Tutorial": (
         "Start here: what it is, how to install it, and a fabric from nothing.",
@@ -78,12 +80,12 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Results": (
         "The papers' claims beside what was measured.",
         (
-            *("docs/results/README.md", "docs/results/quick/README.md", "experiments/README.md"),
-            *(
-                f"experiments/{name}/README.md"
-                for name in ("marking", "aqm", "eee", "eee_ecn", "flow_chasing", "threshold")
-            ),
-            *(f"experiments/{name}/README.md" for name in ("setup", "setup_energy", "setup_ns2")),
+            "docs/results/README.md",
+            *(f"docs/results/{name}.md" for name in _EXPERIMENTS),
+            "docs/results/quick/README.md",
+            *(f"docs/results/quick/{name}.md" for name in _EXPERIMENTS),
+            "experiments/README.md",
+            *(f"experiments/{name}/README.md" for name in _EXPERIMENTS),
         ),
     ),
     "Glossary": ("Each term, its source, and its name in code.", ("docs/GLOSSARY.md",)),

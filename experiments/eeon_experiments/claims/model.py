@@ -20,11 +20,14 @@ Point = Mapping[str, Chosen]
 
 @dataclass(frozen=True)
 class Judgment:
-    """What a judge says: the outcome, a sentence with figures, and the figures by name."""
+    """What a judge says: the outcome, a sentence with figures, the figures by name, and how many of the parts
+    that must hold do."""
 
     outcome: Outcome
     measured: str
     numbers: Mapping[str, float]
+    holding: int = 0
+    parts: int = 0
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Res
         words = "; ".join(check.measured for check in found.checks) + "."
         if failed and len(failed) < len(found.checks):
             words += f" Outside its band: {'; '.join(failed)}."
-        return Judgment(outcome, words, dict(found.numbers))
+        parts = len(found.checks)
+        return Judgment(outcome, words, dict(found.numbers), parts - len(failed), parts)
 
     return Claim(id, statement, where, band, judge)
 

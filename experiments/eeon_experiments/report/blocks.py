@@ -35,10 +35,12 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Link:
-    """A table cell that leads to an anchor of the page."""
+    """A table cell that leads to an anchor: of the same page, or of the file `page` beside it, where the
+    report has several."""
 
     text: str
     anchor: str
+    page: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from eeon_tools import svg
 
@@ -23,11 +23,14 @@ from eeon_experiments.report.blocks import (
     Table,
 )
 from eeon_experiments.report.drawing import Drawing
+from eeon_experiments.report.elsewhere import Elsewhere
 from eeon_experiments.report.family import DIFFERS, NOT_MEASURED, OUTCOMES, REPRODUCED, Family, Judged
+from eeon_experiments.report.headlines import headlines
 from eeon_experiments.report.numbers import drawing_table
 from eeon_experiments.report.rendered import Rendered
 
 _KINDS = {REPRODUCED: "good", DIFFERS: "bad", NOT_MEASURED: "none"}
+_TITLE = "What the papers say, and what we measured"
 _UNEXPLAINED = "not yet explained"
 _PAPERS = (
     "Thesis: R. Fischer e Silva, E-EON: Energy-Efficient and Optimized Networks for Hadoop, PhD thesis, "
@@ -47,21 +50,55 @@ def document(
     claims: str,
     inline: bool = False,
 ) -> Document:
-    """The page. `figures`: by experiment; they are drawn into the page when it is `inline`, and only named
-    otherwise. `command` makes it again. `rows` and `claims`: the folder of an
-    experiment's rows, with NAME for its name, and the file of the claims, relative to the page."""
-    blocks: list[Block] = [
+    """Everything on one page. `figures`: by experiment; they are drawn into the page when it is `inline`, and
+    only named otherwise. `command` makes it again. `rows` and `claims`: the folder of an experiment's rows,
+    with NAME for its name, and the file of the claims, relative to the page."""
+    blocks = _front(families, command, rows, claims, lambda family: "")
+    for family in families:
+        title = Heading(family.title or family.name, anchor=f"experiment-{family.name}")
+        blocks += [title, *_family(family, figures.get(family.name, ()), inline)]
+    return Document(_TITLE, blocks)
+
+
+def overview(families: Sequence[Family], command: str, rows: str, claims: str) -> Document:
+    """The first of several pages: all claims in one table, what matters of them, how to make it again."""
+    return Document(_TITLE, _front(families, command, rows, claims, page_of))
+
+
+def of_experiment(family: Family, figures: Sequence[Rendered]) -> Document:
+    """The page of one experiment beside the overview."""
+    return Document(family.title or family.name, _family(family, figures, inline=False, level=2))
+
+
+def page_of(family: Family) -> str:
+    """The file of an experiment's page, beside the overview."""
+    return f"{family.name}.md"
+
+
+def _front(
+    families: Sequence[Family],
+    command: str,
+    rows: str,
+    claims: str,
+    page: Callable[[Family], str],
+) -> list[Block]:
+    """What stands before the experiments. `page`: where an experiment is told of, empty for this page."""
+    return [
         Paragraph(_lead(families)),
         Paragraph(
             "A claim is reproduced when the twin, with the paper's parameters and no parameter fitted to "
             "the claim, shows the same sign, the same order of alternatives, and a size within the band "
-            "that was written down before the results were seen. A claim that differs is published as such, "
-            "with what was found by looking."
+            "that was written down before the results were seen: when every one of its parts holds. A claim "
+            "that differs is published as such, with what was found by looking. Other set-ups were "
+            "registered before they ran, with the same judges and bands; what comes out there changes no "
+            "outcome."
         ),
         *_quick_warning(families),
         *_scaled_down(families),
+        *_headlines(families),
         Heading("Claims", anchor="claims"),
-        _overview(families),
+        _overview(families, page),
+        *_experiments(families, page),
         Heading("Make it again", anchor="again"),
         Paragraph("The page from the data beside it:"),
         Code(command),
@@ -76,9 +113,28 @@ def document(
         Heading("Papers", anchor="papers"),
         Bullets(_PAPERS),
     ]
-    for family in families:
-        blocks += _family(family, figures.get(family.name, ()), inline)
-    return Document("What the papers say, and what we measured", blocks)
+
+
+def _headlines(families: Sequence[Family]) -> list[Block]:
+    told = headlines(families)
+    return [Heading("What matters", anchor="findings"), Bullets(told)] if told else []
+
+
+def _experiments(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
+    """Where each experiment is told of, unless it is here."""
+    if not any(page(family) for family in families):
+        return []
+    rows: list[list[Cell]] = [
+        [
+            Link(family.name, f"experiment-{family.name}", page(family)),
+            family.title,
+            f"{len(family.runs):,}{f' of {family.planned:,}' if family.planned is not None else ''}",
+            f"`{_run(family)}`",
+        ]
+        for family in families
+    ]
+    head = ("experiment", "what", "points", "made by")
+    return [Heading("Experiments", anchor="experiments"), Table(head, rows, numeric=False)]
 
 
 def _run(family: Family) -> str:
@@ -123,19 +179,48 @@ def _scaled_down(families: Sequence[Family]) -> list[Block]:
     ]
 
 
-def _overview(families: Sequence[Family]) -> Block:
+def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Block:
     claims = [claim for family in families for claim in family.claims]
     if not claims:
         return Paragraph("None of the experiments shown here has claims.")
-    head = ["claim", "what the paper says", "outcome"]
+    head = ["claim", "what the paper says", "outcome", "parts"]
     rows: list[list[Cell]] = [
-        [Link(claim.id, anchor(claim)), claim.statement, _status(claim.outcome)] for claim in claims
+        [
+            Link(claim.id, anchor(claim), page(family)),
+            claim.statement,
+            _status(claim.outcome),
+            _parts(claim.holding, claim.parts),
+        ]
+        for family in families
+        for claim in family.claims
     ]
     if any(claim.scaled_down for claim in claims):
         head.append("scaled down")
         for row, claim in zip(rows, claims, strict=True):
             row.append(_status(claim.scaled_down.outcome) if claim.scaled_down else "")
+    if any(claim.elsewhere for claim in claims):
+        head.append("parts in other set-ups")
+        for row, claim in zip(rows, claims, strict=True):
+            row.append("; ".join(_came(one) for one in _full(claim)))
     return Table(head, rows, numeric=False)
+
+
+def _parts(holding: int, parts: int) -> str:
+    return f"{holding} of {parts}" if parts else ""
+
+
+def _came(one: Elsewhere) -> str:
+    """What came of a claim in another set-up, in a few words."""
+    came = "comes out" if one.outcome == REPRODUCED else _parts(one.holding, one.parts)
+    return f"{came} with {one.words}{' (scaled down)' if one.is_quick else ''}"
+
+
+def _full(claim: Judged) -> list[Elsewhere]:
+    """Of each other set-up its largest form that was run."""
+    found: dict[str, Elsewhere] = {}
+    for one in claim.elsewhere:
+        found.setdefault(one.words, one)
+    return list(found.values())
 
 
 def anchor(claim: Judged) -> str:
@@ -147,21 +232,25 @@ def _status(outcome: str) -> Status:
     return Status(outcome, _KINDS[outcome])
 
 
-def _family(family: Family, figures: Sequence[Rendered], inline: bool) -> list[Block]:
-    blocks: list[Block] = [Heading(family.title or family.name, anchor=f"experiment-{family.name}")]
+def _family(family: Family, figures: Sequence[Rendered], inline: bool, level: int = 3) -> list[Block]:
+    """What is told of an experiment; its parts have headings of `level`."""
+    blocks: list[Block] = []
+    if level == 2:
+        # Links lead to it on a page of its own as on a page of all.
+        blocks.append(Heading("Set-up", anchor=f"experiment-{family.name}"))
     if family.description:
         blocks.append(Paragraph(family.description))
     blocks += _setup(family)
     blocks += _state(family)
     if family.claims:
-        blocks.append(Heading("Claims", 3))
+        blocks.append(Heading("Claims", level))
         blocks += [_claim(claim) for claim in family.claims]
-    blocks.append(Heading("Figures", 3))
+    blocks.append(Heading("Figures", level))
     if not figures:
         blocks.append(Paragraph("No figure is drawn for this experiment."))
     for one in figures:
         blocks += _figure(one, inline)
-    blocks += [Heading("Conditions", 3), Bullets(_conditions(family))]
+    blocks += [Heading("Conditions", level), Bullets(_conditions(family))]
     return blocks
 
 
@@ -199,6 +288,10 @@ def _claim(claim: Judged) -> ClaimOutcome:
     facts.append(("Measured", claim.measured or "nothing"))
     if claim.scaled_down is not None:
         facts.append(("Scaled down", f"{claim.scaled_down.outcome}: {claim.scaled_down.measured}"))
+    for one in claim.elsewhere:
+        seeds = ", ".join(map(str, one.seeds))
+        came = "comes out" if one.outcome == REPRODUCED else f"{_parts(one.holding, one.parts)} parts"
+        facts.append((f"With {one.words}", f"{came} (`{one.experiment}`, seeds {seeds}): {one.measured}"))
     if claim.finding is not None:
         facts.append(("Reason" if claim.outcome == DIFFERS else "Note", claim.finding.reason))
         if claim.finding.evidence:

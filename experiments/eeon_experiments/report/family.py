@@ -8,6 +8,7 @@ from pathlib import Path
 
 from eeon_experiments.claims.model import Claim
 from eeon_experiments.folder import Draw
+from eeon_experiments.report.elsewhere import Elsewhere
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.runs import Run, Runs
 from eeon_experiments.results import Results, Row
@@ -28,7 +29,8 @@ class ScaledDown:
 @dataclass(frozen=True)
 class Judged:
     """One claim and what came of it; `finding` is why it differs, by whoever looked. `scaled_down` is there
-    when the quick form was run, too."""
+    when the quick form was run, too, and `elsewhere` what the same judge says in other registered set-ups. A
+    claim has `parts`, of which `holding` are within their bands."""
 
     id: str
     statement: str
@@ -39,6 +41,9 @@ class Judged:
     numbers: Mapping[str, float]
     finding: Finding | None = None
     scaled_down: ScaledDown | None = None
+    elsewhere: Sequence[Elsewhere] = ()
+    holding: int = 0
+    parts: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,14 +95,17 @@ def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Fin
             judgment = claim.judge(results)
             outcome: str = judgment.outcome
             measured, numbers = judgment.measured, dict(judgment.numbers)
+            holding, parts = judgment.holding, judgment.parts
             if outcome not in OUTCOMES:
                 outcome, measured, numbers = NOT_MEASURED, f"the judge says {outcome!r}: {measured}", {}
         except Exception as error:  # a mistake in one judge must not take the page from all others
             outcome, numbers = NOT_MEASURED, {}
+            holding = parts = 0
             measured = f"the judge failed: {type(error).__name__}: {error}"
         finding = findings.get(claim.id) if outcome != NOT_MEASURED else None
         judgement = (outcome, measured, numbers, finding)
-        found.append(Judged(claim.id, claim.statement, claim.where, claim.band, *judgement))
+        one = Judged(claim.id, claim.statement, claim.where, claim.band, *judgement)
+        found.append(replace(one, holding=holding, parts=parts))
     return found
 
 

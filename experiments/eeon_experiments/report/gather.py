@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from eeon_experiments import files, folder, store
 from eeon_experiments import setup as setups
 from eeon_experiments.claims.model import Claim
 from eeon_experiments.expand import expand
-from eeon_experiments.report import findings
+from eeon_experiments.report import elsewhere, findings
 from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.results import Results
@@ -56,6 +56,10 @@ def family(name: str, results_folder: Path, form: str = FULL) -> Family:
         judgments = with_scaled_down(judgments, judged(parts.claims, store.load(scaled_down), {}))
     else:
         scaled_down = None
+    tried = elsewhere.judged_elsewhere(
+        experiment.name, parts.claims, results_folder, (QUICK,) if quick else (FULL, QUICK)
+    )
+    judgments = [replace(claim, elsewhere=tried.get(claim.id, ())) for claim in judgments]
     return Family(
         name=experiment.name,
         results=place,

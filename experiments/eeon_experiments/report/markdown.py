@@ -110,7 +110,7 @@ def _status(status: Status) -> str:
 def _cell(cell: Cell) -> str:
     match cell:
         case Link():
-            return f"[{_text(cell.text)}](#{cell.anchor})"
+            return f"[{_text(cell.text)}]({cell.page}#{cell.anchor})"
         case Status():
             return _status(cell)
         case _:

@@ -1,4 +1,5 @@
-"""The report as files: README.md, figures/NAME.svg, data/claims.json, each experiment's rows and manifest.
+"""The report as files: README.md, NAME.md of each experiment, figures/NAME.svg, data/claims.json, each
+experiment's rows and manifest.
 
 Data stand once: a page that is made from the data of a page above it names them where they are.
 """
@@ -16,7 +17,7 @@ from eeon_tools.errors import InputError
 
 from eeon_experiments import store
 from eeon_experiments.report import markdown, webpage
-from eeon_experiments.report.document import document
+from eeon_experiments.report.document import document, of_experiment, overview, page_of
 from eeon_experiments.report.family import Family
 from eeon_experiments.report.rendered import Rendered, rendered
 
@@ -29,9 +30,16 @@ _FORMAT = 1
 _ROWS = f"{DATA}/NAME"
 
 
-def page(families: Sequence[Family], command: str, rows: str = _ROWS) -> str:
-    """The page's Markdown, which names its drawings and draws none. `rows`: see `rows_of`."""
-    return markdown.render(document(families, _drawn(families), command, rows, f"{DATA}/{CLAIMS}"))
+def pages(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[str, str]:
+    """The Markdown by file: an overview and a page for each experiment, or of one experiment all in one.
+    Drawings are named, not drawn. `rows`: see `rows_of`."""
+    figures, claims = _drawn(families), f"{DATA}/{CLAIMS}"
+    if len(families) == 1:
+        return {PAGE: markdown.render(document(families, figures, command, rows, claims))}
+    found = {PAGE: markdown.render(overview(families, command, rows, claims))}
+    for family in families:
+        found[page_of(family)] = markdown.render(of_experiment(family, figures[family.name]))
+    return found
 
 
 def rows_of(families: Sequence[Family], folder: Path) -> str:
@@ -50,9 +58,9 @@ def rows_of(families: Sequence[Family], folder: Path) -> str:
 
 
 def files(families: Sequence[Family], command: str, rows: str = _ROWS) -> dict[str, str]:
-    """Path from the page's folder to text, of the page, its drawings and the claims: the same families, the
-    same texts."""
-    found = {PAGE: page(families, command, rows)}
+    """Path from the first page's folder to text, of the pages, their drawings and the claims: the same
+    families, the same texts."""
+    found = pages(families, command, rows)
     for pictures in _drawn(families).values():
         found |= {one.file: one.text for one in pictures if one.text}
     found[f"{DATA}/{CLAIMS}"] = claims_json(families)
@@ -132,6 +140,9 @@ def summary(families: Sequence[Family]) -> dict[str, object]:
                 "outcome": claim.outcome,
                 "measured": claim.measured,
                 "numbers": _finite(claim.numbers),
+                "holding": claim.holding,
+                "parts": claim.parts,
+                "elsewhere": [asdict(one) for one in claim.elsewhere],
                 "scaled_down": asdict(claim.scaled_down) if claim.scaled_down else None,
                 "reason": claim.finding.reason if claim.finding else None,
                 "evidence": claim.finding.evidence if claim.finding else None,

@@ -1,0 +1,117 @@
+"""Other set-ups than the published one in which claims are judged again: `judged.yaml` of an experiment.
+
+An experiment such as `setup` runs points of others in another set-up. Its rows are read as theirs: those that
+`where` selects, under the names that `names` gives. The judges and their bands are the claims' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from eeon_control.model_base import Strict
+from eeon_control.sources import read_yaml
+from eeon_control.validation import input_error
+from pydantic import Field, ValidationError
+
+from eeon_experiments import columns, shipped, store
+from eeon_experiments.claims.model import Claim
+from eeon_experiments.results import Results, Row, Value
+
+FILE = "judged.yaml"
+
+
+class View(Strict):
+    """Rows of one experiment as those of another."""
+
+    claims: str
+    """The experiment whose claims are judged."""
+    only: list[str] = Field(default_factory=list)
+    """Ids of the claims that this set-up is about; without: all of them."""
+    words: str
+    """What the set-up is, to stand behind `with`."""
+    where: dict[str, str | list[str] | None] = Field(default_factory=dict)
+    """Values of axes that a row must have: one, one of several, or null for an axis that is not used."""
+    names: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """By axis, what its values are called where the judge is."""
+
+
+class Views(Strict):
+    """All that a `judged.yaml` has."""
+
+    views: list[View]
+    """In the order of the pages."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What came of a claim in another registered set-up; `experiment`, with `-quick` for its quick form, has
+    its rows."""
+
+    words: str
+    experiment: str
+    outcome: str
+    measured: str
+    holding: int
+    parts: int
+    seeds: Sequence[int] = field(default_factory=tuple)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether its rows are of the quick form."""
+        return self.experiment.endswith("-quick")
+
+
+def load(folder: Path) -> list[View]:
+    """The views of an experiment's folder; none where there is no file. Raises InputError."""
+    path = folder / FILE
+    if not path.is_file():
+        return []
+    document = read_yaml(path)
+    try:
+        return Views.model_validate(document.value).views
+    except ValidationError as error:
+        raise input_error(error, document, Views) from None
+
+
+def seen(results: Results, view: View) -> Results:
+    """The rows that a view selects, under its names."""
+    rows = results.select(**view.where).rows
+    return Results([_renamed(row, view) for row in rows], results.refused)
+
+
+def _renamed(row: Row, view: View) -> Row:
+    values: dict[str, Value] = dict(row)
+    for axis, names in view.names.items():
+        column = f"{columns.AXIS}{axis}"
+        value = values.get(column)
+        if isinstance(value, str):
+            values[column] = names.get(value, value)
+    return Row(values)
+
+
+def judged_elsewhere(
+    name: str, claims: Collection[Claim], results_folder: Path, forms: Sequence[str]
+) -> dict[str, list[Elsewhere]]:
+    """By claim, what came of the claims of experiment `name` in every other set-up that has results for them,
+    the larger forms first. A claim that its rows do not suffice for is left out."""
+    found: dict[str, list[Elsewhere]] = {}
+    for other in shipped.names():
+        for view in load(shipped.folder() / other):
+            if view.claims != name:
+                continue
+            for form in forms:
+                place = results_folder / f"{other}{form}"
+                if not (place / store.ROWS).is_file():
+                    continue
+                rows = seen(store.load(place), view)
+                for claim in claims:
+                    if view.only and claim.id not in view.only:
+                        continue
+                    judgment = claim.judge(rows)
+                    if judgment.outcome != "not measured":
+                        told = (judgment.outcome, judgment.measured, judgment.holding, judgment.parts)
+                        there = Elsewhere(view.words, place.name, *told, tuple(rows.seeds))
+                        found.setdefault(claim.id, []).append(there)
+    return found

@@ -1,0 +1,109 @@
+"""Claims judged again in other registered set-ups: whose rows, under which names, and where that is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from eeon_control.errors import InputError
+from eeon_experiments import shipped, store
+from eeon_experiments.claims.model import Check, Checks, Claim, by_seed, claim
+from eeon_experiments.report import elsewhere
+from eeon_experiments.report.elsewhere import Elsewhere, View
+from eeon_experiments.report.family import Judged
+from eeon_experiments.report.output import summary
+from eeon_experiments.results import Results, Row
+from made_runs import rows
+from test_report import family
+
+
+def _row(fetches: str | None, transport: str, runtime: float, seed: int = 4) -> Row:
+    return Row(
+        {
+            "run_id": f"{fetches}{transport}{seed}",
+            "seed": seed,
+            "status": "finished",
+            "axis_fetches": fetches,
+            "axis_transport": transport,
+            "runtime_seconds": runtime,
+        }
+    )
+
+
+ROWS = Results([_row("5", "drops", 10.0), _row("all", "drops", 90.0), _row("5", "ecn", 12.0)])
+
+
+def _faster() -> Claim:
+    def examine(results: Results) -> Checks:
+        drops = by_seed(results, "runtime_seconds", {"transport": "newreno"})[4]
+        ecn = by_seed(results, "runtime_seconds", {"transport": "ecn"})[4]
+        return Checks([Check(f"{drops} s", drops < ecn), Check(f"{ecn} s", ecn < 11)], {})
+
+    return claim("X1", "drops end earlier", "nowhere", "earlier; below 11 s", examine)
+
+
+def test_a_view_selects_rows_and_calls_them_what_the_judge_calls_them() -> None:
+    view = View(claims="aqm", words="five", where={"fetches": "5"}, names={"transport": {"drops": "newreno"}})
+    seen = elsewhere.seen(ROWS, view)
+    assert [(row.axis("transport"), row["runtime_seconds"]) for row in seen.rows] == [
+        ("newreno", 10.0),
+        ("ecn", 12.0),
+    ]
+    assert ROWS.rows[0].axis("transport") == "drops", "the rows themselves stay as they are"
+
+
+def test_a_judgment_says_how_many_of_its_parts_hold() -> None:
+    view = View(claims="aqm", words="five", where={"fetches": "5"}, names={"transport": {"drops": "newreno"}})
+    judgment = _faster().judge(elsewhere.seen(ROWS, view))
+    assert (judgment.outcome, judgment.holding, judgment.parts) == ("differs", 1, 2)
+
+
+def test_every_view_that_ships_names_claims_and_values_that_there_are() -> None:
+    from eeon_experiments import files, folder
+
+    views = [(name, view) for name in shipped.names() for view in elsewhere.load(shipped.folder() / name)]
+    assert len(views) >= 5
+    for name, view in views:
+        mine, theirs = files.load(name).file.axes, files.load(view.claims).file.axes
+        assert set(view.only) <= {one.id for one in folder.claims(shipped.folder() / view.claims)}
+        for axis, values in view.where.items():
+            listed = values if isinstance(values, list) else [] if values is None else [values]
+            assert set(listed) <= mine[axis].keys(), (name, axis)
+        for axis, names in view.names.items():
+            assert names.keys() <= mine[axis].keys() and set(names.values()) <= theirs[axis].keys()
+
+
+def test_a_file_that_is_no_list_of_views_is_refused_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / elsewhere.FILE).write_text("views:\n  - {claims: marking}\n")
+    with pytest.raises(InputError, match="words"):
+        elsewhere.load(tmp_path)
+
+
+def test_what_came_of_a_claim_elsewhere_stands_beside_it_and_changes_no_outcome() -> None:
+    from eeon_experiments.report import output
+
+    there = Elsewhere("five fetches", "setup", "reproduced", "it fell by 9 %", 2, 2, (4,))
+    whole = family("marking", rows("marking", (1,)))
+    claims = [replace(one, elsewhere=[there]) if one.id == "M2" else one for one in whole.claims]
+    page = output.files([replace(whole, claims=claims)], "x")["README.md"]
+    assert "comes out with five fetches |" in page
+    assert "**With five fetches:** comes out (`setup`, seeds 4): it fell by 9 %" in page
+    assert "#### M2: ✘ differs" in page
+    told = {one["id"]: one["elsewhere"] for one in summary([replace(whole, claims=claims)])["claims"]}
+    assert told["M2"][0]["holding"] == 2 and told["M1"] == []
+
+
+def test_of_a_set_up_the_largest_form_with_results_is_shown_first(tmp_path: Path) -> None:
+    # `setup` has a view of `marking`; what its rows do not suffice for is left out.
+    place = tmp_path / "setup"
+    place.mkdir()
+    store.write_rows(place / store.ROWS, [], ["fetches"])
+    (place / store.MANIFEST).write_text(
+        '{"format": 1, "experiment": "setup", "quick": false, "program_digest": "", "engine_digest": ""}'
+    )
+    assert elsewhere.judged_elsewhere("marking", [_faster()], tmp_path, ("", "-quick")) == {}
+
+
+def test_a_claim_has_nothing_elsewhere_unless_it_was_judged_there() -> None:
+    assert Judged("M1", "", "", "", "differs", "", {}).elsewhere == ()
