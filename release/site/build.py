@@ -86,6 +86,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
             *(f"docs/results/quick/{name}.md" for name in _EXPERIMENTS),
             "experiments/README.md",
             *(f"experiments/{name}/README.md" for name in _EXPERIMENTS),
+            "experiments/flow_chasing/README.md",
         ),
     ),
     "Glossary": ("Each term, its source, and its name in code.", ("docs/GLOSSARY.md",)),
