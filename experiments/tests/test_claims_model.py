@@ -63,6 +63,12 @@ def judgment(*checks: Check) -> claims.Judgment:
     return found.judge(Results([]))
 
 
+def test_what_only_stands_beside_the_parts_is_told_and_not_counted() -> None:
+    found = judgment(Check("a 1", False), Check("b 2", True), Check("c 3", True, part=False))
+    assert (found.outcome, found.holding, found.parts) == ("differs", 1, 2)
+    assert "c 3" in found.measured
+
+
 def test_a_claim_is_reproduced_when_every_check_holds() -> None:
     assert judgment(Check("a 1", True), Check("b 2", True)) == claims.Judgment(
         "reproduced", "a 1; b 2.", {"n": 1.0}, holding=2, parts=2

@@ -71,10 +71,12 @@ class Spread:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that must hold: what was measured, in words, and whether it is within its band."""
+    """One thing that must hold: what was measured, in words, and whether it is within its band. What only
+    stands beside the others is no `part`, and holds."""
 
     measured: str
     holds: bool
+    part: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def claim(id: str, statement: str, where: str, band: str, examine: Callable[[Res
         words = "; ".join(check.measured for check in found.checks) + "."
         if failed and len(failed) < len(found.checks):
             words += f" Outside its band: {'; '.join(failed)}."
-        parts = len(found.checks)
+        parts = sum(check.part for check in found.checks)
         return Judgment(outcome, words, dict(found.numbers), parts - len(failed), parts)
 
     return Claim(id, statement, where, band, judge)
