@@ -20,7 +20,10 @@ from urllib.parse import unquote, urlsplit
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-_EXPERIMENTS = ("marking", "aqm", "eee", "eee_ecn", "setup", "setup_energy", "setup_ns2", "threshold")
+_EXPERIMENTS = (
+    *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
+    *("setup", "setup_energy", "setup_ns2", "threshold"),
+)
 """Those that ship, in the order of pages."""
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Tutorial": (
@@ -86,7 +89,6 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
             *(f"docs/results/quick/{name}.md" for name in _EXPERIMENTS),
             "experiments/README.md",
             *(f"experiments/{name}/README.md" for name in _EXPERIMENTS),
-            "experiments/flow_chasing/README.md",
         ),
     ),
     "Glossary": ("Each term, its source, and its name in code.", ("docs/GLOSSARY.md",)),
