@@ -61,6 +61,7 @@ def measured(
         **_queues(topology, report),
         **_flows(workload["flows"]),
         **_rpc(workload["applications"]),
+        **_queries(workload["applications"]),
         **_coflows(settings, workload["applications"]),
         **_scheduler(workload),
         **_energy(topology, spec, report),
@@ -220,6 +221,18 @@ def _rpc(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
         (one["response_ps"] for one in applications if one["kind"] == "rpc" and one["response_ps"]), None
     )
     return {f"rpc_{key}_us": value for key, value in _quantiles(found, _PS_PER_US).items()}
+
+
+def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
+    """Of the first application that has queries."""
+    for one in applications:
+        if one["kind"] == "scatter_gather":
+            times = _quantiles(one["query_ps"], _PS_PER_US)
+            return {
+                **{f"query_{key}_us": value for key, value in times.items()},
+                "queries_failed": one["failed"],
+            }
+    return {**{f"query_{key}_us": None for key in _QUANTILES}, "queries_failed": None}
 
 
 def _coflows(settings: RunSettings, applications: Iterable[ApplicationReport]) -> dict[str, Value]:

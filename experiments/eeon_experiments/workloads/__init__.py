@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field
 from eeon_experiments.workloads.base import Application, Broken
 from eeon_experiments.workloads.job_mix import JobMix
 from eeon_experiments.workloads.mapreduce import MapReduce
+from eeon_experiments.workloads.queries import ScatterGather
 from eeon_experiments.workloads.transfers import Coflows, Incast, Poisson, Rpc
 
 if TYPE_CHECKING:
@@ -29,10 +30,13 @@ __all__ = [
     "MapReduce",
     "Poisson",
     "Rpc",
+    "ScatterGather",
     "Workload",
 ]
 
-AnyApplication = Annotated[MapReduce | JobMix | Coflows | Incast | Rpc | Poisson, Field(discriminator="kind")]
+AnyApplication = Annotated[
+    MapReduce | JobMix | Coflows | Incast | Rpc | ScatterGather | Poisson, Field(discriminator="kind")
+]
 
 
 def _some(value: object) -> object:

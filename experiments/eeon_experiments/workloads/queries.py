@@ -1,0 +1,69 @@
+"""Queries that one host of another rack gathers from its whole rack: partition and aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from eeon_control.topology import Topology
+from pydantic import Field
+
+from eeon_experiments.quantities import PositiveDurationText, SizeText
+from eeon_experiments.workloads.base import Application, Broken, Count, unknown_hosts
+
+if TYPE_CHECKING:
+    from eeon_engine.json_types import ScatterGatherSpec
+
+_ENDLESS = "is needed where the application is not in the background: the run would never end"
+
+
+class ScatterGather(Application):
+    """Scatter and gather. A rack is the hosts of one leaf."""
+
+    kind: Literal["scatter_gather"]
+    """`scatter_gather`."""
+    clients: Annotated[list[str], Field(min_length=1)] | None = None
+    """The hosts that ask, default all. For each query a drawn host of another rack gathers from its own."""
+    request: SizeText | None = None
+    """Size of each question; default 280B."""
+    response: SizeText
+    """What each server answers to the host that gathers."""
+    answer: SizeText
+    """What that host answers to the client."""
+    mean_interval: PositiveDurationText
+    """Mean time between a client's queries; exponential, seeded."""
+    queries: Count | None = None
+    """Queries of each client; may be left out in the background."""
+
+    def broken(self, topology: Topology) -> Iterator[Broken]:
+        """Hosts that do not exist, racks of one host, and queries without end."""
+        clients = enumerate(self.clients or [])
+        yield from unknown_hosts(((("clients", index), name) for index, name in clients), topology)
+        racks = _racks(topology)
+        if len(racks) < 2 or min(map(len, racks)) < 2:
+            yield ("kind",), f"needs two leaves with two hosts each; topology {topology.name} has not"
+        if self.queries is None and not self.background:
+            yield ("queries",), _ENDLESS
+
+    def _own(self, name: str, topology: Topology, seed: int) -> ScatterGatherSpec:
+        spec: ScatterGatherSpec = {
+            "kind": self.kind,
+            "name": name,
+            "clients": self.clients or list(topology.hosts),
+            "racks": _racks(topology),
+            "response_bytes": int(self.response),
+            "answer_bytes": int(self.answer),
+            "mean_interval_ps": int(self.mean_interval),
+            "queries": self.queries,
+        }
+        if self.request is not None:
+            spec["request_bytes"] = int(self.request)
+        return spec
+
+
+def _racks(topology: Topology) -> list[list[str]]:
+    """Hosts by leaf, in the order of the topology."""
+    found: dict[str, list[str]] = {}
+    for host in topology.hosts.values():
+        found.setdefault(host.port.peer.node, []).append(host.name)
+    return list(found.values())
