@@ -1,5 +1,5 @@
-"""The quick forms of all experiments that ship, run whole: every claim gets a number, and what must hold on
-any fabric holds."""
+"""The quick forms of all experiments that ship: every claim gets a number, and what must hold on any fabric
+holds. Those with claims are run whole, of the others that have hundreds of points a part."""
 
 from __future__ import annotations
 
@@ -20,13 +20,21 @@ HOLDS = {
 }
 """Claims that come out on the small fabrics, too. The others need the papers' sizes, or differ there as well:
 experiments/NAME/findings.yaml."""
+PART = {
+    "setup": ("--only", "buffer=shallow,queue=drop_tail"),
+    "setup_energy": ("--only", "scenario=chapter7,buffer=shallow,control=tcp,eee=120us100"),
+    "setup_ns2": ("--only", "buffer=shallow,transport=ecn"),
+}
+"""What is run of experiments that judge other experiments' claims, with their first seed."""
+_FIRST_SEED = ("--seeds", "4")
 
 
 @pytest.fixture(scope="module", params=shipped.names())
 def quick(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Results]:
     name = request.param
     folder: Path = tmp_path_factory.mktemp("quick") / name
-    words = ["run", name, "--quick", "--workers", "2", "--output", str(folder)]
+    part = (*PART[name], *_FIRST_SEED) if name in PART else ()
+    words = ["run", name, "--quick", "--workers", "2", "--output", str(folder), *part]
     done = CliRunner().invoke(experiment, words)
     assert done.exit_code == 0, done.output
     return name, store.load(folder)
