@@ -52,6 +52,9 @@ def spec_of(settings: RunSettings, topology: Topology, config: FabricConfig, see
     if settings.scheduler is not None:
         _check_awake(spec)
         spec["scheduler"] = settings.scheduler.engine()
+    tx_ps, rx_ps = int(settings.host.tx_delay), int(settings.host.rx_delay)
+    if tx_ps or rx_ps:
+        spec["host_delay"] = {"tx_ps": tx_ps, "rx_ps": rx_ps}
     if not settings.queue_samples:
         spec["queue_samples"] = {**spec["queue_samples"], "max": 2}  # the engine's smallest
     return spec

@@ -103,7 +103,7 @@ class Resolver:
         self, document: Document, settings: RunSettings, topology: Topology, config: FabricConfig
     ) -> str:
         """A digest of what the engine and the switches are told, but for seed and workload."""
-        nic = document.get(("nic",))
+        nic, host = document.get(("nic",)), document.get(("host",))
         scheduler = settings.scheduler.engine() if settings.scheduler is not None else None
         key = _canonical(
             [
@@ -111,6 +111,7 @@ class Resolver:
                 int(settings.link_delay),
                 settings.config,
                 nic,
+                host,
                 scheduler,
                 settings.queue_samples,
             ]

@@ -39,6 +39,15 @@ class Nic(Strict):
     AQM of the leaf's port at the other end of the link, as ns-2's links have them in both directions."""
 
 
+class Host(Strict):
+    """What a host's TCP, driver and buses take for a segment; the same for each."""
+
+    tx_delay: DurationText = Duration(0)
+    """From the connection to the NIC's queue. Not with a scheduler."""
+    rx_delay: DurationText = Duration(0)
+    """From the frame's arrival to the connection."""
+
+
 _NAME_OR_MAPPING = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 
 
@@ -70,6 +79,8 @@ class RunSettings(Strict):
     ones over earlier ones. An overlay's are appended to those before it."""
     nic: Nic = Nic()
     """What the hosts' NICs do."""
+    host: Host = Host()
+    """How long hosts take for a segment."""
     tcp: Tcp = Tcp()
     """TCP of all hosts."""
     workload: Workload

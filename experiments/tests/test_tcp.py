@@ -14,6 +14,8 @@ from pydantic import ValidationError
     [
         ({}, {}),
         ({"timestamps": "1us"}, {"timestamps_ps": 1_000_000}),
+        ({"tso_segments": 44}, {"tso_segments": 44}),
+        ({"tso_segments": "off"}, {"tso_segments": None}),
         ({"timestamps": "off"}, {"timestamps_ps": None}),
         ({"algorithm": "dctcp", "l4s": True}, {"algorithm": "dctcp", "l4s": True}),
         ({"frto": True, "dsack": True}, {"frto": True, "dsack": True}),

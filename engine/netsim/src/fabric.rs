@@ -21,7 +21,7 @@ use crate::events::{Event, EventQueue};
 use crate::limits::{LATEST, MAX_FRAME_BYTES, MAX_PENDING};
 use crate::network::frame::HostFrame;
 use crate::network::{tag, Heard, Network};
-use crate::report::{Conservation, ConservationError, Report};
+use crate::report::{Conservation, ConservationError, FlowReport, Report};
 use crate::spec::FabricSpec;
 use crate::transport::{FlowSpec, Transport};
 use crate::workload::Driver;
@@ -60,7 +60,7 @@ impl Fabric {
         Ok(Self {
             events: EventQueue::new(network.hosts().len(), network.wire_count(), network.switch_count()),
             network,
-            transport: Transport::default(),
+            transport: Transport::new(spec.host_delay),
             driver: None,
             stop: Stop::Never,
             event_count: 0,
@@ -305,6 +305,12 @@ impl Fabric {
         })
     }
 
+    /// What has come of one flow of the list so far; `None` when there is none of this number. In time that does not depend on the fabric's
+    /// size, as [`Fabric::report`] does.
+    pub fn flow_report(&self, number: usize) -> Option<FlowReport> {
+        self.transport.flow_report(&self.network, number)
+    }
+
     /// From now on records what happens to packets by hop, as far as `filter` admits it; the module
     /// [`simple_switch::hops`] says what. Nodes are numbered: switches in the order of the spec, then hosts. Packets are numbered
     /// from 1 in the order in which hosts offer them. What was recorded before is forgotten; packets under way are not recorded.
@@ -387,9 +393,7 @@ impl Fabric {
             Event::UplinkDelivers(host) => network.uplink_delivers(events, host),
             Event::WireDelivers(wire) => {
                 let Some(arrival) = network.wire_delivers(events, wire) else { return };
-                let is_handled = transport.receive(events, network, &arrival);
-                network.recycle(arrival);
-                if is_handled {
+                if transport.receive(events, network, arrival) {
                     self.after_transport();
                 }
             }

@@ -40,6 +40,5 @@ pub use mac::Mac;
 pub use network::frame::HostFrame;
 pub use network::{eee, nic, phy, Heard};
 pub use report::{Conservation, ConservationError, Report};
-pub use spec::{FabricSpec, NicAqm, Protect, SpecError};
-pub use transport::tcp_settings;
-pub use transport::FlowSpec;
+pub use spec::{FabricSpec, HostDelaySpec, NicAqm, Protect, SpecError};
+pub use transport::{tcp_settings, FlowSpec, TCP_NAMES};

@@ -39,6 +39,7 @@
 //! * A switch port's EEE *mode* is what the controller writes into the table `port_eee`; `eee` at a link's end
 //!   tells that transmitter's PHY the same thing, so that its energy can be told: `null` never sleeps, otherwise
 //!   it sleeps after `stall_ps` without transmission. At a host's end `eee` must be absent: its NIC decides.
+//! * `host_delay` is absent, or `{"tx_ps": 0, "rx_ps": 0}`: what hosts with TCP take for a segment.
 //! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit. `aqm` is absent, or one of
 //!   `{"mode": "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
 //! * `nic_classes` is absent, or gives all NICs queues by DSCP; those in `pausable` obey pause frames (`docs/models/pfc.md`).
@@ -103,6 +104,9 @@ pub struct FabricSpec {
     /// Queues of every NIC by priority, and which of them obey pause frames; one queue, and none is obeyed, when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nic_classes: Option<NicClassesSpec>,
+    /// What the TCP of every host takes for a segment.
+    #[serde(default, skip_serializing_if = "HostDelaySpec::is_zero")]
+    pub host_delay: HostDelaySpec,
     /// How queue depth is sampled.
     #[serde(default)]
     pub queue_samples: QueueSamplesSpec,
@@ -318,6 +322,25 @@ pub struct DscpPriority {
     pub dscp: u8,
     /// 0 to 7; the highest leaves first.
     pub priority: u8,
+}
+
+/// How long a host's TCP, driver and buses take for a segment: a delay, the same for each, and no limit of segments a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct HostDelaySpec {
+    /// From the connection to the NIC's queue. Default 0; not with a scheduler.
+    #[serde(default)]
+    pub tx_ps: u64,
+    /// From the frame's arrival to the connection. Default 0.
+    #[serde(default)]
+    pub rx_ps: u64,
+}
+
+impl HostDelaySpec {
+    fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// EEE and coalescing of a NIC.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{finish, us, LeafSpine, PortSettings, PLAIN};
-use netsim::{Fabric, FlowError, FlowSpec, Report};
+use netsim::{Fabric, FabricSpec, FlowError, FlowSpec, HostDelaySpec, Report};
 use units::{Duration, Time};
 
 fn settings(name: &str) -> tcp::Settings {
@@ -62,6 +62,43 @@ fn a_flow_of_one_segment_takes_the_time_computed_by_hand() {
     // The server's end is over when the last ACK arrives, and no end stays in TIME-WAIT.
     let small = 2 * (60 + 24) * 8_000 + 2 * 500_000;
     assert_eq!(report.elapsed_ps, 3_000_000 + handshake + data + 2 * small);
+}
+
+/// SYN, SYN-ACK and data each wait for the sending host's delay and the receiving one's. A flow's own report is that of the list.
+#[test]
+fn hosts_that_take_time_for_a_segment_delay_each_by_it() {
+    let completion = |host_delay| {
+        let size = LeafSpine::default();
+        let mut fabric = size.fabric(FabricSpec { host_delay, ..size.spec() }, |_| PLAIN);
+        start(&mut fabric, "newreno", &[(0, 1, 1460, 3)]);
+        let report = finish(&mut fabric);
+        assert!(report.idle);
+        assert_eq!(fabric.flow_report(0).as_ref(), report.flows.first());
+        assert_eq!(fabric.flow_report(1), None);
+        // The network's latency is without the hosts'.
+        (report.flows[0].completion_ps.unwrap(), report.classes["syn"].latency.unwrap().mean_ps)
+    };
+    let without = completion(HostDelaySpec::default());
+    let with = completion(HostDelaySpec { tx_ps: 2_000_000, rx_ps: 5_000_000 });
+    assert_eq!((with.0 - without.0, with.1), (3 * 7_000_000, without.1));
+    let receive_only = completion(HostDelaySpec { tx_ps: 0, rx_ps: 5_000_000 });
+    assert_eq!(receive_only.0 - without.0, 3 * 5_000_000);
+}
+
+/// Long flows under delay, in bursts and with small queues: all arrives, and the link stays full.
+#[test]
+fn a_long_flow_fills_the_link_from_hosts_that_take_time() {
+    let size = LeafSpine::default();
+    let host_delay = HostDelaySpec { tx_ps: 10_000_000, rx_ps: 10_000_000 };
+    let mut fabric = size.fabric(FabricSpec { host_delay, ..size.spec() }, |_| PLAIN);
+    let config =
+        tcp::Config { tso_segments: Some(44), tsq: Some(Duration::from_ms(1)), ..tcp::Config::default() };
+    let flow = FlowSpec { source: 0, destination: 1, bytes: 10_000_000, start: us(0) };
+    fabric.start_flow(&config.check().unwrap(), flow).unwrap();
+    let report = finish(&mut fabric);
+    let flow = &report.flows[0];
+    assert_eq!((flow.received_bytes, flow.retransmitted_segments), (10_000_000, 0));
+    assert!(flow.goodput_bps.unwrap() > 930_000_000, "{flow:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ switches in real time.
 
 import sys
 
-from ._engine import SOURCE_DIGEST, Port, Program, Switch, SwitchHandle, Twin, run_fluid
+from ._engine import SOURCE_DIGEST, TCP_NAMES, Port, Program, Switch, SwitchHandle, Twin, run_fluid
 from .exceptions import (
     ClockError,
     ConfigError,
@@ -45,6 +45,7 @@ __all__ = [
     "SOURCE_DIGEST",
     "Switch",
     "SwitchHandle",
+    "TCP_NAMES",
     "Twin",
     "run_fluid",
 ]

@@ -46,6 +46,7 @@ __all__ = [
     "SOURCE_DIGEST",
     "Switch",
     "SwitchHandle",
+    "TCP_NAMES",
     "Traffic",
     "Twin",
     "parse_data_rate",
@@ -58,6 +59,9 @@ EXCEPTIONS: tuple[str, ...]
 
 JSON_VERSION: str
 """The newest version of BMv2's JSON that `Program` understands, such as 2.24."""
+
+TCP_NAMES: tuple[str, ...]
+"""What a `json_types.TcpSpec` may have as `algorithm`."""
 
 SOURCE_DIGEST: str
 """SHA-256, in hexadecimal, over the Rust sources that this extension was built from."""
@@ -655,6 +659,10 @@ class Twin:
     def take_hops(self) -> dict[str, object] | None:
         """What was recorded, as columns that `hops.take` reads, and records nothing any more. None when
         nothing was recorded."""
+    def flow_report(self, number: int) -> str:
+        """What has come of one flow of `start_flow` so far: the JSON of a `FlowReport`, which
+        `json_documents.flow_report` reads. Cheap, where `report` looks at the whole fabric. Raises
+        `ConfigError` when there is none of this number."""
     def report(self) -> str:
         """What happened so far: the JSON of a `Report`, which `json_documents.twin_report` reads."""
 

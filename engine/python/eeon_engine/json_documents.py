@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from ._engine import Program, SwitchHandle, Twin
-from .json_types import FabricSpec, Journey, Report, TrafficReport, WorkloadSpec
+from .json_types import FabricSpec, FlowReport, Journey, Report, TrafficReport, WorkloadSpec
 
 if TYPE_CHECKING:
     from ._engine import Traffic
@@ -29,6 +29,12 @@ def start_workload(twin: Twin, workload: WorkloadSpec) -> None:
 def twin_report(twin: Twin) -> Report:
     """`Twin.report`."""
     report: Report = json.loads(twin.report())
+    return report
+
+
+def flow_report(twin: Twin, number: int) -> FlowReport:
+    """`Twin.flow_report`."""
+    report: FlowReport = json.loads(twin.flow_report(number))
     return report
 
 

@@ -260,6 +260,17 @@ class FrameFlowSpec(TypedDict):
 
 
 @final
+class HostDelaySpec(TypedDict):
+    """How long a host's TCP, driver and buses take for a segment: a delay, the same for each, and no limit of segments a second."""
+
+    rx_ps: NotRequired[int]
+    """From the frame's arrival to the connection. Default 0."""
+
+    tx_ps: NotRequired[int]
+    """From the connection to the NIC's queue. Default 0; not with a scheduler."""
+
+
+@final
 class HyStartSpec(TypedDict):
     """From which rise of round-trip times on HyStart++ ends slow start: an eighth, and between these."""
 
@@ -1340,6 +1351,9 @@ class TcpSpec(TypedDict):
 
     timestamps_ps: NotRequired[int | None]
     """Offer and accept timestamps (RFC 7323), with a clock of this tick; `null` is off."""
+
+    tso_segments: NotRequired[int | None]
+    """New data leaves in bursts of so many segments, as with segmentation offload, or of a third of the window; `null` is off."""
 
     tsq_ps: NotRequired[int | None]
     """
@@ -2680,6 +2694,9 @@ class FabricSpec(TypedDict):
     Register with the tick before which a port sends nothing; without one, the program holds packets by
     recirculation.
     """
+
+    host_delay: NotRequired[HostDelaySpec]
+    """What the TCP of every host takes for a segment."""
 
     nic: NotRequired[NicSpec]
     """The NIC of every host that has none of its own."""

@@ -45,6 +45,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EXCEPTIONS", PyTuple::new(module.py(), error::CLASSES)?)?;
     let (major, minor) = bm::JSON_VERSION;
     module.add("JSON_VERSION", format!("{major}.{minor}"))?;
+    module.add("TCP_NAMES", PyTuple::new(module.py(), netsim::TCP_NAMES)?)?;
     module.add("SOURCE_DIGEST", env!("EEON_SOURCE_DIGEST"))?;
     Ok(())
 }

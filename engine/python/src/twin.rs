@@ -324,6 +324,14 @@ impl Twin {
         log.map(|log| crate::hops::columns(py, &log, &self.nodes())).transpose()
     }
 
+    fn flow_report(&self, py: Python<'_>, number: usize) -> PyResult<String> {
+        let report = py.detach(|| self.shared.fabric.lock().flow_report(number));
+        let report = report.ok_or_else(|| {
+            Error::Config(format!("flow {number}: there is none; start_flow gives their numbers"))
+        })?;
+        Ok(serde_json::to_string(&report).map_err(|error| Error::Value(error.to_string()))?)
+    }
+
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let report = py.detach(|| {
             let report = self.shared.fabric.lock().report();

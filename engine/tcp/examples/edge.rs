@@ -1,8 +1,8 @@
-//! One of our endpoints against Linux' TCP, through a TUN device that is standard input and output, with a delay and chosen losses.
+//! One of our endpoints against Linux' TCP, through a TUN device that is standard input and output, with a delay, chosen losses and chosen ECN marks.
 //!
 //! `linux.py` opens the device, starts this program and Linux' side, and compares; see there. Arguments: our address, Linux', its port, bytes to
-//! send (0: receive), the algorithm, the delay of each way in ms, and numbers of data segments to lose on their first way, by commas. One line of
-//! JSON is the result.
+//! send (0: receive), the algorithm, the delay of each way in ms, and numbers of data segments to lose and to mark on their first way, by
+//! commas. With marks our endpoint uses ECN. One line of JSON is the result.
 
 #![allow(clippy::print_stderr)] // Standard output is the device.
 
@@ -25,8 +25,9 @@ const OUR_PORT: u16 = 40_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// As Linux sets a connection.
-fn linux(algorithm: &str) -> Config {
+fn linux(algorithm: &str, ecn: bool) -> Config {
     Config {
+        ecn,
         delayed_ack: Some(DelayedAck { segments: 2, timer: Duration::from_ms(40) }),
         quick_acks: 16,
         slow_start_limit: None,
@@ -44,6 +45,8 @@ fn linux(algorithm: &str) -> Config {
 #[derive(Default)]
 struct Path {
     lost: Vec<u64>,
+    to_mark: Vec<u64>,
+    marked: u64,
     first: Option<u32>,
     began: Time,
     /// Bytes after the first one: highest sent, highest acknowledged.
@@ -57,8 +60,8 @@ struct Path {
 }
 
 impl Path {
-    /// A segment of the sender enters the path; whether it is lost.
-    fn enters(&mut self, now: Time, segment: &Segment, rtt: Duration) -> bool {
+    /// A segment of the sender enters the path, and may be marked there; whether it is lost.
+    fn enters(&mut self, now: Time, segment: &mut Segment, rtt: Duration) -> bool {
         if segment.payload_len == 0 {
             return false;
         }
@@ -76,6 +79,10 @@ impl Path {
         let mss = 1_448;
         self.peaks.resize(self.peaks.len().max(round + 1), 0);
         self.peaks[round] = self.peaks[round].max((self.sent - self.acknowledged).div_ceil(mss));
+        if self.to_mark.contains(&self.segments) && segment.ecn == Ecn::Ect0 {
+            segment.ecn = Ecn::Ce;
+            self.marked += 1;
+        }
         self.lost.contains(&self.segments)
     }
 
@@ -92,8 +99,8 @@ impl Path {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [ours, linuxs, port, bytes, algorithm, delay_ms, lost] = &arguments[..] else {
-        eprintln!("arguments: OUR_ADDRESS LINUX_ADDRESS PORT BYTES ALGORITHM DELAY_MS LOST");
+    let [ours, linuxs, port, bytes, algorithm, delay_ms, lost, marked] = &arguments[..] else {
+        eprintln!("arguments: OUR_ADDRESS LINUX_ADDRESS PORT BYTES ALGORITHM DELAY_MS LOST MARKED");
         std::process::exit(2);
     };
     let address = |text: &str| text.parse::<IpAddr>().expect("an address");
@@ -107,8 +114,8 @@ fn main() {
     };
     let (bytes, delay) = (number(bytes), Duration::from_ms(number(delay_ms)));
     let rtt = delay.saturating_mul(2);
-    let mut path =
-        Path { lost: lost.split(',').filter(|one| !one.is_empty()).map(number).collect(), ..Path::default() };
+    let numbers = |text: &str| text.split(',').filter(|one| !one.is_empty()).map(number).collect();
+    let mut path = Path { lost: numbers(lost), to_mark: numbers(marked), ..Path::default() };
 
     // Without the buffers of standard input and output: a write is a packet.
     let device = |fd: std::os::fd::BorrowedFd<'_>| {
@@ -128,7 +135,7 @@ fn main() {
 
     let begun = Instant::now();
     let clock = || Time::ZERO + Duration::from_ns(begun.elapsed().as_nanos() as u64);
-    let settings = linux(algorithm).check().expect("settings of Linux");
+    let settings = linux(algorithm, !marked.is_empty()).check().expect("settings of Linux");
     let mut tcp = Connection::connect(&settings, 1_000);
     if bytes > 0 {
         tcp.send(bytes).expect("a transfer fits a connection");
@@ -165,8 +172,8 @@ fn main() {
         }
         // One arrival at a time: what it lets out leaves before the next one is looked at.
         tcp.handle_timeout(now);
-        while let Some(segment) = tcp.poll_transmit(now) {
-            if bytes > 0 && path.enters(now, &segment, rtt) {
+        while let Some(mut segment) = tcp.poll_transmit(now) {
+            if bytes > 0 && path.enters(now, &mut segment, rtt) {
                 continue;
             }
             places.push(segment);
@@ -183,9 +190,9 @@ fn main() {
             let Ok(network @ Network::Ipv4(packet)) = Network::of(&frame) else { continue };
             let Ok(header) = wire::tcp::Segment::new_checked(packet.payload()) else { continue };
             let len = packet.payload_len().unwrap_or(0).saturating_sub(header.header_len()) as u32;
-            let segment = Segment::of_wire(&header, network.ecn().unwrap_or(Ecn::NotEct), len);
+            let mut segment = Segment::of_wire(&header, network.ecn().unwrap_or(Ecn::NotEct), len);
             let now = clock();
-            if bytes == 0 && path.enters(now, &segment, rtt) {
+            if bytes == 0 && path.enters(now, &mut segment, rtt) {
                 continue;
             }
             places.push(segment);
@@ -194,7 +201,7 @@ fn main() {
     }
     let took_us = path.done.saturating_since(path.began).as_ps() / 1_000_000;
     eprintln!(
-        "{{\"bytes\": {}, \"took_us\": {took_us}, \"retransmitted\": {}, \"peaks\": {:?}}}",
-        path.acknowledged, path.retransmitted, path.peaks
+        "{{\"bytes\": {}, \"took_us\": {took_us}, \"retransmitted\": {}, \"marked\": {}, \"peaks\": {:?}}}",
+        path.acknowledged, path.retransmitted, path.marked, path.peaks
     );
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Linux' TCP beside ours: the same transfer over the same path, sent by one and received by the other.
 
-The path is the example `edge` of the crate tcp: a delay, and losses of chosen data segments on their first
-way. Linux is on the other side of a TUN device in a network namespace of its own, so it needs root and
+The path is the example `edge` of the crate tcp: a delay, and losses and ECN marks of chosen data segments on
+their first way. Linux is on the other side of a TUN device in a network namespace of its own, so it needs root and
 nothing of the machine's network:
 
     cargo build --release --package tcp --example edge
@@ -26,8 +26,8 @@ LINUX, OURS = "10.99.0.1", "10.99.0.2"
 PORTS = itertools.count(5001)
 """Each transfer has a port of its own: none meets the TIME-WAIT of another."""
 DELAY_MS = 20
-BYTES = 100 * 1448
-"""A hundred full segments with timestamps."""
+SEGMENT_BYTES = 1448
+"""A full segment with timestamps."""
 LOSSES = {
     "none": "",
     "20": "20",
@@ -35,6 +35,13 @@ LOSSES = {
     "30 to 39": ",".join(map(str, range(30, 40))),
     "the last": "100",
 }
+MARKS = {
+    "20": "20",
+    "20 to 40": ",".join(map(str, range(20, 41))),
+    "20, 150": "20,150",
+}
+ALGORITHMS = {"newreno": "reno", "cubic": "cubic"}
+"""Our names and Linux'."""
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _DEADLINE_SECONDS = 60
 
@@ -53,26 +60,32 @@ def open_tun() -> int:
     return device
 
 
-def serve(listener: socket.socket, sends: bool) -> None:
-    """Linux' application: takes or sends everything of one connection."""
+def serve(listener: socket.socket, sends: int) -> None:
+    """Linux' application: takes everything of one connection, or sends so many bytes."""
     connection, _ = listener.accept()
     with connection:
         if sends:
-            connection.sendall(bytes(BYTES))
+            connection.sendall(bytes(sends))
             connection.shutdown(socket.SHUT_WR)
         while connection.recv(1 << 20):
             pass
 
 
-def transfer(edge: str, device: int, sender: str, algorithm: str, lost: str) -> dict[str, object]:
+def transfer(
+    edge: str, device: int, sender: str, algorithm: str, segments: int, lost: str, marked: str
+) -> dict[str, object]:
     """One transfer: what the path saw of it."""
     port = next(PORTS)
+    Path("/proc/sys/net/ipv4/tcp_ecn").write_text("1" if marked else "0")
     with socket.create_server((LINUX, port)) as listener:
-        application = threading.Thread(target=serve, args=(listener, sender == "Linux"), daemon=True)
+        # Root may choose what a namespace is not allowed by its own setting.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, ALGORITHMS[algorithm].encode())
+        linux_sends = segments * SEGMENT_BYTES if sender == "Linux" else 0
+        application = threading.Thread(target=serve, args=(listener, linux_sends), daemon=True)
         application.start()
-        size = "0" if sender == "Linux" else str(BYTES)
+        size = "0" if sender == "Linux" else str(segments * SEGMENT_BYTES)
         ended = subprocess.run(
-            [edge, OURS, LINUX, str(port), size, algorithm, str(DELAY_MS), lost],
+            [edge, OURS, LINUX, str(port), size, algorithm, str(DELAY_MS), lost, marked],
             stdin=device,
             stdout=device,
             stderr=subprocess.PIPE,
@@ -91,21 +104,25 @@ def main() -> None:
     """Prints the table."""
     edge = sys.argv[1]
     device = open_tun()
-    print("| algorithm | lost | sender | ms | sent again | largest flight in each round trip |")
-    print("|---|---|---|---|---|---|")
-    control = Path("/proc/sys/net/ipv4/tcp_congestion_control")
-    # A namespace may choose only what the machine allows; CUBIC is there when it is the machine's default.
-    algorithms = ("cubic", "newreno") if control.read_text().strip() == "cubic" else ("newreno",)
-    for algorithm in algorithms:
-        if algorithm == "newreno":
-            control.write_text("reno")
-        for name, lost in LOSSES.items():
+    print("| algorithm | lost | marked | sender | ms | sent again | largest flight in each round trip |")
+    print("|---|---|---|---|---|---|---|")
+    for algorithm in ALGORITHMS:
+        cases = [(100, name, lost, "none", "") for name, lost in LOSSES.items()]
+        cases += [(300, "none", "", name, marked) for name, marked in MARKS.items()]
+        for segments, lost_name, lost, marked_name, marked in cases:
             for sender in ("ours", "Linux"):
-                one = transfer(edge, device, sender, algorithm, lost)
-                assert one["bytes"] == BYTES, one
+                try:
+                    one = transfer(edge, device, sender, algorithm, segments, lost, marked)
+                except OSError as error:
+                    # The kernel is without it.
+                    print(f"{algorithm}: skipped, {error}", file=sys.stderr)
+                    break
+                assert one["bytes"] == segments * SEGMENT_BYTES, one
+                assert one["marked"] == len(marked.split(",")) * bool(marked), one
                 took, peaks = float(str(one["took_us"])) / 1e3, " ".join(map(str, one["peaks"]))  # type: ignore[call-overload]
                 print(
-                    f"| `{algorithm}` | {name} | {sender} | {took:.0f} | {one['retransmitted']} | {peaks} |"
+                    f"| `{algorithm}` | {lost_name} | {marked_name} | {sender} | {took:.0f} "
+                    f"| {one['retransmitted']} | {peaks} |"
                 )
 
 

@@ -136,11 +136,11 @@ def _typed() -> Iterator[str]:
 
 def _do(running: Lab, line: str, as_json: bool) -> Sequence[dict[str, object]]:
     from eeon_tools.lab import parse
-    from eeon_tools.lab.commands import HELP, Wait
+    from eeon_tools.lab.commands import Wait, help_text
 
     word = line.strip()
     if word == "help":
-        click.echo(HELP)
+        click.echo(help_text())
     elif word == "hosts":
         for host in running.topology.hosts.values():
             click.echo(f"{host.name}  {host.ipv4}  {host.mac}")

@@ -13,13 +13,14 @@ from typing import NoReturn
 from eeon_control.errors import UnitError
 from eeon_control.units import Bytes, DataRate, Duration, Quantity
 
+from eeon_tools.engine import load_engine
 from eeon_tools.errors import InputError
 from eeon_tools.lab.tasks import MAX_PACKETS, Ping, SendFrames, Task, TcpFlow, UdpStream
 
-HELP = """\
+_HELP = """\
 HOST ping HOST [-c 3] [-i 1s]                        echo requests
 HOST udp HOST [--rate 1Mbps] [--for 1s | --count N] [--size 1000B] [--tos 0]
-HOST tcp HOST SIZE [--algorithm newreno|ecn|dctcp|cubic|vegas]
+HOST tcp HOST SIZE [--algorithm {algorithms}]
 HOST send FILE.pcap                                  frames as they are
 pingall                                              every host asks every other
 wait TIME        let time pass
@@ -27,6 +28,11 @@ hosts            hosts and their addresses
 report           packets, drops and the deepest queue of each switch
 help, exit
 COMMAND & COMMAND runs both side by side."""
+
+
+def help_text() -> str:
+    """What can be typed, a line each."""
+    return _HELP.format(algorithms="|".join(load_engine().TCP_NAMES))
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,9 @@ class Lab:
 
     def flow(self, number: int) -> FlowReport:
         """How far a TCP flow has come."""
-        return self.report()["flows"][number]
+        from eeon_engine.json_documents import flow_report
+
+        return flow_report(self._twin, number)
 
     # ---- inside
 

@@ -293,7 +293,7 @@ class TcpFlow(Task):
     def start(self, net: Net) -> None:
         number = net.start_flow(self.source, self.destination, int(self.size), json.dumps(self.settings))
         began = net.now_ps
-        # A report costs more than a packet, so it is asked for less often the longer a flow takes.
+        # A look costs a call, so there are fewer of them the longer a flow takes.
         first_ps = PS_PER_S // 1000
 
         def look() -> None:

@@ -227,6 +227,13 @@ fn check_numbers(spec: &FabricSpec) -> Result<(), SpecError> {
             return Err(wrong(place, 0, "must be more than zero"));
         }
     }
+    for (field, ps) in [("tx_ps", spec.host_delay.tx_ps), ("rx_ps", spec.host_delay.rx_ps)] {
+        check_time(format!("host_delay.{field}"), ps)?;
+    }
+    if spec.scheduler.is_some() && spec.host_delay.tx_ps > 0 {
+        let reason = "is with a scheduler, whose rates change in NICs at once: set it to 0, or leave the scheduler out";
+        return Err(wrong("host_delay.tx_ps", spec.host_delay.tx_ps, reason));
+    }
     if !(1..=simple_switch::MAX_PRIORITIES).contains(&spec.priorities) {
         return Err(wrong("priorities", spec.priorities, "must be from 1 to 8, v1model's priorities"));
     }
@@ -506,6 +513,16 @@ mod tests {
             ),
             (r#""seed": 1"#, r#""seed": 1, "priorities": 0"#, "priorities: 0: must be from 1 to 8"),
             (r#""seed": 1"#, r#""seed": 1, "priorities": 9"#, "priorities: 9: must be from 1 to 8"),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "host_delay": {"rx_ps": 1000000000000001}"#,
+                "host_delay.rx_ps: 1000000000000001: is longer",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "host_delay": {"tx_ps": 1}, "scheduler": {"kind": "fair"}"#,
+                "host_delay.tx_ps: 1: is with a scheduler",
+            ),
             (r#""seed": 1"#, r#""sed": 1"#, "unknown field `sed`"),
             (
                 r#""delay_ps": 5}"#,

@@ -81,7 +81,12 @@ impl Flows {
 
     /// A report of each flow, in the order added.
     pub(super) fn reports(&self, endpoints: &Endpoints, hosts: &[Host]) -> Vec<FlowReport> {
-        let report = |Flow { spec, slot }: &Flow| {
+        (0..self.0.len()).filter_map(|number| self.report(number, endpoints, hosts)).collect()
+    }
+
+    /// A report of the flow of this number, if there is one.
+    pub(super) fn report(&self, number: usize, endpoints: &Endpoints, hosts: &[Host]) -> Option<FlowReport> {
+        self.0.get(number).map(|Flow { spec, slot }| {
             let [client, server] = [CLIENT, SERVER].map(|side| endpoints.connection(*slot, side));
             let stats = client.stats();
             let time = endpoints.delivered_at(*slot).map(|at| at.saturating_since(spec.start));
@@ -104,7 +109,6 @@ impl Flows {
                     .into_iter()
                     .any(|end| end.end().is_some_and(|end| end == tcp::End::TimedOut)),
             }
-        };
-        self.0.iter().map(report).collect()
+        })
     }
 }

@@ -7,10 +7,11 @@ mod flows;
 mod ports;
 pub(crate) mod tcp_spec;
 
+use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 use tcp::Settings;
-use units::{Bytes, Time};
+use units::{Bytes, Duration, Time};
 use wire::FiveTuple;
 use workload::{TransferId, WorkloadError};
 
@@ -19,15 +20,26 @@ use crate::events::{Event, EventQueue};
 use crate::network::frame::HostFrame;
 use crate::network::{Arrival, Network};
 use crate::report::FlowReport;
+use crate::spec::HostDelaySpec;
 
 pub(crate) use endpoints::{Counts, Opening, Owner, Side, TransferEnd};
 use endpoints::{Endpoints, Outgoing, CLIENT};
 pub use flows::FlowSpec;
 use flows::Flows;
 
+/// What a `TcpSpec` may have as `algorithm`.
+pub use tcp::NAMES as TCP_NAMES;
+
 /// Reads settings of TCP: the JSON of a `TcpSpec`, as a workload has it; without one, those of New Reno.
 pub fn tcp_settings(json: Option<&str>) -> Result<Settings, WorkloadError> {
     tcp_spec::settings(" tcp", json)
+}
+
+/// A segment between its connection and the host's NIC.
+struct OnItsWayOut {
+    due: Time,
+    captured: Vec<u8>,
+    outgoing: Outgoing,
 }
 
 /// The TCP connections of all hosts, and the flows of the list.
@@ -37,9 +49,18 @@ pub(crate) struct Transport {
     flows: Flows,
     /// While hops are recorded: the congestion window of each end when it was last looked at.
     windows: Vec<Option<(FiveTuple, Bytes)>>,
+    /// What hosts take for a segment ([`HostDelaySpec`]): out and in.
+    delays: [Duration; 2],
+    /// Segments that wait for it, in their order, because all wait equally long.
+    going_out: VecDeque<OnItsWayOut>,
+    coming_in: VecDeque<(Time, Arrival)>,
 }
 
 impl Transport {
+    pub(crate) fn new(delay: HostDelaySpec) -> Self {
+        Self { delays: [delay.tx_ps, delay.rx_ps].map(Duration::from_ps), ..Self::default() }
+    }
+
     /// Adds a flow to the list and returns its number there.
     pub(crate) fn start_flow(
         &mut self,
@@ -55,38 +76,69 @@ impl Transport {
 
     /// [`Event::TransportTimer`]. The next one is to be scheduled with [`Transport::schedule_timer`].
     pub(crate) fn handle_timer(&mut self, events: &mut EventQueue, network: &mut Network) {
+        while self.coming_in.front().is_some_and(|(due, _)| *due <= events.now()) {
+            let Some((_, arrival)) = self.coming_in.pop_front() else { break };
+            self.take_in(events, network, arrival);
+        }
         while let Some(end) = self.endpoints.pop_due(events.now()) {
             if network.records_hops() {
                 self.look_at_window(events.now(), network, end);
             }
             self.transmit(events, network, end);
         }
+        while self.going_out.front().is_some_and(|waiting| waiting.due <= events.now()) {
+            let Some(OnItsWayOut { captured, outgoing, .. }) = self.going_out.pop_front() else { break };
+            Self::offer(events, network, captured, &outgoing);
+        }
     }
 
     /// Says when the next timer expires.
     pub(crate) fn schedule_timer(&mut self, events: &mut EventQueue) {
-        events.set(Event::TransportTimer, self.endpoints.next_timeout());
+        let coming_in = self.coming_in.front().map(|(due, _)| *due);
+        let going_out = self.going_out.front().map(|waiting| waiting.due);
+        let due = [self.endpoints.next_timeout(), coming_in, going_out].into_iter().flatten().min();
+        events.set(Event::TransportTimer, due);
     }
 
-    /// A frame has arrived at the host that it was for. Whether it belonged to a connection; then the next timer is to be
+    /// A frame has arrived at the host that it was for. Whether it belonged to a connection, or may; then the next timer is to be
     /// scheduled.
     pub(crate) fn receive(
         &mut self,
         events: &mut EventQueue,
         network: &mut Network,
-        arrival: &Arrival,
+        arrival: Arrival,
     ) -> bool {
+        let [_, delay] = self.delays;
         if self.endpoints.is_empty() {
+            network.recycle(arrival);
             return false;
         }
-        let Some(end) = self.endpoints.receive(events.now(), arrival.host, &arrival.frame) else {
-            return false;
-        };
-        if network.records_hops() {
-            self.look_at_window(events.now(), network, end);
+        if !delay.is_zero() {
+            self.coming_in.push_back((events.now() + delay, arrival));
+            return true;
         }
-        self.transmit(events, network, end);
-        true
+        self.take_in(events, network, arrival)
+    }
+
+    /// A connection takes in what has arrived for it. Whether there is one.
+    #[inline]
+    fn take_in(&mut self, events: &mut EventQueue, network: &mut Network, arrival: Arrival) -> bool {
+        let end = self.endpoints.receive(events.now(), arrival.host, &arrival.frame);
+        if let Some(end) = end {
+            if network.records_hops() {
+                self.look_at_window(events.now(), network, end);
+            }
+            self.transmit(events, network, end);
+        }
+        network.recycle(arrival);
+        end.is_some()
+    }
+
+    /// A segment goes to its host's NIC.
+    #[inline]
+    fn offer(events: &mut EventQueue, network: &mut Network, captured: Vec<u8>, outgoing: &Outgoing) {
+        let frame = HostFrame::new(events.now(), captured, outgoing.len);
+        network.offer(events, outgoing.host, frame.owned(outgoing.owner).limited(outgoing.limiter));
     }
 
     /// Records that an end's congestion window is smaller than when it was last looked at.
@@ -109,9 +161,12 @@ impl Transport {
     fn transmit(&mut self, events: &mut EventQueue, network: &mut Network, end: usize) {
         let mut captured = network.buffer();
         while let Some(outgoing) = self.endpoints.poll_transmit(events.now(), end, &mut captured) {
-            let Outgoing { host, len, owner, limiter } = outgoing;
-            let frame = HostFrame::new(events.now(), captured, len);
-            network.offer(events, host, frame.owned(owner).limited(limiter));
+            let [delay, _] = self.delays;
+            if delay.is_zero() {
+                Self::offer(events, network, captured, &outgoing);
+            } else {
+                self.going_out.push_back(OnItsWayOut { due: events.now() + delay, captured, outgoing });
+            }
             captured = network.buffer();
         }
         network.return_buffer(captured);
@@ -196,6 +251,11 @@ impl Transport {
     /// Maximum number of connections that were open at a time.
     pub(crate) fn max_connections(&self) -> usize {
         self.endpoints.max_connections()
+    }
+
+    /// A report of one flow, by its number.
+    pub(crate) fn flow_report(&self, network: &Network, number: usize) -> Option<FlowReport> {
+        self.flows.report(number, &self.endpoints, network.hosts())
     }
 
     /// A report of each flow, in the order added.

@@ -91,6 +91,9 @@ pub(crate) struct TcpSpec {
     /// (TCP small queues); `null` is without bound.
     #[serde(deserialize_with = "given")]
     tsq_ps: Option<Option<u64>>,
+    /// New data leaves in bursts of so many segments, as with segmentation offload, or of a third of the window; `null` is off.
+    #[serde(deserialize_with = "given")]
+    tso_segments: Option<Option<u32>>,
 }
 
 /// Which packets of a DCTCP endpoint are ECN-capable.
@@ -198,6 +201,7 @@ pub(crate) fn settings(place: &str, json: Option<&str>) -> Result<Settings, Work
         syn_retries: spec.syn_retries.unwrap_or(base.syn_retries),
         time_wait: ps(spec.time_wait_ps, base.time_wait),
         tsq: spec.tsq_ps.map_or(base.tsq, |time| time.map(Duration::from_ps)),
+        tso_segments: spec.tso_segments.unwrap_or(base.tso_segments),
         ..base
     };
     config.check().map_err(|error| refuse(error.to_string()))
@@ -215,7 +219,7 @@ mod tests {
             Some(
                 r#"{"algorithm": "cubic", "ecn": true, "initial_window_segments": 3, "slow_start_limit": null,
                     "timestamps_ps": 1000000, "quick_acks": 16, "prr": true, "frto": true, "dsack": true, "rack": true, "cwr_growth": false, "dctcp_initial_alpha": 0.25, "ect_retransmissions": true, "fin": false, "max_ack_delay_ps": 6, "syn_lost_rto_ps": 7, "initial_rto_ps": 8,
-                    "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0}"#,
+                    "min_rto_ps": 9, "max_rto_ps": 10, "clock_granularity_ps": 11, "syn_retries": 12, "time_wait_ps": 13, "tsq_ps": 0, "tso_segments": 4}"#,
             ),
         )
         .unwrap();
@@ -242,6 +246,7 @@ mod tests {
             syn_retries: 12,
             time_wait: Duration::from_ps(13),
             tsq: Some(Duration::ZERO),
+            tso_segments: Some(4),
             .."cubic".parse().unwrap()
         };
         assert_eq!(*given, expected);

@@ -148,6 +148,7 @@ impl LeafSpine {
             ],
             nic: self.nic,
             nic_classes: None,
+            host_delay: netsim::HostDelaySpec::default(),
             queue_samples: QueueSamplesSpec::default(),
             scheduler: None,
         }
