@@ -145,8 +145,8 @@ class Tcp(Strict):
     """TCP small queues: a connection has at most so much data in its host's NIC as leaves in this time at its
     pacing rate, and always two segments (Linux: 1ms); or `off`, the default."""
     tso_segments: Annotated[Segments | None, BeforeValidator(_or_off)] = None
-    """New data leaves in bursts of so many segments, as with segmentation offload, or of a third of the window
-    (Linux: up to 44 of 1,448 bytes); or `off`, the default."""
+    """New data leaves in bursts of so many segments, as with segmentation offload, or of a third of the
+    window (Linux: up to 44 of 1,448 bytes); or `off`, the default."""
     limited_transmit: Annotated[bool, Field(strict=True)] = True
     """New data on the first two duplicate ACKs (RFC 3042)."""
     restart_after_idle: Annotated[bool, Field(strict=True)] = True

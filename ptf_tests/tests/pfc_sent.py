@@ -128,8 +128,8 @@ class NeighbourIsPausedAboveXoffAndGoesOnAtXon(_PfcSent):
 
 
 class PacketThatWouldMakeACnmAndAPauseMakesThePause(_PfcSent):
-    """The queue is sampled with every frame, too. A packet is copied once: the first three make a CNM each, and the
-    fourth, which brings the group above its threshold, the pause."""
+    """The queue is sampled with every frame, too. A packet is copied once: the first three make a CNM each,
+    and the fourth, which brings the group above its threshold, the pause."""
 
     def frames_made(self) -> int:
         return self.client.counter_read("cnms_made", OUT * PRIORITIES + LOSSLESS)[0]

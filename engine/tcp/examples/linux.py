@@ -2,8 +2,8 @@
 """Linux' TCP beside ours: the same transfer over the same path, sent by one and received by the other.
 
 The path is the example `edge` of the crate tcp: a delay, and losses and ECN marks of chosen data segments on
-their first way. Linux is on the other side of a TUN device in a network namespace of its own, so it needs root and
-nothing of the machine's network:
+their first way. Linux is on the other side of a TUN device in a network namespace of its own, so it needs
+root and nothing of the machine's network:
 
     cargo build --release --package tcp --example edge
     unshare --net python3 engine/tcp/examples/linux.py engine/target/release/examples/edge
