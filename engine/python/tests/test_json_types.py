@@ -72,6 +72,7 @@ def test_a_fabric_is_read_with_every_member_that_its_type_has(fabric_program: Pr
     full["phy"] = [{"rate_bps": full["links"][0]["rate_bps"], **timings}]
     full["links"][0]["a"]["eee"] = {"stall_ps": 0}
     full["hosts"][0] |= {"ipv6": "fd00::1", "nic": {}}
+    full["host_delay"] = {"tx_ps": 0, "rx_ps": 0}
     full["scheduler"] = None
     assert set(full) == set(SCHEMA["$defs"]["FabricSpec"]["properties"])
     check(full, "FabricSpec")
