@@ -77,14 +77,6 @@ SHOWN = (DemoRun("mark_threshold", "120us100"), DemoRun("red_ect", "standard"))
 takes as much time as six replays, most of it for the page, so that all would make the demo long."""
 
 
-@dataclass(frozen=True)
-class DemoResult:
-    """What one run gave; `model`: what the page shows of it by packet, of the runs in SHOWN."""
-
-    result: RunResult
-    model: dict[str, object] | None
-
-
 def acts_from_bytes(aqm: str) -> int:
     """Depth of a host-facing queue, in bytes, from which an AQM of the demo acts: where it begins to mark or
     to drop.
@@ -110,15 +102,16 @@ def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:
     return path, generate(path, TOPOLOGY, hosts, Shuffle(JOB, len(hosts), seed), TCP, seed)
 
 
-def run_one(run: DemoRun, trace: Path) -> DemoResult:
-    """One of them, with what the page shows of it if it is in SHOWN."""
-    settings = run.settings(trace)
-    feed = _feed(trace)
-    if run not in SHOWN:
-        return DemoResult(replay(settings, feed=feed), None)
+def run_one(run: DemoRun, trace: Path) -> RunResult:
+    """One of the twelve."""
+    return replay(run.settings(trace), feed=_feed(trace))
+
+
+def look_into(run: DemoRun, trace: Path) -> dict[str, object]:
+    """What the page shows of a run by packet: the same run again, with every packet recorded."""
     recordings: list[Recording] = []
-    result = replay(settings, recorded=recordings.append, feed=feed)
-    return DemoResult(result, run_model(recordings[0], result, len(SHOWN)))
+    result = replay(run.settings(trace), recorded=recordings.append, feed=_feed(trace))
+    return run_model(recordings[0], result, len(SHOWN))
 
 
 @lru_cache(maxsize=1)
@@ -127,23 +120,34 @@ def _feed(trace: Path) -> ReadFeed:
     return ReadFeed(feed_of(RUNS[0].settings(trace), topologies.load(TOPOLOGY)))
 
 
-def run_all(trace: Path, workers: int, finished: Callable[[DemoRun], None]) -> list[DemoResult]:
-    """All twelve, in the order of RUNS whatever the order in which they end. `finished` hears of each.
+class Workers:
+    """Processes that make the demo's runs.
 
-    Each worker is a process of its own, started afresh: gRPC does not survive a fork.
+    Each is started afresh: gRPC does not survive a fork. Leaving it before all is done cancels what has not
+    begun.
     """
-    results: dict[DemoRun, DemoResult] = {}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max_workers=workers, mp_context=context) as pool:
-        # Those that take longest begin first.
-        order = sorted(RUNS, key=lambda run: run not in SHOWN)
-        futures = {pool.submit(run_one, run, trace): run for run in order}
-        try:
-            for future in as_completed(futures):
-                run = futures[future]
-                results[run] = future.result()
-                finished(run)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return [results[run] for run in RUNS]
+
+    def __init__(self, trace: Path, count: int) -> None:
+        self._pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+        self._results = {self._pool.submit(run_one, run, trace): run for run in RUNS}
+        # Behind the twelve: the table and the picture do not wait for the page.
+        self._models = [self._pool.submit(look_into, run, trace) for run in SHOWN]
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def results(self, finished: Callable[[DemoRun], None]) -> list[RunResult]:
+        """All twelve, in the order of RUNS whatever the order in which they end. `finished` hears of each."""
+        results: dict[DemoRun, RunResult] = {}
+        for future in as_completed(self._results):
+            run = self._results[future]
+            results[run] = future.result()
+            finished(run)
+        return [results[run] for run in RUNS]
+
+    def models(self) -> list[dict[str, object]]:
+        """What the page shows of the runs in SHOWN, in their order."""
+        return [future.result() for future in self._models]
