@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
+import sys
 import venv
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = ROOT / "out" / "wheels"
+FROM_WHEELS = ("--find-links", str(WHEELS), "--constraint", str(ROOT / "constraints.txt"), "eeon[ptf]")
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,11 @@ def cpu_seconds() -> float:
 
 
 def _variables() -> dict[str, str]:
-    """What a stranger's shell has; how pip reaches its registry is this machine's business."""
+    """What a stranger's shell has; how pip and uv reach their registry is this machine's business."""
     kept = {
-        name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "http", "HTTP"))
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(("PIP_", "UV_", "SSL_", "http", "HTTP"))
     }
     return {
         **kept,
@@ -61,15 +65,30 @@ def wheels() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def fresh(wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Fresh:
-    """`pip install eeon[ptf]` from the wheels, in an empty environment."""
+    """`uv pip install eeon[ptf]` from the wheels, in an empty environment and with nothing in uv's cache."""
     del wheels
     folder = tmp_path_factory.mktemp("fresh")
+    environment = folder / "venv"
+    uv = [str(Path(sys.executable).with_name("uv")), "--quiet", "--cache-dir", str(folder / "cache")]
     started = cpu_seconds()
-    venv.create(folder / "venv", with_pip=True)
-    one = Fresh(folder / "venv", folder, 0.0)
-    done = one.run(
-        "pip", "install", "--quiet", "--disable-pip-version-check", "--find-links", str(WHEELS),
-        "--constraint", str(ROOT / "constraints.txt"), "eeon[ptf]",
-    )  # fmt: skip
+    for words in (
+        ["venv", "--python", sys.executable, str(environment)],
+        ["pip", "install", "--python", str(environment / "bin" / "python"), *FROM_WHEELS],
+    ):
+        done = subprocess.run(
+            [*uv, *words], cwd=folder, env=_variables(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    return Fresh(environment, folder, cpu_seconds() - started)
+
+
+@pytest.fixture
+def fresh_by_pip(wheels: list[Path], tmp_path: Path) -> Fresh:
+    """The same by pip."""
+    del wheels
+    started = cpu_seconds()
+    venv.create(tmp_path / "venv", with_pip=True)
+    one = Fresh(tmp_path / "venv", tmp_path, 0.0)
+    done = one.run("pip", "install", "--quiet", "--disable-pip-version-check", *FROM_WHEELS)
     assert done.returncode == 0, done.stderr
-    return Fresh(folder / "venv", folder, cpu_seconds() - started)
+    return Fresh(one.environment, tmp_path, cpu_seconds() - started)
