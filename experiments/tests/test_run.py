@@ -64,6 +64,27 @@ def test_a_job_tells_how_long_its_reducers_shuffled(tmp_path: Path) -> None:
     assert found["scheduled_flows"] is found["scheduler_decisions"] is None
 
 
+TRANSFER = """\
+name: transfer
+title: one transfer of one segment
+base:
+  topology: leaf-spine-4
+  config: drop_tail
+  workload:
+    applications:
+      - {name: one, kind: coflows, coflows: {one: {transfers: [{source: h1, destination: h3, size: 100B}]}}}
+  time_limit: 1s
+seeds: [1]
+"""
+
+
+def test_what_hosts_take_for_a_segment_is_in_each_way_of_a_transfer(tmp_path: Path) -> None:
+    bare = numbers(tmp_path, TRANSFER)["fct_mean_seconds"]
+    slow = TRANSFER.replace("  time_limit", "  host: {tx_delay: 2us, rx_delay: 5us}\n  time_limit")
+    # SYN, SYN-ACK, data: the ACK of the handshake leaves with the data.
+    assert numbers(tmp_path, slow)["fct_mean_seconds"] - bare == pytest.approx(3 * 7e-6, abs=1e-9)
+
+
 def test_a_scheduler_hears_of_every_fetch_and_its_rates_hold(tmp_path: Path) -> None:
     of_hosts = TINY.replace("  config: drop_tail", "  nic: {eee: 'off'}\n  config: drop_tail")
     limited = "  scheduler: {kind: fair, capacity: 1%, floor: 0bps, floor_reserve: 0%}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from eeon_experiments.tcp import Tcp
@@ -80,3 +80,8 @@ def test_a_time_out_within_the_delay_of_acks_is_warned_of(given: dict[str, Any],
     advice = Tcp.model_validate(given).advice()
     assert len(advice) == warns
     assert all("min_rto" in one and "delayed_ack" in one for one in advice)
+
+
+def test_the_algorithms_are_those_of_the_engine() -> None:
+    engine = pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+    assert set(get_args(Tcp.model_fields["algorithm"].annotation)) == set(engine.TCP_NAMES)
