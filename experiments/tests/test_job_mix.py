@@ -35,6 +35,13 @@ def test_it_is_a_mapreduce_application_of_the_engine() -> None:
     )
 
 
+def test_the_nearest_copy_is_one_under_the_same_leaf() -> None:
+    assert mix().engine("small", TWO_RACKS, 1)["locality"] == {"replicas": 3}
+    told = mix(locality={"replicas": 2, "read": "nearest"}).engine("small", TWO_RACKS, 1)["locality"]
+    hosts = list(TWO_RACKS.hosts)
+    assert told == {"replicas": 2, "racks": [hosts[:12], hosts[12:]]}
+
+
 def test_core_time_is_that_of_mrperfs_cycles() -> None:
     one = mix()
     # Terasort: ten JVMs of 4e9 cycles, 640 MB at 40 + 44; a reducer of 4e9 + 1e9 + 6e9, 640 MB at 90.

@@ -724,6 +724,12 @@ class LocalitySpec(TypedDict):
     replicas: int
     """Different workers that have a split."""
 
+    racks: NotRequired[list[list[str]]]
+    """
+    Hosts by rack, at least one in each. With them a map whose split is elsewhere reads from a worker of
+    its own rack that has it, if there is one. Default none: it reads from the first.
+    """
+
 
 @final
 class MaskedMatch(TypedDict):

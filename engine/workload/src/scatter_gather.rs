@@ -128,7 +128,7 @@ impl ScatterGatherSpec {
                 return Err(at.wrong("queries", "null", reason));
             }
         }
-        let racks = racks(&self.racks, at, context)?;
+        let racks = racks(&self.racks, 2, at, context)?;
         at.count("clients", self.clients.len() as u64, 1, MAX_CLIENTS as u64)?;
         let mut clients = Vec::with_capacity(self.clients.len());
         for (index, name) in self.clients.iter().enumerate() {
@@ -169,9 +169,10 @@ impl ScatterGatherSpec {
     }
 }
 
-/// Racks of at least two hosts each, no host in two of them.
+/// Racks of at least `least` hosts each, no host in two of them.
 pub(crate) fn racks(
     named: &[Vec<String>],
+    least: u64,
     at: &FieldPath<'_>,
     context: &Context<'_>,
 ) -> Result<Vec<Vec<u32>>, WorkloadError> {
@@ -179,7 +180,7 @@ pub(crate) fn racks(
     let mut seen = BTreeSet::new();
     let mut racks = Vec::with_capacity(named.len());
     for (number, names) in named.iter().enumerate() {
-        at.count(&format!("racks[{number}]"), names.len() as u64, 2, MAX_RACK_HOSTS as u64)?;
+        at.count(&format!("racks[{number}]"), names.len() as u64, least, MAX_RACK_HOSTS as u64)?;
         let mut rack = Vec::with_capacity(names.len());
         for (index, name) in names.iter().enumerate() {
             let place = format!("racks[{number}][{index}]");

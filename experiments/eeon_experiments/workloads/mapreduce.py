@@ -31,7 +31,7 @@ from eeon_experiments.workloads.base import (
 )
 
 if TYPE_CHECKING:
-    from eeon_engine.json_types import CostSpec, JobSpec, MapReduceSpec
+    from eeon_engine.json_types import CostSpec, JobSpec, LocalitySpec, MapReduceSpec
 
 COSTS: dict[str, CostSpec] = {
     # MRPerf's job description of Terasort, in cycles.
@@ -129,6 +129,17 @@ class Locality(Strict):
 
     replicas: Count = 3
     """Copies of each block, on seeded hosts. A map without a local one reads its split over TCP."""
+    read: Literal["drawn", "nearest"] = "drawn"
+    """Which copy it reads: the first as they were drawn, or one under its own leaf where there is one (as
+    HDFS)."""
+
+    def engine(self, topology: Topology) -> LocalitySpec:
+        """The engine's form."""
+        if self.read == "drawn":
+            return {"replicas": self.replicas}
+        leaves = dict.fromkeys(host.leaf for host in topology.hosts.values())
+        racks = [[name for name, host in topology.hosts.items() if host.leaf == leaf] for leaf in leaves]
+        return {"replicas": self.replicas, "racks": racks}
 
 
 class Cluster(Application):
@@ -192,7 +203,7 @@ class Cluster(Application):
             "tasks_per_heartbeat": self.tasks_per_heartbeat,
             "parallel_fetches": self.parallel_fetches,
             "slowstart": self.slowstart,
-            "locality": {"replicas": self.locality.replicas},
+            "locality": self.locality.engine(topology),
             "output_replication": self.output_replication,
             "jobs": self._jobs(topology, seed),
         }

@@ -12,6 +12,8 @@ pub(super) struct Settings {
     pub(super) application: u64,
     /// Hosts by worker.
     pub(super) workers: Vec<u32>,
+    /// Racks by worker; `None` is in the rack of nobody else.
+    pub(super) racks: Vec<Option<u32>>,
     pub(super) map_slots: u32,
     pub(super) reduce_slots: u32,
     pub(super) heartbeat: Duration,
@@ -250,10 +252,14 @@ impl Job {
         self.tasks().maps[map as usize].worker
     }
 
-    /// A worker that has a map's split; which one was drawn with the places.
-    pub(super) fn replica(&self, map: u32) -> u32 {
+    /// The worker that has a map's split and is nearest to the map: the first of its rack, or else the first
+    /// as they were drawn.
+    pub(super) fn replica(&self, map: u32, racks: &[Option<u32>]) -> u32 {
         let tasks = self.tasks();
-        tasks.replicas[map as usize * tasks.replicas_each]
+        let drawn = &tasks.replicas[map as usize * tasks.replicas_each..][..tasks.replicas_each];
+        let rack = racks[self.map_worker(map) as usize];
+        let near = |worker: &&u32| rack.is_some() && racks[**worker as usize] == rack;
+        *drawn.iter().find(near).unwrap_or(&drawn[0])
     }
 
     /// A map has ended; its worker.

@@ -200,7 +200,7 @@ impl MapReduce {
     fn read_input(&mut self, job: u32, map: u32, out: &mut Out<'_>) {
         let token = Token::ReadInput { job, map }.pack();
         let job = &mut self.jobs[job as usize];
-        let (to, from) = (job.map_worker(map), job.replica(map));
+        let (to, from) = (job.map_worker(map), job.replica(map, &self.settings.racks));
         let hosts = [to, from].map(|worker| self.workers[worker as usize].host);
         out.transfer(token, None, hosts, self.settings.request_bytes, job.split(map));
     }

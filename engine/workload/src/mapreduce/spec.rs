@@ -1,5 +1,7 @@
 //! The description of a cluster and its jobs, read and checked.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use units::{Duration, Time};
 
@@ -8,6 +10,7 @@ use super::job::{Job, JobSettings, Settings};
 use super::{MapReduce, JOB_BITS, MAP_BITS, REDUCER_BITS};
 use crate::error::WorkloadError;
 use crate::fields::{Context, FieldPath, Hosts, ReadByHead, MAX_TIME_PS, MAX_TRANSFER_BYTES};
+use crate::scatter_gather::racks;
 
 /// Maximum number of jobs of a cluster.
 pub const MAX_JOBS: usize = 1 << JOB_BITS;
@@ -78,6 +81,10 @@ pub(crate) struct MapReduceSpec {
 struct LocalitySpec {
     /// Different workers that have a split.
     replicas: u32,
+    /// Hosts by rack, at least one in each. With them a map whose split is elsewhere reads from a worker of
+    /// its own rack that has it, if there is one. Default none: it reads from the first.
+    #[serde(default)]
+    racks: Vec<Vec<String>>,
 }
 
 /// One job. Its bytes are divided among its tasks in equal parts.
@@ -146,7 +153,7 @@ impl Default for MapReduceSpec {
             noise_sigma: 0.0953,
             request_bytes: 280,
             slowstart: 0.05,
-            locality: LocalitySpec { replicas: 3 },
+            locality: LocalitySpec { replicas: 3, racks: Vec::new() },
             output_replication: 1,
             jobs: Vec::new(),
         }
@@ -187,6 +194,7 @@ impl MapReduceSpec {
         }
         let workers = workers(self.workers.as_deref(), self.reserved, at, context.hosts)?;
         at.count("output_replication", self.output_replication.into(), 1, workers.len().min(1024) as u64)?;
+        let racks = self.locality.racks(&workers, at, context)?;
         let settings = Settings {
             seed: context.seed,
             application: context.number,
@@ -201,6 +209,7 @@ impl MapReduceSpec {
             replicas: self.locality.replicas,
             output_replication: self.output_replication,
             workers,
+            racks,
         };
         at.count("jobs", self.jobs.len() as u64, 1, MAX_JOBS as u64)?;
         let mut places = 0_u64;
@@ -223,6 +232,25 @@ impl MapReduceSpec {
             disk_write_bytes_per_second: self.disk_write_bytes_per_second,
         };
         Ok(MapReduce::new(settings, machine, jobs))
+    }
+}
+
+impl LocalitySpec {
+    /// By worker: the number of its rack.
+    fn racks(
+        &self,
+        workers: &[u32],
+        at: &FieldPath<'_>,
+        context: &Context<'_>,
+    ) -> Result<Vec<Option<u32>>, WorkloadError> {
+        if self.racks.is_empty() {
+            return Ok(vec![None; workers.len()]);
+        }
+        let place = at.of("locality");
+        let racks = racks(&self.racks, 1, &FieldPath(&place), context)?;
+        let rack_of: BTreeMap<u32, u32> =
+            (0..).zip(&racks).flat_map(|(rack, hosts)| hosts.iter().map(move |host| (*host, rack))).collect();
+        Ok(workers.iter().map(|host| rack_of.get(host).copied()).collect())
     }
 }
 

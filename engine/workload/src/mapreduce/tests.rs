@@ -224,6 +224,44 @@ fn a_split_that_lies_elsewhere_is_read_over_the_network_once() {
     assert!(reads.iter().all(|(_, read)| read.response_bytes == 64_000_000 && read.from != read.to));
 }
 
+/// Who reads whose splits: (reader, host that has it).
+fn reads(locality: serde_json::Value) -> Vec<(u32, u32)> {
+    let fields = json!({"locality": locality, "map_slots": 1, "noise_sigma": 0.0});
+    let mut it = cluster(9, fields, json!([job("j", 60, 2, 1_000_000)]));
+    let seen = run(&mut it, None);
+    seen.transfers
+        .iter()
+        .filter(|(_, transfer)| matches!(Token::unpack(transfer.id.token), Token::ReadInput { .. }))
+        .map(|(_, read)| (read.to, read.from))
+        .collect()
+}
+
+#[test]
+fn with_racks_a_split_is_read_from_the_rack_where_it_is_and_without_from_the_first() {
+    let racks = json!([["h0", "h1", "h2", "h3", "h4"], ["h5", "h6", "h7", "h8"]]);
+    let crossing = |reads: &[(u32, u32)]| reads.iter().filter(|(to, from)| (*to < 5) != (*from < 5)).count();
+    let anywhere = reads(json!({"replicas": 2}));
+    let nearest = reads(json!({"replicas": 2, "racks": racks}));
+    assert!(crossing(&nearest) < crossing(&anywhere), "{nearest:?}, {anywhere:?}");
+    assert_eq!(anywhere, reads(json!({"replicas": 2, "racks": [["h1"], ["h2"]]})), "nobody shares a rack");
+    // A split of all but one of the workers is in every rack.
+    assert_eq!(crossing(&reads(json!({"replicas": 7, "racks": racks}))), 0);
+}
+
+#[test]
+fn racks_that_cannot_be_are_refused_with_their_place() {
+    for (racks, place) in [
+        (json!([["h1", "h2"], ["h2"]]), "locality.racks[1][0]"),
+        (json!([["h1"], []]), "locality.racks[1]"),
+        (json!([["nobody"]]), "locality.racks[0][0]"),
+    ] {
+        let fields = json!({"kind": "mapreduce", "name": "c", "jobs": [job("j", 1, 1, 1)],
+                            "locality": {"replicas": 1, "racks": racks}});
+        let refused = parse_one(&fields.to_string(), &hosts(4), MapReduceSpec::check).err().unwrap();
+        assert!(refused.to_string().contains(place), "{refused}");
+    }
+}
+
 #[test]
 fn output_is_copied_along_a_chain_of_other_workers() {
     let mut it = cluster(6, json!({"output_replication": 3}), json!([job("j", 4, 5, 10_000_000)]));
