@@ -22,6 +22,7 @@ HOLDS = {
 experiments/NAME/findings.yaml."""
 PART = {
     "setup": ("--only", "buffer=shallow,queue=drop_tail"),
+    "setup_eee": ("--only", "scenario=batch_24,buffer=deep,window=tuned,fetches=5"),
     "setup_energy": ("--only", "scenario=chapter7,buffer=shallow,control=tcp,eee=120us100"),
     "setup_ns2": ("--only", "buffer=shallow,transport=ecn"),
 }

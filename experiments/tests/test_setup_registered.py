@@ -14,6 +14,7 @@ NAMES_IN_AQM = {"drops": "newreno"}
     [
         ("setup", "marking", ("buffer", "transport", "queue", "protect", "workload")),
         ("setup_energy", "eee_ecn", ("control",)),
+        ("setup_eee", "eee", ("buffer", "window", "eee")),
         ("setup_ns2", "marking", ("buffer", "transport", "queue", "protect")),
     ],
 )
@@ -41,7 +42,8 @@ def test_a_point_of_aqm_is_that_run_under_the_name_that_the_set_up_has_for_it() 
 
 
 @pytest.mark.parametrize(
-    ("name", "judged"), [("setup", "marking"), ("setup", "aqm"), ("setup_energy", "eee_ecn")]
+    ("name", "judged"),
+    [("setup", "marking"), ("setup", "aqm"), ("setup_energy", "eee_ecn"), ("setup_eee", "eee")],
 )
 def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name: str, judged: str) -> None:
     mine, theirs = files.load(name).file.base, files.load(judged).file.base
@@ -51,7 +53,7 @@ def test_what_is_varied_is_varied_around_the_base_of_the_judged_experiment(name:
         assert mine == theirs
 
 
-@pytest.mark.parametrize("name", ["setup", "setup_energy"])
+@pytest.mark.parametrize("name", ["setup", "setup_eee", "setup_energy"])
 def test_seeds_begin_after_those_of_the_pilot(name: str) -> None:
     file = files.load(name).file
     assert file.quick is not None and file.quick.seeds is not None

@@ -22,7 +22,7 @@ ROOT = HERE.parents[1]
 
 _EXPERIMENTS = (
     *("marking", "aqm", "eee", "eee_ecn", "flow_chasing"),
-    *("setup", "setup_energy", "setup_ns2", "threshold"),
+    *("setup", "setup_eee", "setup_energy", "setup_ns2", "threshold"),
 )
 """Those that ship, in the order of pages."""
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
