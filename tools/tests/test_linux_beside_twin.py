@@ -1,0 +1,51 @@
+"""`examples/linux_beside_twin`: the same transfers between Linux' stacks over a live fabric, and in the twin.
+
+Judged is what does not hang on the machine's load. How near times and counts are is measured on a quiet
+machine; docs/models/tcp.md has the table.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import live_fabrics
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "linux_beside_twin" / "compare.py"
+PROBES = 20
+AT_THE_LINKS_RATE_SECONDS = 2 * 4_000_000 * 8 / 20e6
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[tuple[str, str, str], list[float]]:
+    """By queue, algorithm and who: seconds, packets marked, dropped and sent again."""
+    pytest.importorskip("eeon_engine", reason="the engine is not built; `make setup` builds it")
+    if (reason := live_fabrics.why_not()) is not None:
+        pytest.skip(reason)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()]
+    return {(row[0], row[1], row[2]): [float(cell) for cell in row[3:]] for row in rows[2:]}
+
+
+def test_both_are_marked_and_lose_nothing_behind_a_threshold(
+    table: dict[tuple[str, str, str], list[float]],
+) -> None:
+    for by in ("twin", "Linux"):
+        seconds, marked, dropped, again = table["mark_threshold", "reno_ecn", by]
+        assert seconds > AT_THE_LINKS_RATE_SECONDS
+        assert (marked > 0, dropped) == (True, 0), by
+        # Linux' tail loss probes fire when the machine does not get to its packets in time.
+        assert again <= (0 if by == "twin" else PROBES), by
+
+
+def test_both_send_again_what_a_full_buffer_dropped(table: dict[tuple[str, str, str], list[float]]) -> None:
+    for algorithm in ("reno", "cubic"):
+        for by in ("twin", "Linux"):
+            seconds, marked, dropped, again = table["drop_tail", algorithm, by]
+            assert seconds > AT_THE_LINKS_RATE_SECONDS
+            assert marked == 0 < dropped <= again, (algorithm, by)
