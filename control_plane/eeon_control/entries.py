@@ -49,6 +49,10 @@ class Action(NamedTuple):
         return f"{self.name}({', '.join(f'{name}={_param(name, value)}' for name, value in self.params)})"
 
 
+CLONE_SESSIONS = "clone_session"
+"""Stands for P4Runtime's clone sessions among tables: match `session`, actions `clone_to(port)`
+(`fabric.clone_sessions`)."""
+
 EntryKey = tuple[str, tuple[Exact | Lpm, ...], bool]
 """Table, match, and whether it is the default: what identifies an entry within a switch."""
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from click.testing import CliRunner
 from eeon_control import fabric, plan, program, topology
 from eeon_control.cli import main
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.fabric import sync
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target
 from eeon_control.plan import Action, Entry, Exact
-from eeon_control.plan.qcn import CLONE_SESSIONS
 
 
 def eeon(*arguments: str, code: int = 0):

@@ -8,6 +8,7 @@ import pytest
 import yaml
 from eeon_control import config, plan, topology, views
 from eeon_control.config import check
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError
 from eeon_control.fabric.describe import describe
 from eeon_control.fabric.diff import difference
@@ -35,8 +36,9 @@ def with_qcn(text: str, classes: str = CLASSES, buffer: str = "300KB"):
 
 
 def entries(found, switch: str = "leaf1") -> list[Entry]:
-    """Those of QCN."""
-    return [entry for entry in plan.intended(FABRIC, found, TICK)[switch] if entry.table in qcn.TABLES]
+    """Those of QCN, behind the session by which frames are made."""
+    tables = (*qcn.TABLES, CLONE_SESSIONS)
+    return [entry for entry in plan.intended(FABRIC, found, TICK)[switch] if entry.table in tables]
 
 
 def test_entries_written_out():
@@ -53,9 +55,9 @@ def test_entries_written_out():
     mac = int(FABRIC.switches["leaf1"].mac.replace(":", ""), 16)
     point = (Action("qcn", tuple(params.items())),)
     assert found == [
+        Entry("clone_session", (Exact("session", 1),), (Action("clone_to", (("port", 509),)),)),
         Entry("cnm_source", (), (Action("make_cnm", (("mac", mac),)),), is_default=True),
         Entry("cnm_queue", (), (Action("set_cnm_priority", (("priority", 7),)),), is_default=True),
-        Entry("clone_session", (Exact("session", 1),), (Action("clone_to", (("port", 509),)),)),
         # The hosts' ports, 1 and 2, may send no messages.
         Entry("port_cnm", (Exact("port", 3),), (Action("trust_cnms"),)),
         Entry("port_cnm", (Exact("port", 4),), (Action("trust_cnms"),)),
@@ -66,9 +68,9 @@ def test_entries_written_out():
 def test_a_switch_without_congestion_point_sends_messages_on():
     found = entries(with_qcn("{}", "{default: {priority: 1}, other: {priority: 2, dscp: [1]}}"), "spine1")
     assert [entry.table for entry in found] == [
+        "clone_session",
         "cnm_source",
         "cnm_queue",
-        "clone_session",
         "port_cnm",
         "port_cnm",
     ]
@@ -164,4 +166,6 @@ def test_switches_hold_it_show_it_and_lose_it_again():
         }
         apply_sync(FABRIC, config.load("mark_threshold"), targets, int(TICK))
         held = run(read_entries(FABRIC, targets))["leaf1"]
-        assert [entry for entry in held if entry.table in qcn.TABLES and not entry.is_default] == []
+        assert [
+            entry for entry in held if entry.table in (*qcn.TABLES, CLONE_SESSIONS) and not entry.is_default
+        ] == []

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 from eeon_control import config, constants, plan, program, topology
 from eeon_control.config.model import ECMP_PATHS_LIMIT
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import InputError, Place, PlanError
 from eeon_control.plan import Action, Entry, Exact, Lpm, routes
-from eeon_control.plan.qcn import CLONE_SESSIONS
 from eeon_control.port_settings import Codel, Red, RedSettings
 from eeon_control.sources import Document
 from eeon_control.topology import PortRole, reader
@@ -252,17 +252,13 @@ def test_more_equal_paths_than_a_group_holds_are_refused():
         plan.intended(topology.from_text(text), config.from_text(CONFIG), NS)
 
 
-PAUSE_TABLES = {"port_pfc", "pausable_queue", "lossless_group", "made_pause"}
-
-
 def test_limits_are_the_programs():
     schema = program.load().schema()
     assert schema.action_profiles["ecmp_selector"].max_group_size == ECMP_PATHS_LIMIT
     assert schema.action_profiles["ecmp_selector"].size == constants.ECMP_SELECTOR_SIZE
     assert {schema.tables[name].size for name in ("ipv4_route", "ipv6_route")} == {constants.ROUTE_TABLE_SIZE}
-    # Who pauses whom is another client's to say: the controller neither writes nor removes it.
     # A clone session is written as an entry of a table that the program does not have.
-    assert {table.alias for table in schema.tables} - PAUSE_TABLES == set(plan.TABLES) - {CLONE_SESSIONS}
+    assert {table.alias for table in schema.tables} == set(plan.TABLES) - {CLONE_SESSIONS}
     assert len(constants.CLASSES) <= 8 and len(constants.VERDICTS) <= 16
     assert schema.counters["received"].size == constants.RECEIVED_CELLS == constants.PORT_CELLS << 3
     assert schema.counters["verdicts"].size == constants.VERDICT_CELLS == constants.PORT_CELLS << 7

@@ -189,7 +189,7 @@ def test_every_action_of_the_ports_tables_has_its_settings():
     of_program = {
         table.alias: {action.alias for action in table.actions}
         for table in SCHEMA.tables
-        # `port_pfc` and `made_pause` are another client's to write, and `port_cnm` follows from the port's role (`plan.qcn`).
+        # Those of PFC follow from lossless classes (`plan.pfc`), and `port_cnm` from the port's role (`plan.qcn`).
         if [field.alias for field in table.match_fields] == ["port"]
         and table.alias not in ("port_pfc", "made_pause", "port_cnm")
     }

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.classes import DEFAULT_CLASS
 from eeon_control.config.model import FabricConfig
+from eeon_control.config.pfc import CONTROL_PRIORITY, shortage
 from eeon_control.errors import PlanError, Problem, Severity
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import base_rtt
 from eeon_control.topology.model import Port, Topology
-from eeon_control.units import DataRate, Duration
+from eeon_control.units import Bytes, DataRate, Duration
 from eeon_control.validation import did_you_mean
 
 
@@ -32,6 +33,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_queues(config, topology, used, tick),
             *_eee(config, topology, used, tick),
             *_qcn(config, topology, used),
+            *_pfc(config, topology),
             *_target_settings(config, topology),
         ]
     )
@@ -181,6 +183,64 @@ def _eee(config: FabricConfig, topology: Topology, used: list[_Used], tick: Dura
         if text := hold_warning(config.eee_at(name, rate), config.profiles.queue[queue], rate):
             place = _eee_place(config, name, port)
             yield config.document.problem(place, text, name, severity=Severity.WARNING)
+
+
+def _pfc(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
+    """Lossless classes: whether each is a class of its own, and has its headroom on every link."""
+    for priority, name in config.lossless.items():
+        names = config.priorities_in_use[priority]
+        lossy = [one for one in names if one not in config.classes or config.classes[one].pfc != name]
+        owner = next(one for one in names if one in config.classes and config.classes[one].pfc == name)
+        place: KeyPath = ("classes", owner, "pfc")
+        if lossy:
+            yield config.document.problem(
+                place,
+                f"priority {priority} is lossless by profile {name}, but {', '.join(lossy)} has it without; "
+                "give them different priorities, or one profile",
+                name,
+            )
+        if priority == CONTROL_PRIORITY:
+            yield config.document.problem(
+                place,
+                f"priority {priority} is for the switches' own frames, and a pause of it would hold those; "
+                f"take one from 0 to {CONTROL_PRIORITY - 1}",
+                name,
+            )
+        kinds = {
+            (port.rate, port.delay, port.overhead, config.attached(port, "eee")): port
+            for port in topology.ports()
+        }
+        for port in kinds.values():
+            yield from _thresholds(config, port, priority, name)
+
+
+def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> Iterator[Problem]:
+    path: KeyPath = ("profiles", "pfc", name)
+    try:
+        at = config.pfc_at(port, priority)
+    except PlanError as error:
+        yield config.document.problem(path, f"{error} (port {port.name})", name)
+        return
+    profile = config.profiles.pfc[name]
+    if missing := shortage(at):
+        yield config.document.problem(
+            path,
+            f"limit {at.limit} is {Bytes(at.limit - at.xoff)} above xoff {at.xoff}, but the headroom at "
+            f"{port.rate} is {at.headroom.total} (port {port.name}): packets of the class may be dropped; "
+            f"lower xoff by {missing}, or raise limit to {Bytes(at.xoff + at.headroom.total)}, "
+            "or set xoff: auto",
+            name,
+            severity=Severity.ERROR if profile.headroom == "checked" else Severity.WARNING,
+        )
+    eee = config.eee_of(port)
+    if eee.mode != "off" and eee.hold is not None and eee.hold > at.pause_time:
+        yield config.document.problem(
+            path,
+            f"a pause is {at.pause_time} at {port.rate}, and the EEE of port {port.name} may hold packets "
+            f"for {eee.hold}, longer than it: a pause may end before it is said again",
+            name,
+            severity=Severity.WARNING,
+        )
 
 
 def _target_settings(config: FabricConfig, topology: Topology) -> Iterator[Problem]:

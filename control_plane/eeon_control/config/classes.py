@@ -23,6 +23,8 @@ class TrafficClass(Strict):
     """DSCPs of IP packets (RFC 2474) that belong to it."""
     pcp: Annotated[list[Annotated[int, *whole(0, 7, "a PCP")]], Field(default_factory=list)]
     """PCPs of tagged frames (IEEE 802.1Q) whose DSCP no class names."""
+    pfc: str | None = None
+    """Name of a PFC profile: the class is lossless on every link of the fabric. Not for priority 7."""
 
 
 def _consistent(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:

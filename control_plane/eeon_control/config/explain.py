@@ -51,7 +51,8 @@ def explain(config: FabricConfig, port: Port) -> Explanation:
     """Why a switch port, or a host's NIC, is set as it is."""
     queue = () if port.role is PortRole.HOST else tuple(_levels(config, port, "queue"))
     eee = tuple(_levels(config, port, "eee"))
-    return Explanation(port, queue, eee, (*_queue(config, port), *_eee(config, port)))
+    settings = (*_queue(config, port), *_eee(config, port), *_pfc(config, port))
+    return Explanation(port, queue, eee, settings)
 
 
 def default_thresholds(config: FabricConfig, rates: list[DataRate]) -> dict[str, dict[str, str]]:
@@ -148,6 +149,35 @@ def _eee(config: FabricConfig, port: Port) -> Iterator[Setting]:
             yield setting(key, str(span))
         else:
             yield _phy_time(config, port, key, str(span), eee)
+
+
+def _pfc(config: FabricConfig, port: Port) -> Iterator[Setting]:
+    """Thresholds of each lossless priority, and what its headroom is the sum of."""
+    if port.role is PortRole.HOST:
+        return
+    for priority, name in sorted(config.lossless.items()):
+        path: KeyPath = ("profiles", "pfc", name)
+        key = f"pfc.{priority}"
+        try:
+            at = config.pfc_at(port, priority)
+        except PlanError as error:
+            yield Setting(key, "none", str(error), config.document.place(path))
+            continue
+        parts = at.headroom
+        sleeps = f", asleep and waking {parts.sleep}" if parts.sleep else ""
+        rule = (
+            f"under way {parts.under_way}{sleeps}, a frame before the pause {parts.reverse_frame}, "
+            f"the pauses {parts.pause_frames}, a frame before it is obeyed {parts.last_frame}, "
+            f"the packet that passes xoff {parts.crossing}"
+        )
+        yield _written(config, f"{key}.limit", str(at.limit), (*path, "limit"))
+        yield Setting(f"{key}.headroom", str(parts.total), rule)
+        yield _written(
+            config, f"{key}.xoff", str(at.xoff), (*path, "xoff"), default="auto: limit less headroom"
+        )
+        yield _written(
+            config, f"{key}.xon", str(at.xon), (*path, "xon"), default="auto: xoff less two frames"
+        )
 
 
 def _speeds(config: FabricConfig, path: KeyPath) -> list[str]:

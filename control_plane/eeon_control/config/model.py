@@ -8,7 +8,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, WithJsonSchema, model_validator
 
-from eeon_control.config.classes import Classes
+from eeon_control.config.classes import Classes, default_priority
+from eeon_control.config.pfc import PfcProfiles, Thresholds, thresholds
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Queue
 from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings, bmv2_values
@@ -16,7 +17,7 @@ from eeon_control.model_base import U32_MAX, RateText, Strict, no_speed_twice, w
 from eeon_control.port_settings.eee import Eee, PhyTimes
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology.model import Port, PortRole
-from eeon_control.units import DataRate
+from eeon_control.units import DataRate, Duration
 
 Kind = Literal["queue", "eee"]
 
@@ -54,6 +55,8 @@ class Profiles(Strict):
         ),
     ]
     """EEE profiles by name. The presets exist already and cannot be redefined."""
+    pfc: PfcProfiles
+    """PFC profiles by name, for classes that are lossless."""
 
 
 class PortRoles(Strict):
@@ -110,7 +113,7 @@ class FabricConfig(Strict):
 
     description: str = ""
     """The purpose of this configuration, in one line."""
-    profiles: Profiles = Profiles(eee={})
+    profiles: Profiles = Profiles(eee={}, pfc={})
     """Named settings, which the keys below attach to ports."""
     phy: Annotated[dict[RateText, PhyTimes], BeforeValidator(no_speed_twice)] = Field(default_factory=dict)
     """EEE times of PHYs by link speed, for all profiles without times of their own, presets included. The
@@ -170,6 +173,30 @@ class FabricConfig(Strict):
         if found is None:
             found = self._at_speed[name, rate] = self.profiles.eee[name].at(rate, self.phy.get(rate))
         return found
+
+    @cached_property
+    def lossless(self) -> dict[int, str]:
+        """Lossless priorities with the names of their PFC profiles; none where a name is unknown."""
+        found = {one.priority: one.pfc for one in self.classes.values() if one.pfc is not None}
+        return {priority: name for priority, name in found.items() if name in self.profiles.pfc}
+
+    @cached_property
+    def priorities_in_use(self) -> dict[int, list[str]]:
+        """Names of classes by priority; `default` also where it is not written."""
+        found: dict[int, list[str]] = {}
+        for name, one in self.classes.items():
+            found.setdefault(one.priority, []).append(name)
+        if self.classes and "default" not in self.classes:
+            found.setdefault(default_priority(self.classes), []).append("default")
+        return found
+
+    def pfc_at(self, port: Port, priority: int) -> Thresholds:
+        """The thresholds of a lossless priority at a switch port. Raises PlanError when they contradict each
+        other there."""
+        eee = self.eee_of(port)
+        sleep = Duration(0) if eee.mode == "off" else Duration(sum(eee.timers(port.rate)))
+        profile = self.profiles.pfc[self.lossless[priority]]
+        return thresholds(profile, port, sleep, len(self.lossless))
 
     def levels(self, port: Port, kind: Kind) -> list[tuple[KeyPath, str | None]]:
         """Where a profile of one kind may be named for a port, most specific first, with the name there."""

@@ -123,6 +123,15 @@ def _check_names(document: Document) -> Iterator[Problem]:
                         f"there is no {kind} profile of that name{did_you_mean(named, names)}; "
                         f"there are {', '.join(names) or 'none'}",
                     )
+    pfc = list(_mapping(document, ("profiles", "pfc")))
+    for owner in _mapping(document, ("classes",)):
+        named = document.get(("classes", owner, "pfc"))
+        if isinstance(named, str) and named not in pfc:
+            yield document.problem(
+                ("classes", owner, "pfc"),
+                f"there is no pfc profile of that name{did_you_mean(named, pfc)}; "
+                f"there are {', '.join(pfc) or 'none'}",
+            )
     if document.has(("roles", "host", "queue")):
         yield document.problem(
             ("roles", "host", "queue"), "queue profiles are for switch ports; a host's NIC takes only eee"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from finsy.proto import p4r
 
 from eeon_control import constants
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.plan import Action, Entry, Exact
-from eeon_control.plan.qcn import CLONE_SESSIONS
 
 
 def wildcard() -> p4r.Entity:

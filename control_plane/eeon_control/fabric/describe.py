@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 
 from eeon_control.config.classes import PRIORITIES
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.planning import FabricPlan
-from eeon_control.plan import Action, Entry, Exact, Lpm, classes, qcn
+from eeon_control.plan import Action, Entry, Exact, Lpm, classes, pfc, qcn
 from eeon_control.plan.classes import PRIORITIES_ACTION
 from eeon_control.port_settings import TABLES
 from eeon_control.topology import PortRole, Topology
-from eeon_control.units import Duration
+from eeon_control.units import Bytes, Duration
 
 _ROUTE_TABLES = ("ipv4_route", "ipv6_route")
 _MESSAGES = "how congestion notification messages are made and sent on"
@@ -73,21 +74,31 @@ def _switch_words(changes: Iterable[Change]) -> list[str]:
     """Everything that is not a port's: the ECMP seed, defaults of tables, routes."""
     texts: list[str] = []
     routes: dict[ChangeKind, list[str]] = defaultdict(list)
+    of_pfc: list[Change] = []
+    copies = False
     for change in changes:
         entry = change.entry
         if entry.table == "switch_config":
             texts += _switch_config_words(_action(change.before), _action(change.after))
         elif entry.table in classes.TABLES:
             texts += _class_words(change)
+        elif entry.table == CLONE_SESSIONS:
+            copies = True
         elif entry.table in qcn.TABLES:
             if entry.table != qcn.POINTS and _MESSAGES not in texts:
                 texts.append(_MESSAGES)
+        elif entry.table in pfc.TABLES:
+            of_pfc.append(change)
         elif entry.is_default:
             texts.append(f"default of {entry.table}: {_text(change.before)} -> {_text(change.after)}")
         elif entry.table in _ROUTE_TABLES and isinstance(entry.match[0], Lpm):
             routes[change.kind].append(_route(change, entry.match[0]))
         elif entry.table not in TABLES:
             texts.append(f"{entry.table} {entry.match_text}: {_text(change.before)} -> {_text(change.after)}")
+    texts += _pfc_words(of_pfc)
+    # It comes and goes with PFC or QCN, and says something only where it does not.
+    if copies and not of_pfc and _MESSAGES not in texts:
+        texts.append("copies of packets for frames that the switch makes")
     for kind, words in routes.items():
         texts += words if len(words) <= _ROUTES_SHOWN else [f"{len(words)} routes {_DONE[kind]}"]
     return texts
@@ -111,6 +122,28 @@ def _class_words(change: Change) -> Iterator[str]:
         what, missing = "other packets", "priority 0"
     if (old or missing) != (new or missing):
         yield f"{what}: {old or missing} -> {new or missing}"
+
+
+def _pfc_words(changes: list[Change]) -> Iterator[str]:
+    """`priority 3 at ports 1-4: lossy -> lossless, pauses above 80KB, until 77KB, keeps 100KB`."""
+    groups: dict[tuple[int, str, str], list[int]] = defaultdict(list)
+    for change in changes:
+        if change.entry.table == "lossless_group" and isinstance(change.entry.match[0], Exact):
+            port, priority = divmod(change.entry.match[0].value, PRIORITIES)
+            old, new = (_lossless(_action(one)) for one in (change.before, change.after))
+            groups[priority, old, new].append(port)
+    for (priority, old, new), ports in groups.items():
+        yield f"priority {priority} at port{'s' if len(ports) > 1 else ''} {_ranges(ports)}: {old} -> {new}"
+    if changes and not groups:
+        yield f"{len(changes)} entries of PFC change"
+
+
+def _lossless(action: Action | None) -> str:
+    if action is None:
+        return "lossy"
+    values = dict(action.params)
+    above, until, limit = (Bytes(values.get(f"{key}_bytes", 0)) for key in ("xoff", "xon", "limit"))
+    return f"lossless, pauses above {above}, until {until}, keeps {limit}"
 
 
 def _priority(entry: Entry | None) -> str | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -27,7 +27,7 @@ from eeon_control.fabric.concurrent import each, open_all
 from eeon_control.fabric.routes import routes_of
 from eeon_control.fabric.session import P4RuntimeSession
 from eeon_control.fabric.targets import Target, resolve
-from eeon_control.plan import TABLES, Entry, qcn
+from eeon_control.plan import TABLES, Entry, pfc, qcn
 from eeon_control.program import Program
 from eeon_control.routing import SwitchRoutes
 from eeon_control.topology import Switch, Topology
@@ -173,22 +173,34 @@ async def registers_of(
     session: P4RuntimeSession, switch: Switch, names: tuple[str, ...]
 ) -> dict[int, dict[str, int]]:
     """Per-port registers of one switch by P4Info alias. Raises NoRegisters or another FabricError."""
+    cells = [(name, port.number) for name in names for port in switch.ports]
+    values: dict[int, dict[str, int]] = {port.number: {} for port in switch.ports}
+    for (name, number), value in (await _registers(session, cells)).items():
+        values[number][name] = value
+    return values
+
+
+async def _registers(
+    session: P4RuntimeSession, cells: Sequence[tuple[str, int]]
+) -> dict[tuple[str, int], int]:
+    """Registers by P4Info alias and index. Raises NoRegisters or another FabricError."""
     ids = {}
-    for name in names:
+    for name in dict.fromkeys(name for name, _ in cells):
         try:
-            ids[session.schema.registers[name].id] = name
+            ids[name] = session.schema.registers[name].id
         except (KeyError, ValueError):
             raise FabricError(f"{session.name}: the program has no register {name}") from None
+    names = {number: name for name, number in ids.items()}
     entities = [
-        p4r.Entity(register_entry=p4r.RegisterEntry(register_id=key, index=p4r.Index(index=port.number)))
-        for key in ids
-        for port in switch.ports
+        p4r.Entity(register_entry=p4r.RegisterEntry(register_id=ids[name], index=p4r.Index(index=index)))
+        for name, index in cells
     ]
-    values: dict[int, dict[str, int]] = {port.number: {} for port in switch.ports}
+    values: dict[tuple[str, int], int] = {}
     try:
         async for entity in session.read(entities):
             entry = entity.register_entry
-            values[entry.index.index][ids[entry.register_id]] = int.from_bytes(entry.data.bitstring, "big")
+            value = int.from_bytes(entry.data.bitstring, "big")
+            values[names[entry.register_id], entry.index.index] = value
     except FabricError as error:
         if "UNIMPLEMENTED" in str(error):
             raise NoRegisters(
@@ -201,7 +213,7 @@ async def registers_of(
 @dataclass(frozen=True)
 class Wanted:
     """What to read. `routes`: routes with their groups; `registers`: P4Info aliases of per-port registers.
-    `ports`: which are up; `qcn`: counts of congestion points, with `entries`."""
+    `ports`: which are up; `qcn`, `pfc`: of congestion points and of lossless groups, with `entries`."""
 
     entries: bool = False
     routes: bool = False
@@ -210,6 +222,7 @@ class Wanted:
     clock: bool = False
     ports: bool = False
     qcn: bool = False
+    pfc: bool = False
 
 
 @dataclass(frozen=True)
@@ -219,7 +232,8 @@ class Observation:
     `at_ps`: the computer's monotonic clock. `registers`: port -> alias -> value, None where the switch has
     none to be read. `elapsed_us`: since the switch started, None where its clock cannot be read. `missing`:
     why registers, ports or clock are, when its Thrift server was to be asked and did not answer. `ports`:
-    number -> whether it is up, None where the switch does not tell. `qcn`: (counter, cell) -> count.
+    number -> whether it is up, None where the switch does not tell. `qcn`, `pfc`: (counter or register,
+    cell) -> value; registers are missing where the switch has none to be read.
     """
 
     at_ps: int
@@ -231,6 +245,7 @@ class Observation:
     routes: SwitchRoutes | None = None
     ports: Mapping[int, bool] | None = None
     qcn: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    pfc: Mapping[tuple[str, int], int] = field(default_factory=dict)
 
     def now_ticks(self, tick_ps: int) -> int | None:
         """The switch's clock in ticks of its timestamps."""
@@ -327,17 +342,48 @@ async def observe_switch(
         except FabricError as error:
             missing = str(error)
     counters = FabricCounters(tuple(received), tuple(verdicts))
-    counts = await qcn_counts(session, switch, entries) if wanted.qcn else {}
-    return Observation(at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes, ports, counts)
+    of_qcn = await qcn_counts(session, switch, entries) if wanted.qcn else {}
+    of_pfc = await pfc_values(session, switch, entries) if wanted.pfc else {}
+    return Observation(
+        at_ps, tuple(entries), counters, registers, elapsed_us, missing, routes, ports, of_qcn, of_pfc
+    )
 
 
 async def qcn_counts(
     session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
 ) -> dict[tuple[str, int], int]:
     """Samples and messages by queue that has a congestion point, and messages ignored by port."""
-    queues = [entry.match[0].value for entry in entries if entry.table == qcn.POINTS and not entry.is_default]
-    cells = [(name, queue) for name in ("qcn_samples", "cnms_made") for queue in queues]
+    cells = [(name, queue) for name in ("qcn_samples", "cnms_made") for queue in _queues(entries, qcn.POINTS)]
     cells += [("cnms_ignored", port.number) for port in switch.ports]
+    return await _packets(session, cells)
+
+
+async def pfc_values(
+    session: P4RuntimeSession, switch: Switch, entries: Iterable[Entry]
+) -> dict[tuple[str, int], int]:
+    """Pauses sent and received, drops, bytes held and when the neighbour was paused, by lossless group; MAC
+    control frames that were not obeyed, by port."""
+    queues = _queues(entries, pfc.GROUPS)
+    cells = [(name, queue) for name in PFC_COUNTERS for queue in queues]
+    cells += [("control_ignored", port.number) for port in switch.ports]
+    found = await _packets(session, cells)
+    try:
+        registers = await _registers(session, [(name, queue) for name in PFC_REGISTERS for queue in queues])
+    except NoRegisters:
+        registers = {}
+    return found | registers
+
+
+PFC_COUNTERS = ("pauses_sent", "pauses_received", "lossless_dropped")
+PFC_REGISTERS = ("ingress_bytes", "pause_sent_at")
+
+
+def _queues(entries: Iterable[Entry], table: str) -> list[int]:
+    """The queues of which a table has an entry."""
+    return [entry.match[0].value for entry in entries if entry.table == table and not entry.is_default]
+
+
+async def _packets(session: P4RuntimeSession, cells: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
     ids = {name: session.schema.counters[name].id for name, _ in cells}
     names = {number: name for name, number in ids.items()}
     wanted = [_counter_cell(ids[name], index) for name, index in cells]

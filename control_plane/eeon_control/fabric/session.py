@@ -19,6 +19,7 @@ from finsy.p4schema import P4Table
 from finsy.pbutil import PBMessage
 from finsy.proto import U128, p4r, p4r_grpc, rpc_code
 
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
 from eeon_control.fabric import clone_sessions, election
 from eeon_control.fabric import tls as tls_files
@@ -26,7 +27,6 @@ from eeon_control.fabric.diff import Change, ChangeKind
 from eeon_control.fabric.table_entries import decode, encode
 from eeon_control.fabric.targets import Target, is_unix
 from eeon_control.plan import Entry, EntryKey
-from eeon_control.plan.qcn import CLONE_SESSIONS
 from eeon_control.printable import SAID_CHARACTERS, one_line
 
 DEFAULT_ELECTION_ID = 10

@@ -13,9 +13,9 @@ from finsy import P4Schema
 from finsy.p4schema import P4MatchType
 from finsy.proto import p4r
 
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.errors import FabricError
 from eeon_control.plan import Action, Entry, Exact, Lpm
-from eeon_control.plan.qcn import CLONE_SESSIONS
 
 _PORT = "port"
 _PORT_BITS = 32  # P4Runtime's SDN port numbers

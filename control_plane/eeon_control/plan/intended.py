@@ -12,10 +12,11 @@ from operator import attrgetter
 from eeon_control import port_settings
 from eeon_control.config import FabricConfig, PortSettings, check
 from eeon_control.constants import ECMP_SELECTOR_SIZE, ROUTE_TABLE_SIZE
-from eeon_control.entries import Action, Entry, Exact
+from eeon_control.entries import CLONE_SESSIONS, Action, Entry, Exact
 from eeon_control.errors import InputError, PlanError, Severity
 from eeon_control.memory import cyclic_collector_paused
-from eeon_control.plan import classes, qcn
+from eeon_control.plan import classes, copies, pfc, qcn
+from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.plan.routes import Router, ecmp_seed
 from eeon_control.port_settings import BufferLimit, EeeSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
@@ -26,6 +27,8 @@ TABLES: tuple[str, ...] = (
     *("switch_config", "ipv4_route", "ipv6_route"),
     *classes.TABLES,
     *qcn.TABLES,
+    *pfc.TABLES,
+    CLONE_SESSIONS,
     *port_settings.TABLES,
 )
 
@@ -34,7 +37,7 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
     """What every switch should hold. `tick` is the length of the target's timestamp unit.
 
     Raises InputError when `config.check` finds an error, PlanError when the data plane's tables are too
-    small.
+    small, or when the routes of lossless classes go round.
     """
     tick = Duration(tick)  # a plain number of picoseconds will do
     if tick <= 0:
@@ -47,17 +50,26 @@ def intended(topology: Topology, config: FabricConfig, tick: Duration | int) -> 
         router, ports = Router(topology, config.routing), _PortEntries(config, tick)
         of_classes = classes.class_entries(config.classes)
         has_qcn = qcn.is_used(topology, config)
-        return {
+        entries = {
             name: (
                 Entry(
                     "switch_config", (), (classes.seed_action(seeds[name], config.classes),), is_default=True
                 ),
                 *of_classes,
+                *((copies.session(),) if has_qcn or config.lossless else ()),
                 *(qcn.entries(switch, config) if has_qcn else ()),
+                *pfc.pfc_entries(config, switch, tick),
                 *_switch_entries(switch, router, ports),
             )
             for name, switch in topology.switches.items()
         }
+    if config.lossless and (circle := waiting_circle(topology, entries)) is not None:
+        links = ", ".join(f"{sender} -> {receiver}" for sender, receiver in circle)
+        raise PlanError(
+            f"lossless classes could stop the fabric for ever: the links {links} may each wait for the next, "
+            "and the last for the first; connect leaves by spines alone, or take `pfc` from the classes"
+        )
+    return entries
 
 
 def host_nics(topology: Topology, config: FabricConfig) -> dict[str, EeeSettings | None]:

@@ -1,13 +1,12 @@
 """The entries by which switches sample queues and send congestion notification messages on their way. Pure.
 
-A congestion point clones what it samples (`CLONE_SESSIONS`) and makes the message (`cnm_source`). Every
+A congestion point clones what it samples (`copies`) and makes the message (`cnm_source`). Every
 switch takes messages of other switches (`port_cnm`) into one queue (`cnm_queue`). Without QCN there is none
 of it.
 """
 
 from __future__ import annotations
 
-from eeon_control import constants
 from eeon_control.config import FabricConfig
 from eeon_control.config.classes import DEFAULT_CLASS, PRIORITIES, default_priority
 from eeon_control.config.qcn import Qcn
@@ -16,11 +15,9 @@ from eeon_control.port_settings.codec import size_text
 from eeon_control.topology import PortRole, Switch, Topology
 from eeon_control.units import Bytes
 
-CLONE_SESSIONS = "clone_session"
-"""No table: the clone session of copies, written as an entry (`fabric.clone_sessions`)."""
 POINTS = "port_qcn"
 """Congestion points: settings by queue."""
-TABLES: tuple[str, ...] = ("cnm_source", "cnm_queue", "port_cnm", POINTS, CLONE_SESSIONS)
+TABLES: tuple[str, ...] = ("cnm_source", "cnm_queue", "port_cnm", POINTS)
 
 CNM_PRIORITY = PRIORITIES - 1
 """Messages go before everything else: late ones are of no use."""
@@ -42,11 +39,6 @@ def entries(switch: Switch, config: FabricConfig) -> list[Entry]:
     found = [
         Entry("cnm_source", (), (Action("make_cnm", (("mac", mac),)),), is_default=True),
         Entry("cnm_queue", (), (Action("set_cnm_priority", (("priority", CNM_PRIORITY),)),), is_default=True),
-        Entry(
-            CLONE_SESSIONS,
-            (Exact("session", constants.COPY_SESSION),),
-            (Action("clone_to", (("port", constants.COPY_PORT),)),),
-        ),
     ]
     for port in switch.ports:
         if port.role is not PortRole.HOST_FACING:

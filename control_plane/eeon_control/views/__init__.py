@@ -10,6 +10,7 @@ from eeon_control.views.energy import energy
 from eeon_control.views.fabric import fabric
 from eeon_control.views.filters import Filter, counted, only, only_if, ordered, other_than
 from eeon_control.views.path import path
+from eeon_control.views.pfc import pfc
 from eeon_control.views.ports import finished as ports_finished
 from eeon_control.views.ports import ports
 from eeon_control.views.qcn import qcn
@@ -46,6 +47,7 @@ __all__ = [
     "ordered",
     "other_than",
     "path",
+    "pfc",
     "ports",
     "ports_finished",
     "qcn",

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from eeon_control.entries import CLONE_SESSIONS
 from eeon_control.plan import Action, Entry, Exact, Lpm
-from eeon_control.plan.qcn import CLONE_SESSIONS
 
 from eeon_tools.errors import InputError
 from eeon_tools.explain.source import Source

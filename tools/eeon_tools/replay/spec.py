@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from eeon_control.config import PRIORITIES, Eee, FabricConfig
+from eeon_control.config.classes import default_priority
 from eeon_control.constants import CPU_PORT, DROP_PORT
 from eeon_control.topology import Link, Port, Topology
 from eeon_control.topology import phy as phys
@@ -20,7 +21,7 @@ from eeon_control.units import DataRate
 from eeon_tools.errors import UnavailableError
 
 if TYPE_CHECKING:
-    from eeon_engine.json_types import EndSpec, FabricSpec, LinkSpec, NicEeeSpec, PhySpec
+    from eeon_engine.json_types import EndSpec, FabricSpec, LinkSpec, NicClassesSpec, NicEeeSpec, PhySpec
 
 TICK_PS = 1000
 """The twin's timestamps count nanoseconds."""
@@ -66,7 +67,22 @@ def fabric_spec(
     }
     if config.classes:
         spec["class_gate_register"] = CLASS_GATE_REGISTER
+    if config.lossless:
+        spec["nic_classes"] = _nic_classes(config)
     return spec
+
+
+def _nic_classes(config: FabricConfig) -> NicClassesSpec:
+    """Hosts put frames where the switches would, and obey the pauses of lossless classes."""
+    return {
+        "dscp": [
+            {"dscp": dscp, "priority": one.priority}
+            for one in config.classes.values()
+            for dscp in sorted(one.dscp)
+        ],
+        "default_priority": default_priority(config.classes),
+        "pausable": sorted(config.lossless),
+    }
 
 
 def _link(topology: Topology, config: FabricConfig, link: Link) -> LinkSpec:

@@ -40,6 +40,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "show energy": (f"eeon show energy {_FABRIC} --rate 10s",),
     "show fabric": (f"eeon show fabric {_FABRIC}",),
     "show ports": (f"eeon show ports {_FABRIC} --watch", f"eeon show ports {_FABRIC} --rate 5s -o json"),
+    "show pfc": (f"eeon show pfc {_FABRIC} --only pauses",),
     "show qcn": (f"eeon show qcn {_FABRIC} --only messages",),
     "show queues": (f"eeon show queues {_FABRIC} --watch 1s --port leaf1:3",),
     "sonic export": (

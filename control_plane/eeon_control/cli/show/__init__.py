@@ -168,6 +168,10 @@ def _qcn(data: ViewData) -> View:
     return views.qcn(data.topology, data.observed)
 
 
+def _pfc(data: ViewData) -> View:
+    return views.pfc(data.topology, data.observed)
+
+
 def _ecn(data: ViewData) -> View:
     return views.ecn(data.observed.counters)
 
@@ -190,6 +194,7 @@ def _energy(data: ViewData) -> View:
 
 
 _COUNTERS = Wanted(counters=True, clock=True)
+_PAUSES = ("pauses_sent", "pauses_received")
 _PORT_FILTERS = {
     "down": views.only_if("link", "down"),
     "drops": views.counted("dropped_packets"),
@@ -256,6 +261,15 @@ _view(
 
     By port and priority: set point, weight, bytes between samples, jitter; samples taken and congestion
     notification messages made since the switch started, and those of neighbours that were not believed.
+    """,
+)
+_view(
+    "pfc",
+    Kind(Wanted(entries=True, pfc=True), _pfc, filters={"pauses": views.counted(*_PAUSES)}),
+    """PFC: lossless classes, what they hold, pauses sent and received.
+
+    By ingress port and priority: thresholds, bytes held now, whether the neighbour is paused; pause frames
+    and drops since the switch started, and MAC control frames that were not obeyed.
     """,
 )
 _view(

@@ -1,0 +1,140 @@
+"""PFC profiles: at what the neighbours of a lossless class are paused. The model: docs/models/pfc.md."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainValidator, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+
+from eeon_control.errors import PlanError
+from eeon_control.model_base import (
+    BYTES_SCHEMA,
+    PositiveDurationText,
+    Strict,
+    in_bytes,
+    of_text,
+    text_schema,
+    whole,
+)
+from eeon_control.topology.model import Port
+from eeon_control.units import Bytes, DataRate, Duration
+
+QUANTUM_BITS = 512
+"""IEEE 802.3 annex 31D: the unit of a pause, in bit times of the link."""
+PAUSE_FRAME = Bytes(60)
+CONTROL_PRIORITY = 7
+"""The queue of frames that the switch makes; a paused class there would hold its own pauses."""
+_PS_PER_SECOND = 10**12
+_AUTO_SCHEMA: JsonSchemaValue = {"anyOf": [{"const": "auto"}, text_schema(Bytes, examples=["90KB"])]}
+
+
+def _auto_or_bytes(what: str) -> tuple[PlainValidator, WithJsonSchema]:
+    read = in_bytes(what)
+    return of_text(lambda text: None if text == "auto" else read(text), _AUTO_SCHEMA)
+
+
+class Pfc(Strict):
+    """A PFC profile: the thresholds of what came in by one port for one lossless class."""
+
+    limit: Annotated[Bytes, *of_text(in_bytes("the limit", above_zero=True), BYTES_SCHEMA)]
+    """Most bytes of the class that a switch keeps of what came in by one port; what does not fit is dropped.
+    With enough headroom above `xoff` that never happens."""
+    xoff: Annotated[Bytes | None, *_auto_or_bytes("xoff")] = None
+    """Above it the neighbour is paused. `auto`: the limit less the headroom."""
+    xon: Annotated[Bytes | None, *_auto_or_bytes("xon")] = None
+    """At it the neighbour goes on. `auto`: two frames below `xoff`."""
+    pause: Annotated[int, *whole(1, 0xFFFF, "a pause")] = 0xFFFF
+    """What the neighbour is told, in quanta of 512 bit times. It is told again when half of it is over."""
+    max_frame: Annotated[Bytes, *of_text(in_bytes("max_frame", above_zero=True), BYTES_SCHEMA)] = Bytes(1514)
+    """The longest frame on the links, without FCS."""
+    loop: PositiveDurationText = Duration(1_000_000)
+    """What a recirculation takes on the switches, a part of the time that a pause takes to be made: 1us in a
+    twin; `eeon-switch` and BMv2 need more."""
+    headroom: Literal["checked", "unchecked"] = "checked"
+    """`unchecked`: a limit without enough headroom is a warning and no error."""
+
+
+PfcProfiles = Annotated[dict[str, Pfc], Field(default_factory=dict)]
+
+
+@dataclass(frozen=True)
+class Headroom:
+    """What may still come from a neighbour that is to be paused, in bytes; `total` is their sum."""
+
+    under_way: Bytes
+    """What is sent while the pause is made and gets there, and until the last bit of it is here."""
+    sleep: Bytes
+    """What is sent while the link's other direction goes to sleep and wakes (EEE)."""
+    reverse_frame: Bytes
+    """A frame that has just begun before the pause."""
+    pause_frames: Bytes
+    """The pause, and those of the other lossless classes before it."""
+    last_frame: Bytes
+    """A frame that the neighbour has begun before it obeys."""
+    crossing: Bytes
+    """By which the packet that passes XOFF may pass it."""
+
+    @property
+    def total(self) -> Bytes:
+        """The least that `limit` must be above `xoff`."""
+        parts = (self.under_way, self.sleep, self.reverse_frame, self.pause_frames, self.last_frame)
+        return Bytes(sum(parts) + self.crossing)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """A profile as it is at one port."""
+
+    xoff: Bytes
+    xon: Bytes
+    limit: Bytes
+    pause: int
+    pause_time: Duration
+    headroom: Headroom
+
+
+def headroom(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -> Headroom:
+    """Of a port's link. `sleep`: Ts + Tw of the port's own transmitter, 0 where it does not sleep."""
+
+    def sent_in(span: int) -> Bytes:
+        return Bytes(-(-int(port.rate) * span // (8 * _PS_PER_SECOND)))
+
+    on_wire = Bytes(profile.max_frame + port.overhead)
+    return Headroom(
+        under_way=sent_in(2 * port.delay + profile.loop),
+        sleep=sent_in(sleep),
+        reverse_frame=on_wire,
+        pause_frames=Bytes(lossless_classes * (PAUSE_FRAME + port.overhead)),
+        last_frame=on_wire,
+        crossing=profile.max_frame,
+    )
+
+
+def thresholds(profile: Pfc, port: Port, sleep: Duration, lossless_classes: int) -> Thresholds:
+    """The profile at one port. Raises PlanError when its numbers contradict each other there."""
+    needed = headroom(profile, port, sleep, lossless_classes)
+    limit = profile.limit
+    if profile.xoff is None and limit <= needed.total:
+        raise PlanError(
+            f"limit {limit} leaves no room for xoff: the headroom at {port.rate} is {needed.total}; "
+            f"set limit above {needed.total}"
+        )
+    xoff = Bytes(limit - needed.total) if profile.xoff is None else profile.xoff
+    xon = Bytes(max(0, xoff - 2 * profile.max_frame)) if profile.xon is None else profile.xon
+    if xon > xoff or (xon == xoff and xoff > 0):
+        raise PlanError(f"xon {xon} is not below xoff {xoff}; set it below, or to auto")
+    if xoff > limit:
+        raise PlanError(f"xoff {xoff} is above the limit {limit}; set it below, or to auto")
+    return Thresholds(xoff, xon, limit, profile.pause, pause_time(port.rate, profile.pause), needed)
+
+
+def shortage(found: Thresholds) -> Bytes:
+    """How much headroom is missing; 0 where there is enough."""
+    return Bytes(max(0, found.headroom.total - (found.limit - found.xoff)))
+
+
+def pause_time(rate: DataRate, quanta: int) -> Duration:
+    """How long so many quanta are on a link."""
+    return Duration(quanta * QUANTUM_BITS * _PS_PER_SECOND // int(rate))

@@ -1,0 +1,76 @@
+"""Buffers that may wait for each other: lossless classes on routes that go round (docs/models/pfc.md). Pure.
+
+A packet that waits in a switch holds the buffer of the link by which it came, until there is room behind the
+link by which it leaves. Where such waits can form a circle, all of its links may stop for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from eeon_control.entries import Entry, Lpm
+from eeon_control.topology import Topology
+
+Hop = tuple[str, str]
+"""A direction of a link: the switch that sends and the one that receives."""
+
+
+def waiting_circle(topology: Topology, entries: Mapping[str, Iterable[Entry]]) -> list[Hop] | None:
+    """Links each of which may wait for the next, and the last for the first; None when the ways that packets
+    take from leaves leave no such circle."""
+    sources = [leaf.name for leaf in topology.leaves]
+    waits: dict[Hop, set[Hop]] = {}
+    for by_switch in _next_hops(topology, entries).values():
+        reached, following = set(sources), list(sources)
+        while following:
+            switch = following.pop()
+            for one in by_switch.get(switch, ()):
+                later = {(one, further) for further in by_switch.get(one, ())}
+                waits.setdefault((switch, one), set()).update(later)
+                if one not in reached:
+                    reached.add(one)
+                    following.append(one)
+    return _circle(waits)
+
+
+def _next_hops(
+    topology: Topology, entries: Mapping[str, Iterable[Entry]]
+) -> dict[tuple[str, int, int], dict[str, set[str]]]:
+    """Destination -> switch -> the switches to which it sends."""
+    found: dict[tuple[str, int, int], dict[str, set[str]]] = {}
+    for name, held in entries.items():
+        peers = {port.number: port.peer.node for port in topology.switches[name].ports}
+        for entry in held:
+            match = entry.match[0] if entry.match else None
+            if not isinstance(match, Lpm):
+                continue
+            ports = {value for action in entry.actions for key, value in action.params if key == "port"}
+            after = {peers[port] for port in ports if peers.get(port) in topology.switches}
+            destination = (entry.table, match.value, match.prefix_length)
+            found.setdefault(destination, {}).setdefault(name, set()).update(after)
+    return found
+
+
+def _circle(waits: Mapping[Hop, Iterable[Hop]]) -> list[Hop] | None:
+    """One circle of a directed graph; the same one every time."""
+    done: set[Hop] = set()
+    for start in sorted(waits):
+        if start in done:
+            continue
+        open_hops = [(start, iter(sorted(waits[start])))]
+        way, on_way = [start], {start}
+        while open_hops:
+            hop, following = open_hops[-1]
+            step = next(following, None)
+            if step is None:
+                open_hops.pop()
+                way.pop()
+                on_way.discard(hop)
+                done.add(hop)
+            elif step in on_way:
+                return way[way.index(step) :]
+            elif step not in done:
+                open_hops.append((step, iter(sorted(waits.get(step, ())))))
+                way.append(step)
+                on_way.add(step)
+    return None

@@ -1,0 +1,54 @@
+"""The entries by which switches pause their neighbours and are paused by them. Pure."""
+
+from __future__ import annotations
+
+from eeon_control.config import FabricConfig
+from eeon_control.entries import Action, Entry, Exact
+from eeon_control.errors import PlanError
+from eeon_control.topology import Port, Switch
+from eeon_control.units import Duration
+
+GROUPS = "lossless_group"
+"""What came in by one port for one priority: thresholds by port and priority."""
+TABLES: tuple[str, ...] = ("port_pfc", "pausable_queue", GROUPS, "made_pause")
+_TICKS_LIMIT = 1 << 48
+_PRIORITY_BITS = 3
+
+
+def pfc_entries(config: FabricConfig, switch: Switch, tick: Duration) -> list[Entry]:
+    """Entries of `TABLES`; none without a lossless class. Raises PlanError."""
+    lossless = config.lossless
+    if not lossless:
+        return []
+    entries: list[Entry] = []
+    bits = sum(1 << priority for priority in lossless)
+    source = int(switch.mac.replace(":", ""), 16)
+    for port in switch.ports:
+        match = (Exact("port", port.number),)
+        loop = max(config.profiles.pfc[name].loop for name in lossless.values())
+        obey = Action("obey_pauses", (("quantum_ticks_q16", _quantum(port, tick)), ("priorities", bits)))
+        made = Action("send_pause", (("source", source), ("loop_ticks", (loop + tick // 2) // tick)))
+        entries += [Entry("port_pfc", match, (obey,)), Entry("made_pause", match, (made,))]
+        for priority in sorted(lossless):
+            at = config.pfc_at(port, priority)
+            queue = (Exact("queue", port.number << _PRIORITY_BITS | priority),)
+            values = {
+                "xoff_bytes": int(at.xoff),
+                "xon_bytes": int(at.xon),
+                "limit_bytes": int(at.limit),
+                "pause_quanta": at.pause,
+                "pause_refresh_ticks": at.pause_time // 2 // tick,
+            }
+            entries += [
+                Entry("pausable_queue", queue, (Action("take_pauses"),)),
+                Entry(GROUPS, queue, (Action("lossless", tuple(values.items())),)),
+            ]
+    return entries
+
+
+def _quantum(port: Port, tick: Duration) -> int:
+    """Ticks of a quantum with 16 fractional bits."""
+    ticks = (512 * 10**12 << 16) // (int(port.rate) * int(tick))
+    if not 0 < ticks < _TICKS_LIMIT:
+        raise PlanError(f"{port.name}: 512 bit times at {port.rate} are no number of ticks of {tick}")
+    return ticks

@@ -1,0 +1,68 @@
+"""`eeon show pfc`: lossless groups, what they hold, and the pauses of both sides."""
+
+from __future__ import annotations
+
+from eeon_control.config.classes import PRIORITIES
+from eeon_control.entries import Exact
+from eeon_control.fabric.read import FabricObservation
+from eeon_control.plan.pfc import GROUPS
+from eeon_control.topology import Topology
+from eeon_control.views.scale import bytes_exact, bytes_measured
+from eeon_control.views.table import PORT, Column, Row, Style, View, none, packets
+
+
+def pfc(topology: Topology, observed: FabricObservation) -> View:
+    """Needs entries and the values of PFC. A port without lossless group has a row when it got control frames
+    that it did not obey."""
+    rows: list[Row] = []
+    for name, found in observed.switches.items():
+        groups = {
+            entry.match[0].value: dict(entry.actions[0].params)
+            for entry in found.entries
+            if entry.table == GROUPS and not entry.is_default and isinstance(entry.match[0], Exact)
+        }
+        for port in topology.switches[name].ports:
+            ignored = found.pfc.get(("control_ignored", port.number), 0)
+            queues = sorted(queue for queue in groups if queue // PRIORITIES == port.number)
+            if not queues and ignored:
+                rows.append({"port": port.name, **_NOTHING, "control_ignored": ignored})
+            for queue in queues:
+                told_at = found.pfc.get(("pause_sent_at", queue))
+                rows.append(
+                    {
+                        "port": port.name,
+                        "priority": queue % PRIORITIES,
+                        **{key: groups[queue].get(key, 0) for key in _THRESHOLDS},
+                        "held_bytes": found.pfc.get(("ingress_bytes", queue)),
+                        "neighbour": None if told_at is None else "paused" if told_at else "sends",
+                        **{key: found.pfc.get((key, queue), 0) for key in _COUNTS},
+                        "control_ignored": ignored,
+                    }
+                )
+    columns = [
+        PORT,
+        Column("priority", "priority", none),
+        Column("xoff_bytes", "xoff", bytes_exact),
+        Column("xon_bytes", "xon", bytes_exact),
+        Column("limit_bytes", "limit", bytes_exact),
+        Column("held_bytes", "held", bytes_measured),
+        Column("neighbour", "neighbour", none, right=False, style=_paused),
+        packets("pauses_sent", "sent"),
+        packets("pauses_received", "received"),
+        packets("lossless_dropped", "dropped", alarm=Style.BAD),
+        packets("control_ignored", "ignored", alarm=Style.NOTICE),
+    ]
+    notes = [
+        "held: bytes that came in by the port and wait; neighbour: paused by this switch, or not; "
+        "sent, received: pause frames; ignored: control frames that came by the port, not obeyed"
+    ]
+    return View("pfc", "lossless classes", columns, rows, key=("port", "priority"), notes=notes)
+
+
+def _paused(value: object) -> Style | None:
+    return Style.NOTICE if value == "paused" else None
+
+
+_THRESHOLDS = ("xoff_bytes", "xon_bytes", "limit_bytes")
+_COUNTS = ("pauses_sent", "pauses_received", "lossless_dropped")
+_NOTHING: Row = dict.fromkeys(("priority", *_THRESHOLDS, "held_bytes", "neighbour", *_COUNTS))
