@@ -11,7 +11,7 @@ from eeon_experiments import shipped, store
 from eeon_experiments.claims.model import Check, Checks, Claim, by_seed, claim
 from eeon_experiments.report import elsewhere
 from eeon_experiments.report.elsewhere import Elsewhere, View
-from eeon_experiments.report.family import Judged
+from eeon_experiments.report.family import Judged, ScaledDown
 from eeon_experiments.report.output import summary
 from eeon_experiments.results import Results, Row
 from made_runs import rows
@@ -92,6 +92,47 @@ def test_what_came_of_a_claim_elsewhere_stands_beside_it_and_changes_no_outcome(
     assert "#### M2: ✘ differs" in page
     told = {one["id"]: one["elsewhere"] for one in summary([replace(whole, claims=claims)])["claims"]}
     assert told["M2"][0]["holding"] == 2 and told["M1"] == []
+
+
+def _page(**changed: object) -> str:
+    from eeon_experiments.report import output
+
+    whole = family("marking", rows("marking", (1,)))
+    claims = [replace(one, **changed) if one.id == "M2" else one for one in whole.claims]  # type: ignore[arg-type]
+    return output.files([replace(whole, claims=claims)], "x")["README.md"]
+
+
+def _row_of(page: str, claim: str) -> str:
+    [row] = [line for line in page.splitlines() if line.startswith(f"| [{claim}]")]
+    return row
+
+
+def test_a_row_names_what_a_claim_comes_out_with_first_and_what_was_tried() -> None:
+    out = Elsewhere("three copies", "setup", "reproduced", "", 2, 2, (4,))
+    not_out = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 2, (4,))
+    page = _page(elsewhere=[not_out, out], holding=1, parts=2)
+    assert "| comes out with three copies; tried: five fetches (1 of 2, scaled down) |" in _row_of(page, "M2")
+    assert _row_of(page, "M3").endswith("| none tried |"), "it differs, and no other set-up was tried"
+    assert _row_of(page, "M1").endswith("|  |"), "it does not differ"
+
+
+def test_what_a_set_up_makes_worse_is_told() -> None:
+    there = Elsewhere("five fetches", "setup", "differs", "", 1, 4, (4,))
+    told = "With five fetches, fewer parts hold of M2; more of none."
+    worse = _page(elsewhere=[there], holding=3, parts=4)
+    assert "tried: five fetches (1 of 4, worse) |" in worse and told in worse
+    better = _page(elsewhere=[there], holding=0, parts=4)
+    assert "(1 of 4) |" in better and "fewer parts hold of" not in better
+    other_parts = _page(elsewhere=[there], holding=3, parts=5)
+    assert "(1 of 4) |" in other_parts, "of different parts none is fewer"
+
+
+def test_a_scaled_down_set_up_is_held_against_the_scaled_down_form() -> None:
+    there = Elsewhere("five fetches", "setup-quick", "differs", "", 1, 4, (4,))
+    quick = ScaledDown("differs", "", 2, 4)
+    assert "(1 of 4, scaled down, worse) |" in _page(elsewhere=[there], holding=0, parts=4, scaled_down=quick)
+    as_many = replace(quick, holding=1)
+    assert "(1 of 4, scaled down) |" in _page(elsewhere=[there], holding=4, parts=4, scaled_down=as_many)
 
 
 def test_of_a_set_up_the_largest_form_with_results_is_shown_first(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_what_a_claim_came_to_in_the_quick_form_stands_beside_it(whole: list[Fam
     assert "**Scaled down:** differs: it fell by 3 %" in page
     assert page.count("**Scaled down:**") == 1
     told = {claim["id"]: claim["scaled_down"] for claim in output.summary([both])["claims"]}
-    assert told["M1"] == {"outcome": "differs", "measured": "it fell by 3 %"}
+    assert told["M1"] == {"outcome": "differs", "measured": "it fell by 3 %", "holding": 0, "parts": 0}
     assert told["M2"] is None
 
 

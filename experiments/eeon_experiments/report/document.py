@@ -32,6 +32,7 @@ from eeon_experiments.report.rendered import Rendered
 _KINDS = {REPRODUCED: "good", DIFFERS: "bad", NOT_MEASURED: "none"}
 _TITLE = "What the papers say, and what we measured"
 _UNEXPLAINED = "not yet explained"
+_BETTER, _WORSE = "better", "worse"
 _PAPERS = (
     "Thesis: R. Fischer e Silva, E-EON: Energy-Efficient and Optimized Networks for Hadoop, PhD thesis, "
     "Universitat Politècnica de Catalunya.",
@@ -92,19 +93,19 @@ def _front(
             "that was written down before the results were seen: when every one of its parts holds. A claim "
             "that differs is published as such, with what was found by looking. Other set-ups were "
             "registered before they ran, with the same judges and bands; what comes out there changes no "
-            "outcome."
+            "outcome. “Worse”: fewer parts hold there than in the published set-up of the same size."
         ),
         *_quick_warning(families),
         *_scaled_down(families),
         *_headlines(families),
         Heading("Claims", anchor="claims"),
         _overview(families, page),
+        *_worse(families),
         *_experiments(families, page),
         Heading("Make it again", anchor="again"),
         Paragraph("The page from the data beside it:"),
         Code(command),
-        Paragraph("The data, which takes hours, and then the page from it:"),
-        Code("\n".join([*(_run(one) for one in families), "eeon experiment report"])),
+        *_data_again(families, page),
         Paragraph(
             f"Data for machines: `{rows}/rows.parquet` has a row for each run, `manifest.json` "
             f"beside it says who made it, `{claims}` has every claim's outcome and numbers. "
@@ -113,6 +114,21 @@ def _front(
         ),
         Heading("Papers", anchor="papers"),
         Bullets(_PAPERS),
+    ]
+
+
+def _data_again(families: Sequence[Family], page: Callable[[Family], str]) -> list[Block]:
+    """How the data are made; where a table has each experiment's command, they are not listed twice."""
+    if any(page(family) for family in families):
+        return [
+            Paragraph(
+                "The data, which takes hours: the command of each experiment above, and then "
+                "`eeon experiment report`."
+            )
+        ]
+    return [
+        Paragraph("The data, which takes hours, and then the page from it:"),
+        Code("\n".join([*(_run(one) for one in families), "eeon experiment report"])),
     ]
 
 
@@ -171,9 +187,10 @@ def _scaled_down(families: Sequence[Family]) -> list[Block]:
     names = [family.name for family in families if family.scaled_down is not None]
     if not names:
         return []
+    which = "all experiments" if len(names) == len(families) > 1 else ", ".join(names)
     return [
         Paragraph(
-            f"Of {', '.join(names)} the quick forms were run as well: the same questions on a smaller fabric "
+            f"Of {which} the quick forms were run as well: the same questions on a smaller fabric "
             "with a smaller job, which take minutes. What a claim comes to there stands beside it as "
             "“scaled down”; it is about that form only."
         )
@@ -200,9 +217,9 @@ def _overview(families: Sequence[Family], page: Callable[[Family], str]) -> Bloc
         for row, claim in zip(rows, claims, strict=True):
             row.append(_status(claim.scaled_down.outcome) if claim.scaled_down else "")
     if any(claim.elsewhere for claim in claims):
-        head.append("parts in other set-ups")
+        head.append("other registered set-ups")
         for row, claim in zip(rows, claims, strict=True):
-            row.append("; ".join(_came(one) for one in _full(claim)))
+            row.append(_tried(claim))
     return Table(head, rows, numeric=False)
 
 
@@ -210,10 +227,55 @@ def _parts(holding: int, parts: int) -> str:
     return f"{holding} of {parts}" if parts else ""
 
 
-def _came(one: Elsewhere) -> str:
-    """What came of a claim in another set-up, in a few words."""
-    came = "comes out" if one.outcome == REPRODUCED else _parts(one.holding, one.parts)
-    return f"{came} with {one.words}{' (scaled down)' if one.is_quick else ''}"
+def _tried(claim: Judged) -> str:
+    """What came of a claim in other set-ups: those in which it comes out first, then those tried without
+    that."""
+    there = _full(claim)
+    if not there:
+        return "none tried" if claim.outcome == DIFFERS else ""
+    out = [_came(claim, one) for one in there if one.outcome == REPRODUCED]
+    tried = [_came(claim, one) for one in there if one.outcome != REPRODUCED]
+    told = [f"comes out with {'; '.join(out)}"] if out else []
+    if tried:
+        told.append(f"tried: {'; '.join(tried)}")
+    return "; ".join(told)
+
+
+def _came(claim: Judged, one: Elsewhere) -> str:
+    """Another set-up in a few words: which, how many parts hold there, and whether that is worse."""
+    notes = [_parts(one.holding, one.parts)] if one.outcome != REPRODUCED else []
+    notes += ["scaled down"] * one.is_quick
+    notes += [_WORSE] * (_change(claim, one) == _WORSE)
+    return f"{one.words} ({', '.join(notes)})" if notes else one.words
+
+
+def _change(claim: Judged, one: Elsewhere) -> str:
+    """Whether more or fewer parts hold in another set-up than in the published one of the same size; empty
+    where as many do, or where the two do not have the same parts."""
+    if one.is_quick and claim.scaled_down is not None:
+        holding, parts = claim.scaled_down.holding, claim.scaled_down.parts
+    else:
+        holding, parts = claim.holding, claim.parts
+    if parts != one.parts or holding == one.holding:
+        return ""
+    return _BETTER if one.holding > holding else _WORSE
+
+
+def _worse(families: Sequence[Family]) -> list[Block]:
+    """By set-up, of which claims fewer parts hold there, beside those of which more do."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for family in families:
+        for claim in family.claims:
+            for one in _full(claim):
+                name = f"{one.words}{' (scaled down)' if one.is_quick else ''}"
+                found.setdefault(name, {}).setdefault(_change(claim, one), []).append(claim.id)
+    told = [
+        f"With {words}, fewer parts hold of {', '.join(changes[_WORSE])}; more of "
+        f"{', '.join(changes.get(_BETTER, ())) or 'none'}."
+        for words, changes in found.items()
+        if _WORSE in changes
+    ]
+    return [Paragraph("What another set-up makes worse:"), Bullets(told)] if told else []
 
 
 def _full(claim: Judged) -> list[Elsewhere]:

@@ -24,6 +24,8 @@ class ScaledDown:
 
     outcome: str
     measured: str
+    holding: int = 0
+    parts: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,9 @@ def judged(claims: Sequence[Claim], results: Results, findings: Mapping[str, Fin
 
 def with_scaled_down(claims: Sequence[Judged], quick: Sequence[Judged]) -> list[Judged]:
     """The claims of a full form, each with what the same claim came to in the quick form."""
-    found = {claim.id: ScaledDown(claim.outcome, claim.measured) for claim in quick}
+    found = {
+        claim.id: ScaledDown(claim.outcome, claim.measured, claim.holding, claim.parts) for claim in quick
+    }
     return [replace(claim, scaled_down=found.get(claim.id)) for claim in claims]
 
 
