@@ -15,7 +15,7 @@ from eeon_experiments.report.alternatives import (
     by_delay,
     delay_label,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.runs import Metric, Runs
 
 _FIXED = ("red_70_70", "red_25_51", "red_25_75", "red_50_150")
@@ -28,6 +28,22 @@ _CODEL = {
 _NAMES = {"newreno": "TCP (dropped, not marked)", "ecn": "TCP-ECN", "dctcp": "DCTCP"}
 _SHALLOW = {"buffer": "shallow", "transport": "plain", "queue": "drop_tail"}
 """Plain TCP on DropTail: no AQM, so none whose ECN could be off."""
+_PAPER: dict[str, dict[tuple[str, str], Rule]] = {
+    "aqm-autored": {
+        ("throughput", "shallow"): paper(0.7, "100 µs, -30 %"),
+        ("runtime", "deep"): paper(0.95, "1 ms on deep buffers, about -5 %"),
+        ("latency", "deep"): paper(0.15, "1 ms on deep buffers, -85 %"),
+    },
+    "aqm-red": {
+        ("runtime", "deep"): paper(1.1, "70/70, 25/51 and 25/75, +10 %"),
+        ("latency", "deep"): paper(0.1, "50/150, up to -90 %"),
+    },
+    "aqm-codel": {
+        ("latency", "shallow"): paper(0.75, "500 µs/20 ms, -25 % shallow, -35 % deep"),
+        ("latency", "deep"): paper(0.65, "500 µs/20 ms, -25 % shallow, -35 % deep"),
+    },
+}
+"""What claims Q1, Q2 and Q4 name, by figure, number and buffer."""
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -89,8 +105,9 @@ def _long_label(queue: str) -> str:
     return f"{'CoDel' if queue in _CODEL else 'RED'} {label(queue)}"
 
 
-def _panels(runs: Runs, queues: Sequence[str], positions: Sequence[str]) -> list[Panel]:
+def _panels(runs: Runs, name: str, queues: Sequence[str], positions: Sequence[str]) -> list[Panel]:
     panels = []
+    named = _PAPER.get(name, {})
     metrics: Sequence[tuple[Metric, str, str]] = (
         (RUNTIME, "runtime", "shallow"),
         (THROUGHPUT, "throughput", "shallow"),
@@ -109,6 +126,7 @@ def _panels(runs: Runs, queues: Sequence[str], positions: Sequence[str]) -> list
                 for transport in TRANSPORTS
             ]
             rules = [Rule("1 = baseline", 1.0, "#888888", ":")]
+            rules += [named[word, buffer]] if (word, buffer) in named else []
             other = {**_SHALLOW, "buffer": "shallow" if against == "same" else "deep"}
             value = runs.ratio(metric, base, **other) if buffer == "deep" else None
             if value is not None:
@@ -131,7 +149,7 @@ def _normalised(
         "with shallow buffers for latency.",
         x_label,
         "",
-        _panels(runs, queues, positions),
+        _panels(runs, name, queues, positions),
         columns=3,
         share_y=False,
         panel_height=2.6,
@@ -151,4 +169,4 @@ def _averaged(runs: Runs) -> Drawing:
     )
     positions = [f"{delay_label(queue.removesuffix('_averaged'))}{', averaged' * queue.endswith('_averaged')}"
                  for queue in queues]  # fmt: skip
-    return Drawing(**{**drawing.__dict__, "panels": _panels(runs, queues, positions)})
+    return Drawing(**{**drawing.__dict__, "panels": _panels(runs, drawing.name, queues, positions)})

@@ -16,7 +16,7 @@ from eeon_experiments.report.alternatives import (
     by_delay,
     delay_label,
 )
-from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.drops import all_dropped
 from eeon_experiments.report.runs import Metric, Runs
 
@@ -33,6 +33,22 @@ _CODEL = {
     "codel_3": "3: 400\N{NO-BREAK SPACE}µs/1\N{NO-BREAK SPACE}ms",
     "codel_4": "4: 300\N{NO-BREAK SPACE}µs/0.75\N{NO-BREAK SPACE}ms",
 }
+
+
+_PAPER: dict[tuple[str, Metric, str], list[Rule]] = {
+    ("RED", RUNTIME, "shallow"): [paper(1.35, "ECT only at worst, +35 %")],
+    ("CoDel", RUNTIME, "shallow"): [
+        paper(1.10, "CoDel at worst, +10 %"),
+        paper(0.92, "ACK+SYN, ECN, -8 %", ":"),
+    ],
+    ("RED", THROUGHPUT, "shallow"): [paper(1.10, "ACK+SYN, aggressive, +10 %")],
+    ("CoDel", THROUGHPUT, "shallow"): [paper(1.05, "ACK+SYN, ECN, above +5 %")],
+    ("RED", LATENCY, "shallow"): [paper(0.5, "ACK+SYN, down to half")],
+    ("RED", LATENCY, "deep"): [paper(0.15, "from 500 µs on, -85 %", ":")],
+    ("CoDel", LATENCY, "shallow"): [paper(0.6, "ACK+SYN, ECN, -40 %")],
+    ("CoDel", LATENCY, "deep"): [paper(0.2, "CoDel, -80 %", ":")],
+}
+"""What claims M1 and M5 to M8 name, by AQM, number and buffer."""
 
 
 def drawings(runs: Runs) -> list[Drawing]:
@@ -122,7 +138,7 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
         for buffer, title in BUFFERS.items():
             base = drop_tail(buffer) if metric == LATENCY else shallow
             series = _alternatives(runs, metric, queues, base, buffer)
-            panels.append(Panel(title, positions, series, rules=_rules(runs, metric, base, buffer)))
+            panels.append(Panel(title, positions, series, rules=_rules(runs, aqm, metric, base, buffer)))
         relative = "DropTail of the same depth = 1" if metric == LATENCY else "DropTail shallow = 1"
         dashed = "shallow" if metric == LATENCY else "deep"
         beyond = f" Numbers at the upper edge: beyond {_RUNTIME_CUT:g}." if metric == RUNTIME else ""
@@ -148,8 +164,8 @@ def _normalised(runs: Runs, aqm: str, numbers: tuple[str, str, str]) -> list[Dra
     return found
 
 
-def _rules(runs: Runs, metric: Metric, base: dict[str, str], buffer: str) -> list[Rule]:
-    rules = [Rule("1 = baseline", 1.0, "#888888", ":")]
+def _rules(runs: Runs, aqm: str, metric: Metric, base: dict[str, str], buffer: str) -> list[Rule]:
+    rules = [Rule("1 = baseline", 1.0, "#888888", ":"), *_PAPER.get((aqm, metric, buffer), ())]
     if buffer == "deep":
         other = "shallow" if base["buffer"] == "deep" else "deep"
         value = runs.ratio(metric, base, **drop_tail(other))

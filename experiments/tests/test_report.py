@@ -16,7 +16,7 @@ import pytest
 from eeon_experiments.claims.model import Claim, Judgment
 from eeon_experiments.report import markdown, output
 from eeon_experiments.report.draw import draw
-from eeon_experiments.report.drawing import Drawing, Panel, Series
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
 from eeon_experiments.report.family import Failure, Family, judged, runs_of, with_scaled_down
 from eeon_experiments.report.findings import Finding
 from eeon_experiments.report.rendered import rendered
@@ -332,3 +332,26 @@ def test_what_lies_beyond_the_cut_is_written_at_the_edge_of_the_axis() -> None:
     within = draw(drawing(0.9, 1.2, 1.4))
     assert within.axes[0].get_ylim()[1] < 1.6
     assert "↑" not in svg.document(within)
+
+
+def _bars(title: str, value: Spread | None, *rules: Rule) -> Panel:
+    return Panel(title, ["2 ms"], [Series("RED", [value], svg.INK)], "bars", rules)
+
+
+def test_a_panel_without_a_number_is_not_drawn_and_the_caption_says_so() -> None:
+    panels = [_bars("shallow", Spread(1.5, 1.4, 1.6, 3)), _bars("deep", None)]
+    drawing = Drawing("some", "Some", "", "A caption.", "", "", panels)
+    assert [axis.get_title("left") for axis in draw(drawing).axes] == ["shallow"]
+    whole = family("marking", rows("marking", (1,)), draw=lambda _: [drawing])
+    assert "Not measured, and not drawn: deep." in output.files([whole], "x")["README.md"].replace("\n", " ")
+
+
+def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> None:
+    panel = _bars("shallow", Spread(1.5, 1.4, 1.6, 3), paper(1.35, "at worst, +35 %"))
+    [axis] = draw(Drawing("some", "", "", "", "", "", [panel])).axes
+    assert 1.35 in [line.get_ydata()[0] for line in axis.get_lines()]
+    figure = draw(Drawing("some", "", "", "", "", "", [panel]))
+    assert [text.get_text() for legend in figure.legends for text in legend.get_texts()] == [
+        "RED",
+        "the paper: at worst, +35 %",
+    ]

@@ -375,7 +375,9 @@ def _figure(one: Rendered, inline: bool) -> list[Block]:
     missing, points = drawing.missing()
     crosses = ", marked by a cross" if any(panel.kind != "lines" for panel in drawing.panels) else ""
     lacks = f" {missing} of {points} points have no number{crosses}." if missing else ""
-    caption = f"{source}{drawing.caption}{lacks}"
+    blank = [panel.title for panel in drawing.panels if not panel.measured()]
+    left_out = f" Not measured, and not drawn: {'; '.join(blank)}." if blank else ""
+    caption = f"{source}{drawing.caption}{lacks}{left_out}"
     blocks.append(Picture(one.file, svg.inline(one.text) if inline else "", drawing.title, caption))
     blocks.append(Fold("The numbers", drawing_table(drawing)))
     return blocks

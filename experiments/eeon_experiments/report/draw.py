@@ -29,7 +29,8 @@ _GROUP = 0.82
 
 
 def draw(drawing: Drawing) -> Figure:
-    """The figure; panels without a number say so in place of a picture."""
+    """The figure; panels without a number are left out, and a drawing without any says so."""
+    drawing = drawing.of_panels_measured()
     columns = min(drawing.columns, len(drawing.panels))
     rows = math.ceil(len(drawing.panels) / columns)
     # Few bars alone on a whole line would be beams.

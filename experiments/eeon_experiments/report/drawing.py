@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from eeon_tools.svg import INK
+from eeon_tools.svg import INK, PURPLE
 
 from eeon_experiments.report.runs import Spread
 
@@ -32,6 +32,12 @@ class Rule:
     value: float
     colour: str = INK
     dashes: str = "--"
+
+
+def paper(value: float, what: str, dashes: str = "-.") -> Rule:
+    """The number that a paper names, to stand beside ours; `what`: of which alternative it is, and how it is
+    said there. `dashes` tell two of one figure apart."""
+    return Rule(f"the paper: {what}", value, PURPLE, dashes)
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,11 @@ class Drawing:
     def measured(self) -> bool:
         """Whether any panel has a number."""
         return any(panel.measured() for panel in self.panels)
+
+    def of_panels_measured(self) -> Drawing:
+        """Without panels that have nothing to draw; the same drawing where no panel has."""
+        panels = [panel for panel in self.panels if panel.measured()]
+        return replace(self, panels=panels) if panels else self
 
     def missing(self) -> tuple[int, int]:
         """(points without a number, all points)."""

@@ -1,0 +1,125 @@
+"""What ns-2 and MRPerf do differently, one thing at a time (block E)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eeon_experiments.report.alternatives import (
+    LATENCY,
+    PROTECTIONS,
+    RUNTIME,
+    THROUGHPUT,
+    TRANSPORTS,
+    along,
+)
+from eeon_experiments.report.drawing import Drawing, Panel, Rule, Series, paper
+from eeon_experiments.report.drops import all_dropped
+from eeon_experiments.report.runs import Metric, Runs
+from eeon_tools.svg import BLUE, GREEN, ORANGE, SKY, VERMILION
+
+_NAMES = {
+    "base": "RFCs",
+    "no_fins": "no FINs",
+    "ect_again": "ECT again",
+    "alpha_0": "first alpha 0",
+    "together": "all three",
+}
+_ALTERNATIVES = (
+    ("ecn", "ect", VERMILION),
+    ("dctcp", "ect", ORANGE),
+    ("ecn", "ack_syn", BLUE),
+    ("dctcp", "ack_syn", SKY),
+)
+_AVERAGES = {
+    "red_500us": "instantaneous",
+    "red_500us_averaged": "weight 1/512",
+    "red_500us_ns2_average": "weight 2^-18 (ns-2)",
+}
+_ONE = Rule("1 = DropTail", 1.0, "#888888", ":")
+
+
+def drawings(runs: Runs) -> list[Drawing]:
+    """Every figure of the experiment."""
+    return [_hosts(runs), _averaged(runs)]
+
+
+def _drop_tail(buffer: str) -> dict[str, str | None]:
+    return {
+        "ns2": "base", "buffer": buffer, "transport": "newreno", "queue": "drop_tail", "protect": None,
+    }  # fmt: skip
+
+
+def _hosts(runs: Runs) -> Drawing:
+    levels = [level for level in _NAMES if len(runs.where(ns2=level, queue="red_100us"))]
+    metrics: Sequence[tuple[Metric, str, bool, Sequence[Rule]]] = (
+        (RUNTIME, "runtime", True, [_ONE, paper(1.35, "ECT only, at most +35 %")]),
+        (all_dropped, "dropped packets", False, []),
+    )
+    panels = []
+    for metric, word, relative, rules in metrics:
+        base = _drop_tail("shallow") if relative else None
+        series = [
+            Series(
+                f"{PROTECTIONS[protect]}, {TRANSPORTS[transport]}",
+                along(
+                    runs,
+                    metric,
+                    "ns2",
+                    levels,
+                    base,
+                    buffer="shallow",
+                    transport=transport,
+                    queue="red_100us",
+                    protect=protect,
+                ),
+                colour,
+            )
+            for transport, protect, colour in _ALTERNATIVES
+        ]
+        label, unit = ("DropTail = 1", None) if relative else ("packets", "{:,.0f}")
+        positions = [_NAMES[level] for level in levels]
+        panels.append(Panel(word, positions, series, "bars", rules, y_label=label, unit=unit))
+    return Drawing(
+        "setup-ns2-hosts",
+        "Connections and retransmissions as in ns-2 and MRPerf",
+        "Not in the papers: the set-up behind M4 and M1",
+        "RED at a target of 100 µs, shallow buffers, five fetches at a time. No FINs: connections are not "
+        "closed. ECT again: retransmissions are ECT. First alpha: DCTCP's estimate before its first mark.",
+        "",
+        "",
+        panels,
+        share_y=False,
+    )
+
+
+def _averaged(runs: Runs) -> Drawing:
+    queues = [queue for queue in _AVERAGES if len(runs.where(queue=queue))]
+    panels = []
+    for buffer, title in (("shallow", "shallow buffers"), ("deep", "deep buffers")):
+        series = [
+            Series(
+                word,
+                along(
+                    runs, metric, "queue", queues, _drop_tail(buffer),
+                    ns2="base", buffer=buffer, transport="drops", protect=None,
+                ),
+                colour,
+            )
+            for metric, word, colour in (
+                (RUNTIME, "runtime", ORANGE),
+                (THROUGHPUT, "throughput", BLUE),
+                (LATENCY, "latency", GREEN),
+            )
+        ]  # fmt: skip
+        rules = [_ONE]
+        panels.append(Panel(title, [_AVERAGES[queue] for queue in queues], series, "bars", rules))
+    return Drawing(
+        "setup-ns2-average",
+        "RED on an average that ages while the port is idle",
+        "Not in the papers: the set-up behind thesis, section 5.3.1 (Q3)",
+        "RED at a target of 500 µs that drops, five fetches at a time, against TCP on DropTail of the same "
+        "depth. The paper says that an averaged RED behaves like DropTail, which is 1.",
+        "what RED compares with its thresholds",
+        "DropTail, same depth = 1",
+        panels,
+    )
