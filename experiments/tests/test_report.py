@@ -346,6 +346,15 @@ def test_a_panel_without_a_number_is_not_drawn_and_the_caption_says_so() -> None
     assert "Not measured, and not drawn: deep." in output.files([whole], "x")["README.md"].replace("\n", " ")
 
 
+def test_a_line_joins_points_of_as_many_seeds() -> None:
+    of_one, of_three = (Spread(1.0, 1.0, 1.0, seeds) for seeds in (1, 3))
+    series = Series("ecn", (of_one, of_one, of_three, of_three), "black")
+    panel = Panel("shallow", ("a", "b", "c", "d"), (series,))
+    [axis] = draw(Drawing("some", "", "", "", "", "", [panel])).axes
+    marked = [line for line in axis.get_lines() if line.get_marker() == "o"]
+    assert [list(line.get_xdata()) for line in marked] == [[0, 1], [2, 3]]
+
+
 def test_the_number_that_a_paper_names_is_drawn_and_named_in_the_legend() -> None:
     panel = _bars("shallow", Spread(1.5, 1.4, 1.6, 3), paper(1.35, "at worst, +35 %"))
     [axis] = draw(Drawing("some", "", "", "", "", "", [panel])).axes

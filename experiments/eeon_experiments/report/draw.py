@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any, TypeAlias
 
 from eeon_tools.svg import INK, new_figure, styled
@@ -109,11 +110,18 @@ def _axes(axis: Axes, drawing: Drawing, panel: Panel, labelled: bool) -> None:
     else:
         axis.set_yscale(drawing.scale, **({"linthresh": 10} if drawing.scale == "symlog" else {}))
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-        axis.yaxis.set_minor_formatter(LogFormatter())
+        axis.yaxis.set_minor_formatter(_Minor())
     if panel.numeric is not None:
         axis.set_xticks(list(panel.numeric), list(panel.positions))
     if panel.kind != "lines":
         axis.grid(axis="x", visible=False)
+
+
+class _Minor(LogFormatter):
+    """Those of matplotlib, written as the major ones."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:,g}" if super().__call__(x, pos) else ""
 
 
 def _name_positions(axis: Axes, panel: Panel, inches: float) -> None:
@@ -183,7 +191,11 @@ def _places(panel: Panel) -> list[float]:
 
 
 def _lines(axis: Axes, panel: Panel, series: Iterable[Series]) -> dict[str, Handle]:
-    """Lines through what was measured; only where there is a mark there is a number."""
+    """Lines through what was measured; only where there is a mark there is a number.
+
+    A line joins neighbours of as many seeds: the step between a point of one and a mean of three is not a
+    change of what is drawn.
+    """
     handles: dict[str, Handle] = {}
     drawn = [one for one in series if not one.reference and any(value is not None for value in one.values)]
     for number, one in enumerate(drawn):
@@ -194,11 +206,13 @@ def _lines(axis: Axes, panel: Panel, series: Iterable[Series]) -> dict[str, Hand
             for place, value in zip(_places(panel), one.values, strict=True)
             if value is not None
         ]
-        (handles[one.name],) = axis.plot(
-            [place for place, _ in points], [value.mean for _, value in points], color=one.colour,
-            linestyle=one.dashes or "none", marker=one.marker, markersize=4.5, linewidth=1.6,
-            markerfacecolor="white" if one.dashes != "-" else one.colour,
-        )  # fmt: skip
+        for _, joined in groupby(points, key=lambda point: point[1].seeds):
+            part = list(joined)
+            (handles[one.name],) = axis.plot(
+                [place for place, _ in part], [value.mean for _, value in part], color=one.colour,
+                linestyle=one.dashes or "none", marker=one.marker, markersize=4.5, linewidth=1.6,
+                markerfacecolor="white" if one.dashes != "-" else one.colour,
+            )  # fmt: skip
         for place, value in points:
             _whisker(axis, place, value, one.colour)
     return handles
