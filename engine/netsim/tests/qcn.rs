@@ -122,6 +122,10 @@ fn the_queue_stays_at_its_set_point_and_the_link_full() {
                 (0, 0, 0, 1)
             );
         }
+        // No host has sent the messages, so they are in no class and no latency, though copies of data.
+        let messages: u64 = seen.report.hosts.iter().map(|host| host.qcn.unwrap().messages).sum();
+        let of_hosts: u64 = seen.report.classes.values().map(|class| class.delivered.packets).sum();
+        assert_eq!(seen.report.conservation.delivered, of_hosts + messages);
     }
 }
 

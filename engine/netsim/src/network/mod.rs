@@ -289,7 +289,8 @@ impl Network {
                 if self.hosts[host].is_listened_to {
                     self.listener.hear(events.now(), host, &arrival.frame);
                 }
-                if self.hosts[host].takes_message(&arrival.frame) {
+                let is_message = self.hosts[host].takes_message(&arrival.frame);
+                if is_message {
                     self.hosts[host].nic.handle_message(events.now(), &arrival.frame);
                     self.schedule_nic(events, host);
                 }
@@ -300,8 +301,11 @@ impl Network {
                 if let (Some(hops), Some(packet)) = (&mut self.hops, packet) {
                     hops.delivered(events.now(), host, packet, &arrival.frame);
                 }
-                let (sent, class) = tag::decode(packet_tag);
-                self.measures.delivered(class, bytes, events.now().saturating_since(sent), ecn);
+                // A message has the tag of the frame of which it was copied, and no host has sent it.
+                if !is_message {
+                    let (sent, class) = tag::decode(packet_tag);
+                    self.measures.delivered(class, bytes, events.now().saturating_since(sent), ecn);
+                }
                 Some(arrival)
             }
         }
