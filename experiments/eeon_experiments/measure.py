@@ -62,6 +62,8 @@ def measured(
         **_flows(workload["flows"]),
         **_rpc(workload["applications"]),
         **_queries(workload["applications"]),
+        **_steps(workload["applications"]),
+        **_qcn(report),
         **_coflows(settings, workload["applications"]),
         **_scheduler(workload),
         **_energy(topology, spec, report),
@@ -233,6 +235,33 @@ def _queries(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
                 "queries_failed": one["failed"],
             }
     return {**{f"query_{key}_us": None for key in _QUANTILES}, "queries_failed": None}
+
+
+def _steps(applications: Iterable[ApplicationReport]) -> dict[str, Value]:
+    """Of the first application that has phases."""
+    for one in applications:
+        if one["kind"] == "phases":
+            times = _quantiles(one["step_ps"], _PS_PER_US)
+            return {
+                **{f"step_{key}_us": value for key, value in times.items()},
+                "messages_resent": one["resent"],
+            }
+    return {**{f"step_{key}_us": None for key in _QUANTILES}, "messages_resent": None}
+
+
+def _qcn(report: Report) -> dict[str, Value]:
+    """Of all hosts that have reaction points."""
+    found = [one for host in report["hosts"] if (one := host.get("qcn")) is not None]
+    if not found:
+        return dict.fromkeys(("cnms", "cnms_without_effect", "limiters_max"))
+    return {
+        "cnms": sum(one["messages"] for one in found),
+        "cnms_without_effect": sum(
+            one["malformed"] + one["unknown_flow"] + one["without_effect"] + one["without_limiter"]
+            for one in found
+        ),
+        "limiters_max": max(one["max_limiters"] for one in found),
+    }
 
 
 def _coflows(settings: RunSettings, applications: Iterable[ApplicationReport]) -> dict[str, Value]:

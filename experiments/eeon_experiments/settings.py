@@ -11,6 +11,7 @@ from eeon_control.units import Duration
 from eeon_control.validation import did_you_mean
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from eeon_experiments.qcn import Qcn
 from eeon_experiments.quantities import DurationText, PositiveDurationText
 from eeon_experiments.scheduler import Scheduler
 from eeon_experiments.tcp import Tcp
@@ -28,6 +29,10 @@ def _nic(value: object) -> object:
     return EEE_PRESETS[value]
 
 
+def _or_off(value: object) -> object:
+    return None if value == "off" else value
+
+
 class Nic(Strict):
     """The hosts' NICs."""
 
@@ -37,6 +42,9 @@ class Nic(Strict):
     queue: Literal["unlimited", "as_leaf"] = "unlimited"
     """The NICs' queues: `unlimited` (default; nothing is marked or dropped), or `as_leaf`: buffer limit and
     AQM of the leaf's port at the other end of the link, as ns-2's links have them in both directions."""
+    qcn: Annotated[Qcn | None, BeforeValidator(_or_off)] = None
+    """Obey the switches' congestion notification messages (docs/models/qcn.md; `{}` has the standard's
+    values), or `off`, the default. A flow that a scheduler limits keeps that limiter."""
 
 
 class Host(Strict):

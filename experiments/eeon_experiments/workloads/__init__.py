@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field
 from eeon_experiments.workloads.base import Application, Broken
 from eeon_experiments.workloads.job_mix import JobMix
 from eeon_experiments.workloads.mapreduce import MapReduce
+from eeon_experiments.workloads.phases import Phases
 from eeon_experiments.workloads.queries import ScatterGather
 from eeon_experiments.workloads.transfers import Coflows, Incast, Poisson, Rpc
 
@@ -28,6 +29,7 @@ __all__ = [
     "Incast",
     "JobMix",
     "MapReduce",
+    "Phases",
     "Poisson",
     "Rpc",
     "ScatterGather",
@@ -35,7 +37,8 @@ __all__ = [
 ]
 
 AnyApplication = Annotated[
-    MapReduce | JobMix | Coflows | Incast | Rpc | ScatterGather | Poisson, Field(discriminator="kind")
+    MapReduce | JobMix | Coflows | Incast | Rpc | ScatterGather | Phases | Poisson,
+    Field(discriminator="kind"),
 ]
 
 

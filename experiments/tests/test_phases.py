@@ -1,0 +1,177 @@
+"""Phases and QCN in an experiment's file: what the engine is told, what is refused, and runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from eeon_control.errors import InputError
+from eeon_experiments.fabric import spec_of, workload_of
+from eeon_experiments.qcn import Qcn
+from eeon_experiments.run import run_one
+from eeon_experiments.versions import versions
+from eeon_experiments.workloads.phases import Step
+from made_experiments import points
+from pydantic import ValidationError
+
+PHASES = """\
+name: phases
+title: ranks in step
+base:
+  topology: leaf-spine-4
+  config: drop_tail
+  workload:
+    applications:
+      - name: kernel
+        kind: phases
+        iterations: 3
+        steps:
+          - {pattern: all_to_all, size: 10KB, compute: 1ms}
+          - {pattern: exchange, size: 20KB, distance: 2}
+  time_limit: 10s
+seeds: [1]
+"""
+EXCHANGE = "{pattern: exchange, size: 20KB, distance: 2}"
+
+
+def sent(**step: object) -> list[tuple[int, int]]:
+    return list(Step.model_validate({"size": "1KB", **step}).messages(4))
+
+
+def test_patterns_say_who_sends_to_whom() -> None:
+    assert sent(pattern="all_to_all")[:6] == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 0)]
+    assert len(set(sent(pattern="all_to_all"))) == 12
+    assert sent(pattern="exchange", distance=1) == [(0, 1), (1, 0), (2, 3), (3, 2)]
+    assert sent(pattern="shift", distance=3) == [(0, 3), (1, 0), (2, 1), (3, 2)]
+    # Rows of two: both neighbours along a row are the same one.
+    assert sent(pattern="torus", grid=[2, 2])[:4] == [(0, 1), (0, 2), (1, 0), (1, 3)]
+    assert sent(pattern="torus", grid=[4])[:4] == [(0, 1), (0, 3), (1, 2), (1, 0)]
+    assert sent(pattern="torus", grid=[1, 4]) == sent(pattern="torus", grid=[4])
+
+
+def test_a_torus_has_six_neighbours_in_three_dimensions() -> None:
+    step = Step.model_validate({"pattern": "torus", "size": "1KB", "grid": [4, 4, 4]})
+    messages = set(step.messages(64))
+    assert len(messages) == 64 * 6 == step.count(64)
+    assert {other for rank, other in messages if rank == 21} == {5, 37, 17, 25, 20, 22}
+
+
+def test_the_engine_is_told_every_message(tmp_path: Path) -> None:
+    settings, topology, _ = points(tmp_path, PHASES)[0].run.parts()
+    told = workload_of(settings, topology, 1)["applications"][0]
+    assert told["kind"] == "phases"
+    assert told["ranks"] == ["h1", "h2", "h3", "h4"]
+    assert told["steps"][1] == {
+        "compute_ps": 0,
+        "messages": [[0, 2, 20_000], [1, 3, 20_000], [2, 0, 20_000], [3, 1, 20_000]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("iterations: 3", "iterations: 3\n        ranks: [h1, h9]", "has no host of that name"),
+        ("iterations: 3", "iterations: 3\n        ranks: [h1, h1]", "h1 is there twice"),
+        ("iterations: 3", "iterations: 3\n        noise_sigma: 3", "less than or equal to 2"),
+        ("iterations: 3", "iterations: 0", "greater than or equal to 1"),
+        (EXCHANGE, "{pattern: exchange, size: 20KB}", "exchange needs distance"),
+        (EXCHANGE, "{pattern: all_to_all, size: 20KB, distance: 2}", "all_to_all has no distance"),
+        (EXCHANGE, "{pattern: exchange, size: 20KB, distance: 4}", "rank 0 of 4 has no partner"),
+        (EXCHANGE, "{pattern: shift, size: 20KB, distance: 4}", "not below the number of ranks"),
+        (EXCHANGE, "{pattern: torus, size: 20KB, grid: [2, 3]}", "a grid of 2 x 3"),
+        (EXCHANGE, "{pattern: torus, size: 20KB}", "torus needs grid"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    with pytest.raises(InputError) as caught:
+        points(tmp_path, PHASES.replace(old, new))
+    assert reason in str(caught.value)
+
+
+def test_ranks_go_on_when_everything_has_arrived(tmp_path: Path) -> None:
+    found = run_one(points(tmp_path, PHASES, versions=versions())[0].run).measured
+    assert found["status"] == "finished", found["error"]
+    assert found["messages_resent"] == 0
+    # 20 KB to one host take 160 us at 1 Gbit/s, the other step computes for 1 ms before 30 KB.
+    assert found["step_p50_us"] > 160
+    assert 1_240 < found["step_p99_us"] < 3_000
+    assert found["runtime_seconds"] == pytest.approx(6 * found["step_mean_us"] / 1e6, rel=1e-3)
+    assert found["cnms"] is None
+
+
+CONGESTED = """\
+name: congested
+title: two senders and one queue under QCN
+base:
+  topology: leaf-spine-4
+  config:
+    - drop_tail
+    - classes: {default: {priority: 3}}
+      profiles: {queue: {fabric: {buffer: 1MB, qcn: {set_point: 20KB, sample: 15KB}}}}
+      roles: {host_facing: {queue: fabric}, uplink: {queue: fabric}, spine: {queue: fabric}}
+  nic: {qcn: {min_rate: 1Mbps}}
+  workload:
+    applications:
+      - name: two
+        kind: coflows
+        coflows:
+          - name: two
+            transfers:
+              - {source: h1, destination: h2, size: 5MB}
+              - {source: h3, destination: h2, size: 5MB}
+  time_limit: 10s
+axes:
+  hosts:
+    obey: {}
+    ignore: {nic: {qcn: "off"}}
+seeds: [1]
+"""
+
+
+def test_users_units_become_the_engines() -> None:
+    assert Qcn().engine() == {
+        "cycle_bytes": 150_000,
+        "timer_ps": 15 * 10**9,
+        "fast_cycles": 5,
+        "active_bps": 5_000_000,
+        "hyper_bps": 50_000_000,
+        "gain_shift": 7,
+        "min_decrease_percent": 50,
+        "min_bps": 5_000_000,
+        "extra_fast_recovery": True,
+        "halved_cycles": True,
+    }
+    given = {"byte_limit": "75KB", "timer": "1ms", "active_increase": "1Mbps", "hyper_increase": "2Mbps"}
+    told = Qcn.model_validate({**given, "min_rate": "100kbps", "halved_cycles": False}).engine()
+    assert (told["cycle_bytes"], told["timer_ps"], told["min_bps"]) == (75_000, 10**9, 100_000)
+    assert (told["active_bps"], told["hyper_bps"], told["halved_cycles"]) == (10**6, 2 * 10**6, False)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("byte_limit", "999B"),
+        ("timer", "1ns"),
+        ("timer", "1001s"),
+        ("fast_cycles", 0),
+        ("active_increase", "0bps"),
+        ("gain_shift", 5),
+        ("min_decrease_percent", 101),
+        ("min_rate", "1001Gbps"),
+    ],
+)
+def test_what_no_reaction_point_can_have_is_refused(key: str, value: object) -> None:
+    with pytest.raises(ValidationError, match=key):
+        Qcn.model_validate({key: value})
+
+
+def test_hosts_obey_congestion_messages_only_where_told(tmp_path: Path) -> None:
+    obeying, ignoring = points(tmp_path, CONGESTED, versions=versions())
+    nics = [one["nic"] for one in spec_of(*obeying.run.parts(), seed=1)["hosts"]]
+    assert all(nic["qcn"]["min_bps"] == 1_000_000 for nic in nics)
+    assert all("qcn" not in host["nic"] for host in spec_of(*ignoring.run.parts(), seed=1)["hosts"])
+    limited, free = (run_one(point.run).measured for point in (obeying, ignoring))
+    assert limited["status"] == free["status"] == "finished"
+    assert limited["cnms"] > 10 and limited["limiters_max"] >= 1
+    assert free["cnms"] is None
+    assert limited["queue_max_bytes_host_facing"] < free["queue_max_bytes_host_facing"]
