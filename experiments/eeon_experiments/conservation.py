@@ -38,7 +38,6 @@ def check(
     * each switch decided about what it received or made, but for what is inside it;
     * no packet came to a wrong host, and every queue's occupancy is zero where nothing is under way.
     """
-    counters = packet_counts.of_hosts(counters)
     problems = [*_under_way(report, packets), *_switches(report, counters)]
     if report["conservation"]["misdelivered"]:
         problems.append(f"{report['conservation']['misdelivered']} packets came to a wrong host")

@@ -32,26 +32,8 @@ def _of_hosts(packet_class: str) -> str:
     return "other" if packet_class == "control" else packet_class
 
 
-def of_hosts(counters: FabricCounters) -> FabricCounters:
-    """Without the frames that switches make for their neighbours, pauses and congestion notification
-    messages: no host sends them, and NICs keep them.
-
-    MAC control frames of hosts are never sent on, so that one that was sent was made by a switch. Where
-    switches make them, those of hosts cannot be told apart, and are left out as well.
-    """
-    if not any(
-        one.packet_class == "control" and one.verdict in LEFT for one in counters.verdicts if one.packets
-    ):
-        return counters
-    return FabricCounters(
-        tuple(one for one in counters.received if one.packet_class != "control"),
-        tuple(one for one in counters.verdicts if one.packet_class != "control"),
-    )
-
-
 def class_packets(report: Report | TrafficReport, counters: FabricCounters) -> dict[str, ClassPackets]:
     """Packets by class as hosts see it; drops and marks are sums over all switches."""
-    counters = of_hosts(counters)
     verdicts = {name: dict.fromkeys((*LEFT, *_DROPS, *_OTHER_VERDICTS), 0) for name in CLASS_NAMES}
     for count in counters.verdicts:
         verdicts[_of_hosts(count.packet_class)][count.verdict] += count.packets
@@ -83,7 +65,6 @@ def check(
     * what leaf ports sent to hosts is what hosts got;
     * every queue's occupancy is zero again, in bytes and in packets.
     """
-    counters = of_hosts(counters)
     problems = [
         *_sent(report, packets, offered),
         *_classes(report, packets),
