@@ -224,3 +224,11 @@ def test_a_mistake_in_findings_is_named_with_its_file(tmp_path: Path, text: str,
 
 def test_no_findings_are_no_findings(tmp_path: Path) -> None:
     assert findings.load(tmp_path) == {}
+
+
+def test_values_of_which_every_point_is_missing_stand_for_their_points() -> None:
+    planned = [{"queue": queue, "seed": seed} for queue in ("red", "codel") for seed in ("4", "5", "6")]
+    missing = [one for one in planned if one["seed"] == "6" or one == {"queue": "red", "seed": "5"}]
+    assert list(gather._in_words(missing, planned)) == ["all 2 of seed 6", "queue red, seed 5"]
+    assert list(gather._in_words(planned, planned)) == ["all 3 of queue red", "all 3 of queue codel"]
+    assert list(gather._in_words([], planned)) == []

@@ -4,7 +4,8 @@ edge that reads."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -115,15 +116,29 @@ def _planned(experiment: files.Experiment, results: Results, quick: bool) -> tup
     except (ToolsError, EeonError):
         return None, []
     there = {(tuple(sorted(_used(row.axes).items())), row.seed) for row in results.rows}
-    missing = [
-        f"{words_of(_used(point.axes))}, seed {point.run.seed}"
-        for point in points
-        if (tuple(sorted(_used(point.axes).items())), point.run.seed) not in there
-    ]
-    shown = missing[:_NAMED]
-    if len(missing) > len(shown):
-        shown.append(f"and {len(missing) - len(shown)} more")
+    planned = [{**_used(point.axes), "seed": str(point.run.seed)} for point in points]
+    missing = [one for one in planned if (_key(one), int(one["seed"])) not in there]
+    shown = list(_in_words(missing, planned))
+    if len(shown) > _NAMED:
+        shown[_NAMED:] = [f"and {len(shown) - _NAMED} more"]
     return len(points), shown
+
+
+def _key(point: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((axis, value) for axis, value in point.items() if axis != "seed"))
+
+
+def _in_words(missing: Sequence[dict[str, str]], planned: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Points that are missing; where all of an axis' value are, that value stands for them."""
+    left = list(missing)
+    whole = Counter(pair for one in planned for pair in one.items())
+    for (axis, value), count in whole.most_common():
+        of_value = [one for one in missing if one.get(axis) == value]
+        told = [one for one in left if one.get(axis) == value]
+        if told and len(of_value) == count > 1:
+            left = [one for one in left if one.get(axis) != value]
+            yield f"all {count} of {axis} {value}"
+    yield from map(words_of, left)
 
 
 def _used(axes: Mapping[str, str | None]) -> dict[str, str]:
