@@ -51,6 +51,11 @@ ECMP_SELECTOR_SIZE: int = _CONSTANTS["ECMP_SELECTOR_SIZE"]
 RECEIVED_CELLS: int = _CONSTANTS["RECEIVED_CELLS"]
 VERDICT_CELLS: int = _CONSTANTS["VERDICT_CELLS"]
 PORT_CELLS: int = _CONSTANTS["PORT_CELLS"]
+CONTROL_PRIORITY: int = _CONSTANTS["CONTROL_PRIORITY"]
+"""The queue of frames that the switch makes; a paused class there would hold its own pauses."""
+PRIORITY_BITS: int = _ALL["type_bits"]["priority_t"]
+"""A queue is numbered `port << PRIORITY_BITS | priority`."""
+PAUSE_FRAME_BYTES: int = _CONSTANTS["PAUSE_FRAME_BYTES"]
 
 TICK_VALUES: int = 1 << _ALL["type_bits"]["tick_t"]
 """Timestamps count modulo this."""

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.classes import DEFAULT_CLASS
 from eeon_control.config.model import FabricConfig
-from eeon_control.config.pfc import CONTROL_PRIORITY, shortage
+from eeon_control.config.pfc import shortage
+from eeon_control.constants import CONTROL_PRIORITY
 from eeon_control.errors import PlanError, Problem, Severity
 from eeon_control.sources import Document, KeyPath
 from eeon_control.topology import base_rtt

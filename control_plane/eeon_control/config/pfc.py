@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PlainValidator, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 
+from eeon_control.constants import PAUSE_FRAME_BYTES
 from eeon_control.errors import PlanError
 from eeon_control.model_base import (
     BYTES_SCHEMA,
@@ -23,9 +24,7 @@ from eeon_control.units import Bytes, DataRate, Duration
 
 QUANTUM_BITS = 512
 """IEEE 802.3 annex 31D: the unit of a pause, in bit times of the link."""
-PAUSE_FRAME = Bytes(60)
-CONTROL_PRIORITY = 7
-"""The queue of frames that the switch makes; a paused class there would hold its own pauses."""
+PAUSE_FRAME = Bytes(PAUSE_FRAME_BYTES)
 _PS_PER_SECOND = 10**12
 _AUTO_SCHEMA: JsonSchemaValue = {"anyOf": [{"const": "auto"}, text_schema(Bytes, examples=["90KB"])]}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eeon_control.config import FabricConfig
+from eeon_control.constants import PRIORITY_BITS, TICK_VALUES
 from eeon_control.entries import Action, Entry, Exact
 from eeon_control.errors import PlanError
 from eeon_control.topology import Port, Switch
@@ -11,8 +12,6 @@ from eeon_control.units import Duration
 GROUPS = "lossless_group"
 """What came in by one port for one priority: thresholds by port and priority."""
 TABLES: tuple[str, ...] = ("port_pfc", "pausable_queue", GROUPS, "made_pause")
-_TICKS_LIMIT = 1 << 48
-_PRIORITY_BITS = 3
 
 
 def pfc_entries(config: FabricConfig, switch: Switch, tick: Duration) -> list[Entry]:
@@ -31,7 +30,7 @@ def pfc_entries(config: FabricConfig, switch: Switch, tick: Duration) -> list[En
         entries += [Entry("port_pfc", match, (obey,)), Entry("made_pause", match, (made,))]
         for priority in sorted(lossless):
             at = config.pfc_at(port, priority)
-            queue = (Exact("queue", port.number << _PRIORITY_BITS | priority),)
+            queue = (Exact("queue", port.number << PRIORITY_BITS | priority),)
             values = {
                 "xoff_bytes": int(at.xoff),
                 "xon_bytes": int(at.xon),
@@ -49,6 +48,6 @@ def pfc_entries(config: FabricConfig, switch: Switch, tick: Duration) -> list[En
 def _quantum(port: Port, tick: Duration) -> int:
     """Ticks of a quantum with 16 fractional bits."""
     ticks = (512 * 10**12 << 16) // (int(port.rate) * int(tick))
-    if not 0 < ticks < _TICKS_LIMIT:
+    if not 0 < ticks < TICK_VALUES:
         raise PlanError(f"{port.name}: 512 bit times at {port.rate} are no number of ticks of {tick}")
     return ticks
