@@ -25,6 +25,7 @@
 #include "include/control/aqm.p4"
 #include "include/control/codel.p4"
 #include "include/control/eee.p4"
+#include "include/control/buffer.p4"
 #include "include/control/pfc.p4"
 #include "include/control/lossless.p4"
 #include "include/control/qcn.p4"

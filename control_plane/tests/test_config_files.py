@@ -52,13 +52,16 @@ def with_eee(profile: str) -> str:
     [
         (BASE + "rotes: 1\n", "c.yaml:8: error: rotes: 1: unknown key"),
         (
-            BASE.replace("300KB", "200pkt"),
-            "c.yaml:3: error: profiles.queue.q.buffer: 200pkt: the buffer limit counts "
-            "bytes; 200pkt of 1500B frames are 300KB",
+            BASE.replace("300KB", "0pkt"),
+            "c.yaml:3: error: profiles.queue.q.buffer: 0pkt: the buffer limit must",
+        ),
+        (
+            BASE.replace("300KB", "200pkt, held_packets: outside"),
+            "held_packets: outside goes with a buffer in bytes, and buffer is 200pkt; full frames take 300KB",
         ),
         (BASE.replace("300KB", "300"), "300 is not a number of bytes with a unit"),
         (BASE.replace("300KB", "0B"), "must be above zero"),
-        (BASE.replace("300KB", "5GB"), "at most 4294967295B"),
+        (BASE.replace("300KB", "5GB"), "at most 4294967295 (32 bits)"),
         (
             BASE.replace("uplink: {queue: q}", "uplink: {queue: p}"),
             "c.yaml:6: error: roles.uplink.queue: p: there is no queue profile of that name; there are q",
@@ -180,6 +183,19 @@ def test_doubtful_queue_setting_is_a_warning_with_its_reason(aqm, says):
     found = checked(with_queue(aqm))
     assert [severity for line, severity in found.items() if says in line] == [Severity.WARNING]
     assert Severity.ERROR not in found.values()
+
+
+def test_thresholds_are_held_against_a_buffer_in_packets_in_either_unit():
+    def told(aqm: str) -> list[str]:
+        return list(checked(with_queue(aqm + ", protect: ece}").replace("buffer: 300KB", "buffer: 200pkt")))
+
+    red = "{mode: red, max_probability: 1, min: 10"
+    assert told(red + "pkt, max: 200pkt") == []
+    (line,) = told(red + "pkt, max: 201pkt")
+    assert "max is 201pkt, above the buffer (200pkt)" in line
+    assert told(red + "KB, max: 300KB") == []
+    (line,) = told(red + "KB, max: 301KB")
+    assert "max is 301KB, above the 300KB that the buffer (200pkt) holds of full frames" in line
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from eeon_control import config, plan, topology
+from eeon_control.entries import Action
 from eeon_control.errors import InputError
 from eeon_control.port_settings.mark_threshold import bandwidth_delay_share, default_threshold
 from eeon_control.units import Bytes, DataRate, Duration
@@ -195,6 +196,35 @@ def test_bmv2_queues_are_not_touched_unless_the_configuration_says_so():
 def test_bmv2_queue_is_deep_enough_for_a_full_buffer_of_the_shortest_frames_by_default():
     loaded = config.from_text(BASE + "target_settings: {bmv2: {}}\n")
     assert loaded.bmv2_queue(EDGE) == config.Bmv2QueueValues(depth_packets=5001, packets_per_second=0)
+
+
+def test_bmv2_queue_is_one_deeper_than_a_buffer_in_packets():
+    loaded = config.from_text(BASE.replace("300KB", "200pkt") + "target_settings: {bmv2: {}}\n")
+    found = loaded.bmv2_queue(EDGE)
+    assert found is not None and found.depth_packets == 201
+
+
+def test_bmv2_queue_of_a_port_that_holds_packets_outside_its_buffer_needs_a_depth():
+    text = BASE.replace("300KB", "300KB, held_packets: outside")
+    (error,) = config.check(config.from_text(text + "target_settings: {bmv2: {}}\n"), FABRIC, NS)
+    assert "queue_depth: auto is what fills the buffer, and queue profile q holds packets outside it" in str(
+        error
+    )
+    given = config.from_text(text + "target_settings: {bmv2: {queue_depth: 9000pkt}}\n")
+    assert config.check(given, FABRIC, NS) == []
+
+
+@pytest.mark.parametrize(
+    ("buffer", "action"),
+    [
+        ("200pkt", ("set_buffer_limit_in_packets", (("buffer_packets", 200),))),
+        ("300KB, held_packets: outside", ("set_buffer_limit_beside_held", (("buffer_bytes", 300_000),))),
+    ],
+)
+def test_a_buffer_in_packets_and_one_beside_held_packets_reach_the_switch(buffer, action):
+    intended = plan.intended(FABRIC, config.from_text(BASE.replace("300KB", buffer)), NS)
+    written = {entry.actions for entry in intended["leaf1"] if entry.table == "port_buffer" and entry.match}
+    assert written == {(Action(*action),)}
 
 
 def test_bmv2_queue_settings_are_inherited_key_by_key():

@@ -109,7 +109,7 @@ def test_every_key_once_is_accepted_by_both():
 
 # What both refuse: (text of the file that breaks, what it breaks it with).
 WRONG = [
-    ("shallow, aqm: drop_tail", "200pkt"),
+    ("shallow, aqm: drop_tail", "200frames"),
     ("shallow, aqm: drop_tail", "300"),
     ("buffer: 300KB", "bufer: 300KB"),
     ("drop_tail", "pie"),

@@ -11,6 +11,8 @@ from eeon_control.errors import PlanError
 from eeon_control.port_settings import (
     TABLES,
     BufferLimit,
+    BufferLimitBesideHeld,
+    BufferLimitInPackets,
     CodelSettings,
     DropTailSettings,
     EeeOff,
@@ -72,7 +74,12 @@ def read_back(table: str, settings, tick: Duration):
     return TABLES[table].from_action(action, tick)
 
 
-@given(st.builds(BufferLimit, U32.map(Bytes)), TICKS)
+@given(
+    st.builds(BufferLimit, U32.map(Bytes))
+    | st.builds(BufferLimitInPackets, U32.map(Packets))
+    | st.builds(BufferLimitBesideHeld, U32.map(Bytes)),
+    TICKS,
+)
 def test_buffer_limit_is_read_back_as_it_was_written(settings, tick):
     assert read_back("port_buffer", settings, tick) == settings
 

@@ -112,6 +112,8 @@ def test_rows_hold_counters_and_registers_in_base_units(fabric):
         "occupancy_bytes": 97_500,
         "occupancy_packets": 0,
         "buffer_bytes": 300_000,
+        "buffer_packets": None,
+        "held_packets": "inside",
         "aqm": "red 125pkt..375pkt, up to 1, ECN, protect ack_syn",
     }
     assert fabric.row("leaf1:3", "eee") == {

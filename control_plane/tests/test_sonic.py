@@ -317,6 +317,11 @@ def test_what_is_imported_and_exported_again_is_the_same(content: dict[str, obje
             "Use the queue of now (1)",
         ),
         (
+            "drop_tail, held_packets: outside",
+            "profiles.queue.q.buffer: 300KB: cannot be mapped: SONiC's thresholds count bytes, and all that waits. "
+            "Give a buffer in bytes and leave held_packets out",
+        ),
+        (
             "{mode: red, min: 1KB, max: 2KB, max_probability: 0.5%}",
             "profiles.queue.q.aqm.max_probability: 0.5%: cannot be mapped: SONiC's is a whole number of percent",
         ),

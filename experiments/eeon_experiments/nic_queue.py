@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 
 
 def queue_like(config: FabricConfig, leaf: Port) -> NicSpec:
-    """`buffer_bytes` and `aqm` of a NIC that behaves as a leaf's port does. Raises PlanError for thresholds
+    """Buffer and `aqm` of a NIC that behaves as a leaf's port does. Raises PlanError for thresholds
     that the port cannot have either."""
     queue = config.settings_of(leaf).queue
-    return {"buffer_bytes": int(queue.buffer), "aqm": _aqm(queue.aqm, leaf.rate)}
+    aqm = _aqm(queue.aqm, leaf.rate)
+    if isinstance(queue.buffer, Packets):
+        return {"buffer_packets": int(queue.buffer), "aqm": aqm}
+    spec: NicSpec = {"buffer_bytes": int(queue.buffer), "aqm": aqm}
+    if queue.held_packets == "outside":
+        spec["held_outside"] = True
+    return spec
 
 
 def _aqm(aqm: Aqm, rate: DataRate) -> NicAqm | None:

@@ -11,10 +11,10 @@ from eeon_experiments.nic_queue import queue_like
 RED = {"mode": "red", "target_delay": "100us", "max_probability": "100%", "protect": "ece"}
 
 
-def of(aqm: dict[str, Any], port: str = "leaf1:1") -> dict[str, Any]:
+def of(aqm: dict[str, Any], port: str = "leaf1:1", **buffer: str) -> dict[str, Any]:
     fabric = topology.load("leaf-spine-160")
     roles = {role: {"queue": "fabric"} for role in ("host_facing", "uplink", "spine")}
-    queue = {"buffer": "shallow", "aqm": aqm}
+    queue = {"buffer": "shallow", "aqm": aqm} | buffer
     known = config.from_value({"profiles": {"queue": {"fabric": queue}}, "roles": roles}, "made")
     leaf = fabric.port(port)
     assert leaf is not None
@@ -65,3 +65,10 @@ def of(aqm: dict[str, Any], port: str = "leaf1:1") -> dict[str, Any]:
 )
 def test_a_nic_is_set_as_the_port(aqm: dict[str, Any], expected: dict[str, Any] | None) -> None:
     assert of(aqm) == {"buffer_bytes": 300_000, "aqm": expected}
+
+
+def test_a_nic_counts_its_buffer_as_its_leaf_does():
+    plain = {"mode": "drop_tail"}
+    assert of(plain, buffer="200pkt") == {"buffer_packets": 200, "aqm": None}
+    outside = of(plain, held_packets="outside")
+    assert outside == {"buffer_bytes": 300_000, "held_outside": True, "aqm": None}

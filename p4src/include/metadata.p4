@@ -24,6 +24,10 @@ struct metadata_t {
     @field_list(1)
     byte_count_t queued_bytes;
 
+    // They are in outside_bytes too.
+    @field_list(1)
+    bit<1> outside;
+
     // Its turn, when `ticketed`. A packet without a ticket never waits.
     @field_list(1)
     bit<1> ticketed;
@@ -96,6 +100,7 @@ struct metadata_t {
     // Ingress only.
     byte_count_t xoff_bytes;
     bit<1> has_priorities;    // DSCP and PCP choose among a port's queues
+    bit<1> held_outside;      // does not count in the buffer if the link is not awake
     bit<6> dscp;              // 0 unless it is IP
     ecn_t ecn;                // NOT_ECT unless the packet is well-formed IP
     bit<1> tcp_ece;

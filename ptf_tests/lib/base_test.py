@@ -278,6 +278,17 @@ class FabricTest(SwitchTest):
         """Limit the bytes queued for `port`."""
         self.table_add("port_buffer", {"port": port}, "set_buffer_limit", {"buffer_bytes": limit_bytes})
 
+    def buffer_limit_in_packets(self, port: int, limit_packets: int) -> None:
+        """Limit the packets queued for `port`."""
+        self.table_add(
+            "port_buffer", {"port": port}, "set_buffer_limit_in_packets", {"buffer_packets": limit_packets}
+        )
+
+    def buffer_limit_beside_held(self, port: int, limit_bytes: int) -> None:
+        """Limit the bytes queued for `port`, but for those that came while its link was not awake."""
+        params = {"buffer_bytes": limit_bytes}
+        self.table_add("port_buffer", {"port": port}, "set_buffer_limit_beside_held", params)
+
     # --- counts --------------------------------------------------------------------------------------------
 
     def forget_counts(self) -> None:

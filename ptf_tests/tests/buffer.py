@@ -78,6 +78,42 @@ class BufferDropsEctAndNotEctAlike(_Buffer):
         self.assertEqual([departure.ecn for departure in left], [Ecn.ECT0, Ecn.CE])
 
 
+class BufferInPacketsHoldsExactlyItsLimit(_Buffer):
+    """Three packets, however long: a small frame takes as much room as a full one."""
+
+    def runTest(self) -> None:
+        self.buffer_limit_in_packets(2, 3)
+        for size in (packets.FULL_FRAME, 100):
+            offered = frames(5, size)
+            self.forget_counts()
+            self.expect_kept(offered, offered[:3])
+
+
+class BufferInPacketsAdmitsNoSmallFrameWhereNoLargeOneFits(_Buffer):
+    def runTest(self) -> None:
+        self.buffer_limit_in_packets(2, 2)
+        offered = [*frames(2), packets.tcp(2, flags="A")]
+        self.expect_kept(offered, offered[:2])
+
+
+class BufferOfNoPacketsDropsEverything(_Buffer):
+    def runTest(self) -> None:
+        self.buffer_limit_in_packets(2, 0)
+        self.send(1, *frames(3))
+        self.drain()
+        self.assert_silent()
+        self.assertEqual(self.verdicts(2), {(PacketClass.DATA, Verdict.TAIL_DROPPED): 3})
+
+
+class BufferBesideHeldIsTheWholeBufferWhereEeeIsOff(_Buffer):
+    """Nothing is held, so nothing waits outside: the limit in bytes."""
+
+    def runTest(self) -> None:
+        self.buffer_limit_beside_held(2, 5 * SIZE)
+        offered = frames(8)
+        self.expect_kept(offered, offered[:5])
+
+
 class BufferAdmitsAgainWhenTheQueueHasDrained(_Buffer):
     def runTest(self) -> None:
         self.buffer_limit(2, 3 * SIZE)

@@ -316,6 +316,38 @@ class HoldFillsTheBufferAndTailDrops(_Holding):
         self.assertEqual(self.verdicts(2)[PacketClass.DATA, Verdict.TAIL_DROPPED], 3)
 
 
+class HoldOutsideTheBufferDropsNothingAndLeavesItToWhatComesAfter(_Holding):
+    """The buffer has room for two frames. Seven are held outside it. When they leave, two more fit, and still
+    only two as the seven become fewer; `outside_bytes` tells how much of the queue is not in the buffer."""
+
+    def runTest(self) -> None:
+        self.eee(Eee(hold=HOLD))
+        self.buffer_limit_beside_held(2, 2 * SIZE)
+        self.asleep_since_long()
+        self.forget_counts()
+        now = self.switch.now_ns
+        frames = [data(n) for n in range(14)]
+        self.send(1, *frames[:7])
+        self.assertEqual(self.register("outside_bytes", 2), 7 * SIZE)
+        gate = now + HOLD + WAKE_NS
+        self.at(gate + _WIRE // 2)
+        self.assertEqual(self.register("outside_bytes", 2), 6 * SIZE)
+        self.send(1, *frames[7:10])
+        self.at(gate + 4 * _WIRE + _WIRE // 2)
+        self.assertEqual(self.register("outside_bytes", 2), 2 * SIZE)
+        self.send(1, frames[10])
+        # Of those that came after the hold one is on the wire, and there is room for one.
+        self.at(gate + 7 * _WIRE + _WIRE // 2)
+        self.assertEqual(self.register("outside_bytes", 2), 0)
+        self.send(1, *frames[11:])
+        self.drain()
+        kept = [*frames[:9], frames[11]]
+        left = self.departures(2)
+        self.assert_frames(left, [packets.forwarded(frame, 2) for frame in kept])
+        self.assert_leaves(left, [gate + n * _WIRE for n in range(10)], now)
+        self.assertEqual(self.verdicts(2)[PacketClass.DATA, Verdict.TAIL_DROPPED], 4)
+
+
 class HoldDroppedPacketsDoNotCountForTheTrigger(_Holding):
     """Two frames fit the buffer; eight more are dropped. The trigger of five packets is never reached."""
 

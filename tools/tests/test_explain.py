@@ -251,7 +251,7 @@ def test_the_tree_shows_states_keys_entries_parameters_and_registers_in_order() 
         "ipv4_route, dst=10.0.1.2: hit 10.0.1.2/32 (entry ",
         "route.forward(port=2, src_mac=02:01:00:00:00:01, dst_mac=02:00:00:00:01:02)",
         "set_buffer_limit(buffer_bytes=300000)",
-        "if (metadata.found_bytes + metadata.queued_bytes) > buffer_bytes: no   [occupancy.p4:",
+        "if (metadata.found_bytes + metadata.queued_bytes) > buffer_bytes: no   [buffer.p4:",
         "mark_threshold(threshold_bytes=30000, l4s_threshold_bytes=30000, at_dequeue=0)",
         "metadata.verdict: 0 -> 1 (marked)",
         "register occupancy_bytes[2]: 31500 -> 32554",

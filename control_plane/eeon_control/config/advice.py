@@ -53,13 +53,13 @@ def _threshold(
     threshold, l4s = settings.threshold, settings.l4s_threshold
     keys = ("threshold", "mark_threshold")
     shown = f"auto is {threshold} at {rate}, " if aqm.threshold is None else ""
-    if threshold >= queue.buffer:
+    if threshold >= queue.buffer_bytes:
         yield warning(
             keys,
             f"{shown}not below the buffer ({queue.buffer}): the port drops before it marks, "
             "so nothing is ever marked",
         )
-    if aqm.l4s_threshold is not None and l4s >= queue.buffer:
+    if aqm.l4s_threshold is not None and l4s >= queue.buffer_bytes:
         yield warning(
             ("l4s_threshold",),
             f"not below the buffer ({queue.buffer}): the port drops before it marks, "
@@ -78,8 +78,11 @@ def _red(
     at_rate = f" at {rate}" if aqm.target_delay is not None else ""
     holds: Bytes | Packets = queue.buffer
     buffer = f"the buffer ({queue.buffer})"
-    if isinstance(high, Packets):
-        holds = Packets(queue.buffer // FULL_FRAME_BYTES)
+    if isinstance(holds, Packets) and isinstance(high, Bytes):
+        holds = queue.buffer_bytes
+        buffer = f"the {holds} that the buffer ({queue.buffer}) holds of full frames"
+    elif isinstance(holds, Bytes) and isinstance(high, Packets):
+        holds = Packets(holds // FULL_FRAME_BYTES)
         buffer = f"the {holds} of {FULL_FRAME_BYTES}B that the buffer ({queue.buffer}) holds"
     if low >= holds:
         yield warning(keys, f"min is {low}{at_rate}, not below {buffer}: this is drop_tail")
@@ -160,7 +163,7 @@ def hold_warning(eee: Eee, queue: Queue, rate: DataRate) -> str | None:
     if eee.mode != "coalesce" or eee.hold is None:
         return None
     brought = Bytes(rate * eee.hold // (8 * 10**12))
-    shallow = queue.buffer < _DEEP_BUFFER
+    shallow = queue.buffer_bytes < _DEEP_BUFFER
     depth = f"{'shallow' if shallow else 'deep'} buffer ({queue.buffer})"
     if marks(queue.aqm):
         if eee.hold < _LONG_HOLD_WITH_MARKING:

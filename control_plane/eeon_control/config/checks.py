@@ -13,6 +13,7 @@ from eeon_control.config.advice import hold_warning, queue_warnings
 from eeon_control.config.classes import DEFAULT_CLASS
 from eeon_control.config.model import FabricConfig
 from eeon_control.config.pfc import shortage
+from eeon_control.config.target_settings import queue_depth
 from eeon_control.constants import CONTROL_PRIORITY
 from eeon_control.errors import PlanError, Problem, Severity
 from eeon_control.sources import Document, KeyPath
@@ -35,7 +36,7 @@ def check(config: FabricConfig, topology: Topology, tick: Duration) -> list[Prob
             *_eee(config, topology, used, tick),
             *_qcn(config, topology, used),
             *_pfc(config, topology),
-            *_target_settings(config, topology),
+            *_target_settings(config, topology, used),
         ]
     )
     return sorted(found, key=lambda problem: (problem.place.file, problem.place.line))
@@ -146,12 +147,12 @@ def _qcn(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterato
                     f"there is no class {one}{did_you_mean(one, known)}; there are {_some(sorted(known))}",
                     one,
                 )
-        if qcn.set_point >= queue.buffer:
+        if qcn.set_point >= queue.buffer_bytes:
             yield config.document.problem(
                 (*path, "set_point"),
                 f"{qcn.set_point} is not below the buffer ({queue.buffer}): no queue would be too long",
             )
-        elif 3 * qcn.set_point > 2 * queue.buffer:
+        elif 3 * qcn.set_point > 2 * queue.buffer_bytes:
             yield config.document.problem(
                 (*path, "set_point"),
                 f"{qcn.set_point} is above two thirds of the buffer ({queue.buffer}): what is left above it "
@@ -244,7 +245,7 @@ def _thresholds(config: FabricConfig, port: Port, priority: int, name: str) -> I
         )
 
 
-def _target_settings(config: FabricConfig, topology: Topology) -> Iterator[Problem]:
+def _target_settings(config: FabricConfig, topology: Topology, used: list[_Used]) -> Iterator[Problem]:
     bmv2 = config.target_settings.bmv2
     if bmv2 is None:
         return
@@ -252,6 +253,15 @@ def _target_settings(config: FabricConfig, topology: Topology) -> Iterator[Probl
     yield from _names(
         config.document, topology, (*path, "switches"), bmv2.switches, (*path, "ports"), bmv2.ports
     )
+    for one in used:
+        outside = one.queue is not None and config.profiles.queue[one.queue].held_packets == "outside"
+        if outside and queue_depth(config.bmv2_levels(one.port)) == "auto":
+            yield config.document.problem(
+                path,
+                f"queue_depth: auto is what fills the buffer, and queue profile {one.queue} holds packets "
+                "outside it, as many as come during a hold; give a number of packets, because BMv2's queue "
+                "must never be full",
+            )
 
 
 def _eee_place(config: FabricConfig, name: str, port: Port) -> KeyPath:

@@ -12,7 +12,7 @@ from eeon_control.config.classes import Classes, default_priority
 from eeon_control.config.pfc import PfcProfiles, Thresholds, thresholds
 from eeon_control.config.presets import EEE_PRESETS
 from eeon_control.config.queues import Queue
-from eeon_control.config.target_settings import Bmv2QueueValues, TargetSettings, bmv2_values
+from eeon_control.config.target_settings import Bmv2Queue, Bmv2QueueValues, TargetSettings, bmv2_values
 from eeon_control.model_base import U32_MAX, RateText, Strict, no_speed_twice, whole
 from eeon_control.port_settings.eee import Eee, PhyTimes
 from eeon_control.sources import Document, KeyPath
@@ -228,10 +228,14 @@ class FabricConfig(Strict):
     def bmv2_queue(self, port: Port) -> Bmv2QueueValues | None:
         """What BMv2's own queue of a switch port is to be set to; None when the configuration says
         nothing."""
+        levels = self.bmv2_levels(port)
+        return bmv2_values(levels, port, self.settings_of(port).queue.buffer) if levels else None
+
+    def bmv2_levels(self, port: Port) -> list[Bmv2Queue]:
+        """What the configuration says of BMv2's own queue of a switch port, most specific first."""
         bmv2 = self.target_settings.bmv2
         if bmv2 is None:
-            return None
+            return []
         levels = [bmv2.ports.get(port.name), bmv2.switches.get(port.node)]
         levels += [getattr(bmv2.roles, port.role.value), bmv2]
-        buffer = self.settings_of(port).queue.buffer
-        return bmv2_values([level for level in levels if level is not None], port, buffer)
+        return [level for level in levels if level is not None]

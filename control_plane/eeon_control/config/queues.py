@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from eeon_control.config.presets import BUFFER_PRESETS
 from eeon_control.config.qcn import Qcn
 from eeon_control.config.short_forms import ShortForms, written_out
-from eeon_control.model_base import Strict, in_bytes, of_text, text_schema
-from eeon_control.port_settings import Aqm, DropTail
-from eeon_control.units import Bytes
+from eeon_control.model_base import FULL_FRAME_BYTES, U32_MAX, Strict, of_text, text_schema
+from eeon_control.port_settings import (
+    Aqm,
+    BufferLimit,
+    BufferLimitBesideHeld,
+    BufferLimitInPackets,
+    DropTail,
+    Settings,
+)
+from eeon_control.units import Bytes, Packets, parse_size
 
 
-def _buffer(text: object) -> Bytes:
+def _buffer(text: object) -> Bytes | Packets:
     preset = BUFFER_PRESETS.get(text) if isinstance(text, str) else None
-    return in_bytes("the buffer limit", above_zero=True)(text if preset is None else preset)
+    size = parse_size(text if preset is None else preset)
+    if not 0 < size <= U32_MAX:
+        raise ValueError(f"the buffer limit must be above zero and at most {U32_MAX} (32 bits)")
+    return size
 
 
+_BUFFER_SCHEMA = text_schema(Bytes, Packets, examples=["300KB", "200pkt"])
 BufferText = Annotated[
-    Bytes,
-    *of_text(_buffer, {"anyOf": [{"enum": list(BUFFER_PRESETS)}, text_schema(Bytes, examples=["300KB"])]}),
+    Bytes | Packets,
+    *of_text(_buffer, {"anyOf": [{"enum": list(BUFFER_PRESETS)}, _BUFFER_SCHEMA]}),
 ]
 AqmText = Annotated[Aqm, Field(discriminator="mode"), ShortForms(), BeforeValidator(written_out)]
 
@@ -30,9 +41,35 @@ class Queue(Strict):
     """A queue profile: the buffer limit of a port, and its AQM."""
 
     buffer: BufferText
-    """Maximum number of bytes in the port's queue; a packet that does not fit is dropped. `shallow` (300KB)
-    and `deep` (3MB) are the papers' switches."""
+    """Maximum number of bytes in the port's queue, or of packets (`200pkt`), as ns-2 counts; a packet that
+    does not fit is dropped. `shallow` (300KB) and `deep` (3MB) are the papers' switches."""
+    held_packets: Literal["inside", "outside"] = "inside"
+    """Where packets wait that EEE holds: `inside` the buffer, as in a switch with one memory, or `outside`,
+    in a layer of their own without limit, as in the thesis' simulator: the buffer then has room for what
+    comes after the hold. The AQM sees both. `outside` needs a buffer in bytes."""
     aqm: AqmText = DropTail(mode="drop_tail")
     """The AQM: a mapping with `mode`, or a short form such as `mark_threshold: auto` or `autored: 500us`."""
     qcn: Qcn | None = None
     """Congestion notification to senders. It needs `classes`. Without it nobody is told."""
+
+    @model_validator(mode="after")
+    def _outside_of_bytes(self) -> Queue:
+        if self.held_packets == "outside" and isinstance(self.buffer, Packets):
+            raise ValueError(
+                f"held_packets: outside goes with a buffer in bytes, and buffer is {self.buffer}; "
+                f"full frames take {self.buffer_bytes}"
+            )
+        return self
+
+    @property
+    def buffer_bytes(self) -> Bytes:
+        """What the buffer holds; of one in packets, when they are full frames."""
+        if isinstance(self.buffer, Packets):
+            return Bytes(self.buffer * FULL_FRAME_BYTES)
+        return self.buffer
+
+    def limit(self) -> Settings:
+        """The buffer limit as a port has it."""
+        if isinstance(self.buffer, Packets):
+            return BufferLimitInPackets(self.buffer)
+        return (BufferLimitBesideHeld if self.held_packets == "outside" else BufferLimit)(self.buffer)

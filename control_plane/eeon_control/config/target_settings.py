@@ -109,12 +109,18 @@ class Bmv2QueueValues:
     packets_per_second: int
 
 
-def bmv2_values(levels: list[Bmv2Queue], port: Port, buffer: Bytes) -> Bmv2QueueValues:
+def queue_depth(levels: list[Bmv2Queue]) -> Packets | Literal["auto"]:
+    """The most specific that is given."""
+    return next((level.queue_depth for level in levels if level.queue_depth is not None), "auto")
+
+
+def bmv2_values(levels: list[Bmv2Queue], port: Port, buffer: Bytes | Packets) -> Bmv2QueueValues:
     """The numbers for one port from its levels, most specific first, and its buffer limit."""
-    depth = next((level.queue_depth for level in levels if level.queue_depth is not None), "auto")
+    depth = queue_depth(levels)
     rate = next((level.packet_rate for level in levels if level.packet_rate is not None), "unlimited")
     if depth == "auto":
-        depth = Packets(ceil(buffer / _SHORTEST_FRAME_BYTES) + 1)  # one more, because it must never be full
+        full = buffer if isinstance(buffer, Packets) else ceil(buffer / _SHORTEST_FRAME_BYTES)
+        depth = Packets(full + 1)  # one more, because it must never be full
     if rate == "auto":
         wire_bits = 8 * (FULL_FRAME_BYTES + _ETHERNET_HEADER_BYTES + int(port.overhead))
         rate = PacketRate(max(1, int(port.rate) // wire_bits))

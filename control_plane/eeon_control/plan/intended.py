@@ -18,7 +18,7 @@ from eeon_control.memory import cyclic_collector_paused
 from eeon_control.plan import classes, copies, pfc, qcn
 from eeon_control.plan.deadlock import waiting_circle
 from eeon_control.plan.routes import Router, ecmp_seed
-from eeon_control.port_settings import BufferLimit, EeeSettings, Settings
+from eeon_control.port_settings import EeeSettings, Settings
 from eeon_control.topology import Port, Switch, Topology
 from eeon_control.units import Bytes, DataRate, Duration
 
@@ -121,7 +121,7 @@ class _PortEntries:
     def _actions_of(self, port: Port, settings: PortSettings) -> tuple[tuple[str, tuple[Action, ...]], ...]:
         queue = settings.queue
         meant: dict[str, Settings] = {
-            port_settings.BUFFER.name: BufferLimit(queue.buffer),
+            port_settings.BUFFER.name: queue.limit(),
             port_settings.AQM.name: queue.aqm.settings_at(port.rate),
             port_settings.EEE.name: settings.eee.settings_at(port.rate, port.overhead),
         }

@@ -11,7 +11,7 @@ action of the P4 program has it. To add an AQM: write its file, add its profile 
 `AQM` below, and write its action in p4src/include/control/aqm.p4. Pure: no files, no clock, no network.
 """
 
-from eeon_control.port_settings.buffer import BufferLimit
+from eeon_control.port_settings.buffer import BufferLimit, BufferLimitBesideHeld, BufferLimitInPackets
 from eeon_control.port_settings.codec import IN_TICKS, PortTable, Settings
 from eeon_control.port_settings.codel import Codel, CodelSettings
 from eeon_control.port_settings.drop_tail import DropTail, DropTailSettings
@@ -22,7 +22,7 @@ from eeon_control.port_settings.red import Red, RedSettings
 Aqm = DropTail | MarkThreshold | Red | Codel
 """The AQM of a queue profile; `mode` tells them apart."""
 
-BUFFER = PortTable("port_buffer", "buffer", (BufferLimit,))
+BUFFER = PortTable("port_buffer", "buffer", (BufferLimit, BufferLimitInPackets, BufferLimitBesideHeld))
 AQM = PortTable("port_aqm", "AQM", (DropTailSettings, MarkThresholdSettings, RedSettings, CodelSettings))
 EEE = PortTable("port_eee", "EEE", (EeeOff, EeeSettings), of_parts="EEE ")
 
@@ -34,6 +34,8 @@ __all__ = [
     "Aqm",
     "BUFFER",
     "BufferLimit",
+    "BufferLimitBesideHeld",
+    "BufferLimitInPackets",
     "Codel",
     "CodelSettings",
     "DropTail",

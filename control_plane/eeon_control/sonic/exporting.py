@@ -50,6 +50,13 @@ def export(
                 f"profiles.queue.{called}",
                 "is no name for SONiC: letters, digits, - and _, at most 32. Rename the profile",
             )
+        if settings.queue.held_packets == "outside" or not isinstance(settings.queue.buffer, Bytes):
+            refused.add(
+                f"profiles.queue.{called}.buffer",
+                "cannot be mapped: SONiC's thresholds count bytes, and all that waits. Give a buffer in "
+                "bytes and leave held_packets out",
+                str(settings.queue.buffer),
+            )
         wred = _wred(settings.queue, f"profiles.queue.{called}.aqm", refused)
         if wred is not None:
             patch["WRED_PROFILE"][called] = wred
@@ -57,7 +64,7 @@ def export(
         patch["BUFFER_PROFILE"][called] = {
             "pool": pool,
             "size": "0",
-            "static_th": str(int(settings.queue.buffer)),
+            "static_th": str(int(settings.queue.buffer_bytes)),
         }
         patch["BUFFER_QUEUE"][f"{name}|{queue}"] = {"profile": called}
     problems.check()

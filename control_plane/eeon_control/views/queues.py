@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from eeon_control.fabric.read import FabricObservation
 from eeon_control.plan import classes
-from eeon_control.port_settings import AQM, BUFFER, BufferLimit
+from eeon_control.port_settings import (
+    AQM,
+    BUFFER,
+    BufferLimit,
+    BufferLimitBesideHeld,
+    BufferLimitInPackets,
+    Settings,
+)
 from eeon_control.topology import Topology
 from eeon_control.units import Duration
 from eeon_control.views.port_tables import NO_REGISTERS, aqm_text, by_port
@@ -28,7 +35,7 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
                 {
                     "port": port.name,
                     **{key: None if registers is None else registers[key] for key in REGISTERS},
-                    "buffer_bytes": int(limit.limit) if isinstance(limit, BufferLimit) else None,
+                    **_buffer(limit),
                     "aqm": aqm_text(tables.get(AQM.name), tick),
                 }
             )
@@ -39,9 +46,25 @@ def queues(topology: Topology, observed: FabricObservation, tick: Duration) -> V
         Column("buffer_bytes", "buffer", bytes_exact),
         Column("aqm", "AQM", right=False),
     ]
+    if any(row["buffer_packets"] is not None for row in rows):
+        columns.insert(-1, Column("buffer_packets", "buffer, packets", none))
+    if any(row["held_packets"] == "outside" for row in rows):
+        columns.insert(-1, Column("held_packets", "held packets", none, right=False))
     notes = [NO_REGISTERS] if any(one.registers is None for one in observed.switches.values()) else []
     notes += _classes(observed)
     return View("queues", "queues", columns, rows, notes=notes)
+
+
+def _buffer(limit: Settings | None) -> Row:
+    """The limit in what it counts, and where held packets wait."""
+    row: Row = {"buffer_bytes": None, "buffer_packets": None, "held_packets": None}
+    match limit:
+        case BufferLimit() | BufferLimitBesideHeld():
+            outside = isinstance(limit, BufferLimitBesideHeld)
+            row |= {"buffer_bytes": int(limit.limit), "held_packets": "outside" if outside else "inside"}
+        case BufferLimitInPackets():
+            row |= {"buffer_packets": int(limit.limit), "held_packets": "inside"}
+    return row
 
 
 def _classes(observed: FabricObservation) -> list[str]:

@@ -40,7 +40,8 @@
 //!   tells that transmitter's PHY the same thing, so that its energy can be told: `null` never sleeps, otherwise
 //!   it sleeps after `stall_ps` without transmission. At a host's end `eee` must be absent: its NIC decides.
 //! * `host_delay` is absent, or `{"tx_ps": 0, "rx_ps": 0}`: what hosts with TCP take for a segment.
-//! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit. `aqm` is absent, or one of
+//! * `nic` is for all hosts, a host's own `nic` replaces it whole. `buffer_bytes: null` is without limit;
+//!   `buffer_packets` is in place of it, `held_outside` beside it. `aqm` is absent, or one of
 //!   `{"mode": "mark_threshold", ...}`, `{"mode": "red", ...}`, `{"mode": "codel", ...}` with the fields of [`NicAqm`].
 //! * `nic_classes` is absent, or gives all NICs queues by DSCP; those in `pausable` obey pause frames (`docs/models/pfc.md`).
 //! * `scheduler` is absent, or gives flows of applications their rates: `docs/models/flow_chasing.md`.
@@ -289,6 +290,12 @@ pub struct NicSpec {
     /// Maximum number of waiting bytes; without limit when absent.
     #[serde(default)]
     pub buffer_bytes: Option<u64>,
+    /// Maximum number of waiting frames, in place of `buffer_bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_packets: Option<u64>,
+    /// What comes while the link is not awake waits beside `buffer_bytes`. Default false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub held_outside: bool,
     /// What happens before the queue is full; nothing when absent.
     #[serde(default)]
     pub aqm: Option<NicAqm>,

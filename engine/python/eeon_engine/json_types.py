@@ -2336,8 +2336,14 @@ class NicSpec(TypedDict):
     buffer_bytes: NotRequired[int | None]
     """Maximum number of waiting bytes; without limit when absent."""
 
+    buffer_packets: NotRequired[int | None]
+    """Maximum number of waiting frames, in place of `buffer_bytes`."""
+
     eee: NotRequired[NicEeeSpec | None]
     """EEE, with the timings of `phy`; off when absent."""
+
+    held_outside: NotRequired[bool]
+    """What comes while the link is not awake waits beside `buffer_bytes`. Default false."""
 
     qcn: NotRequired[QcnSettings | None]
     """QCN: reaction points for flows that switches send messages about; none when absent."""

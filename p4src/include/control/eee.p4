@@ -156,6 +156,16 @@ control eee_admit(inout metadata_t meta, in standard_metadata_t standard_metadat
                 }
             }
         }
+
+        if (meta.held_outside == 1) {
+            eee_state.read(state, meta.egress_port);
+            if (state != eee_state_t.ACTIVE) {
+                byte_count_t outside;
+                outside_bytes.read(outside, meta.egress_port);
+                outside_bytes.write(meta.egress_port, outside + meta.queued_bytes);
+                meta.outside = 1;
+            }
+        }
     }
 
     table port_eee {

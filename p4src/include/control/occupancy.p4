@@ -1,10 +1,10 @@
-// How much stands in each port's queues: admission by bytes, and the port's buffer limit.
+// How much stands in each port's queues, in bytes and in packets.
 //
 // v1model tells packets, not bytes, and tells them too late. So the program keeps its own account: a packet enters when
 // ingress has decided to queue it and leaves when egress lets it go. What must hold:
 //
 //   * the target's own queue never overflows (it drops silently, and the account would be wrong for ever): it is set
-//     deeper than buffer_bytes allows;
+//     deeper than the buffer limit allows (control/buffer.p4);
 //   * every change is inside one action, the unit in which BMv2 locks the registers that it uses;
 //   * a packet that is not to be queued never enters.
 //
@@ -26,6 +26,10 @@ register<packet_count_t, port_id_t>(PORT_CELLS) occupancy_packets;
 // priority 0 costs no second account.
 @name("queue_bytes")
 register<byte_count_t, queue_id_t>(QUEUE_CELLS) queue_bytes;
+
+// Of occupancy_bytes, what was held outside the buffer (control/buffer.p4) and has not left yet.
+@name("outside_bytes")
+register<byte_count_t, port_id_t>(PORT_CELLS) outside_bytes;
 
 // Part of the action that admits a packet (control/eee.p4). `found` is the number of packets before it.
 action occupancy_enter(in metadata_t meta, out packet_count_t found) {
@@ -54,27 +58,10 @@ action occupancy_leave(in metadata_t meta, out byte_count_t left) {
         queue_bytes.read(queued, meta.queue);
         queue_bytes.write(meta.queue, queued - meta.queued_bytes);
     }
-}
-
-// Does the packet fit? If not, its verdict is TAIL_DROPPED.
-control buffer_limit(inout metadata_t meta) {
-    // One bit wider than the counts, because a limit of 0xFFFFFFFF means none.
-    action set_buffer_limit(byte_count_t buffer_bytes) {
-        occupancy_bytes.read(meta.found_bytes, meta.egress_port);
-        if ((bit<33>)meta.found_bytes + (bit<33>)meta.queued_bytes > (bit<33>)buffer_bytes) {
-            meta.verdict = verdict_t.TAIL_DROPPED;
-        }
-    }
-
-    table port_buffer {
-        key = { meta.egress_port: exact @name("port"); }
-        actions = { set_buffer_limit; }
-        default_action = set_buffer_limit(0xFFFFFFFF);
-        size = PORT_TABLE_SIZE;
-    }
-
-    apply {
-        port_buffer.apply();
+    if (meta.outside == 1) {
+        byte_count_t outside;
+        outside_bytes.read(outside, meta.egress_port);
+        outside_bytes.write(meta.egress_port, outside - meta.queued_bytes);
     }
 }
 

@@ -92,7 +92,7 @@ def acts_from_bytes(aqm: str) -> int:
     if isinstance(settings, RedSettings):
         low = settings.min
         return int(low) * FULL_FRAME_BYTES if isinstance(low, Packets) else int(low)
-    return int(queue.buffer)
+    return int(queue.buffer_bytes)
 
 
 def make_trace(folder: Path, seed: int) -> tuple[Path, Manifest]:

@@ -21,6 +21,8 @@ from eeon_control.port_settings import (
     EEE,
     IN_TICKS,
     BufferLimit,
+    BufferLimitBesideHeld,
+    BufferLimitInPackets,
     CodelSettings,
     DropTailSettings,
     EeeSettings,
@@ -152,13 +154,13 @@ def _verdict(facts: _Facts, verdict: str) -> str:
             return "to the CPU: its route says to_cpu"
         case "tail_dropped":
             buffer = facts.settings(BUFFER)
-            limit = buffer.limit if isinstance(buffer, BufferLimit) else 0
-            return (
-                f"tail-dropped: occupancy {values.size(facts.meta('found_bytes'))} + "
-                f"packet {values.size(facts.meta('queued_bytes'))} > "
-                f"buffer {values.size(limit)} "
-                f"(set_buffer_limit, port {facts.meta('egress_port')})"
-            )
+            found = f"tail-dropped: occupancy {values.size(facts.meta('found_bytes'))}"
+            where = f"({buffer.action}, port {facts.meta('egress_port')})" if buffer else ""
+            if isinstance(buffer, BufferLimitInPackets):
+                return f"{found} in {buffer.describe()}, and no more fit {where}"
+            limit = buffer.limit if isinstance(buffer, BufferLimit | BufferLimitBesideHeld) else 0
+            packet = values.size(facts.meta("queued_bytes"))
+            return f"{found} + packet {packet} > buffer {values.size(limit)} {where}"
         case "early_dropped":
             match facts.settings(AQM):
                 case CodelSettings() as codel:

@@ -130,9 +130,13 @@ class Recording:
             return None
         return self.config.settings_of(port).queue.aqm.settings_at(port.rate)
 
-    def buffer(self, port: Port) -> int:
-        """Bytes that a switch's port holds at most; 0 for a host's."""
-        return 0 if port.role is PortRole.HOST else int(self.config.settings_of(port).queue.buffer)
+    def buffer_bytes(self, port: Port) -> int:
+        """Bytes that a switch's port holds at most, of full frames if it counts packets; 0 for a host's."""
+        return 0 if port.role is PortRole.HOST else int(self.config.settings_of(port).queue.buffer_bytes)
+
+    def buffer(self, port: Port) -> str:
+        """The limit of a switch's port as it is configured."""
+        return self.config.settings_of(port).queue.limit().describe()
 
     def acts_from(self, port: Port) -> int | None:
         """Bytes from which the port's AQM marks or drops; None where that is no depth."""
@@ -246,8 +250,12 @@ class Recording:
         found = f"queue {size(visit.decided_bytes)}"
         did = {"marked": "marked", "early_dropped": "dropped early"}.get(visit.verdict, "not marked")
         if visit.verdict == "tail_dropped":
-            needed = f"{found} + packet {size(visit.length)}"
-            return f"{needed} > buffer {size(self.buffer(port))}: dropped, the buffer is full"
+            if isinstance(self.config.settings_of(port).queue.buffer, Packets):
+                return f"{found} of {self.buffer(port)}, which is all that fits: dropped, the buffer is full"
+            return (
+                f"{found} + packet {size(visit.length)} > buffer {self.buffer(port)}: "
+                "dropped, the buffer is full"
+            )
         if visit.dropped and visit.verdict != "early_dropped":
             return f"dropped: {visit.dropped.replace('_', ' ')}"
         match self.aqm(port):
@@ -270,7 +278,7 @@ class Recording:
             case CodelSettings() as codel:
                 return f"CoDel, {time(visit.waited_ps)} in the queue, target {time(int(codel.target))}: {did}"
             case _:
-                return f"{found}, buffer {size(self.buffer(port))}: let in"
+                return f"{found}, buffer {self.buffer(port)}: let in"
 
 
 _DROPS = ("malformed", "no_route", "ttl_expired", "to_cpu", "tail_dropped", "early_dropped")

@@ -331,7 +331,7 @@ def _port(recording: Recording, one: _PortSeries, period_ps: int, steps: int) ->
         "is_host": is_host,
         "rate_gbps": int(port.rate) / 1e9,
         "threshold": None if is_host else recording.acts_from(port),
-        "buffer": recording.buffer(port) or None,
+        "buffer": recording.buffer_bytes(port) or None,
         "load": round(one.busy_ps / end, 6),
         "asleep": round(one.asleep_ps / end, 6),
         "packets": one.packets,

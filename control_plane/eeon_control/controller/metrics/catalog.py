@@ -182,7 +182,7 @@ _FAMILIES = (
         _PORT,
         "Packets that the EEE hold keeps back at the time of the reading, while the link sleeps.",
     ),
-    _gauge("port_buffer_bytes", _PORT, "The port's buffer limit, as intended."),
+    _gauge("port_buffer_bytes", _PORT, "The port's buffer limit, as intended; none where it counts packets."),
     _gauge("port_speed_bytes", _PORT, "The link's speed in bytes per second, each way."),
     _counter(
         "port_wakes_total",

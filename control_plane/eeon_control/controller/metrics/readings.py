@@ -159,9 +159,10 @@ class Readings:
 
 
 def _buffers(link: Link) -> Mapping[int, int]:
-    """Buffer limits as intended, by port."""
-    return {
-        entry.match[0].value: dict(entry.actions[0].params)["buffer_bytes"]
+    """Buffer limits in bytes as intended, by port; a port whose limit counts packets has none."""
+    limits = {
+        entry.match[0].value: dict(entry.actions[0].params).get("buffer_bytes")
         for entry in link.machine.intended.entries
         if entry.table == "port_buffer" and not entry.is_default
     }
+    return {port: limit for port, limit in limits.items() if limit is not None}

@@ -1,8 +1,8 @@
-//! A host's network interface: a FIFO with a byte limit and an AQM, the speed of its link, and the EEE hold of its PHY.
+//! A host's network interface: a FIFO with a limit and an AQM, the speed of its link, and the EEE hold of its PHY.
 //!
 //! Flows that were given a rate wait in limiters beside the FIFO (`limiter`), and round robin chooses among those whose time has come.
 //! Under QCN (`reactions`), switches' messages give flows limiters as well.
-//! The byte limit is for all that waits; the AQM is the FIFO's. Where there are classes, the FIFO is a queue for each priority
+//! The limit is for all that waits; the AQM is the FIFO's. Where there are classes, the FIFO is a queue for each priority
 //! (`nic_classes`), which the switch may pause; what leaves a limiter while its queue is paused waits there.
 //!
 //! A frame on the wire is not in the queue. What does not fit the limit, or is dropped by the AQM, is counted. The NIC's
@@ -17,7 +17,7 @@ use units::{Bytes, DataRate, Duration, Time};
 
 use wire::PacketClass;
 
-use crate::network::eee::{Eee, EeeParams};
+use crate::network::eee::{Eee, EeeParams, EeeState};
 use crate::network::frame::HostFrame;
 use crate::network::limiter::{Limiters, Next};
 use crate::network::nic_aqm::{Aqm, Decision};
@@ -67,11 +67,32 @@ pub struct NicStats {
     pub classes: [ClassCounts; PacketClass::ALL.len()],
 }
 
+/// What may wait in a NIC; the modes of the P4 program (`p4src/include/control/buffer.p4`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NicLimit {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// So many frames, whatever their length.
+    Frames(u64),
+    /// So many bytes beside those that came while the link was not awake.
+    BytesBesideHeld(Bytes),
+}
+
+/// What was held outside the buffer. A link falls asleep only when nothing waits, so all that waits when the first frame
+/// leaves was held, and nothing that comes afterwards.
+#[derive(Default)]
+struct Outside {
+    bytes: u64,
+    /// When the first frame left after the last hold.
+    awake_since: Option<Time>,
+}
+
 /// One NIC.
 pub struct Nic {
     rate: DataRate,
     overhead: Bytes,
-    limit: Option<Bytes>,
+    limit: Option<NicLimit>,
+    outside: Outside,
     eee: Option<Eee>,
     aqm: Option<Aqm>,
     /// Empty where there are lanes.
@@ -92,13 +113,14 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// An idle NIC. `limit` bounds the waiting bytes; `eee` is off when `None`.
-    pub fn new(rate: DataRate, overhead: Bytes, limit: Option<Bytes>, eee: Option<NicEee>) -> Self {
+    /// An idle NIC. `limit` bounds what waits; `eee` is off when `None`.
+    pub fn new(rate: DataRate, overhead: Bytes, limit: Option<NicLimit>, eee: Option<NicEee>) -> Self {
         let eee = eee.map(|eee| Eee::new(in_ticks(eee, rate, overhead)));
         Self {
             rate,
             overhead,
             limit,
+            outside: Outside::default(),
             eee,
             aqm: None,
             queue: VecDeque::new(),
@@ -258,7 +280,15 @@ impl Nic {
         let queued_bytes = self.queued_bytes + u64::from(frame.wire_len);
         let (limited_bytes, limited_frames) =
             self.limiters.as_ref().map_or((0, 0), |limiters| (limiters.queued_bytes, limiters.queued_frames));
-        if self.limit.is_some_and(|limit| queued_bytes + limited_bytes > limit.get()) {
+        let fits = match self.limit {
+            None => true,
+            Some(NicLimit::Bytes(limit)) => queued_bytes + limited_bytes <= limit.get(),
+            Some(NicLimit::Frames(limit)) => (self.queue_packets() as u64) < limit,
+            Some(NicLimit::BytesBesideHeld(limit)) => {
+                self.is_held(now) || queued_bytes + limited_bytes - self.outside.bytes <= limit.get()
+            }
+        };
+        if !fits {
             self.stats.dropped += 1;
             self.stats.classes[frame.class() as usize].tail_dropped += 1;
             return Err(frame);
@@ -271,7 +301,9 @@ impl Nic {
             if let Some(eee) = &mut self.eee {
                 eee.admit(now.as_ps(), frame.wire_len, fifo_len == 0 && limited_frames == 0);
             }
+            let length = frame.wire_len;
             limiters.push(now, limiter.get() - 1, frame);
+            self.hold_outside(now, length);
             self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
             return Ok(());
         }
@@ -286,6 +318,7 @@ impl Nic {
         if let Some(eee) = &mut self.eee {
             eee.admit(now.as_ps(), frame.wire_len, fifo_len == 0 && limited_frames == 0);
         }
+        self.hold_outside(now, frame.wire_len);
         match &mut self.lanes {
             None => self.queue.push_back(frame),
             Some(lanes) => lanes.push(frame),
@@ -293,6 +326,33 @@ impl Nic {
         self.queued_bytes = queued_bytes;
         self.stats.max_queue_bytes = self.stats.max_queue_bytes.max(queued_bytes + limited_bytes);
         Ok(())
+    }
+
+    /// Whether what comes now is held: the link is not awake, or the first frame after a hold leaves at this very time.
+    fn is_held(&self, now: Time) -> bool {
+        let awake = self.eee.as_ref().is_none_or(|eee| eee.state() == EeeState::Active);
+        !awake || self.outside.awake_since == Some(now)
+    }
+
+    /// A frame has been let in; does it count outside the buffer?
+    #[inline]
+    fn hold_outside(&mut self, now: Time, length: u32) {
+        if matches!(self.limit, Some(NicLimit::BytesBesideHeld(_))) && self.is_held(now) {
+            self.outside.bytes += u64::from(length);
+        }
+    }
+
+    /// A frame leaves, or is dropped when it was to leave: it no longer counts outside the buffer, if it did.
+    #[inline]
+    fn leave_outside(&mut self, now: Time, frame: &HostFrame) {
+        if self.outside.bytes > 0 {
+            if self.is_held(now) {
+                self.outside.awake_since = Some(now);
+            }
+            if self.outside.awake_since.is_some_and(|since| tag::decode(frame.tag).0 <= since) {
+                self.outside.bytes -= u64::from(frame.wire_len);
+            }
+        }
     }
 
     /// When the first waiting frame may leave: not before the wire is free and the PHY awake, nor, in a limiter, before its time.
@@ -369,6 +429,7 @@ impl Nic {
                 let (admitted, _) = tag::decode(frame.tag);
                 let decision = aqm.leave(now, admitted, self.queued_bytes, &frame);
                 if self.stats.apply(decision, &mut frame) {
+                    self.leave_outside(now, &frame);
                     if let Some(eee) = &mut self.eee {
                         eee.discard(now.as_ps());
                     }
@@ -383,6 +444,7 @@ impl Nic {
     #[inline]
     fn put_on_wire(&mut self, now: Time, frame: HostFrame) -> (HostFrame, Duration) {
         assert!(now >= self.free_at, "a NIC sends while its wire is busy");
+        self.leave_outside(now, &frame);
         if let Some(eee) = &mut self.eee {
             eee.depart(now.as_ps(), frame.wire_len);
         }
@@ -461,8 +523,10 @@ mod tests {
         HostFrame { wire_len, ..HostFrame::default() }
     }
 
+    const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
+
     fn gigabit(limit: Option<u64>, eee: Option<NicEee>) -> Nic {
-        Nic::new(DataRate::from_bps(1_000_000_000), Bytes::new(24), limit.map(Bytes::new), eee)
+        Nic::new(GIGABIT, Bytes::new(24), limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes))), eee)
     }
 
     fn us(us: u64) -> Time {
@@ -489,6 +553,72 @@ mod tests {
         nic.enqueue(us(0), frame(400)).unwrap();
         let stats = *nic.stats();
         assert_eq!((stats.offered, stats.dropped, stats.max_queue_bytes), (3, 1, 1_000));
+    }
+
+    #[test]
+    fn a_buffer_in_packets_has_room_for_as_many_small_frames_as_large_ones() {
+        for length in [60, 1_514] {
+            let mut nic = Nic::new(GIGABIT, Bytes::new(24), Some(NicLimit::Frames(2)), None);
+            nic.enqueue(us(0), frame(length)).unwrap();
+            nic.enqueue(us(0), frame(length)).unwrap();
+            assert_eq!(nic.enqueue(us(0), frame(length)), Err(frame(length)));
+            nic.depart(us(0)).unwrap();
+            nic.enqueue(us(0), frame(length)).unwrap();
+        }
+    }
+
+    /// Sleeps at once, wakes in no time, holds for 500 us or for `trigger_packets`.
+    fn holding(limit: u64, trigger_packets: u32) -> Nic {
+        let hold = Duration::from_us(500);
+        let eee = NicEee { hold, trigger_packets, ..NicEee::default() };
+        Nic::new(GIGABIT, Bytes::ZERO, Some(NicLimit::BytesBesideHeld(Bytes::new(limit))), Some(eee))
+    }
+
+    #[test]
+    fn what_is_held_outside_leaves_the_whole_buffer_to_what_comes_after() {
+        let at = |time| HostFrame::new(time, Vec::new(), 1_250);
+        let mut nic = holding(2_500, 0);
+        (0..5).for_each(|_| nic.enqueue(us(1_000), at(us(1_000))).unwrap());
+        assert_eq!(nic.next_departure(), Some(us(1_500)));
+        nic.depart(us(1_500)).unwrap();
+        // 10 us each on the wire: four that were held wait, and two more fit.
+        nic.enqueue(us(1_501), at(us(1_501))).unwrap();
+        nic.enqueue(us(1_501), at(us(1_501))).unwrap();
+        assert_eq!(nic.enqueue(us(1_501), at(us(1_501))), Err(at(us(1_501))));
+        // As those leave that were held, nothing becomes free.
+        nic.depart(us(1_510)).unwrap();
+        nic.enqueue(us(1_511), at(us(1_511))).unwrap_err();
+        (2..5).for_each(|turn| assert!(nic.depart(us(1_500 + 10 * turn)).is_some()));
+        assert_eq!(nic.outside.bytes, 0);
+        nic.enqueue(us(1_541), at(us(1_541))).unwrap_err();
+        nic.depart(us(1_550)).unwrap();
+        nic.enqueue(us(1_551), at(us(1_551))).unwrap();
+    }
+
+    proptest::proptest! {
+        /// However frames come: what counts in the buffer never exceeds it, and nothing is left outside at the end.
+        #[test]
+        fn the_account_of_what_is_held_outside_comes_to_nothing(
+            frames in proptest::collection::vec((0_u64..900, 60_u32..1_514), 1..80),
+            trigger in 0_u32..6,
+        ) {
+            const LIMIT: u64 = 4_000;
+            let mut nic = holding(LIMIT, trigger);
+            let mut now = us(1_000);
+            for (gap, length) in frames {
+                now += Duration::from_us(gap);
+                while let Some(due) = nic.next_departure().filter(|due| *due <= now) {
+                    nic.depart(due).unwrap();
+                }
+                let _ = nic.enqueue(now, HostFrame::new(now, Vec::new(), length as usize));
+                proptest::prop_assert!(nic.queued_bytes - nic.outside.bytes <= LIMIT);
+            }
+            while let Some(due) = nic.next_departure() {
+                nic.depart(due.max(now)).unwrap();
+                now = now.max(due);
+            }
+            proptest::prop_assert_eq!((nic.queued_bytes, nic.outside.bytes), (0, 0));
+        }
     }
 
     #[test]

@@ -123,7 +123,7 @@ fn pause(rate: DataRate, quanta: u64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::nic::Nic;
+    use crate::network::nic::{Nic, NicLimit};
 
     const GIGABIT: DataRate = DataRate::from_bps(1_000_000_000);
 
@@ -244,7 +244,7 @@ mod tests {
             frames in proptest::collection::vec((0_u64..100, 60_u32..1_514, 0..3_u8), 1..60),
             limit in proptest::option::of(1_500_u64..20_000),
         ) {
-            let limit = limit.map(Bytes::new);
+            let limit = limit.map(|bytes| NicLimit::Bytes(Bytes::new(bytes)));
             let mut plain = Nic::new(GIGABIT, Bytes::new(24), limit, None);
             let mut other = Nic::new(GIGABIT, Bytes::new(24), limit, None).with_classes(Some(classes()));
             let mut now = 0;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, DataRate, Duration};
 
 use crate::limits::MAX_SPEC_TIME_PS;
-use crate::network::nic::NicEee;
+use crate::network::nic::{NicEee, NicLimit};
 use crate::network::nic_classes::{NicClasses, PRIORITIES};
 use crate::network::phy::PhyType;
 use crate::reaction::QcnSettings;
@@ -72,7 +72,7 @@ pub(crate) struct Direction {
 /// What a NIC is made of, checked.
 #[derive(Clone, Copy)]
 pub(crate) struct NicSettings {
-    pub(crate) limit: Option<Bytes>,
+    pub(crate) limit: Option<NicLimit>,
     pub(crate) eee: Option<NicEee>,
     pub(crate) aqm: Option<NicAqm>,
     pub(crate) qcn: Option<QcnSettings>,
@@ -164,7 +164,7 @@ impl Wiring {
                     )
                 })?;
             }
-            let limit = nic.buffer_bytes.map(Bytes::new);
+            let limit = nic_limit(&format!("hosts[{index}] {}", host.name), nic)?;
             wiring.nics.push(NicSettings { limit, eee, aqm: nic.aqm, qcn: nic.qcn });
             wiring.directions.push(uplink);
         }
@@ -420,6 +420,25 @@ fn check_aqm(place: &str, nic: &NicSpec) -> Result<(), SpecError> {
     Ok(())
 }
 
+fn nic_limit(place: &str, nic: &NicSpec) -> Result<Option<NicLimit>, SpecError> {
+    match (nic.buffer_bytes, nic.buffer_packets, nic.held_outside) {
+        (None, None, false) => Ok(None),
+        (Some(bytes), None, false) => Ok(Some(NicLimit::Bytes(Bytes::new(bytes)))),
+        (Some(bytes), None, true) => Ok(Some(NicLimit::BytesBesideHeld(Bytes::new(bytes)))),
+        (None, Some(packets), false) => Ok(Some(NicLimit::Frames(packets))),
+        (Some(_), Some(packets), _) => Err(wrong(
+            format!("{place} nic.buffer_packets"),
+            packets,
+            "stands beside buffer_bytes; a buffer is counted in one of them",
+        )),
+        (None, _, true) => Err(wrong(
+            format!("{place} nic.held_outside"),
+            true,
+            "needs buffer_bytes: only a buffer that is counted in bytes can leave out what is held",
+        )),
+    }
+}
+
 fn nic_eee(place: &str, nic: &NicSpec, uplink: &Direction) -> Result<Option<NicEee>, SpecError> {
     let Some(eee) = nic.eee else { return Ok(None) };
     let phy = uplink.phy.ok_or_else(|| no_timings(place, uplink.rate.as_bps()))?;
@@ -510,6 +529,16 @@ mod tests {
                 r#""seed": 1"#,
                 r#""seed": 1, "queue_samples": {"period_ps": 1, "max": 3}"#,
                 "queue_samples.max: 3: must be",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "nic": {"buffer_bytes": 9, "buffer_packets": 1}"#,
+                "hosts[0] h1 nic.buffer_packets: 1: stands beside buffer_bytes",
+            ),
+            (
+                r#""seed": 1"#,
+                r#""seed": 1, "nic": {"buffer_packets": 1, "held_outside": true}"#,
+                "hosts[0] h1 nic.held_outside: true: needs buffer_bytes",
             ),
             (r#""seed": 1"#, r#""seed": 1, "priorities": 0"#, "priorities: 0: must be from 1 to 8"),
             (r#""seed": 1"#, r#""seed": 1, "priorities": 9"#, "priorities: 9: must be from 1 to 8"),

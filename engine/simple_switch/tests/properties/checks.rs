@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::case::{Form, CLOCK, IN_PORTS, OUT_PORTS};
 use crate::properties::packets::{Class, Target, CE, NOT_ECT};
-use crate::properties::settings::{Aqm, Congestion, Eee, Settings};
+use crate::properties::settings::{Aqm, Buffer, Congestion, Eee, Settings};
 use crate::run::{verdict, Arrived, Left, Trace, NEXT_HOP, SWITCH_MAC};
 use crate::support::eeon;
 
@@ -105,6 +105,7 @@ pub fn occupancy(trace: &Trace) -> Judgement {
             look.port,
             look.at
         );
+        prop_assert_eq!(look.outside.0, look.outside.1, "outside port {} at {}", look.port, look.at);
         if trace.form == Form::Gate {
             prop_assert_eq!(look.occupancy, look.waiting, "port {} at {}", look.port, look.at);
         }
@@ -285,8 +286,13 @@ pub fn classes(trace: &Trace) -> Judgement {
 
 pub fn tail_drops(trace: &Trace) -> Judgement {
     for a in trace.arrived.iter().filter(|a| a.out.is_some()) {
-        let fits = a.found_bytes + a.bytes <= u64::from(a.settings.buffer_bytes)
-            || a.settings.buffer_bytes == u32::MAX;
+        let fits = match a.settings.buffer {
+            Buffer::Bytes(limit) => a.found_bytes + a.bytes <= limit.into() || limit == u32::MAX,
+            Buffer::Packets(limit) => a.found_packets < limit.into(),
+            Buffer::BesideHeld(limit) => {
+                !a.awake.0 || a.found_bytes - a.found_outside + a.bytes <= limit.into()
+            }
+        };
         prop_assert_eq!(a.counted == Some(verdict::TAIL_DROPPED), !fits, "{:?}", a);
     }
     Ok(())

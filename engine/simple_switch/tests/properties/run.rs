@@ -7,7 +7,7 @@ use units::{DataRate, Duration, Time};
 
 use crate::case::{Case, Form, Pace, Step, IN_PORTS, OUT_PORTS};
 use crate::properties::packets::{Built, Ends, Packet, Target};
-use crate::properties::settings::{Aqm, Settings};
+use crate::properties::settings::{Aqm, Buffer, Settings};
 use crate::support::eeon;
 
 /// `verdict_t` of types.p4.
@@ -37,6 +37,11 @@ pub struct Arrived {
     pub bytes: u64,
     /// The queue that it finds, by what has left so far.
     pub found_bytes: u64,
+    pub found_packets: u64,
+    /// What of them was held outside the buffer.
+    pub found_outside: u64,
+    /// Whether the link was awake, by its register: before the packet, and with it.
+    pub awake: (bool, bool),
     /// RED's average * 2^32 with this packet's view in it.
     pub average: Option<u64>,
     /// Those of its port.
@@ -44,6 +49,15 @@ pub struct Arrived {
     /// The one drop or packet-in counted when it came, if any, of its class and port.
     pub counted: Option<u64>,
     pub left: Option<Left>,
+}
+
+impl Arrived {
+    /// Whether it is held outside its port's buffer, if it is let in.
+    fn is_outside(&self) -> bool {
+        matches!(self.settings.buffer, Buffer::BesideHeld(_))
+            && self.settings.eee.is_some()
+            && !(self.awake.0 && self.awake.1)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -62,6 +76,8 @@ pub struct Look {
     pub at: u64,
     pub port: u16,
     pub occupancy: (u64, u64),
+    /// Bytes outside the buffer: by the register, and by what came and left.
+    pub outside: (u64, u64),
     pub queued: (u64, u64),
     /// What the traffic manager holds.
     pub waiting: (u64, u64),
@@ -217,6 +233,9 @@ impl Trace {
             bytes: built.queued_bytes(packet.is_packet_out),
             built,
             found_bytes,
+            found_packets,
+            found_outside: self.outside(out_port),
+            awake: (self.is_awake(out_port), false),
             average,
             settings,
             counted: None,
@@ -226,6 +245,7 @@ impl Trace {
         let before = self.drop_counts(tag);
         self.switch.handle_packet(Time::from_ps(at), in_port, &frame, tag as u64);
         let after = self.drop_counts(tag);
+        self.arrived[tag].awake.1 = self.is_awake(out_port);
         let rose = (verdict::EARLY_DROPPED..=verdict::CONSUMED).zip(before.iter().zip(&after));
         let rose: Vec<u64> = rose.filter(|(_, (before, after))| before != after).map(|(v, _)| v).collect();
         self.arrived[tag].counted = rose.first().copied();
@@ -278,6 +298,16 @@ impl Trace {
         has_sent
     }
 
+    fn is_awake(&self, port: u16) -> bool {
+        port != 511 && self.register("eee_state", port) == 0
+    }
+
+    /// Bytes of a port that wait outside its buffer.
+    fn outside(&self, port: u16) -> u64 {
+        let waits = |a: &&Arrived| a.out == Some(port) && a.counted.is_none() && a.left.is_none();
+        self.arrived.iter().filter(waits).filter(|a| a.is_outside()).map(|a| a.bytes).sum()
+    }
+
     /// Packets and bytes of a port that have come, were not counted as dropped, and have not left.
     fn queued(&self, port: u16) -> (u64, u64) {
         let waits = |a: &&Arrived| a.out == Some(port) && a.counted.is_none() && a.left.is_none();
@@ -300,6 +330,7 @@ impl Trace {
                 at,
                 port,
                 occupancy: (register("occupancy_packets"), register("occupancy_bytes")),
+                outside: (register("outside_bytes"), self.outside(port)),
                 queued: self.queued(port),
                 waiting: (self.switch.queue_packets(port) as u64, self.switch.queue_bytes(port).get()),
                 average: (register("red_average"), self.average(port)),

@@ -35,9 +35,18 @@ pub struct Eee {
     pub trigger_bytes: u32,
 }
 
+/// What a port's queue may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    Bytes(u32),
+    Packets(u32),
+    /// Bytes, but for those that came while the link was not awake.
+    BesideHeld(u32),
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    pub buffer_bytes: u32,
+    pub buffer: Buffer,
     pub aqm: Aqm,
     pub eee: Option<Eee>,
 }
@@ -113,13 +122,12 @@ impl Eee {
 impl Settings {
     /// Writes the three entries of a port, over those that are there.
     pub fn write(&self, state: &mut State, port: u16, ticks_per_byte_q24: u64) {
-        put(
-            state,
-            port,
-            "buffer_limit.port_buffer",
-            "buffer_limit.set_buffer_limit",
-            &[self.buffer_bytes.into()],
-        );
+        let (action, limit) = match self.buffer {
+            Buffer::Bytes(limit) => ("buffer_limit.set_buffer_limit", limit),
+            Buffer::Packets(limit) => ("buffer_limit.set_buffer_limit_in_packets", limit),
+            Buffer::BesideHeld(limit) => ("buffer_limit.set_buffer_limit_beside_held", limit),
+        };
+        put(state, port, "buffer_limit.port_buffer", action, &[limit.into()]);
         let (action, data) = match self.aqm {
             Aqm::DropTail => ("aqm.drop_tail", Vec::new()),
             Aqm::Threshold { bytes, l4s_bytes, at_dequeue } => {
@@ -155,12 +163,17 @@ fn put(state: &mut State, port: u16, table: &str, action: &str, values: &[u64]) 
 /// Every mode, with limits that a burst of some packets reaches and limits that it does not.
 pub fn settings(frame_ticks: u64) -> BoxedStrategy<Settings> {
     (buffers(), aqms(), eees(frame_ticks))
-        .prop_map(|(buffer_bytes, aqm, eee)| Settings { buffer_bytes, aqm, eee })
+        .prop_map(|(buffer, aqm, eee)| Settings { buffer, aqm, eee })
         .boxed()
 }
 
-fn buffers() -> impl Strategy<Value = u32> {
-    prop_oneof![3 => Just(u32::MAX), 2 => frames(), 1 => 1000..12_000u32, 1 => 0..1000u32]
+fn buffers() -> impl Strategy<Value = Buffer> {
+    let bytes = || prop_oneof![3 => Just(u32::MAX), 2 => frames(), 1 => 1000..12_000u32, 1 => 0..1000u32];
+    prop_oneof![
+        4 => bytes().prop_map(Buffer::Bytes),
+        1 => (0..8u32).prop_map(Buffer::Packets),
+        2 => bytes().prop_map(Buffer::BesideHeld),
+    ]
 }
 
 fn depths() -> impl Strategy<Value = u32> {
