@@ -279,6 +279,12 @@ EEON = Subject(
         ("target_ticks", (0, 0, 0xFFFFFFFF)),
         ("interval_ticks", (0xFFFFFFFF,)),
         ("mtu_bytes", DEPTHS),
+        # Pauses are over at once, and none is sent again; QCN draws between equal limits.
+        ("quantum_ticks_q16", (0,)),
+        ("loop_ticks", (0,)),
+        ("pause_refresh_ticks", (1 << 39,)),
+        ("jitter_q16", (0,)),
+        ("buffer_packets", (0, 1, 2, 100, 0xFFFFFFFF, 0xFFFFFFFF)),
         ("set_priority.priority", (0, 0, 0, 0, 0, 0, 0, 1, 7)),
     ),
     registers=(
@@ -287,6 +293,7 @@ EEON = Subject(
         ("red_average", tuple(depth << RED_DEPTH_BITS for depth in DEPTHS)),
         ("eee_state", (0, 0, 1, 2)),
         ("queue_bytes", (*DEPTHS, 0xFFFFFFFF)),
+        ("outside_bytes", (*DEPTHS, 0xFFFFFFFF)),
         ("codel_count", (0, 1, 2, 100, 0xFFFFFFFF)),
         ("codel_last_count", (0, 1, 2, 100, 0xFFFFFFFF)),
         ("ticket_next", (0, 1, 5, 0xFFFFFFFF)),
@@ -294,7 +301,7 @@ EEON = Subject(
     ),
     times=(
         *("busy_until", "asleep_at", "wake_start", "lpi_ticks", "gate_open_at"),
-        *("codel_first_above", "codel_drop_next"),
+        *("codel_first_above", "codel_drop_next", "class_gate_open_at", "pause_sent_at"),
     ),
     only_read=("codel_state",),
 )
