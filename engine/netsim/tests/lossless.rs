@@ -129,9 +129,13 @@ struct Outcome {
 }
 
 fn run(case: &Case, share: u64) -> (Fabric, Outcome) {
+    run_frames(case, share, incast(case))
+}
+
+/// What a case's hosts send: time in ps, host, frame.
+fn incast(case: &Case) -> Vec<(u64, usize, Vec<u8>)> {
     let size = case.size();
-    let mut fabric = fabric(case, share);
-    let mut frames: Vec<(u64, usize, Vec<u8>)> = Vec::new();
+    let mut frames = Vec::new();
     for host in 1..size.host_count() {
         let mut at = 1_000_000 * host as u64;
         for (gap, payload) in &case.load {
@@ -146,6 +150,12 @@ fn run(case: &Case, share: u64) -> (Fabric, Outcome) {
         let to = 1 + number % (size.host_count() - 1);
         frames.push((at, 0, size.segment(0, to, ACK, 1460, Ecn::NotEct)));
     }
+    frames
+}
+
+fn run_frames(case: &Case, share: u64, mut frames: Vec<(u64, usize, Vec<u8>)>) -> (Fabric, Outcome) {
+    let size = case.size();
+    let mut fabric = fabric(case, share);
     frames.sort_by_key(|(at, host, _)| (*at, *host));
     for (at, host, frame) in frames {
         send(&mut fabric, host, Time::from_ps(at), &frame);
@@ -166,10 +176,11 @@ fn run(case: &Case, share: u64) -> (Fabric, Outcome) {
 
 fn assert_at_rest(case: &Case, fabric: &Fabric) -> Result<(), TestCaseError> {
     for switch in 0..case.leaves + case.spines {
-        for port in 0..16_u64 {
+        let ports = case.hosts_per_leaf.max(case.leaves) + case.spines;
+        for port in 0..=ports as u64 {
             prop_assert_eq!(register(fabric, switch, "occupancy_bytes", port), 0);
             for queue in port << 3..(port + 1) << 3 {
-                for name in ["ingress_bytes", "pause_sent_at", "queue_bytes"] {
+                for name in ["ingress_bytes", "pause_sent_at", "queue_bytes", "class_gate_open_at"] {
                     prop_assert_eq!(register(fabric, switch, name, queue), 0, "{}[{}]", name, queue);
                 }
             }
@@ -233,6 +244,53 @@ fn three_quarters_of_the_headroom_are_too_little() {
     assert!(whole.pauses > 100, "{} pauses", whole.pauses);
     assert_eq!(whole.dropped, 0);
     let (_, less) = run(&adversarial(), 3);
+    assert!(less.dropped > 0);
+}
+
+/// The papers' fabric of 160 hosts.
+fn leaf_spine_160() -> Case {
+    Case {
+        leaves: 4,
+        spines: 2,
+        hosts_per_leaf: 40,
+        uplink_bps: TEN_GIGABIT,
+        delay_ps: 500_000,
+        eee: false,
+        xoff_bytes: 3 * LONGEST,
+        load: Vec::new(),
+        reverse: Vec::new(),
+    }
+}
+
+/// All hosts but the twelve receivers send full frames without a gap, to one receiver after the other: twelve at once send to
+/// each, and the leaves' uplinks are offered more than they carry.
+fn shuffle_at_line_rate(size: &LeafSpine) -> Vec<(u64, usize, Vec<u8>)> {
+    const RECEIVERS: usize = 12;
+    const FRAMES_EACH: usize = 3;
+    let hosts = size.host_count();
+    let receiver = |number: usize| number % RECEIVERS * hosts / RECEIVERS;
+    let senders = (0..hosts).filter(|host| (0..RECEIVERS).all(|number| receiver(number) != *host));
+    let rounds = senders.flat_map(|host| (0..RECEIVERS).map(move |round| (host, receiver(host + round))));
+    let frames = rounds.flat_map(|(from, to)| {
+        let frame = with_dscp(size.segment(from, to, ACK, 1460, Ecn::NotEct), DSCP);
+        std::iter::repeat_n((0, from, frame), FRAMES_EACH)
+    });
+    frames.collect()
+}
+
+#[test]
+fn a_shuffle_of_160_hosts_at_line_rate_loses_nothing_with_its_headroom_and_something_with_three_quarters_of_it(
+) {
+    let case = leaf_spine_160();
+    let frames = shuffle_at_line_rate(&case.size());
+    let sent = frames.len() as u64;
+    let (fabric, whole) = run_frames(&case, 4, frames.clone());
+    assert!(whole.pauses > 1_000, "{} pauses", whole.pauses);
+    assert_eq!(whole.dropped, 0);
+    let delivered: u64 = whole.report.classes.values().map(|class| class.delivered.packets).sum();
+    assert_eq!(delivered, sent);
+    assert_at_rest(&case, &fabric).unwrap();
+    let (_, less) = run_frames(&case, 3, frames);
     assert!(less.dropped > 0);
 }
 
